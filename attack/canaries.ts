@@ -1,13 +1,13 @@
-// The credentials of the attacked gateway, each with a mark of its own, and the search for those marks.
-// It must not know where a text was found.
+// The credentials of the attacked gateway, each with a unique mark, and the search for leaked marks.
+// Must not know where a text was found.
 import { generateKeyPairSync } from "node:crypto"
 
-/** The middle of a credential: shown prefixes and endings of keys hold no part of it. */
+/** The mark inside a credential. Displayed prefixes and endings of keys contain no part of it. */
 const mark = (name: string): string => `cnry${name}${Buffer.from(name).toString("hex").padEnd(8, "e").slice(0, 8)}q`
 
 const gatewayKey = (name: string): string => `mgk_attacked_${mark(name)}_00000000`
 
-/** Keys of clients by name. */
+/** Client keys by name. */
 export const keys = {
   plain: gatewayKey("plain"),
   other: gatewayKey("other"),
@@ -24,7 +24,7 @@ export const keys = {
 } as const
 export type KeyName = keyof typeof keys
 
-/** Keys of providers. Their signs are written otherwise in a URL. */
+/** Provider keys. Their special characters change in a URL. */
 export const apiKey = `AIza/${mark("gemini")}+stored=0000`
 export const accessToken = `ya29.${mark("token")}/stored+0000=`
 export const issuedToken = `ya29.${mark("issued")}/issued+0000=`
@@ -68,10 +68,10 @@ const marks: ReadonlyArray<readonly [name: string, text: string]> = [
 const search = new RegExp(marks.map(([, text]) => text.replaceAll(/[^\w]/g, "\\$&")).join("|"), "gi")
 
 /**
- * The name of the first credential of which the text holds a part; every way to encode a text in a URL or in JSON leaves the
- * marks as they are. What `sent`, the body of the request, holds itself is no leak: dry runs and models repeat bodies.
+ * The name of the first credential of which the text contains a part. URL and JSON encodings keep the marks unchanged.
+ * Marks that `sent`, the request body, contains are not leaks: dry runs and models repeat bodies.
  */
-export const leaked = (text: string, sent = ""): string | undefined => {
+export const findLeak = (text: string, sent = ""): string | undefined => {
   for (const [found] of text.matchAll(search)) {
     if (sent.includes(found)) continue
     return marks.find(([, mark]) => mark.toLowerCase() === found.toLowerCase())?.[0] ?? "a credential"

@@ -1,5 +1,5 @@
-// One request over a socket, and everything that came back.
-// It must not know what is sent or what is wanted.
+// Sends one request over a socket and reads everything that comes back.
+// Must not know the request or the expected answer.
 import { Agent, request as send } from "node:http"
 import { connect } from "node:net"
 
@@ -8,27 +8,27 @@ export interface Request {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** Leaves when this many bytes of the answer have come. */
+  /** Closes the connection after this many bytes of the answer. */
   readonly leaveAfter?: number | undefined
 }
 
 export interface Answer {
-  /** 0: there was none. */
+  /** 0 when no status line was received. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly millis: number
 }
 
-/** No answer takes this long unless it is lost. */
+/** Time limit in milliseconds, after which an answer counts as lost. */
 const lostMillis = 30_000
-/** What is kept of an answer. */
+/** Bytes of an answer that are kept. */
 const keptBytes = 2 ** 20
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256, maxFreeSockets: 64 })
 
-/** Closes what is kept open between requests. */
-export const hangUp = (): void => agent.destroy()
+/** Closes idle connections. */
+export const closeIdleSockets = (): void => agent.destroy()
 
 const plain = (headers: NodeJS.Dict<string | Array<string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
@@ -66,8 +66,8 @@ export const call = (port: number, { body, headers, leaveAfter, method, path }: 
     outgoing.end(body)
   })
 
-/** Sends these bytes as they are and reads until the other side closes, or this many milliseconds. */
-export const raw = (port: number, parts: ReadonlyArray<string | Uint8Array>, millis = 2_500): Promise<Answer> =>
+/** Sends these bytes unchanged and reads until the other side closes or the time is over. */
+export const sendBytes = (port: number, parts: ReadonlyArray<string | Uint8Array>, millis = 2_500): Promise<Answer> =>
   new Promise((resolve) => {
     const started = performance.now()
     let text = ""

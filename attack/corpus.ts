@@ -1,5 +1,5 @@
-// Sound requests of every route, which the generator starts from.
-// It must not know how they are changed.
+// Valid requests for every route, the input of the generator.
+// Must not change a request.
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { adminMadeKey, configKey, serviceAccount } from "./canaries.ts"
@@ -69,7 +69,7 @@ const full: Json = {
 }
 const hello: Json = { messages: [{ role: "user", content: "Hello" }] }
 
-/** Models that answer; the generator names those that do not as well. */
+/** Models that answer. The generator adds models that fail. */
 export const models = [
   "@google/gemini-2.5-flash",
   "@google/gemini-2.5-pro",
@@ -132,8 +132,8 @@ const message: Json = {
 const post = (path: string, body: Json): Sound => ({ method: "POST", path, body })
 const get = (path: string): Sound => ({ method: "GET", path })
 
-/** Requests of clients. */
-export const inference: ReadonlyArray<Sound> = [
+/** Inference requests. */
+export const inferenceRequests: ReadonlyArray<Sound> = [
   ...[
     "/v1/chat/completions",
     "/v1/chat/completions",
@@ -165,8 +165,8 @@ export const inference: ReadonlyArray<Sound> = [
   get("/v1/models/@google/gemini-2.5-flash")
 ]
 
-/** Requests of operators. Places lie on loopback; a provider without one would be asked of Google. */
-export const administration: ReadonlyArray<Sound> = [
+/** Admin requests. Base URLs are on loopback; without one the gateway would call Google. */
+export const adminRequests: ReadonlyArray<Sound> = [
   ...["providers", "keys", "configs", "prompts"].flatMap((kind) => [
     get(`/admin/v1/${kind}?limit=20`),
     get(`/admin/v1/${kind}/greeting`),
@@ -220,8 +220,8 @@ export const administration: ReadonlyArray<Sound> = [
   get("/admin/v1/audit?limit=5")
 ]
 
-/** What needs no key, and what is not there. */
-export const open: ReadonlyArray<Sound> = [
+/** Requests without a key, and requests to unknown paths. */
+export const publicRequests: ReadonlyArray<Sound> = [
   "/health",
   "/health/live",
   "/health/ready",
@@ -243,7 +243,7 @@ export const open: ReadonlyArray<Sound> = [
   `/${"a".repeat(2_000)}`
 ].map(get)
 
-/** Configs as a header holds them. */
+/** Configs for the config header. */
 export const configs: ReadonlyArray<Json> = [
   { provider: "google", api_key: configKey },
   {
@@ -288,7 +288,7 @@ export const configs: ReadonlyArray<Json> = [
 
 const folder = new URL("../test/fixtures/", import.meta.url)
 
-/** JSON of all kinds: parts of it come into bodies. */
+/** JSON values of all kinds; the generator inserts parts of them into bodies. */
 export const donors: ReadonlyArray<Json> = [
   ...readdirSync(fileURLToPath(folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".json"))

@@ -1,14 +1,14 @@
-// What was found, each kind once with how often and where first.
-// It must not know how it was looked for.
+// Collects findings: each kind once, with its count and its first occurrence.
+// Must not know how findings are made.
 
 export interface Findings {
   readonly add: (what: string, where: string) => void
   readonly count: () => number
-  /** One line a kind. */
+  /** One line per kind. */
   readonly lines: () => ReadonlyArray<string>
 }
 
-/** Numbers and ids do not make a finding another one. */
+/** Findings that differ only in numbers and ids are of one kind. */
 const kindOf = (what: string): string => what.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{5,}/g, "#").slice(0, 160)
 
 export const collect = (): Findings => {

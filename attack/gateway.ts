@@ -1,19 +1,19 @@
-// The attacked gateway: a process as the package has it, in a folder of its own, and what can be learned of it from outside.
-// It must not know the attacks.
+// Starts the attacked gateway from the built package in its own folder, and observes it from outside.
+// Must not know the attacks.
 import { spawn } from "node:child_process"
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { built } from "../bench/built.ts"
+import { buildPrograms } from "../bench/built.ts"
 import { cpuMicros, freePort, rssKib } from "../bench/contestants.ts"
 import { inspect } from "../bench/inspector.ts"
 import { accessToken, apiKey, configKey, type KeyName, keys, project, secretKey, serviceAccount } from "./canaries.ts"
 import type { Upstream } from "./upstream.ts"
 
-/** Requests that may be in flight, circuits and counts that are kept: small, so that their bounds are met. */
-export const most = { inFlight: 160, circuits: 500, crowd: 8 }
+/** Limits on requests in flight, circuits and key concurrency. Small, so that attacks reach them. */
+export const serviceBounds = { inFlight: 160, circuits: 500, crowd: 8 }
 const mebibyte = 2 ** 20
 
 /** Budgets in US dollars. */
@@ -25,8 +25,8 @@ const settings = (upstream: string, closedPort: number) => ({
   store: { url: "sqlite:gateway.db" },
   log: { format: "json" },
   limits: {
-    inFlight: most.inFlight,
-    circuitEntries: most.circuits,
+    inFlight: serviceBounds.inFlight,
+    circuitEntries: serviceBounds.circuits,
     retryBaseMillis: 1,
     retryCapMillis: 2,
     retryAfterMillis: 5,
@@ -80,7 +80,7 @@ const settings = (upstream: string, closedPort: number) => ({
       metadata: { team: "a" },
       metadata_locked: true
     },
-    { name: "crowded", key: keys.crowded, concurrency: most.crowd },
+    { name: "crowded", key: keys.crowded, concurrency: serviceBounds.crowd },
     { name: "expired", key: keys.expired, expires_at: "2020-01-01T00:00:00Z" },
     tiny("pictures"),
     tiny("hangup"),
@@ -116,19 +116,19 @@ export interface Gateway {
   readonly key: (name: KeyName) => Readonly<Record<string, string>>
   readonly isAlive: () => boolean
   readonly rssMib: () => number
-  /** Bytes in use after collections. */
+  /** Heap bytes in use after garbage collections. */
   readonly heap: () => Promise<number>
   /** Sockets and other handles, without timers. */
   readonly handles: () => Promise<number>
-  /** Does the work. Milliseconds its event loop stood still at most, and those of CPU it used: less, where the machine was busy with others. */
+  /** Runs the work. `held` is the longest block of the event loop, `cpu` the CPU time used, both in milliseconds. */
   readonly measured: <A>(
     work: () => Promise<A>
   ) => Promise<{ readonly result: A; readonly held: number; readonly cpu: number }>
-  /** Hosts other than loopback that it wanted to reach. */
+  /** Hosts other than loopback that the process tried to reach. */
   readonly attempted: () => Promise<Readonly<Record<string, number>>>
-  /** What a command of the gateway prints, on the same store. */
+  /** Runs a command of the gateway on the same store and returns its output. */
   readonly command: (...args: ReadonlyArray<string>) => Promise<string>
-  /** Every file it wrote, as latin1 text, by name. */
+  /** Every file the process wrote, as latin1 text, by name. */
   readonly files: () => ReadonlyArray<readonly [name: string, text: string]>
   readonly end: () => Promise<void>
   readonly remove: () => void
@@ -166,7 +166,7 @@ export const startGateway = async (upstream: Upstream, sink: string): Promise<Ga
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-attack-"))
   const config = join(folder, written)
   writeFileSync(config, JSON.stringify(settings(upstream.url, await freePort())))
-  const [port, inspectorPort, { main }] = [await freePort(), await freePort(), await built()]
+  const [port, inspectorPort, { main }] = [await freePort(), await freePort(), await buildPrograms()]
   const args = [
     `--inspect=127.0.0.1:${inspectorPort}`,
     `--import=${join(here, "loopbackOnly.ts")}`,

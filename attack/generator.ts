@@ -1,14 +1,14 @@
-// One request of the generator from its seed and its place: any route, method, header and body, sound or not.
-// It must not know what is answered.
+// Generates one request from a seed and an index: any route, method, header and body, valid or not.
+// Must not know the answer.
 import { carriedKey, keys, type KeyName, serviceAccount } from "./canaries.ts"
 import type { Request } from "./client.ts"
-import { administration, configs, donors, inference, models, open, type Sound } from "./corpus.ts"
-import { mutated, textOf } from "./mutate.ts"
+import { adminRequests, configs, donors, inferenceRequests, models, publicRequests, type Sound } from "./corpus.ts"
+import { mutate, textOf } from "./mutate.ts"
 import { type Random, randomOf } from "./random.ts"
 
 export interface Generated {
   readonly request: Request
-  /** Bytes in the place of a request. */
+  /** Bytes that are sent instead of a request. */
   readonly raw?: ReadonlyArray<string | Uint8Array>
 }
 
@@ -61,12 +61,12 @@ const odd = (random: Random): string =>
     "9007199254740993"
   ])
 
-const json = (value: Parameters<typeof mutated>[0], random: Random): string =>
-  JSON.stringify(random.chance(0.5) ? value : mutated(value, donors, random))
+const json = (value: Parameters<typeof mutate>[0], random: Random): string =>
+  JSON.stringify(random.chance(0.5) ? value : mutate(value, donors, random))
     .replaceAll(/[^\x20-\x7e]/g, "?")
     .slice(0, 7_000)
 
-/** Headers a request may have, each by its own chance. */
+/** Optional headers, each with its probability. */
 const others: ReadonlyArray<readonly [name: string, share: number, value: (random: Random) => string]> = [
   ["provider", 0.08, (random) => random.pick(["google", "@vertex-ai", "placed", "made-1", "gone"])],
   [
@@ -120,10 +120,10 @@ const bodyOf = (random: Random, { body, path }: Sound): Request["body"] => {
   if (body === undefined) return undefined
   const isChat = path.startsWith("/v1/chat")
   const sound = isChat ? { model: random.pick(models), ...Object(body) } : body
-  return textOf(random.chance(0.3) ? sound : mutated(sound, donors, random), random)
+  return textOf(random.chance(0.3) ? sound : mutate(sound, donors, random), random)
 }
 
-/** HTTP that is none, or is two. */
+/** Invalid HTTP, or two requests in one. */
 const broken = (random: Random): ReadonlyArray<string | Uint8Array> => {
   const key = `x-gateway-api-key: ${keys.plain}\r\n`
   const body = JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
@@ -155,12 +155,12 @@ const broken = (random: Random): ReadonlyArray<string | Uint8Array> => {
   ])
 }
 
-/** The request at this place of the seed. */
-export const generated = (seed: number, place: number): Generated => {
+/** The request at this index of the seed. */
+export const generateRequest = (seed: number, place: number): Generated => {
   const random = randomOf(seed, place)
   const kind = random.next()
   if (kind > 0.98) return { request: { method: "RAW", path: "/raw", headers: {} }, raw: broken(random) }
-  const sound = random.pick(kind < 0.78 ? inference : kind < 0.92 ? administration : open)
+  const sound = random.pick(kind < 0.78 ? inferenceRequests : kind < 0.92 ? adminRequests : publicRequests)
   const client = sound.path.startsWith("/admin/") && random.chance(0.85) ? "admin" : random.pick(clients)
   const method = random.chance(0.96) ? sound.method : random.pick(methods)
   const body = bodyOf(random, sound)

@@ -1,12 +1,12 @@
-// What every answer has to be: no 500, in time, an error in the form of its route, without any credential.
-// It must not know which request was made to attack what.
+// The demands on every answer: no 500, in time, an error in the form of its route, no credential.
+// Must not know the purpose of a request.
 import type { Answer } from "./client.ts"
-import { leaked } from "./canaries.ts"
+import { findLeak } from "./canaries.ts"
 
-/** The longest an answer may take without the wait of its upstream. */
+/** Longest time of an answer without its upstream's wait, in milliseconds. */
 export const mostMillis = 2_000
 
-/** An event loop that stands still longer has work, and no more waits for anything. */
+/** A longer block of the event loop in milliseconds means that the process was busy, not waiting. */
 export const standingMillis = 250
 
 const types: ReadonlySet<unknown> = new Set([
@@ -52,6 +52,16 @@ const isAnthropic = (body: unknown): boolean =>
   anthropicTypes.has(body["error"]["type"]) &&
   isText(body["error"]["message"])
 
+const isGoogle = (body: unknown, status: number): boolean =>
+  isObject(body) &&
+  hasOnly(body, "error") &&
+  isObject(body["error"]) &&
+  hasOnly(body["error"], "code", "message", "status", "details") &&
+  body["error"]["code"] === status &&
+  isText(body["error"]["message"]) &&
+  isText(body["error"]["status"]) &&
+  Array.isArray(body["error"]["details"])
+
 const isProblem = (body: unknown, status: number): boolean =>
   isObject(body) &&
   hasOnly(body, "type", "title", "status", "detail", "instance", "errors") &&
@@ -67,15 +77,20 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const isError = (path: string, { body, headers, status }: Answer): boolean => {
+/** The list of models is shared by three dialects; the key's header shows which one the client speaks. */
+const asksAsGoogle = (path: string, asked: ReadonlyArray<string>): boolean =>
+  /^\/v1\/models(?:[/?]|$)/.test(path) && asked.includes("x-goog-api-key")
+
+const isError = (path: string, asked: ReadonlyArray<string>, { body, headers, status }: Answer): boolean => {
   const value = parsed(body)
   if (path.startsWith("/v1/messages")) return isAnthropic(value)
+  if (asksAsGoogle(path, asked)) return isGoogle(value, status)
   return path.startsWith("/admin/")
     ? isProblem(value, status) && headers["content-type"] === "application/problem+json"
     : isOpenAi(value)
 }
 
-/** Errors within a stream are in the form of its route as well. */
+/** Faults of errors within a stream, which have the form of the route as well. */
 const lateFaults = (path: string, { body, headers }: Answer): ReadonlyArray<string> =>
   headers["content-type"]?.startsWith("text/event-stream") !== true
     ? []
@@ -87,31 +102,33 @@ const lateFaults = (path: string, { body, headers }: Answer): ReadonlyArray<stri
         return fits ? [] : [`an error within the stream of another form: ${data.slice(0, 200)}`]
       })
 
-/** Health routes answer 503 in a form of their own while the service begins or leaves. */
+/** Health routes answer 503 in their own form while the service starts or stops. */
 const isHealth = (path: string): boolean => /^\/(?:health|healthz|livez|readyz)/.test(path)
 
 export interface Judged {
   readonly method: string
   readonly path: string
-  /** What its upstream is known to wait, in milliseconds. */
+  /** Names of the headers of the request. */
+  readonly asked?: ReadonlyArray<string>
+  /** The wait of its upstream in milliseconds. */
   readonly waits?: number
-  /** Not even HTTP: it has an answer without headers of ours, or none. */
+  /** True for invalid HTTP: the answer has no gateway headers, or is missing. */
   readonly isBroken?: boolean
-  /** Its client left. */
+  /** True when the client left. */
   readonly left?: boolean
-  /** CPU that the gateway used for it alone, in milliseconds, where its event loop stood still: the rest is the machine's. */
+  /** CPU time of the gateway for this request in milliseconds. The rest of a block belongs to the machine. */
   readonly cpu?: number | undefined
-  /** The body of the request, which dry runs and models repeat. */
+  /** The request body. Dry runs and models repeat it. */
   readonly sent?: string | undefined
 }
 
-/** What is wrong with an answer; an answer that is only slow is asked for again. */
+/** The faults of an answer. The request of a slow answer is sent again. */
 export const judge = (
-  { cpu = Infinity, isBroken = false, left = false, method, path, sent = "", waits = 0 }: Judged,
+  { asked = [], cpu = Infinity, isBroken = false, left = false, method, path, sent = "", waits = 0 }: Judged,
   answer: Answer
 ): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
   const { body, headers, millis, status } = answer
-  const secret = leaked(body, sent) ?? leaked(JSON.stringify(headers))
+  const secret = findLeak(body, sent) ?? findLeak(JSON.stringify(headers))
   const isRefused = status >= 400 && method !== "HEAD" && !left && !isHealth(path) && !isBroken
   return {
     isSlow: Math.min(millis - waits, cpu) > mostMillis,
@@ -119,7 +136,7 @@ export const judge = (
       ...(status === 500 ? [`answered 500: ${body.slice(0, 200)}`] : []),
       ...(status === 0 && !left && !isBroken ? [`no answer: ${body}`] : []),
       ...(secret === undefined ? [] : [`shows ${secret}`]),
-      ...(isRefused && !isError(path, answer) ? [`${status} with a body of another form: ${body.slice(0, 200)}`] : []),
+      ...(isRefused && !isError(path, asked, answer) ? [`${status} with a body of another form: ${body.slice(0, 200)}`] : []),
       ...(isRefused && (headers["x-request-id"] ?? "") === "" ? [`${status} without x-request-id`] : []),
       ...lateFaults(path, answer)
     ]

@@ -1,5 +1,5 @@
-// Preloaded into the attacked gateway: no socket leaves loopback, and what was tried is kept in `globalThis.attempted`.
-// It must not know the gateway.
+// Preloaded into the attacked gateway: blocks sockets to other hosts than loopback; `globalThis.attempted` counts them.
+// Must not know the gateway.
 import dns from "node:dns"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import net from "node:net"

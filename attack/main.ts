@@ -1,13 +1,13 @@
-// `npm run attack`: attacks with names, and generated requests, on a running gateway with a mark in every credential. Everything stays on loopback.
-// --seed=N repeats a run, --requests=200000 is the long one, --only=NAME runs the attacks of that name and generates nothing.
+// `npm run attack`: named attacks and generated requests against a running gateway; everything stays on loopback.
+// Flags: --seed=N repeats a run, --requests=200000 is the long run, --only=NAME runs one attack alone.
 import { setTimeout as pause } from "node:timers/promises"
 import type { World } from "./attacks/attack.ts"
 import { attacks } from "./attacks/all.ts"
-import { leaked } from "./canaries.ts"
-import { call, hangUp, raw, type Answer } from "./client.ts"
+import { findLeak } from "./canaries.ts"
+import { call, closeIdleSockets, sendBytes, type Answer } from "./client.ts"
 import { collect } from "./findings.ts"
 import { startGateway } from "./gateway.ts"
-import { generated } from "./generator.ts"
+import { generateRequest } from "./generator.ts"
 import { judge, mostMillis, standingMillis } from "./judge.ts"
 import { slowMillis, startSink, startTrap, startUpstream } from "./upstream.ts"
 
@@ -17,18 +17,18 @@ const seed = Number(flag("seed") ?? Math.floor(Math.random() * 2 ** 31))
 const requests = Number(flag("requests") ?? 20_000)
 const only = flag("only")
 const together = 24
-/** Code is compiled and pools fill until then. */
+/** Requests before the first memory sample: code is compiled and pools fill. */
 const warm = Math.min(3_000, Math.floor(requests / 4))
-/** Seconds after which no more requests are generated; a run that stops early is a finding. */
+/** Time limit of the generated requests in seconds. A run that stops early is a finding. */
 const mostSeconds = Math.max(300, requests / 50)
-/** What tables that have not met their bounds may still take, in MiB. */
+/** Memory growth allowed for tables below their bounds, in MiB. */
 const mostGrownMib = 24
-/** Handles that may be there more than before: kept connections of pools. */
+/** Growth allowed for handles: idle connections of pools. */
 const mostHandles = 40
 
 const findings = collect()
 const sink = await startSink((text) => {
-  const secret = leaked(text)
+  const secret = findLeak(text)
   if (secret !== undefined) findings.add(`shows ${secret}`, "spans and metrics of OpenTelemetry")
 })
 const upstream = await startUpstream()
@@ -42,23 +42,24 @@ const statuses = new Map<number, number>()
 const slow: Array<number> = []
 
 const ask = (place: number): Promise<Answer> => {
-  const { raw: bytes, request } = generated(seed, place)
-  return bytes === undefined ? call(gateway.port, request) : raw(gateway.port, bytes)
+  const { raw: bytes, request } = generateRequest(seed, place)
+  return bytes === undefined ? call(gateway.port, request) : sendBytes(gateway.port, bytes)
 }
 
 const textOf = (body: string | Uint8Array | undefined): string =>
   typeof body === "string" ? body : Buffer.from(body ?? []).toString()
 
-/** The name of a model shows whether it waits. */
+/** Model names that contain `slow` wait. */
 const waitsOf = (body: unknown): number => (typeof body === "string" && body.includes("attack-slow") ? slowMillis : 0)
 
 const look = (place: number, answer: Answer, cpu?: number): boolean => {
-  const { raw: bytes, request } = generated(seed, place)
-  const { body, leaveAfter, method, path } = request
+  const { raw: bytes, request } = generateRequest(seed, place)
+  const { body, headers, leaveAfter, method, path } = request
   const { faults, isSlow } = judge(
     {
       method,
       path,
+      asked: Object.keys(headers),
       waits: waitsOf(body),
       isBroken: bytes !== undefined,
       left: leaveAfter !== undefined,
@@ -71,7 +72,7 @@ const look = (place: number, answer: Answer, cpu?: number): boolean => {
   return isSlow && bytes === undefined
 }
 
-/** A few at a time; those that were slow are asked again alone, since a busy machine is no fault of the gateway. */
+/** A few requests in parallel. A slow request is sent again alone, as a busy machine is no fault of the gateway. */
 const generate = async (from: number, to: number): Promise<void> => {
   let next = from
   const one = async (): Promise<void> => {
@@ -116,14 +117,14 @@ const runAttacks = async (): Promise<number> => {
 }
 
 const settled = async (): Promise<{ readonly heap: number; readonly handles: number }> => {
-  hangUp()
+  closeIdleSockets()
   await pause(1_500)
   return { heap: await gateway.heap(), handles: await gateway.handles() }
 }
 
 const searchFiles = (when: string): void => {
   for (const [name, text] of gateway.files()) {
-    const secret = leaked(text)
+    const secret = findLeak(text)
     if (secret !== undefined) findings.add(`holds ${secret}`, `${name} ${when}`)
     if (name === "stderr.log" && /internal_error|Unhandled|uncaught|TypeError|RangeError|at .*\.js:\d+/.test(text)) {
       findings.add(
@@ -140,7 +141,7 @@ const named = await runAttacks()
 if (only === undefined) await generate(warm, requests)
 await askSlowAgain()
 const metrics = await call(gateway.port, { method: "GET", path: "/metrics", headers: {} })
-const inMetrics = leaked(metrics.body)
+const inMetrics = findLeak(metrics.body)
 if (inMetrics !== undefined) findings.add(`shows ${inMetrics}`, "/metrics")
 const after = await settled()
 const grown = (after.heap - before.heap) / 2 ** 20
@@ -153,7 +154,7 @@ if (only === undefined && asked < requests)
   findings.add(`${asked} of ${requests} requests were sent in ${mostSeconds} s`, "time")
 if (!gateway.isAlive()) findings.add("the process has ended", "gateway")
 for (const taken of trap.taken) {
-  const secret = leaked(taken)
+  const secret = findLeak(taken)
   if (secret !== undefined) findings.add(`got ${secret}: ${taken.slice(0, 120)}`, "the trap")
 }
 searchFiles("while it ran")

@@ -1,5 +1,5 @@
-// Changes to a JSON value and to its text that keep most of what was sound.
-// It must not know what the value means.
+// Mutates a JSON value and its text, and keeps most of a valid value.
+// Must not know the meaning of a value.
 import type { Random } from "./random.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
@@ -16,18 +16,18 @@ const pathsOf = (value: Json, at: Path = []): ReadonlyArray<Path> => {
 
 const at = (value: Json, path: Path): Json => path.reduce<Json>((here, name) => Object(here)[name] ?? null, value)
 
-/** Undefined takes the place out. */
-const changed = (value: Json, [name, ...rest]: Path, change: (old: Json) => Json | undefined): Json | undefined => {
+/** The value with a change at the path. Undefined removes the member. */
+const changeAt = (value: Json, [name, ...rest]: Path, change: (old: Json) => Json | undefined): Json | undefined => {
   if (name === undefined) return change(value)
   if (Array.isArray(value)) {
     return value.flatMap((one: Json, index) => {
-      const next = index === name ? changed(one, rest, change) : one
+      const next = index === name ? changeAt(one, rest, change) : one
       return next === undefined ? [] : [next]
     })
   }
   return Object.fromEntries(
     Object.entries<Json>(Object(value)).flatMap(([key, one]) => {
-      const next = key === name ? changed(one, rest, change) : one
+      const next = key === name ? changeAt(one, rest, change) : one
       return next === undefined ? [] : [[key, next]]
     })
   )
@@ -92,7 +92,7 @@ const scalar = (random: Random): Json =>
     random.pick(["x", "é", '"', "\\"]).repeat(random.chance(0.1) ? random.pick(lengths) : 50)
   ])
 
-/** The longest text that copies of a value make: one change after another would grow without end. */
+/** Size limit of copies inside a value; without it, repeated changes would grow without end. */
 const mostCopied = 2 ** 20
 
 const copies = (value: Json, wanted: number): Json => {
@@ -119,17 +119,17 @@ const once = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json =>
         : scalar(random),
     (old) => (typeof old === "number" ? random.pick(numbers) : typeof old === "string" ? old + random.pick(texts) : old)
   ])
-  return changed(value, path, change) ?? null
+  return changeAt(value, path, change) ?? null
 }
 
-/** The value with a few of its places changed; parts of `donors` may come in. */
-export const mutated = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json => {
+/** The value with a few changes. Parts of `donors` may be inserted. */
+export const mutate = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json => {
   let out = value
   for (let left = random.pick([1, 1, 1, 2, 3, 5]); left > 0; left--) out = once(out, donors, random)
   return out
 }
 
-/** The text of a value, at times no JSON, or none that two readers read alike. */
+/** The text of a value: sometimes invalid JSON, sometimes JSON that parsers read differently. */
 export const textOf = (value: Json, random: Random): string | Uint8Array => {
   const text = JSON.stringify(value)
   if (!random.chance(0.12)) return text

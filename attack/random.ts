@@ -1,5 +1,5 @@
-// Numbers that look like chance and come from a seed: the same seed and place give the same request.
-// It must not know what is chosen.
+// Pseudo-random numbers from a seed: the same seed and index give the same request.
+// Must not know what is chosen.
 
 export interface Random {
   /** At least 0, below 1. */
@@ -10,7 +10,7 @@ export interface Random {
   readonly chance: (share: number) => boolean
 }
 
-/** Mulberry32, begun from seed and place. */
+/** Mulberry32, seeded with seed and index. */
 export const randomOf = (seed: number, place: number): Random => {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(place + 1, 0xc2b2ae35)) >>> 0
   const next = (): number => {

@@ -1,13 +1,13 @@
-// The providers of the attacked gateway: the simulated Google, and models that answer what an attacker would want them to.
-// It must not know the gateway. A model id that holds `attack-` and a word behaves as the word names it.
+// The providers of the attacked gateway: the simulated Google services, and models with hostile answers.
+// Must not know the gateway. A model id with `attack-` and a word selects the behaviour.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { makeSimulator } from "../src/demo/google/Simulator.ts"
 import { listen } from "../bench/contestants.ts"
 import { accessToken, apiKey, issuedToken, project, publicKeyPem, serviceAccount } from "./canaries.ts"
 
-/** How long the models wait that do, in milliseconds. */
+/** Wait of slow models in milliseconds. */
 export const slowMillis = 1_500
-/** What large answers hold, in bytes. */
+/** Size of large answers in bytes. */
 export const largeBytes = 20 * 2 ** 20
 
 export interface Call {
@@ -18,9 +18,9 @@ export interface Call {
 export interface Upstream {
   readonly url: string
   readonly port: number
-  /** The last 5000 calls but those of tokens, oldest first. */
+  /** The last 5000 calls, oldest first, without token calls. */
   readonly calls: ReadonlyArray<Call>
-  /** Calls of behaviours under way. */
+  /** The number of hostile calls in progress. */
   readonly open: () => number
   readonly close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ const keptCalls = 5_000
 const json = { "content-type": "application/json" }
 const events = { "content-type": "text/event-stream" }
 
-/** Everything a gateway could have sent of its credentials, as it is and as a URL has it. */
+/** Every credential that the request could contain, unchanged and URL-encoded. */
 const echoOf = (request: IncomingMessage, body: string): string => {
   const values = Object.entries(request.headers).map(([name, value]) => `${name}: ${String(value)}`)
   return [request.url ?? "", ...values, ...values.map(encodeURIComponent), body.slice(0, 2_000)].join(" | ")
@@ -67,7 +67,7 @@ const refusal =
   (response, echo) =>
     void response.writeHead(code, json).end(googleError(code, status, `Refused: ${echo}`))
 
-/** Text of a stream of Claude that never comes to its last counts. */
+/** Text of a Claude stream that never sends its final counts. */
 export const claudeText = "tide ".repeat(4_000)
 
 const behaviours: Readonly<Record<string, Behaviour>> = {
@@ -188,7 +188,7 @@ export const startUpstream = async (): Promise<Upstream> => {
   return { url: `http://127.0.0.1:${port}`, port, calls, open: () => open, close: () => closed(server) }
 }
 
-/** A place that no credential must come to. */
+/** A host that must never receive a credential. */
 export interface Trap {
   readonly url: string
   readonly taken: ReadonlyArray<string>
@@ -205,7 +205,7 @@ export const startTrap = async (): Promise<Trap> => {
   return { url: `http://127.0.0.1:${await listen(server)}`, taken, close: () => closed(server) }
 }
 
-/** A collector of OpenTelemetry that hands on each body as text. */
+/** An OpenTelemetry collector that passes on each body as text. */
 export const startSink = async (
   take: (text: string) => void
 ): Promise<{ readonly url: string; readonly count: () => number; readonly close: () => Promise<void> }> => {

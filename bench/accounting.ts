@@ -1,5 +1,5 @@
-// What accounting adds to a request, by itself: `node bench/accounting.ts`. No sockets, no upstream.
-// It must not be compared with figures of other machines; run it before and after a change.
+// Measures the CPU time that accounting adds to a request: `node bench/accounting.ts`. No sockets, no upstream.
+// Must not be compared with figures of other machines. Run it before and after a change.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Writable } from "node:stream"
 import * as Context from "effect/Context"
@@ -13,34 +13,26 @@ import {
   type AccountingOptions,
   type RouteAccounts
 } from "../src/accounting/Accounting.ts"
-import type { Arrival } from "../src/http/request/RequestContexts.ts"
+import type { RequestMeta } from "../src/accounting/RequestMeta.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
-import type { Served } from "../src/router/ProviderRouter.ts"
+import type { ServedBy } from "../src/router/ProviderRouter.ts"
 import { LogSink } from "../src/telemetry/LogWriter.ts"
-import { Traffic } from "../src/http/node/Traffic.ts"
 import { chatUsage } from "../src/accounting/usageOf.ts"
 
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 
-const arrival: Arrival = {
+const meta: RequestMeta = {
   requestId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
   traceId: "01a1feb1fd447fb5884aaa19e8c22cad",
-  usesAlias: false,
-  strict: true,
   startedMillis: Date.now(),
   freshId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
-  path: "/v1/chat/completions",
-  authorizationTwice: false,
-  headers: {},
-  node: undefined,
-  traffic: Context.get(await Effect.runPromise(Effect.scoped(Layer.build(Traffic.layer))), Traffic),
-  record: undefined,
-  hold: undefined
+  headers: {}
 }
-const served: Served = {
+const served: ServedBy = {
   slug: "google",
   kind: "google",
   modelId: "gemini-2.5-flash",
+  issuer: "gemini/google",
   optionIndex: 0,
   retryCount: 0,
   cache: "DISABLED",
@@ -66,14 +58,14 @@ const usage = {
   prompt_tokens_details: { cached_tokens: 200 }
 }
 
-/** Everything the way of a request does for its accounts. */
+/** The accounting work of one request. */
 const request = (accounts: RouteAccounts): Effect.Effect<void> => {
   const record = accounts.open()
   record.keyId = "ci"
   record.attempt(call, whole).answered(undefined)
   record.answered(served, chatUsage(usage))
   record.status = 200
-  return accounts.close(record, arrival, false)
+  return accounts.close(record, meta, false)
 }
 
 const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => {
@@ -85,7 +77,7 @@ const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => 
     () => ({ isCounted: true, characters: 0 })
   )
   for (let at = 0; at < reads; at++) record.wrote(1)
-  return accounts.close(record, arrival, false)
+  return accounts.close(record, meta, false)
 }
 
 const micros = (rounds: number, run: () => void): number => {

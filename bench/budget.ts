@@ -1,5 +1,5 @@
-// How far requests at once overspend a budget, and what a budget costs: `node bench/budget.ts`. No sockets, no upstream.
-// It must not be taken for the throughput of the service. TEST_POSTGRES_URL names a database for two gateways; without it they share a SQLite file.
+// Measures how far parallel requests overspend a budget, and the cost of a budget: `node bench/budget.ts`. No sockets.
+// Must not be read as throughput. The two gateways share TEST_POSTGRES_URL or a SQLite file.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,11 +13,11 @@ import { database } from "../src/store/Migrations.ts"
 import { Spending } from "../src/store/Spending.ts"
 import { databases } from "../test/support/databases.ts"
 
-/** The real one where there is one. */
+/** Postgres where it is configured, otherwise SQLite. */
 const [sqlite] = databases
 const chosen = databases.find(({ name }) => name === "PostgreSQL") ?? sqlite
 
-/** A gateway's own client, lease and buckets. */
+/** The store client, lease and buckets of one gateway. */
 const gatewayOn = (location: StoreLocation) =>
   Layer.fresh(
     Admission.layer.pipe(
@@ -41,7 +41,7 @@ const keyOf = (id: string, micros: number): GatewayKey => ({
   budget: { micros, per: "day" }
 })
 
-/** So many requests at once, by turns at two gateways: each is estimated at the one, and costs the other. */
+/** Parallel requests that alternate between two gateways. Each reserves its estimate and then costs the real amount. */
 const storm = (gateway: Gateway, name: string, requests: number, estimated: number, cost: number) =>
   Effect.gen(function* () {
     const key = keyOf(name.replaceAll(" ", "-"), 1_000_000)
@@ -84,7 +84,7 @@ const storm = (gateway: Gateway, name: string, requests: number, estimated: numb
     )
   })
 
-/** What the limits of a key add to a request that they let pass. */
+/** The cost of a key's limits for a request they allow. */
 const warm = (gateway: Gateway, name: string, key: GatewayKey) =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
-// The gateway as a package holds it, made once a run: what is measured is what is installed.
-// It must not know who starts it.
+// Builds the gateway as the package contains it, once per run: the bench measures what users install.
+// Must not know contestants.
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
@@ -10,14 +10,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 interface Built {
   /** The program. */
   readonly main: string
-  /** `unwatched.ts`, put together in the same way. */
+  /** `unwatched.ts`, bundled in the same way. */
   readonly unwatched: string
 }
 
 let making: Promise<Built> | undefined
 
 const make = async (): Promise<Built> => {
-  // Its packages are found from there.
+  // A folder below node_modules, so that the bundle finds its packages.
   const dir = join(root, "node_modules", ".cache", "model-gateway-bench")
   await build({
     ...config,
@@ -27,4 +27,4 @@ const make = async (): Promise<Built> => {
   return { main: join(dir, "main.js"), unwatched: join(dir, "unwatched.js") }
 }
 
-export const built = (): Promise<Built> => (making ??= make())
+export const buildPrograms = (): Promise<Built> => (making ??= make())

@@ -1,7 +1,7 @@
-// The config of those that are asked by one: a fallback, and retries.
-// It must not know who is asked.
+// The config of the configured scenario: a fallback with retries.
+// Must not know contestants.
 
-export const careful = {
+export const fallbackConfig = {
   strategy: { mode: "fallback" as const },
   retry: { attempts: 2 },
   targets: [{ provider: "google" }, { provider: "vertex-ai", override_params: { model: "gemini-2.5-flash" } }]

@@ -1,10 +1,10 @@
-// `node bench/compare.ts <checkout>`: this tree next to another checkout of it, process by process, in turns on one core.
-// It must not judge: it prints the CPU time of both and how many times that of the other this tree takes.
-// Flags: --pairs=5 (processes a side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,burst.
+// `node bench/compare.ts <checkout>`: compares this tree with another checkout, in turns on one core.
+// Must not judge. It prints the CPU time of both and their ratio.
+// Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,burst.
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { built as builtHere } from "./built.ts"
-import { type Contestant, cpuMicros, freePort, start, startOurs } from "./contestants.ts"
+import { buildPrograms as builtHere } from "./built.ts"
+import { type Contestant, cpuMicros, freePort, start, startGateway } from "./contestants.ts"
 import type { Target } from "./load.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
@@ -22,7 +22,7 @@ const turnMillis = 2_000
 
 interface Scenario {
   readonly target: (one: Contestant) => Target | undefined
-  /** Of one answer. */
+  /** Units of work in one answer. */
   readonly units: number
 }
 
@@ -54,7 +54,7 @@ const run = async (target: Target, millis: number): Promise<number> => {
   return done
 }
 
-/** Microseconds of CPU time a unit, of each side of one pair of processes. */
+/** CPU time per unit in microseconds, for each side of one pair of processes. */
 const measurePair = async (
   sides: ReadonlyArray<Contestant>,
   { target, units }: Scenario
@@ -80,9 +80,9 @@ const measurePair = async (
 
 const ratios = new Map<string, Array<number>>()
 for (let pair = 1; pair <= pairs; pair++) {
-  // Odd pairs begin with the other side, so that neither is always the second.
+  // Odd pairs start with the other side, so that both sides are equally often first.
   const sides: Array<Contestant> = []
-  for (const main of programs) sides.push(await startOurs(upstream, {}, main))
+  for (const main of programs) sides.push(await startGateway(upstream, {}, main))
   for (const name of chosen) {
     const scenario = scenarios[name]
     if (scenario === undefined) throw new Error(`no scenario ${name}`)

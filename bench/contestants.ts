@@ -1,5 +1,5 @@
-// Who is measured: how each contestant is started, called and watched from outside.
-// It must not know scenarios or goals.
+// The contestants of the bench: the bare proxy, this gateway and Portkey; how each is started, called and watched.
+// Must not know scenarios or goals.
 import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:net"
@@ -8,18 +8,18 @@ import type { Readable } from "node:stream"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { built } from "./built.ts"
-import { careful } from "./careful.ts"
+import { buildPrograms } from "./built.ts"
+import { fallbackConfig } from "./careful.ts"
 import type { Target } from "./load.ts"
 
 const here = dirname(fileURLToPath(import.meta.url))
-const peerPackage = "@portkey-ai/gateway"
-const peerVersion = "1.15.2"
+const portkeyPackage = "@portkey-ai/gateway"
+const portkeyVersion = "1.15.2"
 
-export type Name = "raw" | "ours" | "peer"
+export type Name = "bare" | "gateway" | "portkey"
 
-/** Calls besides chat with Gemini, each with one small request; streams bring one burst of events. */
-export type Other = "embeddings" | "claude" | "claudeStreams" | "messages" | "messageStreams"
+/** Operations other than Gemini chat, each with one small request. Streams bring one burst of events. */
+export type OperationName = "embeddings" | "claude" | "claudeStreams" | "messages" | "messageStreams"
 
 export interface Contestant {
   readonly name: Name
@@ -27,13 +27,13 @@ export interface Contestant {
   /** From the start of the process to its first good answer, in milliseconds. */
   readonly startMillis: number
   readonly target: (model: string, stream: boolean) => Target
-  /** Absent where the contestant is not asked for it. */
-  readonly other?: (what: Other) => Target
-  /** A chat of a key with limits a minute and a budget; absent where the contestant has none. */
+  /** Absent where the contestant has no such operation. */
+  readonly other?: (what: OperationName) => Target
+  /** A chat with a key that has limits per minute and a budget. Absent where the contestant has none. */
   readonly limited?: Target
-  /** A chat by a config with fallback and retries; absent where the contestant has none. */
+  /** A chat with a config that has fallback and retries. Absent where the contestant has none. */
   readonly configured?: Target
-  /** Port of its inspector, where it has one. */
+  /** Port of the process's inspector, where one is open. */
   readonly inspector: number | undefined
   readonly stop: () => Promise<void>
 }
@@ -56,11 +56,11 @@ export const body = (model: string, stream: boolean): string =>
 
 const json = "/v1/chat/completions"
 
-interface OtherCall {
+interface OperationCall {
   readonly path: string
   readonly slug: string
   readonly model: string
-  /** The same id as the gateway writes it. */
+  /** The gateway's prefix of the model id. */
   readonly prefix?: string
   readonly rest: object
 }
@@ -68,7 +68,7 @@ interface OtherCall {
 const claude = { slug: "vertex-ai", model: "claude-sonnet-4-5@20250929", prefix: "anthropic." }
 const message = { system, messages: [{ role: "user", content: question }], ...limits }
 
-const others: Readonly<Record<Other, OtherCall>> = {
+const operationCalls: Readonly<Record<OperationName, OperationCall>> = {
   embeddings: {
     path: "/v1/embeddings",
     slug: "google",
@@ -89,12 +89,12 @@ const others: Readonly<Record<Other, OtherCall>> = {
   messageStreams: { path: "/v1/messages", ...claude, rest: { ...message, ...streaming } }
 }
 
-const otherTarget = (port: number, what: Other, headers: Target["headers"], bare: boolean): Target => {
-  const { model, path, prefix = "", rest, slug } = others[what]
+const operationTarget = (port: number, what: OperationName, headers: Target["headers"], bare: boolean): Target => {
+  const { model, path, prefix = "", rest, slug } = operationCalls[what]
   return { port, path, headers, body: JSON.stringify({ model: bare ? model : `@${slug}/${prefix}${model}`, ...rest }) }
 }
 
-/** `taskset` where there is one; without it the figures mix contestants with the load. */
+/** True where `taskset` exists. Without it the figures mix the contestants with the load. */
 const pinned: boolean = (() => {
   try {
     execFileSync("taskset", ["-c", "1", "true"], { stdio: "ignore" })
@@ -105,11 +105,11 @@ const pinned: boolean = (() => {
 })()
 export const isPinned = (): boolean => pinned
 
-/** A command line of Node on one core. */
-export const onCore = (core: number, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
+/** A Node command line, pinned to one core. */
+export const pinToCore = (core: number, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
   pinned ? ["taskset", ["-c", String(core), process.execPath, ...args]] : [process.execPath, args]
 
-/** Listens on loopback, on any port, which is the answer. */
+/** Listens on any loopback port and returns it. */
 export const listen = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once("error", reject).listen(0, "127.0.0.1", () => {
@@ -140,7 +140,7 @@ const stop = async (child: ChildProcess): Promise<void> => {
   await exit
 }
 
-/** Starts a process that ends with this one. */
+/** Starts a child process that ends with this process. */
 export const launch = (
   command: string,
   args: ReadonlyArray<string>,
@@ -169,9 +169,9 @@ const answers = async (url: string): Promise<boolean> => {
 const isProfiling = process.argv.includes("--profile")
 
 interface Watching {
-  /** Opens its inspector. */
+  /** Opens the inspector. */
   readonly inspected?: boolean
-  /** Hears what it says. */
+  /** Receives the output of the process. */
   readonly hear?: (words: string) => void
 }
 
@@ -184,7 +184,10 @@ export const start = async (
   { hear = () => undefined, inspected = isProfiling }: Watching = {}
 ): Promise<Pick<Contestant, "pid" | "startMillis" | "inspector" | "stop">> => {
   const inspector = inspected ? await freePort() : undefined
-  const [command, line] = onCore(core, inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args])
+  const [command, line] = pinToCore(
+    core,
+    inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args]
+  )
   const started = performance.now()
   const child = launch(command, line, env)
   let words = ""
@@ -203,19 +206,23 @@ export const start = async (
   return { pid: child.pid ?? 0, startMillis: performance.now() - started, inspector, stop: () => stop(child) }
 }
 
-export const startRaw = async (upstream: string): Promise<Contestant> => {
+export const startBareProxy = async (upstream: string): Promise<Contestant> => {
   const port = await freePort()
-  const process = await start(0, [join(here, "raw.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
+  const process = await start(0, [join(here, "bareProxy.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
   return {
-    name: "raw",
+    name: "bare",
     ...process,
     target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }),
-    other: (what) => otherTarget(port, what, {}, true)
+    other: (what) => operationTarget(port, what, {}, true)
   }
 }
 
-/** `program` is another build to start; that of this tree unless given. */
-export const startOurs = async (upstream: string, watching: Watching = {}, program?: string): Promise<Contestant> => {
+/** Starts this gateway. `program` names another build; the default is this tree's build. */
+export const startGateway = async (
+  upstream: string,
+  watching: Watching = {},
+  program?: string
+): Promise<Contestant> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
@@ -246,13 +253,13 @@ export const startOurs = async (upstream: string, watching: Watching = {}, progr
           budget: { usd: plenty, per: "day" }
         }
       ],
-      configs: { careful },
+      configs: { careful: fallbackConfig },
       log: { format: "json" }
     })
   )
-  const gone = () => rmSync(folder, { recursive: true, force: true })
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const main = program ?? (await built()).main
+    const main = program ?? (await buildPrograms()).main
     const args = [main, "serve", "--config", config, "--port", String(port)]
     const process = await start(
       0,
@@ -262,9 +269,9 @@ export const startOurs = async (upstream: string, watching: Watching = {}, progr
       watching
     )
     return {
-      name: "ours",
+      name: "gateway",
       ...process,
-      stop: () => process.stop().finally(gone),
+      stop: () => process.stop().finally(removeFolder),
       configured: {
         port,
         path: json,
@@ -283,18 +290,18 @@ export const startOurs = async (upstream: string, watching: Watching = {}, progr
         headers: { "x-gateway-api-key": key },
         body: body(`@google/${model}`, stream)
       }),
-      other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, false)
+      other: (what) => operationTarget(port, what, { "x-gateway-api-key": key }, false)
     }
   } catch (error) {
-    gone()
+    removeFolder()
     throw error
   }
 }
 
-/** The gateway without a store, and without a log, metrics and a list of requests unless it is `watched`. */
+/** The gateway without a store. `watched` adds a log, metrics and a list of requests. */
 export const startUnwatched = async (upstream: string, watched = false): Promise<Contestant> => {
   const port = await freePort()
-  const { unwatched } = await built()
+  const { unwatched } = await buildPrograms()
   const process = await start(
     0,
     [unwatched, String(port), upstream, ...(watched ? ["watched"] : [])],
@@ -302,7 +309,7 @@ export const startUnwatched = async (upstream: string, watched = false): Promise
   )
   const key = { "x-gateway-api-key": "mgk_bench" }
   return {
-    name: "ours",
+    name: "gateway",
     ...process,
     configured: {
       port,
@@ -314,28 +321,28 @@ export const startUnwatched = async (upstream: string, watched = false): Promise
   }
 }
 
-/** The published build of the closest peer, installed aside; never a dependency. */
-const installPeer = (): string => {
-  const folder = join(tmpdir(), `model-gateway-peer-${peerVersion}`)
-  const main = join(folder, "node_modules", peerPackage, "build", "start-server.js")
+/** Installs the published build of Portkey in a folder of its own; it is never a dependency. */
+const installPortkey = (): string => {
+  const folder = join(tmpdir(), `model-gateway-portkey-${portkeyVersion}`)
+  const main = join(folder, "node_modules", portkeyPackage, "build", "start-server.js")
   if (existsSync(main)) return main
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), '{"private":true}')
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `${peerPackage}@${peerVersion}`]
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `${portkeyPackage}@${portkeyVersion}`]
   execFileSync("npm", args, { cwd: folder, stdio: "ignore", timeout: 180_000 })
   return main
 }
 
-/** The peer, or the reason why it is not here. */
-export const startPeer = async (upstream: string): Promise<Contestant | string> => {
+/** Starts Portkey, or returns the reason why it cannot run. */
+export const startPortkey = async (upstream: string): Promise<Contestant | string> => {
   try {
-    const main = installPeer()
+    const main = installPortkey()
     const port = await freePort()
     const process = await start(0, [main, `--port=${port}`, "--headless"], `http://127.0.0.1:${port}/`, {
       NODE_ENV: "production"
     })
     return {
-      name: "peer",
+      name: "portkey",
       ...process,
       target: (model, stream) => ({
         port,
@@ -353,7 +360,7 @@ export const startPeer = async (upstream: string): Promise<Contestant | string> 
   }
 }
 
-/** Microseconds of CPU a process has used, user and system. The kernel counts in ticks of 10 ms. */
+/** CPU time of a process in microseconds, user and system. The kernel counts in ticks of 10 ms. */
 export const cpuMicros = (pid: number): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")

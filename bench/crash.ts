@@ -1,5 +1,5 @@
-// Kills processes that write to the store, 300 times unless told otherwise, and prints what it found.
-// It must not know what a store is made of.
+// Kills processes that write to the store, 300 times by default, and prints the faults it finds.
+// Must not know the parts of a store.
 import { crash } from "../test/support/crashes.ts"
 
 const report = await crash(Number(process.argv[2] ?? 300), Math.random)

@@ -1,17 +1,17 @@
-// What a measure found: a line for each figure, beside the goal it has.
-// It must not know what is measured.
+// Prints a line per figure with its goal.
+// Must not know what is measured.
 
 let missed = false
-const found: Record<string, number> = {}
+const figuresByName: Record<string, number> = {}
 
-/** `holds` says whether the goal is met. */
-export const figure = (name: string, value: number, goal: string, holds: boolean): void => {
+/** `holds` is true when the goal is met. */
+export const reportFigure = (name: string, value: number, goal: string, holds: boolean): void => {
   missed ||= !holds
-  found[name] = Number(value.toFixed(4))
+  figuresByName[name] = Number(value.toFixed(4))
   console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(62)} ${value.toFixed(3).padStart(10)}   goal ${goal}`)
 }
 
 export const isMissed = (): boolean => missed
 
-/** All of them, as JSON for those who keep it. */
-export const summary = (): string => JSON.stringify(found)
+/** All figures as JSON. */
+export const summary = (): string => JSON.stringify(figuresByName)

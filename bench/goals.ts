@@ -1,8 +1,8 @@
-// The goals as one table of pure rules: which ratio, what it must reach, what it aims at.
-// It must not know how a figure was measured.
+// The goals of the bench as a table of pure rules: a ratio, its required value, its target value.
+// Must not know how a figure was measured.
 import type { Name } from "./contestants.ts"
 
-/** Medians of one contestant, with every round kept for the spread. Times in the unit of the name. */
+/** Figures of one contestant, one value per round. Each name ends with its unit. */
 export interface Figures {
   unaryPerSecond: Array<number>
   unaryCpuMicros: Array<number>
@@ -36,7 +36,7 @@ export interface Figures {
   watchedPerSecond: Array<number>
   unwatchedPerSecond: Array<number>
 }
-export type All = Partial<Record<Name, Figures>>
+export type FiguresByName = Partial<Record<Name, Figures>>
 
 export const noFigures = (): Figures => ({
   unaryPerSecond: [],
@@ -87,117 +87,117 @@ interface Goal {
   /** True when more is better. */
   readonly up: boolean
   readonly unit: string
-  /** True for a ratio, whose rounds must agree within 15 %. */
+  /** True for a ratio whose rounds must agree within 15 %. */
   readonly steady: boolean
-  readonly of: (all: All) => ReadonlyArray<number>
+  readonly of: (all: FiguresByName) => ReadonlyArray<number>
 }
 
-const pairs = (
-  all: All,
+const comparedRounds = (
+  all: FiguresByName,
   other: Name,
   key: keyof Figures,
   how: (ours: number, theirs: number) => number
 ): ReadonlyArray<number> => {
   const theirs = all[other]?.[key] ?? []
-  return (all.ours?.[key] ?? []).flatMap((ours, round) => {
+  return (all.gateway?.[key] ?? []).flatMap((ours, round) => {
     const one = theirs[round]
     return one === undefined ? [] : [how(ours, one)]
   })
 }
 const over = (a: number, b: number): number => a / b
 const minus = (a: number, b: number): number => a - b
-const own = (all: All, key: keyof Figures): ReadonlyArray<number> => all.ours?.[key] ?? []
+const ownRounds = (all: FiguresByName, key: keyof Figures): ReadonlyArray<number> => all.gateway?.[key] ?? []
 
 export const goals: ReadonlyArray<Goal> = [
   {
     id: "G1",
-    figure: "unary CPU per request / raw",
+    figure: "unary CPU per request / bare proxy",
     must: 1.6,
     aim: 1.35,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "unaryCpuMicros", over)
+    of: (all) => comparedRounds(all, "bare", "unaryCpuMicros", over)
   },
   {
     id: "G2",
-    figure: "unary throughput / raw",
+    figure: "unary throughput / bare proxy",
     must: 0.65,
     aim: 0.75,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "unaryPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "unaryPerSecond", over)
   },
   {
     id: "G2",
-    figure: "unary throughput / peer",
+    figure: "unary throughput / Portkey",
     must: 7,
     aim: 9,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "peer", "unaryPerSecond", over)
+    of: (all) => comparedRounds(all, "portkey", "unaryPerSecond", over)
   },
   {
     id: "G3",
-    figure: "added latency at one connection, p50 / raw's",
+    figure: "added latency at one connection, p50 / bare proxy",
     must: 1.5,
     aim: 1.2,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "addedMillis", over)
+    of: (all) => comparedRounds(all, "bare", "addedMillis", over)
   },
   {
     id: "G5",
-    figure: "burst events/s / raw",
+    figure: "burst events/s / bare proxy",
     must: 0.6,
     aim: 0.85,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "eventsPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "eventsPerSecond", over)
   },
   {
     id: "G5",
-    figure: "burst events/s / peer",
+    figure: "burst events/s / Portkey",
     must: 1.7,
     aim: 2.3,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "peer", "eventsPerSecond", over)
+    of: (all) => comparedRounds(all, "portkey", "eventsPerSecond", over)
   },
   {
     id: "G5b",
-    figure: "CPU per event, many slow streams / peer",
+    figure: "CPU per event, many slow streams / Portkey",
     must: 0.65,
     aim: 0.5,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "peer", "slowEventCpuMicros", over)
+    of: (all) => comparedRounds(all, "portkey", "slowEventCpuMicros", over)
   },
   {
     id: "G6",
-    figure: "time to first chunk, p50 over raw",
+    figure: "time to first chunk, p50 over bare proxy",
     must: 2,
     aim: 1,
     up: false,
     unit: "ms",
     steady: false,
-    of: (all) => pairs(all, "raw", "firstChunkMillis", minus)
+    of: (all) => comparedRounds(all, "bare", "firstChunkMillis", minus)
   },
   {
     id: "G7",
-    figure: "chunk delay at 100 paced streams, p50 over raw",
+    figure: "chunk delay at 100 paced streams, p50 over bare proxy",
     must: 1.5,
     aim: 1,
     up: false,
     unit: "ms",
     steady: false,
-    of: (all) => pairs(all, "raw", "chunkDelayMillis", minus)
+    of: (all) => comparedRounds(all, "bare", "chunkDelayMillis", minus)
   },
   {
     id: "G8",
@@ -207,7 +207,7 @@ export const goals: ReadonlyArray<Goal> = [
     up: false,
     unit: "KiB",
     steady: false,
-    of: (all) => own(all, "openStreamKib")
+    of: (all) => ownRounds(all, "openStreamKib")
   },
   {
     id: "G9",
@@ -217,7 +217,7 @@ export const goals: ReadonlyArray<Goal> = [
     up: false,
     unit: "%",
     steady: false,
-    of: (all) => own(all, "stoppedGrowthPercent")
+    of: (all) => ownRounds(all, "stoppedGrowthPercent")
   },
   {
     id: "G10",
@@ -227,7 +227,7 @@ export const goals: ReadonlyArray<Goal> = [
     up: false,
     unit: "ms",
     steady: false,
-    of: (all) => own(all, "leaveMillis")
+    of: (all) => ownRounds(all, "leaveMillis")
   },
   {
     id: "G12",
@@ -237,7 +237,7 @@ export const goals: ReadonlyArray<Goal> = [
     up: false,
     unit: "ms",
     steady: false,
-    of: (all) => own(all, "startMillis")
+    of: (all) => ownRounds(all, "startMillis")
   },
   {
     id: "G13",
@@ -247,88 +247,88 @@ export const goals: ReadonlyArray<Goal> = [
     up: false,
     unit: "MiB",
     steady: false,
-    of: (all) => own(all, "idleMib")
+    of: (all) => ownRounds(all, "idleMib")
   },
   {
     id: "G14",
-    figure: "embeddings: CPU per request / raw",
+    figure: "embeddings: CPU per request / bare proxy",
     must: 1.6,
     aim: 1.35,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "embeddingsCpuMicros", over)
+    of: (all) => comparedRounds(all, "bare", "embeddingsCpuMicros", over)
   },
   {
     id: "G14",
-    figure: "embeddings: throughput / raw",
+    figure: "embeddings: throughput / bare proxy",
     must: 0.65,
     aim: 0.75,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "embeddingsPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "embeddingsPerSecond", over)
   },
   {
     id: "G15",
-    figure: "Claude chat: CPU per request / raw",
+    figure: "Claude chat: CPU per request / bare proxy",
     must: 1.6,
     aim: 1.35,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "claudeCpuMicros", over)
+    of: (all) => comparedRounds(all, "bare", "claudeCpuMicros", over)
   },
   {
     id: "G15",
-    figure: "Claude chat: throughput / raw",
+    figure: "Claude chat: throughput / bare proxy",
     must: 0.65,
     aim: 0.75,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "claudePerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "claudePerSecond", over)
   },
   {
     id: "G15",
-    figure: "Claude chat: burst streams/s / raw",
+    figure: "Claude chat: burst streams/s / bare proxy",
     must: 0.6,
     aim: 0.85,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "claudeStreamsPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "claudeStreamsPerSecond", over)
   },
   {
     id: "G16",
-    figure: "messages passed: CPU per request / raw",
+    figure: "messages passed: CPU per request / bare proxy",
     must: 1.6,
     aim: 1.35,
     up: false,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "messagesCpuMicros", over)
+    of: (all) => comparedRounds(all, "bare", "messagesCpuMicros", over)
   },
   {
     id: "G16",
-    figure: "messages passed: throughput / raw",
+    figure: "messages passed: throughput / bare proxy",
     must: 0.65,
     aim: 0.75,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "messagesPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "messagesPerSecond", over)
   },
-  // Raw does not look at the events it passes.
+  // The bare proxy does not parse the events it passes through.
   {
     id: "G16",
-    figure: "messages streamed: streams/s / raw",
+    figure: "messages streamed: streams/s / bare proxy",
     must: 0.25,
     aim: 0.5,
     up: true,
     unit: "",
     steady: true,
-    of: (all) => pairs(all, "raw", "messageStreamsPerSecond", over)
+    of: (all) => comparedRounds(all, "bare", "messageStreamsPerSecond", over)
   },
   {
     id: "G17",
@@ -338,7 +338,7 @@ export const goals: ReadonlyArray<Goal> = [
     up: true,
     unit: "",
     steady: true,
-    of: (all) => own(all, "limitedShare")
+    of: (all) => ownRounds(all, "limitedShare")
   },
   {
     id: "G18",
@@ -348,22 +348,22 @@ export const goals: ReadonlyArray<Goal> = [
     up: true,
     unit: "",
     steady: true,
-    of: (all) => own(all, "watchedShare")
+    of: (all) => ownRounds(all, "watchedShare")
   }
 ]
 
 export interface Verdict {
   readonly goal: Goal
   readonly value: number
-  /** Of a ratio: distance of the outer rounds in percent of the median. */
+  /** Of a ratio: the distance between the outer rounds in percent of the median. */
   readonly spread: number
   readonly word: "aim" | "must" | "noisy" | "FAIL" | "left out"
 }
 
 const reaches = (value: number, bound: number, up: boolean): boolean => (up ? value >= bound : value <= bound)
 
-/** A must that is missed fails; one that is met by rounds that disagree is noisy, which is not passed. */
-export const judge = (all: All): ReadonlyArray<Verdict> =>
+/** A missed required value fails. A met one is noisy, and does not pass, when the rounds disagree. */
+export const judge = (all: FiguresByName): ReadonlyArray<Verdict> =>
   goals.map((goal) => {
     const rounds = goal.of(all)
     const value = median(rounds)

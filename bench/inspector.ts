@@ -1,15 +1,15 @@
-// The inspector of a process on loopback, for what only the process itself can tell: profiles, its heap.
-// It must not know what is asked.
+// The inspector client of a loopback process, for profiles and heap sizes.
+// Must not know what is measured.
 
 export interface Inspector {
-  /** Fails with the process's own words. */
+  /** Fails with the message of the process. */
   readonly send: <A>(method: string, params?: object) => Promise<A>
   /** The value of an expression in the process's global scope. */
   readonly value: <A>(expression: string) => Promise<A>
   readonly close: () => void
 }
 
-/** One connection: commands are answered by id. */
+/** Opens one connection. Replies are matched by id. */
 export const inspect = async (port: number): Promise<Inspector> => {
   const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as ReadonlyArray<{
     readonly webSocketDebuggerUrl: string

@@ -1,8 +1,8 @@
-// The load generator: raw sockets, closed loops, and clients that stop reading or leave. Runs as a process of its own.
-// It must not know who answers. Jobs arrive as messages from the parent; only loopback is ever called.
+// The load generator: sockets, closed loops, clients that stop reading or leave. Runs as its own process.
+// Must not know contestants. Jobs are messages from the parent. Calls loopback only.
 import { connect, type Socket } from "node:net"
 
-/** Where and what to send. The whole request is bytes made once. */
+/** The address and the request. The request is encoded once. */
 export interface Target {
   readonly port: number
   readonly path: string
@@ -24,7 +24,7 @@ export interface LoadResult {
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
-  /** Of `leave`: the moment, in microseconds of the monotonic clock. */
+  /** Of `leave`: the time in microseconds of the monotonic clock. */
   readonly leftMicros: number
 }
 
@@ -46,13 +46,13 @@ const headerEnd = Buffer.from("\r\n\r\n")
 const lastChunk = "0\r\n\r\n"
 
 interface Watch {
-  /** First byte of the body. */
+  /** Called on the first byte of the body. */
   readonly onFirst: () => void
   readonly onBytes: (bytes: Buffer) => void
   readonly onEnd: (ok: boolean) => void
 }
 
-/** One keep-alive connection; `send` starts a request, `watch` hears its answer. */
+/** One keep-alive connection. `send` starts a request, `watch` receives its answer. */
 const client = (target: Target, watch: Watch): { readonly send: () => void; readonly socket: Socket } => {
   const bytes = requestBytes(target)
   const socket = connect({ port: target.port, host: "127.0.0.1", noDelay: true })
@@ -116,7 +116,7 @@ const summary = (done: number, failed: number, seconds: number, millis: Readonly
   return { done, failed, seconds, p50: at(0.5), p99: at(0.99), leftMicros: 0 }
 }
 
-/** Every connection sends its next request when the last answer is complete. */
+/** Every connection sends its next request when its last answer is complete. */
 const loop = (job: Extract<Job, { kind: "loop" }>): Promise<LoadResult> =>
   new Promise((resolve) => {
     const started = nowMicros()
@@ -151,7 +151,7 @@ const loop = (job: Extract<Job, { kind: "loop" }>): Promise<LoadResult> =>
     }
   })
 
-/** One connection, one request after the other: time to the first byte of the body, or to its end. */
+/** One connection, one request after another: time to the first byte of the body, or to its end. */
 const latency = (job: Extract<Job, { kind: "latency" }>): Promise<LoadResult> =>
   new Promise((resolve) => {
     const started = nowMicros()
@@ -186,7 +186,7 @@ const latency = (job: Extract<Job, { kind: "latency" }>): Promise<LoadResult> =>
 
 const open: Array<Socket> = []
 
-/** Opens streams over many connections and keeps them; resolves when each has brought its first bytes. */
+/** Opens streams over many connections and keeps them open. Resolves when each has received its first bytes. */
 const openStreams = (
   target: Target,
   count: number,
@@ -229,7 +229,7 @@ const leave = (): LoadResult => {
   return { ...summary(done, 0, 0, []), leftMicros }
 }
 
-/** Streams whose events carry the moment they were written; the delay of each is measured on arrival. */
+/** Streams whose events contain their write time. The delay of each event is measured on arrival. */
 const paced = async (job: Extract<Job, { kind: "paced" }>): Promise<LoadResult> => {
   const delays: Array<number> = []
   let counting = false

@@ -1,6 +1,7 @@
-// `npm run bench`: raw, this gateway and the closest peer, in one run and in turn, against one simulated provider.
-// Prints a table and one JSON line; exit 1 when a must fails. Everything stays on loopback.
-// Flags: --quick (a look, about five minutes), --profile (where the CPU time of a unary request goes, instead of the figures), --no-peer, --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
+// `npm run bench`: the bare proxy, this gateway and Portkey, in one run and in turn, against one simulated provider.
+// Prints a table and one JSON line; exit code 1 when a required goal fails. Everything stays on loopback.
+// Flags: --quick (about five minutes), --profile (CPU time per request by package and function, no figures),
+// --no-portkey, --streams=N, --warm=SECONDS, --only=unary,burst (scenario names as printed).
 import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
@@ -12,14 +13,14 @@ import {
   isPinned,
   rssKib,
   start,
-  startOurs,
-  startPeer,
-  startRaw,
+  startGateway,
+  startPortkey,
+  startBareProxy,
   startUnwatched
 } from "./contestants.ts"
-import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
+import { type FiguresByName, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
-import { profiled } from "./profile.ts"
+import { profileRequests } from "./profile.ts"
 import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
 const flags = new Set(process.argv.slice(2))
@@ -53,7 +54,7 @@ const plan: measure.Plan = quick
       stoppedMillis: 10_000
     }
 
-const say = (line: string): void => console.error(line)
+const logLine = (line: string): void => console.error(line)
 
 const upstreamPort = await freePort()
 const upstreamUrl = `http://127.0.0.1:${upstreamPort}`
@@ -65,11 +66,12 @@ const upstream = await start(
 )
 
 const startAll = async (): Promise<ReadonlyArray<Contestant>> => {
-  const raw = await startRaw(upstreamUrl)
-  const ours = await startOurs(upstreamUrl)
-  const peer = flags.has("--no-peer") ? "left out by --no-peer" : await startPeer(upstreamUrl)
-  if (typeof peer === "string") say(`*** WITHOUT THE PEER: ${peer}. The goals that compare with it are left out. ***`)
-  return typeof peer === "string" ? [raw, ours] : [raw, ours, peer]
+  const bareProxy = await startBareProxy(upstreamUrl)
+  const gateway = await startGateway(upstreamUrl)
+  const portkey = flags.has("--no-portkey") ? "left out by --no-portkey" : await startPortkey(upstreamUrl)
+  if (typeof portkey === "string")
+    logLine(`*** WITHOUT PORTKEY: ${portkey}. The goals that compare with it are left out. ***`)
+  return typeof portkey === "string" ? [bareProxy, gateway] : [bareProxy, gateway, portkey]
 }
 
 const contestants = await startAll()
@@ -85,14 +87,14 @@ const bench: measure.Bench = {
   upstreamStats: async () => (await fetch(`${upstreamUrl}/stats`)).json()
 }
 
-const all: All = {}
+const all: FiguresByName = {}
 const figuresOf = (one: Contestant): Figures => (all[one.name] ??= noFigures())
 
 const only = [...flags]
   .find((flag) => flag.startsWith("--only="))
   ?.slice("--only=".length)
   .split(",")
-const wanted = (name: string): boolean => only?.includes(name) ?? true
+const isSelected = (name: string): boolean => only?.includes(name) ?? true
 
 type Scenario = (bench: measure.Bench, one: Contestant, figures: Figures) => Promise<void>
 type Round = (
@@ -100,21 +102,21 @@ type Round = (
   all: ReadonlyArray<Contestant>,
   figuresOf: (one: Contestant) => Figures
 ) => Promise<void>
-/** A scenario in which all take turns within a round. */
+/** Runs a scenario in which all contestants take turns within a round. */
 const allInTurns = async (name: string, scenario: Round): Promise<void> => {
-  if (!wanted(name)) return
+  if (!isSelected(name)) return
   for (let round = 0; round < plan.rounds; round++) {
-    say(`${name}  round ${round + 1} of ${plan.rounds}`)
+    logLine(`${name}  round ${round + 1} of ${plan.rounds}`)
     await scenario(bench, contestants, figuresOf)
   }
 }
-/** One in which each has a round for itself. */
+/** Runs a scenario in which each contestant has a round of its own. */
 const inTurn = (name: string, scenario: Scenario): Promise<void> =>
   allInTurns(name, async () => {
     for (const one of contestants) await scenario(bench, one, figuresOf(one))
   })
 
-/** The provider alone must be far faster than raw, or the run measures the provider. */
+/** The provider alone must be three times as fast as the bare proxy, or the run measures the provider. */
 const upstreamBound = async (): Promise<number> => {
   const result = await bench.load.run({
     kind: "loop",
@@ -125,16 +127,16 @@ const upstreamBound = async (): Promise<number> => {
   return result.done / result.seconds
 }
 
-/** Fresh processes: memory does not shrink after load, and the peer does not let go of streams whose clients left. */
+/** Fresh processes: memory does not shrink after load, and Portkey keeps streams whose clients left. */
 const inFresh = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
-  if (!wanted(name)) return
+  if (!isSelected(name)) return
   for (const one of contestants) await one.stop()
   for (let round = 0; round < rounds; round++) {
-    say(`${name}  round ${round + 1} of ${rounds}`)
+    logLine(`${name}  round ${round + 1} of ${rounds}`)
     for (const [who, again] of [
-      ["raw", startRaw],
-      ["ours", startOurs],
-      ["peer", startPeer]
+      ["bare", startBareProxy],
+      ["gateway", startGateway],
+      ["portkey", startPortkey]
     ] as const) {
       const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
       if (typeof one === "string") continue
@@ -195,10 +197,10 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
 
 const table = (): string =>
   [
-    ["", "raw", "ours", "peer"],
+    ["", "bare proxy", "gateway", "Portkey"],
     ...rows.map(([key, name]) => [
       name,
-      ...(["raw", "ours", "peer"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))
+      ...(["bare", "gateway", "portkey"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))
     ])
   ]
     .map(([name = "", ...cells]) => name.padEnd(46) + cells.map((one) => one.padStart(10)).join(""))
@@ -213,9 +215,11 @@ const report = (direct: number): number => {
       `${goal.id.padEnd(4)} ${goal.figure.padEnd(50)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`
     )
   }
-  const rawPerSecond = median(all.raw?.unaryPerSecond ?? [])
-  if (direct < 3 * rawPerSecond)
-    console.log(`upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times raw`)
+  const barePerSecond = median(all.bare?.unaryPerSecond ?? [])
+  if (direct < 3 * barePerSecond)
+    console.log(
+      `upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times the bare proxy`
+    )
   if (!isPinned()) console.log("not pinned: taskset is missing, figures mix contestants with the load")
   console.log(
     JSON.stringify({
@@ -243,7 +247,7 @@ const report = (direct: number): number => {
 
 await requireSameAnswers(contestants)
 await requireSameOthers(contestants)
-say("same answers from all; warming up")
+logLine("same answers from all; warming up")
 for (const [name, stream] of [
   ["gemini-bench-burst", true],
   ["gemini-2.5-flash", false]
@@ -260,7 +264,7 @@ if (flags.has("--profile")) {
       millis: plan.roundMillis
     } as const
     if (one.inspector !== undefined)
-      console.log(`\n${await profiled(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
+      console.log(`\n${await profileRequests(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
   }
   process.exit(0)
 }
@@ -271,7 +275,7 @@ await allInTurns("burst", measure.burst)
 for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const)
   await allInTurns(what, measure.other(what))
 await inTurn("limited", measure.limited)
-if (wanted("watched")) {
+if (isSelected("watched")) {
   const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]
   await inTurn("watched", measure.watched(unwatched, inMemory))
   await unwatched.stop()

@@ -1,20 +1,20 @@
-// The scenarios: each loads one contestant once and appends to its figures.
-// It must not know goals.
+// The scenarios of the bench: each loads contestants once and appends to their figures.
+// Must not know goals.
 import { fork } from "node:child_process"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { type Contestant, cpuMicros, onCore, type Other, rssKib } from "./contestants.ts"
+import { type Contestant, cpuMicros, pinToCore, type OperationName, rssKib } from "./contestants.ts"
 import type { Figures } from "./goals.ts"
 import type { Job, LoadResult, Target } from "./load.ts"
 
-/** Events of one burst stream; the provider is told. */
+/** Events of one burst stream; passed to the provider. */
 export const burstEvents = 200
 
-/** How long and how much; the quick table is for a look, the full one for figures to quote. */
+/** Rounds, times and sizes of a run: a quick look, or figures to quote. */
 export interface Plan {
   readonly rounds: number
-  /** A large program is compiled for many seconds; before, the figures are those of cold code. */
+  /** A large program is compiled for many seconds. Earlier figures are those of cold code. */
   readonly warmMillis: number
   readonly roundMillis: number
   readonly latencyCount: number
@@ -31,9 +31,9 @@ export interface Load {
   readonly stop: () => void
 }
 
-/** The load generator on the second core, one job at a time. */
+/** The load generator on the second core. One job at a time. */
 export const startLoad = (): Load => {
-  const [execPath, args] = onCore(1, [])
+  const [execPath, args] = pinToCore(1, [])
   const inner = execPath === process.execPath ? { execPath } : { execPath, execArgv: [...args] }
   const child = fork(join(dirname(fileURLToPath(import.meta.url)), "load.ts"), [], { ...inner, serialization: "json" })
   return {
@@ -56,7 +56,7 @@ export const startLoad = (): Load => {
 export interface Bench {
   readonly load: Load
   readonly plan: Plan
-  /** The provider itself, for what a call costs without anybody between. */
+  /** The provider itself, for the cost of a call without a proxy. */
   readonly direct: (model: string, stream: boolean) => Target
   readonly upstreamStats: () => Promise<{ readonly openStreams: number; readonly lastCloseMicros: number }>
 }
@@ -68,7 +68,7 @@ const clean = (what: string, result: LoadResult): LoadResult => {
 
 const model = "gemini-2.5-flash"
 
-/** The machine's own pace changes within seconds, so turns are short; a shorter one would measure how a side begins anew, with new connections and a cold cache. */
+/** The machine's speed changes within seconds, so turns are short. Shorter ones would measure cold caches. */
 const turnMillis = 2_000
 
 interface Side {
@@ -76,7 +76,7 @@ interface Side {
   readonly target: Target
 }
 
-/** What a side did in one round. */
+/** The work of one side in one round. */
 interface Sum {
   done: number
   seconds: number
@@ -84,10 +84,10 @@ interface Sum {
   cpu: number
 }
 
-const none: Sum = { done: 0, seconds: 0, cpu: 0 }
+const emptySum: Sum = { done: 0, seconds: 0, cpu: 0 }
 
 /** 32 connections, closed loop: every side for one round, in turns. */
-const inTurns = async <One extends Side>(
+const measureInTurns = async <One extends Side>(
   { load, plan }: Bench,
   what: string,
   sides: ReadonlyArray<One>
@@ -121,15 +121,15 @@ export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figure
     target: one.target(model, false),
     figures: figuresOf(one)
   }))
-  for (const [{ figures, pid }, { cpu, done, seconds }] of await inTurns(bench, "unary", sides)) {
+  for (const [{ figures, pid }, { cpu, done, seconds }] of await measureInTurns(bench, "unary", sides)) {
     figures.unaryCpuMicros.push(cpu / done)
     figures.unaryPerSecond.push(done / seconds)
     figures.loadMib.push(rssKib(pid) / 1024)
   }
 }
 
-/** What one side does of the other's requests a second, and needs of its CPU time per request. */
-const compared = async (
+/** Throughput and CPU time per request of one side, relative to the other. */
+const compareSides = async (
   bench: Bench,
   on: Side,
   off: Side,
@@ -143,8 +143,8 @@ const compared = async (
   if (isFirst)
     for (const { target } of [off, on])
       await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
-  const sums = await inTurns(bench, "compared", [off, on])
-  const [without = none, sum = none] = sums.map(([, one]) => one)
+  const sums = await measureInTurns(bench, "compared", [off, on])
+  const [without = emptySum, sum = emptySum] = sums.map(([, one]) => one)
   const perSecond = sum.done / sum.seconds
   const offPerSecond = without.done / without.seconds
   return {
@@ -155,11 +155,11 @@ const compared = async (
   }
 }
 
-/** A key with limits and a budget, on SQLite, against one without in the same process. */
+/** A key with limits and a budget on SQLite, relative to a key without, in the same process. */
 export const limited = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   if (one.limited === undefined) return
   const off = { pid: one.pid, target: one.target(model, false) }
-  const { cpuShare, share } = await compared(
+  const { cpuShare, share } = await compareSides(
     bench,
     { pid: one.pid, target: one.limited },
     off,
@@ -169,14 +169,14 @@ export const limited = async (bench: Bench, one: Contestant, figures: Figures): 
   figures.limitedShare.push(share)
 }
 
-/** With a config, a log, metrics and a list of requests against a gateway with none of it; and the same with that list on SQLite. */
+/** Config, log, metrics and a list of requests, relative to a gateway without; then with SQLite. */
 export const watched =
   (unwatched: Contestant, inMemory: Contestant) =>
   async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
     if (one.configured === undefined || inMemory.configured === undefined) return
     const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
     const isFirst = figures.watchedShare.length === 0
-    const { cpuShare, offPerSecond, perSecond, share } = await compared(
+    const { cpuShare, offPerSecond, perSecond, share } = await compareSides(
       bench,
       { pid: inMemory.pid, target: inMemory.configured },
       off,
@@ -186,12 +186,12 @@ export const watched =
     figures.unwatchedPerSecond.push(offPerSecond)
     figures.watchedCpuShare.push(cpuShare)
     figures.watchedShare.push(share)
-    figures.keptShare.push((await compared(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
+    figures.keptShare.push((await compareSides(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
   }
 
-/** As `unary`, for another operation, by those who are asked for it. */
+/** Like `unary`, for another operation, on the contestants that support it. */
 export const other =
-  (what: Other): ((bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void>) =>
+  (what: OperationName): ((bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void>) =>
   async (bench, all, figuresOf) => {
     const sides = all.flatMap((one): ReadonlyArray<Measured> =>
       one.other === undefined ? [] : [{ pid: one.pid, target: one.other(what), figures: figuresOf(one) }]
@@ -200,13 +200,13 @@ export const other =
       if (figures[`${what}PerSecond`].length === 0)
         await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
     }
-    for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, what, sides)) {
+    for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, what, sides)) {
       figures[`${what}CpuMicros`].push(cpu / done)
       figures[`${what}PerSecond`].push(done / seconds)
     }
   }
 
-/** One connection: what the contestant adds to a call, and how soon a stream begins. */
+/** One connection: latency that the contestant adds to a call, and time to a stream's first event. */
 export const latency = async ({ direct, load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const ask = async (target: Target, until: "end" | "first"): Promise<number> =>
     clean(`${one.name}, latency`, await load.run({ kind: "latency", target, count: plan.latencyCount, until })).p50
@@ -215,20 +215,20 @@ export const latency = async ({ direct, load, plan }: Bench, one: Contestant, fi
   figures.firstChunkMillis.push(await ask(one.target(model, true), "first"))
 }
 
-/** 32 streams flat out, one burst of events after the other. */
+/** 32 streams at full speed, one burst of events after another. */
 export const burst = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
   const sides = all.map((one): Measured => ({
     pid: one.pid,
     target: one.target("gemini-bench-burst", true),
     figures: figuresOf(one)
   }))
-  for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, "burst", sides)) {
+  for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, "burst", sides)) {
     figures.eventCpuMicros.push(cpu / (done * burstEvents))
     figures.eventsPerSecond.push((done * burstEvents) / seconds)
   }
 }
 
-/** 100 streams of 50 events a second: how late an event arrives. */
+/** 100 streams of 50 events a second: the delay of an event. */
 export const paced = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const target = one.target("gemini-bench-paced-50", true)
   const result = clean(
@@ -238,7 +238,7 @@ export const paced = async ({ load, plan }: Bench, one: Contestant, figures: Fig
   figures.chunkDelayMillis.push(result.p50)
 }
 
-/** Many streams of 10 events a second: what an event costs that comes alone. */
+/** Many streams of 10 events a second: the CPU time of an event that arrives alone. */
 export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const target = one.target("gemini-bench-paced-10", true)
   await load.run({ kind: "open", target, count: plan.slowStreams, stopReading: false })
@@ -249,7 +249,7 @@ export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figu
   await pause(300)
 }
 
-/** Compiles a contestant's streaming code before something is timed. */
+/** Compiles a contestant's streaming code before it is timed. */
 export const warmStreams = async ({ load, plan }: Bench, one: Contestant): Promise<void> => {
   await load.run({
     kind: "loop",
@@ -259,7 +259,7 @@ export const warmStreams = async ({ load, plan }: Bench, one: Contestant): Promi
   })
 }
 
-/** Memory of streams that are open and silent: the slope after the first quarter, which pays for compiled code and pools. */
+/** Memory of open, silent streams: the slope after the first quarter, which pays for compiled code and pools. */
 export const openStreams = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const open = async (count: number): Promise<number> => {
     const result = await load.run({
@@ -278,7 +278,7 @@ export const openStreams = async ({ load, plan }: Bench, one: Contestant, figure
   await load.run({ kind: "leave" })
 }
 
-/** 20 readers that stop, in front of a provider that never does: memory must stay where it is. */
+/** 20 readers that stop, in front of an endless provider: memory must stay constant. */
 export const stoppedReaders = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   await load.run({ kind: "open", target: one.target("gemini-bench-endless", true), count: 20, stopReading: true })
   await pause(plan.stoppedMillis * 0.3)
@@ -289,7 +289,7 @@ export const stoppedReaders = async ({ load, plan }: Bench, one: Contestant, fig
   await pause(500)
 }
 
-/** Milliseconds from when clients left until the provider saw the last stream closed, asked so often; NaN when it never did within three seconds. */
+/** Milliseconds from the clients' leaving until the provider sees the last stream closed. NaN after three seconds. */
 export const closedAfter = async (
   upstreamStats: Bench["upstreamStats"],
   leftMicros: number,
@@ -303,7 +303,7 @@ export const closedAfter = async (
   return Number.NaN
 }
 
-/** 200 clients leave at once: how long until the provider sees the last of them gone. The peer never lets go: NaN. */
+/** 200 clients leave together: time until the provider sees the last stream closed. Portkey never closes them: NaN. */
 export const leaving = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const { load, upstreamStats } = bench
   await load.run({ kind: "open", target: one.target("gemini-bench-paced-10", true), count: 200, stopReading: false })

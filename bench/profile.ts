@@ -1,5 +1,5 @@
-// `npm run bench -- --profile`: where the CPU time of a unary request goes, per contestant, once its code is warm.
-// It must not know goals. The profiler is the process's own, asked over its inspector on loopback.
+// `npm run bench -- --profile`: CPU time of a unary request by package and function, per contestant, with warm code.
+// Must not know goals. Uses the profiler of the process over its inspector on loopback.
 import type { Contestant } from "./contestants.ts"
 import { inspect } from "./inspector.ts"
 
@@ -13,7 +13,7 @@ interface Profile {
   readonly timeDeltas: ReadonlyArray<number>
 }
 
-/** Whose code a frame is. */
+/** The package of a frame's code. */
 const packageOf = ({ callFrame: { functionName, url } }: Node): string => {
   if (functionName === "(garbage collector)") return "garbage collection"
   if (functionName === "(program)") return "native code"
@@ -23,7 +23,7 @@ const packageOf = ({ callFrame: { functionName, url } }: Node): string => {
   return url === "" ? "builtins" : url.startsWith("node:") ? "node" : "its own"
 }
 
-/** Microseconds by name, of the samples that did not idle. */
+/** Self time by name in microseconds, without idle samples. */
 const selfTimes = (
   { nodes, samples, timeDeltas }: Profile,
   nameOf: (node: Node) => string
@@ -52,8 +52,12 @@ const lines = (times: ReadonlyMap<string, number>, requests: number, most: numbe
     )
 }
 
-/** Self time per request by package and by function, while `load` runs; `load` answers how many requests that were. */
-export const profiled = async (one: Contestant, inspector: number, load: () => Promise<number>): Promise<string> => {
+/** Self time per request by package and by function while `load` runs. `load` returns the number of requests. */
+export const profileRequests = async (
+  one: Contestant,
+  inspector: number,
+  load: () => Promise<number>
+): Promise<string> => {
   const { close, send } = await inspect(inspector)
   try {
     await send("Profiler.enable")

@@ -1,10 +1,10 @@
-// Readers that leave, one after the other, and readers that stop in front of an endless answer: `node bench/readers.ts`.
-// About a minute; everything stays on loopback. Prints one line a figure; exit 1 when one misses its goal.
+// Measures clients that leave, and readers that stop in front of an endless answer: `node bench/readers.ts`.
+// Must not call other hosts than loopback. About a minute; one line per figure; exit code 1 when a goal is missed.
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { freePort, rssKib, start, startOurs } from "./contestants.ts"
-import { figure, isMissed } from "./figures.ts"
+import { freePort, rssKib, start, startGateway } from "./contestants.ts"
+import { reportFigure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
 import { type Bench, burstEvents, closedAfter, startLoad } from "./measure.ts"
 
@@ -18,7 +18,7 @@ const upstream = await start(
   [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), new URL(upstreamUrl).port, String(burstEvents)],
   `${upstreamUrl}/stats`
 )
-const gateway = await startOurs(upstreamUrl, { inspected: true })
+const gateway = await startGateway(upstreamUrl, { inspected: true })
 const load = startLoad()
 await load.run({
   kind: "loop",
@@ -36,10 +36,10 @@ for (let one = 0; one < tries; one++) {
   closed.push(Number.isNaN(millis) ? Infinity : millis)
 }
 const p99 = closed.toSorted((a, b) => a - b)[Math.ceil(tries * 0.99) - 1] ?? Infinity
-figure(`upstream closed after its client left, p99 of ${tries}, ms`, p99, "< 100", p99 < 100)
+reportFigure(`upstream closed after its client left, p99 of ${tries}, ms`, p99, "< 100", p99 < 100)
 
 const inspector = await inspect(gateway.inspector ?? 0)
-/** Behind collections, or it would be the garbage of all that went before the stop. */
+/** Heap in use after garbage collections. Without them it would count the garbage from before the stop. */
 const kept = async (): Promise<number> => {
   for (let again = 0; again < 3; again++) await inspector.send("HeapProfiler.collectGarbage")
   return rssKib(gateway.pid)
@@ -53,10 +53,10 @@ await load.run({
 })
 await pause(4_000)
 const each = ((await kept()) - before) / stopped
-figure(`memory of each of ${stopped} readers that stopped, KiB`, each, "< 256", each < 256)
+reportFigure(`memory of each of ${stopped} readers that stopped, KiB`, each, "< 256", each < 256)
 await pause(8_000)
 const later = ((await kept()) - before) / stopped
-figure("the same eight seconds later, KiB", later, "< 256", later < 256)
+reportFigure("the same eight seconds later, KiB", later, "< 256", later < 256)
 
 inspector.close()
 load.stop()

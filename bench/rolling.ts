@@ -1,5 +1,5 @@
-// Two gateways behind nginx are replaced in turn while they are used (F30), and one leaves while long streams run (F29): `node bench/rolling.ts`.
-// About six minutes; everything stays on loopback. Needs nginx on the path. Prints one line a figure; exit 1 when one misses its goal.
+// Measures rolling restarts of two gateways under nginx (F30) and a stop during streams (F29): `node bench/rolling.ts`.
+// Must not call other hosts than loopback; needs nginx on the path. About six minutes; exit code 1 on a missed goal.
 // Flag: --quick (5 restarts instead of 20, streams of 5 to 15 seconds instead of 60).
 import type { ChildProcess } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,12 +9,12 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { body, freePort, launch, listen } from "./contestants.ts"
-import { figure, isMissed } from "./figures.ts"
+import { reportFigure, isMissed } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")
 const restarts = quick ? 5 : 20
 const perSecond = 100
-/** With the five seconds a leaving gateway still takes connections, a thousand requests come with each restart. */
+/** A stopping gateway accepts connections for five more seconds, so each restart meets about a thousand requests. */
 const settledMillis = 4_000
 const streams = 200
 const streamSeconds = { least: 5, most: quick ? 15 : 60 }
@@ -32,7 +32,7 @@ const part = (text: string, finish?: string) => ({
   ],
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
 })
-/** A whole answer after 20 ms; a stream of five events a second, as long as its model id says. */
+/** A whole answer after 20 ms, or a stream of five events a second for the time in its model id. */
 const upstream = createServer((incoming, response) => {
   incoming.resume()
   const length = /for-(\d+)/.exec(incoming.url ?? "")
@@ -145,7 +145,7 @@ const ask = (model: string, stream: boolean): Promise<Answer> =>
       .end(body(`@google/${model}`, stream))
   })
 
-/** Asks at a steady pace, whatever becomes of earlier requests, until it is told to stop. */
+/** Sends requests at a steady rate until it is stopped, independent of earlier answers. */
 const steady = () => {
   const pending: Array<Promise<Answer>> = []
   const timer = setInterval(() => void pending.push(ask("gemini-2.5-flash", false)), 1_000 / perSecond)
@@ -158,10 +158,10 @@ const steady = () => {
 const noFailures = (name: string, answers: ReadonlyArray<Answer>): void => {
   const failed = answers.filter(({ status }) => status !== 200)
   for (const { status, text } of failed.slice(0, 3)) console.log(`      ${status} ${text.slice(0, 200)}`)
-  figure(`${name}: failures of ${answers.length} requests`, failed.length, "0", failed.length === 0)
+  reportFigure(`${name}: failures of ${answers.length} requests`, failed.length, "0", failed.length === 0)
 }
 
-// F29: one of two leaves while streams run through both.
+// F29: one of two gateways stops while streams run through both.
 const long = Array.from({ length: streams }, (_, n) => {
   const seconds = streamSeconds.least + (n / streams) * (streamSeconds.most - streamSeconds.least)
   return ask(`gemini-for-${Math.round(seconds * 1_000)}`, true).then((answer) => ({ ...answer, at: performance.now() }))
@@ -169,22 +169,32 @@ const long = Array.from({ length: streams }, (_, n) => {
 await pause(1_000)
 const besides = steady()
 const [leaving, staying] = gateways as [Instance, Instance]
-const told = performance.now()
+const stoppedAtMillis = performance.now()
 leaving.child.kill("SIGTERM")
 while ((await statusOf(leaving.port)) !== 503) await pause(2)
-figure("F29 ready says 503 after, ms", performance.now() - told, "< 100", performance.now() - told < 100)
+reportFigure(
+  "F29 ready says 503 after, ms",
+  performance.now() - stoppedAtMillis,
+  "< 100",
+  performance.now() - stoppedAtMillis < 100
+)
 while ((await statusOf(leaving.port)) !== 0) await pause(20)
-figure("F29 connections are taken until, ms", performance.now() - told, ">= 5000", performance.now() - told >= 5_000)
+reportFigure(
+  "F29 connections are taken until, ms",
+  performance.now() - stoppedAtMillis,
+  ">= 5000",
+  performance.now() - stoppedAtMillis >= 5_000
+)
 const left = await leaving.ended
 const ends = await Promise.all(long)
 const whole = ends.filter(({ text }) => text.endsWith("data: [DONE]\n\n")).length
-figure(`F29 streams of ${streams} that came to their end`, whole, String(streams), whole === streams)
-figure("F29 exit code", left.code ?? -1, "0", left.code === 0)
+reportFigure(`F29 streams of ${streams} that came to their end`, whole, String(streams), whole === streams)
+reportFigure("F29 exit code", left.code ?? -1, "0", left.code === 0)
 const last = Math.max(...ends.map(({ at }) => at))
-figure("F29 exit behind the last stream, ms", left.at - last, "<= 1000", left.at - last <= 1_000)
+reportFigure("F29 exit behind the last stream, ms", left.at - last, "<= 1000", left.at - last <= 1_000)
 noFailures("F29 besides", await besides())
 
-// F30: both are replaced in turn, again and again.
+// F30: both gateways are replaced in turn, several times.
 let [older, newer] = [staying, await startGateway(leaving.port)]
 const whileRolling = steady()
 for (let n = 0; n < restarts; n++) {

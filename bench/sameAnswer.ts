@@ -1,9 +1,9 @@
-// Whether all contestants do the same work: the same words, finish and token counts from each, before anything is timed.
-// It must not know speed.
-import type { Contestant, Other } from "./contestants.ts"
+// Checks before the timing that all contestants do the same work: equal texts, finish reasons and token counts.
+// Must not measure time.
+import type { Contestant, OperationName } from "./contestants.ts"
 import type { Target } from "./load.ts"
 
-/** What must not differ between contestants. */
+/** Parts of an answer that must be equal for all contestants. */
 interface Answer {
   readonly content: string
   readonly finish: ReadonlyArray<string>
@@ -45,7 +45,7 @@ const whole = (text: string): Answer => {
   }
 }
 
-/** Usage of a stream and the closing `[DONE]` are not compared: the peer sends neither with this provider. */
+/** Usage of a stream and the closing `[DONE]` are not compared: Portkey sends neither with this provider. */
 const streamed = (text: string): Answer => {
   const data = text
     .split(/\r?\n\r?\n/)
@@ -68,14 +68,14 @@ interface EmbeddingList {
   readonly data?: ReadonlyArray<{ readonly index: number; readonly embedding: ReadonlyArray<number> }>
 }
 
-const otherKinds: Readonly<Record<Other, (text: string) => unknown>> = {
+const otherKinds: Readonly<Record<OperationName, (text: string) => unknown>> = {
   embeddings: (text) => {
     const list: EmbeddingList = JSON.parse(text)
     return (list.data ?? []).map(({ embedding, index }) => [index, embedding])
   },
   claude: whole,
   claudeStreams: streamed,
-  // What passes as its own bytes is compared as such.
+  // Messages pass through unchanged, so their bytes are compared.
   messages: (text) => text,
   messageStreams: (text) => text
 }
@@ -85,9 +85,11 @@ const requireSame = (what: string, one: Contestant, answer: string, expected: st
     throw new Error(`${one.name} answers otherwise, ${what}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
 }
 
-/** Throws when any contestant's answer to an operation besides chat differs from the first one's. */
+/** Throws when a contestant's answer to an operation other than Gemini chat differs from the first contestant's. */
 export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
-  for (const [what, read] of Object.entries(otherKinds) as ReadonlyArray<readonly [Other, (text: string) => unknown]>) {
+  for (const [what, read] of Object.entries(otherKinds) as ReadonlyArray<
+    readonly [OperationName, (text: string) => unknown]
+  >) {
     let expected: string | undefined
     for (const one of contestants) {
       if (one.other === undefined) continue
@@ -98,7 +100,7 @@ export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>):
   }
 }
 
-/** Throws when any contestant's answer differs from the first one's. */
+/** Throws when a contestant's answer differs from the first contestant's. */
 export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
   const kinds = [
     ["gemini-2.5-flash", false],

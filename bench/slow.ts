@@ -1,17 +1,17 @@
-// Clients that are slow on purpose (TH17) and readers that hardly read (F28), and what others notice: `node bench/slow.ts`.
-// About four minutes; everything stays on loopback. Prints one line a figure; exit 1 when one misses its goal.
+// Measures the effect of slow clients (TH17) and slow readers (F28) on other clients: `node bench/slow.ts`.
+// Must not call other hosts than loopback. About four minutes; one line per figure; exit code 1 when a goal is missed.
 import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { cpuMicros, freePort, rssKib, start, startOurs } from "./contestants.ts"
-import { figure, isMissed } from "./figures.ts"
+import { cpuMicros, freePort, rssKib, start, startGateway } from "./contestants.ts"
+import { reportFigure, isMissed } from "./figures.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
 const slowSockets = 2_000
 const slowSeconds = 20
 const readers = 200
-/** The gateway gives up a client that takes nothing for 60 seconds, and looks once in that time. */
+/** The gateway closes a client that reads nothing for 60 seconds. It checks once in that time. */
 const stallSeconds = 125
 
 const upstreamPort = await freePort()
@@ -20,7 +20,7 @@ const upstream = await start(
   [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), String(upstreamPort), String(burstEvents)],
   `http://127.0.0.1:${upstreamPort}/stats`
 )
-const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`)
+const gateway = await startGateway(`http://127.0.0.1:${upstreamPort}`)
 const load = startLoad()
 const usual = gateway.target("gemini-2.5-flash", false)
 const endless = gateway.target("gemini-bench-endless", true)
@@ -36,7 +36,7 @@ const headOf = ({ body, headers, path }: typeof usual): string =>
     ""
   ].join("\r\n")
 
-/** A socket that sends these bytes by and by. */
+/** A socket that sends its bytes slowly. */
 const dripping = (text: string, bytesPerSecond: number): Socket => {
   const socket = connect({ port: usual.port, host: "127.0.0.1" })
   let at = 0
@@ -54,20 +54,20 @@ const used = async (millis: number) => load.run({ kind: "loop", target: usual, c
 await used(6_000)
 const alone = await used(5_000)
 
-// TH17: a third drips its head, a third its body, a third sends nothing at all.
+// TH17: a third of the clients send the head slowly, a third the body, a third nothing.
 const head = headOf(usual)
 const sockets = Array.from({ length: slowSockets }, (_, n) =>
   n % 3 === 0 ? dripping(head, 10) : n % 3 === 1 ? dripping(head + usual.body, head.length + 5) : dripping("", 1)
 )
 await pause(2_000)
 const among = await used(slowSeconds * 1_000)
-figure(
+reportFigure(
   `TH17 failures of ${among.done} requests among ${slowSockets} slow sockets`,
   among.failed,
   "0",
   among.failed === 0
 )
-figure(
+reportFigure(
   "TH17 requests a second, of those without slow sockets",
   among.done / among.seconds / (alone.done / alone.seconds),
   ">= 0.8",
@@ -76,8 +76,8 @@ figure(
 for (const socket of sockets) socket.destroy()
 await pause(2_000)
 
-// F28: half of the readers take nothing, half 100 KB a second. Less cannot be told from nothing within a minute here: the
-// kernel holds megabytes for a loopback socket, and asks for more when a third of them is gone.
+// F28: half of the readers read nothing, half read 100 KB a second. Slower readers look stopped within a minute:
+// the kernel buffers megabytes for a loopback socket and reads more when a third of them is free.
 await load.run({ kind: "loop", target: gateway.target("gemini-bench-burst", true), connections: 16, millis: 4_000 })
 const rssBefore = rssKib(gateway.pid) / 1024
 const reading = Array.from({ length: readers }, (_, n) => {
@@ -88,7 +88,7 @@ const reading = Array.from({ length: readers }, (_, n) => {
   if (timer !== undefined) socket.on("readable", () => undefined)
   return socket.on("error", () => undefined).on("close", () => clearInterval(timer))
 })
-// The provider is endless: what the kernel's buffers on both sides hold is worked through first.
+// The provider is endless. The load ends when the kernel's buffers on both sides are full.
 for (let busy = 1; busy > 0.1;) {
   const before = cpuMicros(gateway.pid)
   await pause(2_000)
@@ -96,9 +96,9 @@ for (let busy = 1; busy > 0.1;) {
 }
 const beside = await used(5_000)
 const growth = rssKib(gateway.pid) / 1024 - rssBefore
-figure(`F28 memory of ${readers} slow readers, MiB`, growth, "none: most was read for them and not taken", true)
-figure(`F28 failures of ${beside.done} other requests`, beside.failed, "0", beside.failed === 0)
-figure(
+reportFigure(`F28 memory of ${readers} slow readers, MiB`, growth, "none: most was read for them and not taken", true)
+reportFigure(`F28 failures of ${beside.done} other requests`, beside.failed, "0", beside.failed === 0)
+reportFigure(
   "F28 requests a second, of those without slow readers",
   beside.done / beside.seconds / (alone.done / alone.seconds),
   ">= 0.8",
@@ -107,17 +107,17 @@ figure(
 const { openStreams } = (await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json()) as {
   readonly openStreams: number
 }
-figure("F28 upstream streams that are held back and open", openStreams, String(readers), openStreams === readers)
+reportFigure("F28 upstream streams that are held back and open", openStreams, String(readers), openStreams === readers)
 await pause(stallSeconds * 1_000)
 const left = (await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json()) as { readonly openStreams: number }
-figure(
+reportFigure(
   `F28 upstream streams left after ${stallSeconds} s: those that are read`,
   left.openStreams,
   String(readers / 2),
   left.openStreams === readers / 2
 )
 const later = rssKib(gateway.pid) / 1024 - rssBefore
-figure("F28 memory by then, MiB", later, "none: the same", true)
+reportFigure("F28 memory by then, MiB", later, "none: the same", true)
 
 for (const socket of reading) socket.destroy()
 load.stop()

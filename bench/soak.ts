@@ -1,19 +1,19 @@
-// Mixed use for long, and what is left of it in memory (F39): `node bench/soak.ts`, eight minutes; --minutes=60 for an hour and more. Everything stays on loopback.
-// Seven requests in ten stream, one in ten is left by its client, one in twenty meets a provider that fails, some carry pictures.
-// Prints one line a figure; exit 1 when one misses its goal.
+// Measures memory under mixed use (F39): `node bench/soak.ts`, eight minutes, or --minutes=60. Loopback only.
+// Of requests, 70 % stream, 10 % are left by their client, 5 % reach a failing provider, some carry pictures.
+// Must not call other hosts than loopback. One line per figure; exit code 1 when a goal is missed.
 import { readdirSync } from "node:fs"
 import { createServer, type ServerResponse } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { Agent, fetch } from "undici"
-import { listen, rssKib, startOurs } from "./contestants.ts"
-import { figure, isMissed } from "./figures.ts"
+import { listen, rssKib, startGateway } from "./contestants.ts"
+import { reportFigure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
 
 const minutes = Number(process.argv.find((one) => one.startsWith("--minutes="))?.slice("--minutes=".length) ?? 5)
 const perSecond = 60
-/** Code is compiled, and pools fill, until then. */
+/** Seconds before the first sample: code is compiled and pools fill. */
 const warmSeconds = 180
-/** No answer takes this long unless it is lost. */
+/** Time limit in milliseconds, after which an answer counts as lost. */
 const lostMillis = 30_000
 
 const picture = Buffer.alloc(150_000, 7).toString("base64")
@@ -28,7 +28,7 @@ const json = { "content-type": "application/json" }
 const fault = (status: number, name: string) => (response: ServerResponse) =>
   response.writeHead(status, json).end(JSON.stringify({ error: { code: status, status: name, message: "as asked" } }))
 
-/** By the word at the end of the model id. */
+/** Behaviours by the word at the end of the model id. */
 const behaviours: Readonly<Record<string, (response: ServerResponse) => void>> = {
   text: (response) =>
     setTimeout(() => response.writeHead(200, json).end(reply([{ text: "The tide follows the moon." }], "STOP")), 20),
@@ -62,7 +62,7 @@ const upstream = createServer((incoming, response) => {
 const upstreamPort = await listen(upstream)
 
 const warnings: Array<string> = []
-const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`, {
+const gateway = await startGateway(`http://127.0.0.1:${upstreamPort}`, {
   inspected: true,
   hear: (words) => void (/warning/i.test(words) && warnings.push(words))
 })
@@ -73,7 +73,7 @@ interface Kind {
   /** The share of requests. */
   readonly share: number
   readonly stream: boolean
-  /** What its answer begins with, by status. */
+  /** The accepted statuses. */
   readonly status: ReadonlyArray<number>
   readonly ending?: string
   readonly leaves?: boolean
@@ -103,7 +103,7 @@ const limited = gateway.limited?.headers ?? headers
 const unexpected = new Map<string, number>()
 let asked = 0
 
-/** Its connections are closed before what is open is counted. */
+/** Its idle connections are closed before open handles are counted. */
 let client = new Agent()
 
 const ask = async (kind: Kind | undefined): Promise<void> => {
@@ -158,7 +158,7 @@ const files = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length
 const handles = (): Promise<number> =>
   inspector.value<number>("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout').length")
 
-/** MiB in ten minutes, by least squares. */
+/** Growth in MiB per ten minutes, by least squares. */
 const slope = (samples: ReadonlyArray<Sample>): number => {
   const mean = (of: (one: Sample) => number): number => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const [x, y] = [mean(({ seconds }) => seconds), mean(({ heapMib: heap }) => heap)]
@@ -170,7 +170,7 @@ const rest = async (): Promise<void> => {
   await Promise.all(pending)
   await client.destroy()
   client = new Agent()
-  // The provider closes what is idle for five seconds.
+  // The provider closes connections that were idle for five seconds.
   await pause(8_000)
 }
 const pending = new Set<Promise<void>>()
@@ -203,27 +203,27 @@ const rss = rssKib(gateway.pid) / 1024
 await rest()
 const after = { files: files(), handles: await handles() }
 
-figure(`F39 heap after collections over ${minutes} min, MiB in 10 min`, slope(samples), "< 1", slope(samples) < 1)
-figure(
+reportFigure(`F39 heap after collections over ${minutes} min, MiB in 10 min`, slope(samples), "< 1", slope(samples) < 1)
+reportFigure(
   "F39 open files, more than at the beginning",
   after.files - before.files,
   "<= 3",
   after.files - before.files <= 3
 )
-figure(
+reportFigure(
   "F39 handles, more than at the beginning",
   after.handles - before.handles,
   "<= 3",
   after.handles - before.handles <= 3
 )
-figure("F39 warnings", warnings.length, "0", warnings.length === 0)
-figure(
+reportFigure("F39 warnings", warnings.length, "0", warnings.length === 0)
+reportFigure(
   `F39 unexpected answers of ${asked}`,
   [...unexpected.values()].reduce((sum, one) => sum + one, 0),
   "0",
   unexpected.size === 0
 )
-figure("F39 resident memory at the end, MiB", rss, "none", true)
+reportFigure("F39 resident memory at the end, MiB", rss, "none", true)
 console.log(
   `      heap after collections, MiB: ${samples
     .filter((_, at) => at % Math.ceil(samples.length / 12) === 0)

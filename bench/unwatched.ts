@@ -1,6 +1,6 @@
-// The gateway without a store, as an application starts it: watched, or with nothing that watches it.
-// It must not know what it is compared with.
-import "../src/cli/Engine.ts"
+// Starts the gateway without a store, as an application embeds it, with or without observability.
+// Must not know what it is compared with.
+import "../src/cli/V8Flags.ts"
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"
@@ -10,7 +10,7 @@ import { defaultLimits } from "../src/domain/Limits.ts"
 import { providerAccount } from "../src/domain/ProviderAccount.ts"
 import type { Settings } from "../src/domain/settings/Settings.ts"
 import { Gateway } from "../src/Gateway.ts"
-import { careful } from "./careful.ts"
+import { fallbackConfig } from "./careful.ts"
 
 const [port, upstream, watched] = process.argv.slice(2)
 if (port === undefined || upstream === undefined)
@@ -31,10 +31,10 @@ const accounts = [
     baseUrl: upstream
   })
 ]
-/** A log line for each request, metrics, and a list of requests for whoever has the admin key. */
+/** A log line per request, metrics, and a list of requests for admin keys. */
 const watching: Partial<Settings> = {
   log: { format: "json" },
-  configs: readConfigs({ careful }, accounts, defaultLimits).configs
+  configs: readConfigs({ careful: fallbackConfig }, accounts, defaultLimits).configs
 }
 
 NodeRuntime.runMain(

@@ -1,11 +1,11 @@
-// The simulated provider of the benchmark: constant answers, as fast as node:http can give them.
-// It must not know the contestants. The model id says how a stream behaves.
+// The simulated provider of the bench: constant answers, as fast as node:http can send them.
+// Must not know contestants. The model id selects how a stream behaves.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
 const port = Number(process.argv[2])
 /** Events of one burst stream, the last one included. */
 const burstEvents = Number(process.argv[3])
-/** No stream lives longer, whatever its client does. */
+/** Time limit of a stream in milliseconds, whatever its client does. */
 const mostMillis = 180_000
 const mostEndlessEvents = 2_000_000
 
@@ -42,7 +42,7 @@ const reply = Buffer.from(
 )
 const json = "application/json; charset=UTF-8"
 const unaryHeaders = { "content-type": json, "content-length": reply.length }
-/** Four vectors as the service writes them: numbers of about eight digits. */
+/** Four vectors in the service's form: numbers of about eight digits. */
 const vectors = Buffer.from(
   JSON.stringify({
     embeddings: Array.from({ length: 4 }, (_, text) => ({
@@ -91,7 +91,7 @@ let openStreams = 0
 let lastCloseMicros = 0
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1000n)
 
-/** Sends an event with its own moment in it, again and again. */
+/** Sends events that contain their write time. */
 const paced = (response: ServerResponse, perSecond: number): void => {
   const send = (): void => {
     response.write(event(`@${nowMicros()}@`))
@@ -105,7 +105,7 @@ const paced = (response: ServerResponse, perSecond: number): void => {
   })
 }
 
-/** Writes as long as the reader takes it. */
+/** Writes as long as the reader accepts data. */
 const endless = (response: ServerResponse): void => {
   let left = mostEndlessEvents
   const more = (): void => {

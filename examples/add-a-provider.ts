@@ -1,5 +1,5 @@
-// A provider of your own, "acme", whose API speaks OpenAI's dialect: where it is, what it can do, how it is paid.
-// Runs by itself against a scripted network, and prints what goes out to acme and what comes back to the client.
+// Adds a provider, "acme", whose API is OpenAI-compatible: its address, its models, its credentials.
+// Runs on its own with a scripted network. Prints the request to acme and the answer to the client.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,11 +22,11 @@ import {
 import { Gateway, Transport, WebHandler } from "model-gateway/testing"
 import { translators } from "model-gateway/translate"
 
-/** Where a call goes. `call` is the end of the URL: `/chat/completions`, `/embeddings`. */
+/** The URL of a call. `call` is its end: `/chat/completions`, `/embeddings`. */
 const acmeRoute: RouteOf = (account, _model, call) =>
   Result.succeed({ url: `${account.baseUrl ?? "https://api.acme.example/v1"}${call}`, headers: {} })
 
-/** Every model of acme speaks OpenAI's dialect and keeps its name. */
+/** Every model of acme is OpenAI-compatible and keeps its name. */
 const acmeModel = (modelId: string): TargetModel => ({ family: "openai", modelId, endpoint: false })
 
 class AcmeProvider extends Context.Service<AcmeProvider, Provider>()("acme/AcmeProvider") {
@@ -50,7 +50,7 @@ class AcmeProvider extends Context.Service<AcmeProvider, Provider>()("acme/AcmeP
             )
           }
         },
-        // A stored access token goes out as `Authorization: Bearer`, and so does one that a request brings.
+        // A stored access token is sent as `Authorization: Bearer`, and so is a token that a request brings.
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }
@@ -58,48 +58,37 @@ class AcmeProvider extends Context.Service<AcmeProvider, Provider>()("acme/AcmeP
   )
 }
 
+const credentials = { _tag: "AccessToken", token: Redacted.make("acme-key") } as const
+
 const settings: Settings = {
   server: { host: "127.0.0.1", port: 8787 },
-  accounts: [
-    providerAccount({
-      slug: "acme",
-      kind: "acme",
-      credentials: { _tag: "AccessToken", token: Redacted.make("acme-key") },
-      models: ["rocket-1"]
-    })
-  ],
+  accounts: [providerAccount({ slug: "acme", kind: "acme", credentials, models: ["rocket-1"] })],
   keys: [{ name: "me", key: Redacted.make("mgk_me") }],
   limits: defaultLimits
 }
 
-/** Given to `Gateway.layer` as well, this is the whole service with acme in it. */
+/** Passed to `Gateway.layer` as well, this is the whole service with acme. */
 const parts = { providers: Providers.layerWith({ acme: AcmeProvider }).pipe(Layer.provide(AcmeProvider.layer)) }
 
+const answer = {
+  choices: [{ index: 0, message: { role: "assistant", content: "To the moon!" }, finish_reason: "stop" }]
+}
+
 const Network = Transport.layerTest(({ auth, body, method, url }) => {
-  console.log(
-    `> ${method} ${url}\n> authorization: ${Redacted.value(auth["authorization"] ?? Redacted.make(""))}\n> ${String(body)}`
-  )
-  return {
-    status: 200,
-    chunks: [
-      JSON.stringify({
-        choices: [{ index: 0, message: { role: "assistant", content: "To the moon!" }, finish_reason: "stop" }]
-      })
-    ]
-  }
+  const credential = Redacted.value(auth["authorization"] ?? Redacted.make(""))
+  console.log(`> ${method} ${url}\n> authorization: ${credential}\n> ${String(body)}`)
+  return { status: 200, chunks: [JSON.stringify(answer)] }
+})
+
+const question = new Request("http://gateway/v1/chat/completions", {
+  method: "POST",
+  headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me" },
+  body: JSON.stringify({ model: "@acme/rocket-1", messages: [{ role: "user", content: "Where to?" }] })
 })
 
 const program = Effect.gen(function* () {
   const handler = yield* WebHandler
-  const response = yield* Effect.promise(() =>
-    handler(
-      new Request("http://gateway/v1/chat/completions", {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me" },
-        body: JSON.stringify({ model: "@acme/rocket-1", messages: [{ role: "user", content: "Where to?" }] })
-      })
-    )
-  )
+  const response = yield* Effect.promise(() => handler(question))
   console.log(`< ${response.status} from ${response.headers.get("x-gateway-provider")}`)
   console.log(JSON.stringify(yield* Effect.promise(() => response.json()), null, 2))
 })

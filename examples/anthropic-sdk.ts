@@ -1,11 +1,11 @@
-// The stock Anthropic SDK: Claude on Vertex AI in its own dialect, bodies and events untouched.
-// Start a gateway first: `npm run demo`. GATEWAY_URL and GATEWAY_API_KEY name another one.
+// The Anthropic SDK with Claude on Vertex AI. Bodies and events pass through unchanged.
+// Start a gateway first: `npm run demo`. GATEWAY_URL and GATEWAY_API_KEY select another one.
 import Anthropic from "@anthropic-ai/sdk"
 
 const { GATEWAY_API_KEY = "mgk_demo", GATEWAY_URL = "http://127.0.0.1:8787" } = process.env
 const client = new Anthropic({ baseURL: GATEWAY_URL, apiKey: GATEWAY_API_KEY })
 const question = {
-  model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+  model: "@vertex-ai/anthropic.claude-sonnet-5-5",
   messages: [{ role: "user" as const, content: "Hello" }]
 }
 

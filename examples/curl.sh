@@ -10,8 +10,8 @@ ask() {
   echo
 }
 
-ask -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
-ask -d '{"model":"@google/gemini-2.5-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
-ask -H 'x-gateway-dry-run: true' -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
+ask -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'
+ask -d '{"model":"@google/gemini-3.8-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+ask -H 'x-gateway-dry-run: true' -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'
 curl -sS --fail-with-body "$url/v1/models" -H "x-gateway-api-key: $key"
 echo

@@ -1,5 +1,5 @@
-// An Effect application with routes of its own, and the gateway's beside them on the same server.
-// Needs nothing: Google is simulated. PORT chooses the port. Ask for /hello and /v1/models; Ctrl-C ends it.
+// An Effect application with its own routes and the gateway's routes on one server.
+// Needs no key: the Google services are simulated. PORT sets the port. Try /hello and /v1/models; Ctrl-C ends it.
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -11,10 +11,10 @@ import * as Layer from "effect/Layer"
 import { Catalog, Gateway, HttpApi } from "model-gateway"
 import { Demo } from "model-gateway/testing"
 
-/** Yours would come from your own configuration. */
+/** Replace these by settings of your own. */
 const settings = Demo.settings({ host: "127.0.0.1", port: 0, key: "mgk_demo" })
 
-/** A route of the application. It may use the gateway's services as its own: here the catalog. */
+/** A route of the application. It may use the gateway's services, here the catalog. */
 const Hello = HttpRouter.add(
   "GET",
   "/hello",
@@ -24,7 +24,7 @@ const Hello = HttpRouter.add(
   })
 )
 
-/** The services once, for both: without HTTP of the gateway's own, over the real network. */
+/** The services once, for both: the gateway's without its HTTP routes, over the real network. */
 const Services = Layer.unwrap(Effect.map(settings, (some) => Gateway.layerServices(some)))
 
 const Announce = Layer.effectDiscard(

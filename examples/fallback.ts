@@ -1,16 +1,16 @@
-// A config sent with the request: if the first target is overloaded, the second one answers.
-// Start a gateway first: `npm run demo`. GATEWAY_URL and GATEWAY_API_KEY name another one.
+// A config sent with the request: when the first target is overloaded, the second one answers.
+// Start a gateway first: `npm run demo`. GATEWAY_URL and GATEWAY_API_KEY select another one.
 import OpenAI from "openai"
 
 const { GATEWAY_API_KEY = "mgk_demo", GATEWAY_URL = "http://127.0.0.1:8787" } = process.env
 
-// The same words may stand in gateway.yaml under `configs`; then the header holds only the config's id.
+// Declared under `configs` in gateway.yaml, the header contains only the config's id.
 const config = {
   strategy: { mode: "fallback", on_status_codes: [429, 503] },
   retry: { attempts: 0 },
   targets: [
     { override_params: { model: "@google/demo-503" } },
-    { override_params: { model: "@vertex-ai/gemini-2.5-flash" } }
+    { override_params: { model: "@vertex-ai/gemini-3.8-flash" } }
   ]
 }
 
@@ -20,7 +20,7 @@ const client = new OpenAI({
   defaultHeaders: { "x-gateway-config": JSON.stringify(config) }
 })
 const { data, response } = await client.chat.completions
-  .create({ model: "gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+  .create({ model: "gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] })
   .withResponse()
 
 const header = (name: string) => response.headers.get(`x-gateway-${name}`)

@@ -1,5 +1,5 @@
-// A test of an application that embeds the gateway: no socket, no clock of the machine, no chance. The answer is exact.
-// Runs by itself; the same works inside `it.effect` of @effect/vitest.
+// A test of an application that embeds the gateway: no sockets, no clock, no randomness. The answer is exact.
+// Runs on its own. The same code works inside `it.effect` of @effect/vitest.
 import assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,7 +21,7 @@ const settings: Settings = {
   limits: defaultLimits
 }
 
-/** What goes out is looked at, what comes back is written here. */
+/** Records what is sent; the test writes what comes back. */
 const sent: Array<string> = []
 const Network = Transport.layerTest(({ body, url }) => {
   sent.push(`${url} ${String(body)}`)
@@ -43,7 +43,7 @@ const program = Effect.gen(function* () {
       new Request("http://gateway/v1/chat/completions", {
         method: "POST",
         headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_test" },
-        body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+        body: JSON.stringify({ model: "@google/gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] })
       })
     )
   )
@@ -51,14 +51,19 @@ const program = Effect.gen(function* () {
     id: "chatcmpl-00000000-0000-7000-8000-000000000001",
     object: "chat.completion",
     created: 1_700_000_000,
-    model: "gemini-2.5-flash",
+    model: "gemini-3.8-flash",
     choices: [
       { index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }
     ],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    usage: {
+      prompt_tokens: 1,
+      completion_tokens: 1,
+      total_tokens: 2,
+      prompt_tokens_details: { cached_tokens: 0 }
+    }
   })
   assert.deepEqual(sent, [
-    'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent {"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'
+    'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent {"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'
   ])
   console.log("the answer is exact")
 })

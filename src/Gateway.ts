@@ -1,11 +1,10 @@
-// The composition: the only file that provides one service to another.
-// It must not know how any of them works.
+// Composes the gateway's layers from settings: the only file that provides one service to another.
+// Must not know how any of them works.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Redis from "effect/persistence/Redis"
-import type * as SqlClient from "effect/sql/SqlClient"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { Administration } from "./admin/Administration.ts"
@@ -25,6 +24,7 @@ import { circuitMetersLayer } from "./accounting/CircuitMeters.ts"
 import { CorsOrigins } from "./http/Cors.ts"
 import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/routes/MetricsHandlers.ts"
+import { NativeDefaults } from "./http/routes/NativeHandlers.ts"
 import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
@@ -32,6 +32,7 @@ import { KeyLabel } from "./keys/Budgets.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./state/Circuits.ts"
+import { LearnedRemedies } from "./state/LearnedRemedies.ts"
 import { RateStore } from "./state/RateStore.ts"
 import { ResponseCache } from "./state/ResponseCache.ts"
 import { SignatureMemory } from "./state/SignatureMemory.ts"
@@ -40,11 +41,13 @@ import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
-import { Holdings } from "./store/Holdings.ts"
+import type { Carriers } from "./store/Carriers.ts"
+import { ConfigSnapshot } from "./store/ConfigSnapshot.ts"
 import type { Records } from "./store/Records.ts"
 import { RequestTable } from "./store/RequestTable.ts"
 import { Spending } from "./store/Spending.ts"
-import { awaited, type StoreUnusable } from "./store/Sql.ts"
+import { awaitReachable, type StoreUnusable } from "./store/Sql.ts"
+import { ResponseStore } from "./store/ResponseStore.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
@@ -52,7 +55,7 @@ import { mediaFetchLayer } from "./upstream/MediaFetch.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
-/** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
+/** The services that HTTP needs. An Effect application can mount them under its own router. */
 export type GatewayServices =
   | ProviderRouter
   | Catalog
@@ -60,29 +63,42 @@ export type GatewayServices =
   | Prompts
   | GatewayKeys
   | UsageLog
+  | LearnedRemedies
   | Admission
   | Prices
-  | Holdings
+  | ConfigSnapshot
   | Records
   | Administration
   | ProviderTest
+  | ResponseStore
+  | Carriers
 
-/** The Redis of several gateways; undefined for one that stands alone. */
+/** The Redis of several gateways; undefined for a single one. */
 type Sharing<E = PackageMissing> = Layer.Layer<SharedRedis | Redis.Redis, E> | undefined
 
 const sharing = ({ redis }: Settings): Sharing => (redis === undefined ? undefined : SharedRedis.layer(redis))
 
-/** What may be lost without harm, shared where there is a Redis. */
-const memories = <E>(shared: Sharing<E>): Layer.Layer<SignatureMemory | Circuits | ResponseCache, E> =>
+/** State that may be lost without harm; shared where there is a Redis. */
+const memories = <E>(
+  shared: Sharing<E>
+): Layer.Layer<SignatureMemory | LearnedRemedies | Circuits | ResponseCache, E> =>
   shared === undefined
-    ? Layer.mergeAll(SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory)
-    : Layer.mergeAll(SignatureMemory.layerShared, Circuits.layerShared, ResponseCache.layerShared).pipe(
-        Layer.provide(shared)
+    ? Layer.mergeAll(
+        SignatureMemory.layerMemory,
+        LearnedRemedies.layerMemory,
+        Circuits.layerMemory,
+        ResponseCache.layerMemory
       )
+    : Layer.mergeAll(
+        SignatureMemory.layerShared,
+        LearnedRemedies.layerShared,
+        Circuits.layerShared,
+        ResponseCache.layerShared
+      ).pipe(Layer.provide(shared))
 
-/** What an application puts in the place of our own. */
+/** Services that an application replaces. */
 export interface GatewayParts {
-  /** With providers of its own beside ours: `Providers.layerWith({ acme: AcmeProvider })`. */
+  /** Adds providers to the built-in ones: `Providers.layerWith({ acme: AcmeProvider })`. */
   readonly providers?: Layer.Layer<
     Providers,
     never,
@@ -90,8 +106,8 @@ export interface GatewayParts {
   >
 }
 
-/** What outlives the process where the settings name a store. */
-type Kept<E> = Layer.Layer<SqlClient.SqlClient | Vault | Records, E>
+/** The store; it outlives the process where the settings name one. */
+type Kept<E> = Layer.Layer<Store.StoreServices, E>
 
 const services = <E, F>(
   settings: Settings,
@@ -104,25 +120,18 @@ const services = <E, F>(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
-  const held = Layer.provideMerge(
-    settings.store === undefined ? Holdings.layerAlone(settings) : Holdings.layer(settings),
+  const snapshot = Layer.provideMerge(
+    settings.store === undefined ? ConfigSnapshot.layerAlone(settings) : ConfigSnapshot.layer(settings),
     kept
   )
-  const catalog = Catalog.layer.pipe(Layer.provide(held))
+  const catalog = Catalog.layer.pipe(Layer.provide(snapshot))
   const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
   const media = settings.media?.fetch === true ? mediaFetchLayer : Layer.empty
-  const router = ProviderRouter.layer.pipe(
-    Layer.provide([
-      providers,
-      Upstream.layer,
-      memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))),
-      catalog,
-      media
-    ])
-  )
+  const states = memories(shared).pipe(Layer.provide(circuitMeters(settings, prices)))
+  const router = ProviderRouter.layer.pipe(Layer.provide([providers, Upstream.layer, states, catalog, media]))
   const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(
     Layer.provideMerge(keys),
-    Layer.provideMerge(held)
+    Layer.provideMerge(snapshot)
   )
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
   const usage =
@@ -133,8 +142,13 @@ const services = <E, F>(
   const admission = Admission.layer.pipe(
     Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)])
   )
+  const responses = ResponseStore.layerWith({ keeps: settings.responses?.keep !== false }).pipe(
+    Layer.provideMerge(kept)
+  )
   return Layer.mergeAll(
+    responses,
     router,
+    states,
     catalog,
     entries,
     test,
@@ -145,19 +159,19 @@ const services = <E, F>(
   ).pipe(Layer.provide(limits))
 }
 
-/** The pepper of keys is the store's, so that their digests hold for every process on it. */
-const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(
+/** The pepper of keys comes from the store, so that key digests are the same in every process on it. */
+const keys: Layer.Layer<GatewayKeys, never, Vault | ConfigSnapshot> = Layer.unwrap(
   Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper))
 )
 
 const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterStore, E> =>
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
 
-/** What a key with limits has used is known from the accounts of its requests; a store may hold such keys at any time. */
+/** Limits of a key need accounting, which counts its usage. A store may have such keys at any time. */
 const mayLimit = ({ keys, store }: Settings): boolean =>
   store !== undefined || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
 
-/** Requests are kept only where somebody may list them. */
+/** Requests are kept only where an admin key can list them. */
 const accounting = <E>(
   settings: Settings,
   prices: Layer.Layer<Prices, E>,
@@ -179,33 +193,33 @@ const accounting = <E>(
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))
 
-/** What operators keep in the store of these settings, for those who change it without serving. */
+/** The administration of the store of these settings without a server, for the command line. */
 const layerAdministration = (settings: Settings): Layer.Layer<Administration, StoreUnusable> =>
   Administration.layer.pipe(
     Layer.provide(keys),
-    Layer.provide(Holdings.layerAlone(settings)),
+    Layer.provide(ConfigSnapshot.layerAlone(settings)),
     Layer.provide(Store.layerOf(settings.store)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
 
-/** Every service but the network: give it a Transport, a real one or a scripted one. */
+/** All services without the network: provide a Transport, real or scripted. */
 const layerNoDeps = (
   settings: Settings,
   parts: GatewayParts = {}
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
-  services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaited))
+  services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaitReachable))
 
-/** The services over the real network, without HTTP of our own. */
+/** The services over the real network, without an HTTP server. */
 const layerServices = (
   settings: Settings,
   parts: GatewayParts = {},
   shared = sharing(settings)
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
-  services(settings, parts, shared, Store.layerOf(settings.store, awaited)).pipe(
+  services(settings, parts, shared, Store.layerOf(settings.store, awaitReachable)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
-/** The whole service: listens until the layer's scope closes, then drains. Its services can be reached beside it. */
+/** The whole service: listens until the layer's scope closes, then drains. The layer also provides its services. */
 const layer = (
   settings: Settings,
   parts?: GatewayParts
@@ -223,16 +237,20 @@ const layer = (
   )
 }
 
-/** Whom the HTTP face lets at what, besides keys. */
-const accessOf = ({ server: { cors = [], metricsAuth = "none" } }: Settings): Layer.Layer<never> =>
-  Layer.merge(Layer.succeed(MetricsAccess, metricsAuth), Layer.succeed(CorsOrigins, cors))
+/** What HTTP needs of the settings beyond keys: CORS origins, the metrics route, the slugs of native paths. */
+const accessOf = ({ native = {}, server: { cors = [], metricsAuth = "none" } }: Settings): Layer.Layer<never> =>
+  Layer.mergeAll(
+    Layer.succeed(MetricsAccess, metricsAuth),
+    Layer.succeed(CorsOrigins, cors),
+    Layer.succeed(NativeDefaults, native)
+  )
 
-/** What the health routes tell of: what there is besides the process. */
-const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, Holdings> =>
+/** The dependencies that the health routes report: store and Redis. */
+const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, ConfigSnapshot> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
-      const { isFresh } = yield* Holdings
+      const { isFresh } = yield* ConfigSnapshot
       const redis = yield* Effect.serviceOption(SharedRedis)
       return {
         ...(settings.store === undefined ? {} : { store: isFresh }),
@@ -241,7 +259,9 @@ const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, Pack
     })
   ).pipe(Layer.provide(shared ?? Layer.empty))
 
-/** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
+/**
+ * For tests: the service as a function of web requests over the given network, with all state in memory and no socket.
+ */
 const layerTest = (
   settings: Settings,
   parts: GatewayParts = {}
@@ -251,7 +271,7 @@ const layerTest = (
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )
 
-/** The SDK is large and optional: it is loaded where there is somebody to export to. */
+/** The OpenTelemetry SDK is large and optional, so it is loaded only where an endpoint is set. */
 const exporting = ({ export: wanted }: Settings): Layer.Layer<never, PackageMissing> =>
   wanted === undefined
     ? Layer.empty

@@ -1,5 +1,5 @@
-// The public face for embedding: every concern as an Effect Layer, and the words they speak.
-// It must not hold logic.
+// The public API of the package for embedding: every service as an Effect Layer, and its types.
+// Must not contain logic.
 export { Gateway, type GatewayParts, type GatewayServices } from "./Gateway.ts"
 export { TokenProvider } from "./auth/TokenProvider.ts"
 export { Catalog } from "./catalog/Catalog.ts"
@@ -37,8 +37,8 @@ export { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 export { openAiChat } from "./provider/openAiChat.ts"
 export type { AttemptContext, Operations, Prepare, Provider } from "./provider/Provider.ts"
 export { type MoreProviders, Providers } from "./provider/Providers.ts"
-export type { Route, RouteOf, TargetModel } from "./provider/Route.ts"
-export { type Explained, ProviderRouter, type Served } from "./router/ProviderRouter.ts"
+export type { Route, RouteOf, TargetModel } from "./provider/callRoute.ts"
+export { type Explained, ProviderRouter, type ServedBy } from "./router/ProviderRouter.ts"
 export { type Prepared, prepare, prepareUnary } from "./upstream/Prepared.ts"
 export { HostAddresses } from "./upstream/HostAddresses.ts"
 export { MediaFetch, mediaFetchLayer } from "./upstream/MediaFetch.ts"

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The process: a Node that is new enough, the command line, signals, the exit code.
-// It must not know any verb. Everything but the version check is loaded after it, since an old Node could not.
+// The entry point of the process: Node version check, command line, signals, exit code.
+// Must not know any command. Everything else is loaded after the version check, because an old Node cannot load it.
 import { nodeVersionFault } from "./cli/doctor/nodeVersion.ts"
 
 const fault = nodeVersionFault(process.versions.node)
@@ -9,12 +9,12 @@ if (fault !== undefined) {
   process.exit(1)
 }
 
-await import("./cli/Engine.ts")
-// Compiled code is kept between starts, where the temporary folder can be written.
+await import("./cli/V8Flags.ts")
+// Caches compiled code between starts, if the temporary folder is writable.
 const { enableCompileCache } = await import("node:module")
 enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
-const [{ runMain }, Cause, Exit, { getErrorExitCode }, { cli }] = await Promise.all([
+const [{ runMain }, Cause, Exit, { getErrorExitCode }, { runCli: cli }] = await Promise.all([
   import("@effect/platform-node/NodeRuntime"),
   import("effect/Cause"),
   import("effect/Exit"),
@@ -27,14 +27,14 @@ for (const [signal, code] of [
   ["SIGINT", 130],
   ["SIGTERM", 143]
 ] as const) {
-  // The first drains; whoever asks twice does not want to wait.
+  // The first signal drains; the second one exits immediately.
   process.on(signal, () => ++signals > 1 && process.exit(code))
 }
 
 runMain(cli(process.argv.slice(2)), {
   teardown: (exit, end) => {
     if (Exit.isSuccess(exit)) return end(0)
-    // A service that had begun to listen sets the exit code itself: being stopped is how it ends.
+    // A service that has begun to listen sets the exit code itself, because a stop is its normal end.
     const interrupted = Cause.hasInterruptsOnly(exit.cause)
     end(interrupted ? Number(process.exitCode ?? 130) : getErrorExitCode(Cause.squash(exit.cause)))
   }

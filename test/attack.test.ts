@@ -1,12 +1,12 @@
-// The attack runner finds what it looks for: marks of credentials however they are written, answers of another form, the same requests by the same seed.
-// It must not start a gateway; `npm run attack` does.
+// Tests the attack runner: it finds credentials in any spelling and answers of another form, and repeats by its seed.
+// Must not start a gateway; `npm run attack` does.
 import { describe, expect, it } from "vitest"
-import { apiKey, keys, leaked, secretKey, serviceAccount } from "../attack/canaries.ts"
+import { apiKey, keys, findLeak, secretKey, serviceAccount } from "../attack/canaries.ts"
 import type { Answer } from "../attack/client.ts"
-import { generated } from "../attack/generator.ts"
+import { generateRequest } from "../attack/generator.ts"
 import { judge } from "../attack/judge.ts"
 
-describe("the search for credentials", () => {
+describe("search for credentials", () => {
   const written: ReadonlyArray<readonly [how: string, text: string]> = [
     ["as it is", apiKey],
     ["in a URL", encodeURIComponent(apiKey)],
@@ -15,23 +15,23 @@ describe("the search for credentials", () => {
     ["in capitals", apiKey.toUpperCase()],
     ["without its ends", apiKey.slice(5, -11)]
   ]
-  it.each(written)("finds one %s", (_, text) => {
-    expect(leaked(`The key ${text} was refused.`)).toBe("credential gemini")
+  it.each(written)("credential search: finds a credential %s", (_, text) => {
+    expect(findLeak(`The key ${text} was refused.`)).toBe("credential gemini")
   })
 
-  it("finds gateway keys, lines of a private key and the secret key", () => {
-    expect([leaked(keys.admin), leaked(JSON.stringify(serviceAccount)), leaked(secretKey)]).toEqual([
+  it("credential search: finds gateway keys, lines of a private key and the secret key", () => {
+    expect([findLeak(keys.admin), findLeak(JSON.stringify(serviceAccount)), findLeak(secretKey)]).toEqual([
       "gateway key admin",
       "private key, line 2",
       "secret key, encoded"
     ])
   })
 
-  it("finds what the request did not send itself", () => {
+  it("credential search: finds what the request did not send itself", () => {
     const sent = JSON.stringify({ text: apiKey })
     expect([
-      leaked(`${apiKey} ${keys.admin}`, sent),
-      leaked(sent, sent),
+      findLeak(`${apiKey} ${keys.admin}`, sent),
+      findLeak(sent, sent),
       judge({ method: "POST", path: "/v1/models", sent }, answer(200, { text: apiKey })).faults
     ]).toEqual(["gateway key admin", undefined, []])
     expect(
@@ -39,12 +39,12 @@ describe("the search for credentials", () => {
     ).toEqual(["shows credential gemini"])
   })
 
-  it("finds none in what an operator may see", () => {
-    expect([leaked(keys.plain.slice(0, 12)), leaked(apiKey.slice(-4)), leaked(serviceAccount.client_email)]).toEqual([
-      undefined,
-      undefined,
-      undefined
-    ])
+  it("credential search: finds nothing in what an operator may see", () => {
+    expect([
+      findLeak(keys.plain.slice(0, 12)),
+      findLeak(apiKey.slice(-4)),
+      findLeak(serviceAccount.client_email)
+    ]).toEqual([undefined, undefined, undefined])
   })
 })
 
@@ -59,7 +59,7 @@ const error = { message: "No.", type: "invalid_request_error", param: null, code
 const problem = { type: "urn:model-gateway:error:x", title: "x", status: 404, detail: "No.", instance: "r1" }
 const asProblem = { headers: { "x-request-id": "r1", "content-type": "application/problem+json" } }
 
-describe("the judge", () => {
+describe("judge of answers", () => {
   const sound: ReadonlyArray<readonly [path: string, answer: Answer]> = [
     ["/v1/chat/completions", answer(200, {})],
     ["/v1/chat/completions", answer(400, { error })],
@@ -74,7 +74,7 @@ describe("the judge", () => {
     ["/admin/v1/keys/x", answer(404, problem, asProblem)],
     ["/health/ready", answer(503, { status: "starting" })]
   ]
-  it.each(sound)("accepts a sound answer of %s", (path, one) => {
+  it.each(sound)("judge: accepts a sound answer of %s", (path, one) => {
     expect(judge({ method: "POST", path }, one)).toEqual({ faults: [], isSlow: false })
   })
 
@@ -110,11 +110,11 @@ describe("the judge", () => {
       'an error within the stream of another form: {"error":"no"}'
     ]
   ]
-  it.each(planted)("finds %s", (_, path, one, fault) => {
+  it.each(planted)("judge: finds %s", (_, path, one, fault) => {
     expect(judge({ method: "POST", path }, one).faults).toEqual([fault])
   })
 
-  it("takes the wait of the upstream from the time of an answer", () => {
+  it("judge: subtracts the wait for the upstream from the time of an answer", () => {
     const late = answer(200, {}, { millis: 2_600 })
     expect([
       judge({ method: "POST", path: "/v1/models" }, late).isSlow,
@@ -125,22 +125,23 @@ describe("the judge", () => {
   })
 })
 
-describe("the generator", () => {
-  it("makes the same requests of the same seed, and others of another", () => {
-    const some = (seed: number) => JSON.stringify(Array.from({ length: 200 }, (_, place) => generated(seed, place)))
+describe("generator of requests", () => {
+  it("generator: makes the same requests from the same seed, and others from another", () => {
+    const some = (seed: number) =>
+      JSON.stringify(Array.from({ length: 200 }, (_, place) => generateRequest(seed, place)))
     expect(some(1)).toBe(some(1))
     expect(some(1)).not.toBe(some(2))
   })
 
-  it("makes no body longer than what five changes can add", () => {
+  it("generator: makes no body longer than what five changes can add", () => {
     const longest = Math.max(
-      ...Array.from({ length: 4_000 }, (_, place) => Buffer.byteLength(generated(99, place).request.body ?? ""))
+      ...Array.from({ length: 4_000 }, (_, place) => Buffer.byteLength(generateRequest(99, place).request.body ?? ""))
     )
     expect(longest).toBeLessThan(8 * 2 ** 20)
   })
 
-  it("reaches every route, with every method", () => {
-    const requests = Array.from({ length: 4_000 }, (_, place) => generated(3, place).request)
+  it("generator: reaches every route, with every method", () => {
+    const requests = Array.from({ length: 4_000 }, (_, place) => generateRequest(3, place).request)
     const paths = new Set(requests.map(({ path }) => path))
     const routes = [
       "/v1/chat/completions",

@@ -1,5 +1,5 @@
-// Holds docs/internals/cases.md to the tree: every id of a rule that is used has its sentence there.
-// It must not judge what a sentence states.
+// Holds docs/internals/cases.md to the tree: every rule id in use has its sentence there.
+// Must not judge a sentence.
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,7 +10,7 @@ const page = "docs/internals/cases.md"
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
 /** An id: the letter of its kind, its number, and perhaps a letter for a variant. */
-const id = /\b(?:TH|M-|[TBFMPSGNRL])\d{1,4}[a-z]?\b/g
+const id = /\b(?:TH|M-|[TBFMPSGNRLH])\d{1,4}[a-z]?\b/g
 
 /** Words of this form that are no ids: a slug of a test. */
 const otherWords: ReadonlyArray<string> = ["S4"]
@@ -37,18 +37,18 @@ const rows = [...read(page).matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(
 )
 const listed = rows.map(([, first = ""]) => first)
 
-describe("the page of cases", () => {
-  it("lists every id that the tree uses", () => {
+describe("page of cases", () => {
+  it("cases page: lists every id that the tree uses", () => {
     const missing = used.filter(([, word]) => !otherWords.includes(word) && !listed.includes(word))
     expect(missing.map(([path, word]) => `${path}: ${word} needs a row in ${page}`)).toEqual([])
   })
 
-  it("lists no id that the tree does not use, and none twice", () => {
+  it("cases page: lists no id that the tree does not use, and none twice", () => {
     const words = new Set(used.map(([, word]) => word))
     expect(listed.filter((word, at) => !words.has(word) || listed.indexOf(word) !== at)).toEqual([])
   })
 
-  it("has a sentence of at most 25 words for each id", () => {
+  it("cases page: has a sentence of at most 25 words for each id", () => {
     expect(
       rows
         .filter(([, , sentence = ""]) => !/^[A-Z].*\.$/.test(sentence) || sentence.split(" ").length > 25)
@@ -56,7 +56,7 @@ describe("the page of cases", () => {
     ).toEqual([])
   })
 
-  it("needs each of its exceptions", () => {
+  it("cases test: needs each of its exceptions", () => {
     expect(otherWords.filter((word) => !used.some(([, what]) => what === word))).toEqual([])
   })
 })

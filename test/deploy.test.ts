@@ -1,4 +1,5 @@
-// The dashboard asks for metrics and labels that exist, in the form their kind has, and leaves none out.
+// Tests the Grafana dashboard: its metrics and labels exist, in the form of their kind, and none is left out.
+// Must not need Grafana.
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -66,8 +67,8 @@ const labelsIn = (expr: string, legend: string): ReadonlyArray<string> => [
   ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label)
 ]
 
-describe("the Grafana dashboard", () => {
-  it.each([...queries, ...variables])("$title: $expr", ({ expr, legendFormat }) => {
+describe("Grafana dashboard", () => {
+  it.each([...queries, ...variables])("dashboard: $title: $expr", ({ expr, legendFormat }) => {
     const names = namesIn(expr)
     expect(names.length).toBeGreaterThan(0)
     expect(names.filter((name) => !usable.has(name))).toEqual([])
@@ -75,7 +76,7 @@ describe("the Grafana dashboard", () => {
     expect(labelsIn(expr, legendFormat).filter((label) => ![...known, "le", "instance"].includes(label))).toEqual([])
   })
 
-  it("counts are rated, buckets are made quantiles of", () => {
+  it("dashboard: counters use a rate, and histograms a quantile", () => {
     for (const { expr } of queries) {
       for (const name of namesIn(expr)) {
         const kind = usable.get(name)?.kind
@@ -85,7 +86,7 @@ describe("the Grafana dashboard", () => {
     }
   })
 
-  it("shows every metric there is", () => {
+  it("dashboard: shows every metric", () => {
     const shown = new Set(
       queries
         .flatMap(({ expr }) => namesIn(expr))
@@ -94,7 +95,7 @@ describe("the Grafana dashboard", () => {
     expect([...specs.keys()].filter((name) => !shown.has(name))).toEqual([])
   })
 
-  it("has panels of their own ids that do not lie upon each other", () => {
+  it("dashboard: panels have their own ids and do not overlap", () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     for (const [at, { gridPos: one, title }] of panels.entries()) {

@@ -1,5 +1,5 @@
-// Dockerfile, compose file, manifests and flake name what exists: variables, paths, ports, probes, times.
-// It must not need Docker, a cluster or Nix; what only those can tell is not told here.
+// Tests Dockerfile, compose file, manifests and flake: their variables, paths, ports, probes and times exist.
+// Must not need Docker, a cluster or Nix.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -53,16 +53,16 @@ const answerOf = async (path: string): Promise<number> => {
 
 const leavingMillis = defaultLimits.readyDelayMillis + defaultLimits.drainMillis
 
-it("has files behind the commands of the page on operations", () => {
-  const page = read("docs/operations.md")
+it("deployment page: names files that exist", () => {
+  const page = read("docs/deployment.md")
   const named = [
-    ...page.slice(page.indexOf("## Deployment"), page.indexOf("## The log")).matchAll(/(?:-f )(\S+?\w)[` ]/g)
+    ...page.slice(page.indexOf("## Files"), page.indexOf("## Containers")).matchAll(/(?:-f )(\S+?\w)[` ]/g)
   ].map(([, path = ""]) => path)
   expect(named).toEqual(["deploy/Dockerfile", "deploy/docker-compose.yaml", "deploy/kubernetes.yaml"])
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
-it("knows variables by asking the settings", () => {
+it("deployment test: the settings list the known variables", () => {
   expect(
     unknown([
       "GATEWAY_SERVER_PORT",
@@ -79,7 +79,7 @@ describe("Dockerfile", () => {
     .filter((rest) => !rest.startsWith("--from="))
     .flatMap((rest) => rest.split(/\s+/).slice(0, -1))
 
-  it("copies what exists, and the builder gets nothing else", () => {
+  it("Dockerfile: copies files that exist, and the builder gets nothing else", () => {
     expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([])
     const [all, ...kept] = read("deploy/Dockerfile.dockerignore")
       .split("\n")
@@ -87,7 +87,7 @@ describe("Dockerfile", () => {
     expect([all, kept.map((line) => line.slice(1))]).toEqual(["*", copied])
   })
 
-  it("takes out of the first stage what that makes", () => {
+  it("Dockerfile: copies from the first stage only what that stage makes", () => {
     const { compilerOptions }: { readonly compilerOptions: { readonly outDir: string } } = JSON.parse(
       read("tsconfig.build.json")
     )
@@ -98,7 +98,7 @@ describe("Dockerfile", () => {
     ).toEqual(["package.json", "node_modules", compilerOptions.outDir])
   })
 
-  it("runs scripts that exist", () => {
+  it("Dockerfile: runs scripts that exist", () => {
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))
     expect(
       [...dockerfile.matchAll(/npm run (\w+)/g)]
@@ -107,13 +107,13 @@ describe("Dockerfile", () => {
     ).toEqual([])
   })
 
-  it("sets variables that are known", () => {
+  it("Dockerfile: sets known variables", () => {
     const names = of("ENV").flatMap((rest) => [...rest.matchAll(/(\w+)=/g)].map(([, name = ""]) => name))
     expect(names).toContain("GATEWAY_SERVER_HOST")
     expect(unknown(names.filter((name) => name !== "NODE_ENV"))).toEqual([])
   })
 
-  it("serves on the port of the service, as nobody, and asks itself whether it is ready", () => {
+  it("Dockerfile: serves on the port of the service as an unprivileged user, and checks its readiness", () => {
     expect(of("EXPOSE")).toEqual([String(defaultServer.port)])
     expect(of("USER")).toEqual(["1000:1000"])
     expect(of("STOPSIGNAL")).toEqual(["SIGTERM"])
@@ -121,12 +121,12 @@ describe("Dockerfile", () => {
     expect(of("HEALTHCHECK")[0]).toMatch(/CMD \["node", "dist\/main\.js", "health"\]$/)
   })
 
-  it("builds and runs on one image, named by its digest (TH29)", () => {
+  it("Dockerfile: builds and runs on one image, named by its digest (TH29)", () => {
     expect(of("ARG")).toEqual([expect.stringMatching(/^NODE_IMAGE=node:\d+\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$/)])
     expect(of("FROM")).toEqual(["${NODE_IMAGE} AS build", "${NODE_IMAGE}"])
   })
 
-  it("says its version", () => {
+  it("Dockerfile: names its version", () => {
     expect(of("LABEL")[0]).toContain(`image.version="${version}"`)
   })
 })
@@ -152,7 +152,7 @@ describe("docker-compose.yaml", () => {
   const services = Object.entries(compose.services)
   const gateway = compose.services["gateway"]
 
-  it("is the gateway alone, unless a profile says more", () => {
+  it("docker-compose.yaml: starts the gateway alone without a profile", () => {
     expect(services.map(([name, { profiles = [] }]) => [name, ...profiles])).toEqual([
       ["gateway"],
       ["postgres", "postgres"],
@@ -162,14 +162,14 @@ describe("docker-compose.yaml", () => {
     ])
   })
 
-  it("builds the Dockerfile, and names this version", () => {
+  it("docker-compose.yaml: builds the Dockerfile, and names this version", () => {
     expect(existsSync(join(root, "deploy", gateway?.build?.context ?? "", gateway?.build?.dockerfile ?? "none"))).toBe(
       true
     )
     expect(gateway?.image).toBe(`model-gateway:${version}`)
   })
 
-  it("names every other image by its digest (TH29)", () => {
+  it("docker-compose.yaml: names every other image by its digest (TH29)", () => {
     const others = services
       .filter(([name]) => name !== "gateway")
       .map(([name, { image }]) => [name, /^[\w/]+:v?\d+\.\d+(?:\.\d+)?@sha256:[0-9a-f]{64}$/.test(image)])
@@ -181,7 +181,7 @@ describe("docker-compose.yaml", () => {
     ])
   })
 
-  it("gives the gateway variables it knows, and the comment no others", () => {
+  it("docker-compose.yaml: gives the gateway known variables, and so does its comment", () => {
     const ours = Object.keys(gateway?.environment ?? {})
     expect(ours.length).toBeGreaterThan(5)
     expect(unknown(ours)).toEqual([])
@@ -190,7 +190,7 @@ describe("docker-compose.yaml", () => {
     expect(asked.filter((name) => !taken.has(name))).toEqual([])
   })
 
-  it("mounts volumes and files that exist", () => {
+  it("docker-compose.yaml: mounts volumes and files that exist", () => {
     const sources = services.flatMap(([, { volumes = [] }]) => volumes.map((one) => one.split(":")[0] ?? ""))
     expect(sources.filter((one) => one.startsWith("./") && !existsSync(join(root, "deploy", one)))).toEqual([])
     expect(sources.filter((one) => !one.startsWith(".")).toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
@@ -198,7 +198,7 @@ describe("docker-compose.yaml", () => {
     expect(gateway?.read_only).toBe(true)
   })
 
-  it("mounts configs that are YAML, of this port", () => {
+  it("docker-compose.yaml: mounts configs that are YAML, with the right port", () => {
     expect(services.flatMap(([, { configs = [] }]) => configs.map(({ source }) => source)).toSorted()).toEqual(
       Object.keys(compose.configs).toSorted()
     )
@@ -214,7 +214,7 @@ describe("docker-compose.yaml", () => {
     expect(compose.services["grafana"]?.volumes?.[0]).toBe(`./grafana-dashboard.json:${path}/model-gateway.json:ro`)
   })
 
-  it("waits for the longest stream", () => {
+  it("docker-compose.yaml: waits for the longest stream", () => {
     expect(Number.parseInt(gateway?.stop_grace_period ?? "", 10) * 1000).toBeGreaterThan(leavingMillis)
   })
 })
@@ -262,7 +262,7 @@ describe("kubernetes.yaml", () => {
   const { spec } = Schema.decodeUnknownSync(Deployment)(byKind("Deployment"))
   const [container] = spec.template.spec.containers
 
-  it("is one deployment and what belongs to it, by one label", () => {
+  it("kubernetes.yaml: is one deployment and its parts, with one label", () => {
     expect(kinds.map(({ kind }) => kind)).toEqual([
       "ServiceAccount",
       "ConfigMap",
@@ -281,7 +281,7 @@ describe("kubernetes.yaml", () => {
     })
   })
 
-  it("runs two of this version as nobody, on a file system it cannot write to", () => {
+  it("kubernetes.yaml: runs two pods of this version unprivileged, on a read-only file system", () => {
     expect([spec.replicas, container.image]).toEqual([2, `model-gateway:${version}`])
     expect(spec.template.spec.securityContext).toMatchObject({
       runAsNonRoot: true,
@@ -295,7 +295,7 @@ describe("kubernetes.yaml", () => {
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(spec.template.spec.volumes.map(({ name }) => name))
   })
 
-  it("probes routes there are, on the port of the service", async () => {
+  it("kubernetes.yaml: probes existing routes, on the port of the service", async () => {
     const { livenessProbe, readinessProbe, startupProbe } = container
     const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)
     expect(paths).toEqual(["/health/live", "/health/live", "/health/ready"])
@@ -303,11 +303,11 @@ describe("kubernetes.yaml", () => {
     expect(container.ports).toEqual([{ name: "http", containerPort: defaultServer.port }])
   })
 
-  it("waits for the longest stream", () => {
+  it("kubernetes.yaml: waits for the longest stream", () => {
     expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leavingMillis)
   })
 
-  it("asks for a secret of variables that are known, and its file is accepted with them", () => {
+  it("kubernetes.yaml: requires a secret of known variables, and its file is accepted with them", () => {
     const names = [...text.matchAll(/--from-literal=([A-Z_]+)=/g)].map(([, name = ""]) => name)
     expect(names.length).toBeGreaterThan(3)
     expect(unknown(names)).toEqual([])
@@ -326,18 +326,18 @@ describe("kubernetes.yaml", () => {
 describe("flake.nix", () => {
   const flake = read("flake.nix")
 
-  it("sets variables that are known", () => {
+  it("flake.nix: sets known variables", () => {
     expect(unknown([...flake.matchAll(/\b(GATEWAY_[A-Z_]+) =/g)].map(([, name = ""]) => name))).toEqual([])
     expect(flake).toContain("GATEWAY_CONFIG = ")
   })
 
-  it("serves by default where the service does, and waits for the longest stream", () => {
+  it("flake.nix: serves by default on the service's address, and waits for the longest stream", () => {
     expect(flake).toContain(`default = ${defaultServer.port};`)
     expect(flake).toContain(`default = "${defaultServer.host}";`)
     expect(Number(/TimeoutStopSec = (\d+);/.exec(flake)?.[1]) * 1000).toBeGreaterThan(leavingMillis)
   })
 
-  it("closes every brace it opens", () => {
+  it("flake.nix: closes every brace it opens", () => {
     const code = flake
       .replace(/#.*$/gm, "")
       .replace(/''[\s\S]*?''(?!\$)/g, "")

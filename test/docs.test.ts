@@ -1,5 +1,5 @@
 // Holds the pages to the program: links, headings, generated tables, and the examples of the README.
-// It must not judge prose.
+// Must not judge prose.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -39,14 +39,14 @@ const blocks = (text: string, language: string): ReadonlyArray<string> =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1] ?? "")
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, "")
 
-describe.each(pages)("%s", (page) => {
+describe.each(pages)("page %s", (page) => {
   const text = prose(read(page))
 
-  it("has one first-level heading", () => {
+  it("page: has one first-level heading", () => {
     expect(text.match(/^# .+$/gm)).toHaveLength(1)
   })
 
-  it("has links that lead somewhere", () => {
+  it("page: has links to existing targets", () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? "")
     const local = links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => link.replace(/#.*/, ""))
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([])
@@ -54,24 +54,24 @@ describe.each(pages)("%s", (page) => {
 })
 
 describe("generated pages", () => {
-  it.each(generatedPages())("$path is current (npm run docs)", ({ path, text }) => {
+  it.each(generatedPages())("generated page: $path is current (npm run docs)", ({ path, text }) => {
     expect(read(path)).toBe(text)
   })
 })
 
-describe("the page on examples", () => {
+describe("examples page", () => {
   const page = read("examples/README.md")
   const files = readdirSync(join(root, "examples"))
     .filter((name) => name !== "README.md")
     .toSorted()
 
-  it("has a row and a command for each", () => {
+  it("examples page: has a row and a command for each example", () => {
     expect([...page.matchAll(/^\| \[(\S+)\]\(\1\)/gm)].map(([, name]) => name).toSorted()).toEqual(files)
     const commands = (blocks(page, "sh")[0] ?? "").trimEnd().split("\n")
     expect(commands.map((line) => /examples\/(\S+)$/.exec(line)?.[1]).toSorted()).toEqual(files)
   })
 
-  it("runs those with `npm run example` that import the package, and those with node that do not", () => {
+  it("examples page: examples that import the package run with `npm run example`, and others with node", () => {
     for (const line of (blocks(page, "sh")[0] ?? "").trimEnd().split("\n")) {
       const path = line.split(" ").at(-1) ?? ""
       const program = path.endsWith(".sh")
@@ -84,15 +84,15 @@ describe("the page on examples", () => {
   })
 })
 
-describe("the page on embedding", () => {
+describe("embedding page", () => {
   const page = read("docs/embedding.md")
 
-  it("installs the Effect of the package", () => {
+  it("embedding page: installs the Effect version of the package", () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read("package.json"))
     expect(blocks(page, "sh")).toEqual([`npm install model-gateway effect@${dependencies["effect"]}\n`])
   })
 
-  it("names services and layers that exist", () => {
+  it("embedding page: names services and layers that exist", () => {
     const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|.*\| (`.*`) \|$/gm)]
     expect(rows.length).toBeGreaterThan(8)
     const missing = rows.flatMap(([, names = "", layers = ""]) =>
@@ -106,12 +106,12 @@ describe("the page on embedding", () => {
     expect(missing).toEqual([])
   })
 
-  it("names layers of the whole that exist", () => {
+  it("embedding page: names layers of Gateway.ts that exist", () => {
     const named = [...page.matchAll(/^\| `Gateway\.(\w+)\(settings\)`/gm)].map(([, name]) => name)
     expect(named.toSorted()).toEqual(Object.keys(Package.Gateway).toSorted())
   })
 
-  it("names the subpaths of the package", () => {
+  it("embedding page: names the subpaths of the package", () => {
     const { exports }: { readonly exports: Record<string, unknown> } = JSON.parse(read("package.json"))
     expect(
       [...page.matchAll(/^\| `(model-gateway\S*)` \|/gm)].map(([, name = ""]) => name.replace("model-gateway", "."))
@@ -119,19 +119,19 @@ describe("the page on embedding", () => {
   })
 })
 
-describe("from requirement to test", () => {
+describe("requirement page", () => {
   const rows = read("docs/requirement.md")
     .split("\n")
     .filter((line) => /^\| (?!-|statement)/.test(line))
   const proofs = rows.flatMap((row) => (row.split(" | ")[1] ?? "").replace(/ \|$/, "").split("<br>"))
   const namesIn = new Map<string, ReadonlyArray<string>>()
 
-  it("has a proof in every row", () => {
+  it("requirement page: has a proof in every row", () => {
     expect(rows.length).toBeGreaterThan(50)
     expect(proofs.filter((proof) => !/^`test\/[\w/-]+\.test\.ts` \S/.test(proof))).toEqual([])
   })
 
-  it.each([...new Set(proofs)])("%s", (proof) => {
+  it.each([...new Set(proofs)])("requirement page: cites an existing test or file: %s", (proof) => {
     const [, path = "", name = ""] = /^`([^`]+)` (.+)$/.exec(proof) ?? []
     const names = namesIn.get(path) ?? testNames(read(path))
     namesIn.set(path, names)
@@ -139,10 +139,10 @@ describe("from requirement to test", () => {
   })
 })
 
-describe("the page on configs", () => {
+describe("configs page", () => {
   const page = read("docs/configuration.md")
 
-  it("shows a file the program accepts", () => {
+  it("configs page: shows a file the program accepts", () => {
     const parsed = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(page, "yaml")[0] ?? ""))
     const settings = Result.getOrThrow(
       readSettings({
@@ -154,24 +154,24 @@ describe("the page on configs", () => {
     )
     expect(settings.configs?.["fast"]?.targets.map(({ model, slug }) => ({ model, slug }))).toEqual([
       { slug: "google", model: undefined },
-      { slug: "vertex-ai", model: "anthropic.claude-haiku-4-5@20251001" }
+      { slug: "vertex-ai", model: "anthropic.claude-haiku-5-5" }
     ])
     expect(settings.keys.map((key) => key.config)).toEqual(["fast"])
   })
 
-  it("shows a config the program accepts", () => {
+  it("configs page: shows a config the program accepts", () => {
     const shown = JSON.parse(blocks(page, "json")[0] ?? "")
     expect(Result.getOrThrow(readConfig(shown, defaultLimits)).targets.map(({ model }) => model)).toEqual([
-      "gemini-2.5-flash",
-      "gemini-2.5-pro",
-      "@google/gemini-2.5-pro",
-      "@vertex-ai/gemini-2.5-pro"
+      "gemini-3.8-flash",
+      "gemini-4-neon",
+      "@google/gemini-4-neon",
+      "@vertex-ai/gemini-4-neon"
     ])
   })
 
-  it("names every word of a target, and no other", () => {
+  it("configs page: names every field of a target, and no other", () => {
     const rows = page
-      .slice(page.indexOf("## Words of a target"), page.indexOf("## Retries"))
+      .slice(page.indexOf("## Fields of a target"), page.indexOf("## Retries"))
       .split("\n")
       .filter((line) => line.startsWith("| `"))
     const named = rows.flatMap((row) =>
@@ -181,20 +181,20 @@ describe("the page on configs", () => {
   })
 })
 
-describe("the README", () => {
+describe("README", () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway({ prompts: demoPrompts })
   })
   afterAll(() => gateway.close())
 
-  it("names commands that exist", () => {
+  it("README: names commands that exist", () => {
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))
     const named = [...readme.matchAll(/npm (?:run )?(start|test|demo|bench|docs)\b/g)].map((match) => match[1] ?? "")
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
-  it("shows the answer its curl gets", async () => {
+  it("README: shows the answer of its curl", async () => {
     const body = /-d '(.+)'/.exec(blocks(readme, "sh")[1] ?? "")?.[1] ?? ""
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
@@ -206,13 +206,13 @@ describe("the README", () => {
     expect({ ...answered, id: "", created: 0 }).toEqual({ ...shown, id: "", created: 0 })
   })
 
-  it("streams through the openai SDK as shown", async () => {
+  it("README: streams through the openai SDK as shown", async () => {
     expect(blocks(readme, "ts")[0]).toContain(
       'for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")'
     )
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
     const stream = await client.chat.completions.create({
-      model: "@google/gemini-2.5-flash",
+      model: "@google/gemini-3.8-flash",
       stream: true,
       messages: [{ role: "user", content: "Hello" }]
     })
@@ -223,9 +223,9 @@ describe("the README", () => {
     )
   })
 
-  it("streams through the AI SDK as shown", async () => {
+  it("README: streams through the AI SDK as shown", async () => {
     const provider = createOpenAICompatible({ name: "model-gateway", baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
-    const { textStream } = streamText({ model: provider("@vertex-ai/gemini-2.5-flash"), prompt: "Hello" })
+    const { textStream } = streamText({ model: provider("@vertex-ai/gemini-3.8-flash"), prompt: "Hello" })
     let text = ""
     for await (const part of textStream) text += part
     expect(text).toBe(
@@ -233,9 +233,9 @@ describe("the README", () => {
     )
   })
 
-  it("greets Claude through Anthropic's SDK as shown", async () => {
+  it("README: calls Claude through Anthropic's SDK as shown", async () => {
     const message = await new Anthropic({ baseURL: gateway.url, apiKey: gatewayKey }).messages.create({
-      model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+      model: "@vertex-ai/anthropic.claude-sonnet-5-5",
       max_tokens: 256,
       messages: [{ role: "user", content: "Hello" }]
     })
@@ -247,7 +247,7 @@ describe("the README", () => {
     ])
   })
 
-  it("shows a configuration the program accepts", () => {
+  it("README: shows a configuration the program accepts", () => {
     const yaml = blocks(readme, "yaml")[0] ?? ""
     expect(yaml.trimEnd().split("\n")).toHaveLength(12)
     const read = Result.flatMap(parseSettingsText("gateway.yaml", yaml), (parsed) =>
@@ -278,7 +278,7 @@ describe("the README", () => {
     ])
   })
 
-  it("shows the prompt the demo has, and a curl that it answers", async () => {
+  it("README: shows the demo's prompt, and a curl that it answers", async () => {
     const declared = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(readme, "yaml")[1] ?? "")).value
     const settings = Result.getOrThrow(
       readSettings({ file: declared, env: {}, flags: {}, fileText: () => Result.fail("") })
@@ -296,7 +296,7 @@ describe("the README", () => {
     ])
   })
 
-  it("imports what the package exports", () => {
+  it("README: imports exports of the package", () => {
     const block = blocks(readme, "ts").find((shown) => shown.includes('from "model-gateway"')) ?? ""
     const names =
       /import \{ ([^}]+) \} from "model-gateway"/

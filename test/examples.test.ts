@@ -1,5 +1,5 @@
-// Every example runs as its reader would run it, and says what it promises to say.
-// It must not know how the examples work inside.
+// Runs every example as its reader does, and checks its output.
+// Must not know how the examples work inside.
 import { type ChildProcess, spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -50,11 +50,11 @@ const ended = (
 const run = (name: string, env?: Readonly<Record<string, string>>) => ended(start(name, env))
 
 describe.concurrent("examples", { timeout: 120_000 }, () => {
-  it("openai-sdk.ts", async () => {
+  it("examples: openai-sdk.ts prints its answers", async () => {
     expect(await run("openai-sdk.ts")).toEqual({ code: 0, err: "", out: `${greeting("Gemini")}\ncalls weather\n` })
   })
 
-  it("anthropic-sdk.ts", async () => {
+  it("examples: anthropic-sdk.ts prints its answers", async () => {
     expect(await run("anthropic-sdk.ts")).toEqual({
       code: 0,
       err: "",
@@ -62,7 +62,7 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     })
   })
 
-  it("fallback.ts", async () => {
+  it("examples: fallback.ts prints the target that answered", async () => {
     expect(await run("fallback.ts")).toEqual({
       code: 0,
       err: "",
@@ -70,7 +70,7 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     })
   })
 
-  it("curl.sh", async () => {
+  it("examples: curl.sh prints its answers", async () => {
     const { code, err, out } = await run("curl.sh")
     const [whole = "", ...rest] = out.split("\n")
     const frames = rest.filter((line) => line.startsWith("data: "))
@@ -88,11 +88,11 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(JSON.parse(models)).toMatchObject({ object: "list" })
   })
 
-  it("test-your-app.ts", async () => {
+  it("examples: test-your-app.ts passes", async () => {
     expect(await run("test-your-app.ts")).toEqual({ code: 0, err: "", out: "the answer is exact\n" })
   })
 
-  it("add-a-provider.ts, in less than 100 lines", async () => {
+  it("examples: add-a-provider.ts works in less than 100 lines", async () => {
     const { code, err, out } = await run("add-a-provider.ts")
     const [url, auth, body, status, ...answer] = out.split("\n")
     expect([code, err, url, auth, body, status]).toEqual([
@@ -107,7 +107,7 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(readFileSync(`${folder}add-a-provider.ts`, "utf8").trimEnd().split("\n").length).toBeLessThan(100)
   })
 
-  it("embed-in-an-app.ts", async () => {
+  it("examples: embed-in-an-app.ts prints its answers", async () => {
     const child = start("embed-in-an-app.ts", { PORT: "0" })
     const end = ended(child)
     const listening = await new Promise<string>((done, failed) => {
@@ -119,7 +119,7 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     const asked = await fetch(`${app}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-gateway-api-key": demoKey },
-      body: JSON.stringify({ model: "@vertex-ai/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+      body: JSON.stringify({ model: "@vertex-ai/gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] })
     })
     const answer: unknown = await asked.json()
     const elsewhere = await fetch(`${app}/nowhere`)
@@ -131,8 +131,8 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
   })
 })
 
-it("leaves no example out", () => {
+it("examples: every example is tested", () => {
   const own = readFileSync(fileURLToPath(import.meta.url), "utf8")
   const files = readdirSync(folder).filter((name) => name !== "README.md")
-  expect(files.filter((name) => !own.includes(`  it("${name}`))).toEqual([])
+  expect(files.filter((name) => !own.includes(`  it("examples: ${name}`))).toEqual([])
 })

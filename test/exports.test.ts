@@ -1,4 +1,5 @@
-// The package as it would be published: built, packed and unpacked elsewhere; its subpaths, types and program, and the client without Node.
+// Tests the package as published: built, packed and installed elsewhere; subpaths, types, program, client without Node.
+// Must not import the sources of the package.
 import { execFile, spawn } from "node:child_process"
 import {
   cpSync,
@@ -33,10 +34,10 @@ interface Manifest {
 }
 const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
-/** A compiler among many other tests takes its time; nothing here is about speed. */
+/** The compiler is slow among concurrent tests; these tests do not measure speed. */
 const patience = 600_000
 
-/** An application beside which the packed package is installed, its dependencies linked from here. */
+/** An application with the packed package installed; its dependencies are links. */
 let app = ""
 let build = ""
 beforeAll(async () => {
@@ -55,7 +56,7 @@ beforeAll(async () => {
     join(app, "node_modules", "model-gateway"),
     "--strip-components=1"
   ])
-  // Declared dependencies and, for programs of a user's own, the types of Node: what is not declared, or optional, is not found.
+  // Links the declared dependencies, and Node's types for programs of a user. Undeclared and optional packages are absent.
   for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
     mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))
@@ -77,7 +78,7 @@ const node = async (name: string, source: string, ...args: ReadonlyArray<string>
   return JSON.parse(stdout)
 }
 
-/** Code blocks of the pages that import the package, and the examples that do. */
+/** The examples and the code blocks of pages that import the package. */
 const shownCode = (): ReadonlyArray<string> => {
   const imports = (code: string): boolean => /from "model-gateway(?:\/testing|\/translate)?"/.test(code)
   const pages = ["README.md", "docs/embedding.md", "docs/add-a-provider.md"].map((page) =>
@@ -88,8 +89,8 @@ const shownCode = (): ReadonlyArray<string> => {
   return [...blocks, ...examples].filter(imports)
 }
 
-describe("the packed package", { timeout: 120_000 }, () => {
-  it("holds what it says and nothing else: no sources, no tests", () => {
+describe("packed package", { timeout: 120_000 }, () => {
+  it("the packed package contains the listed files only: no sources, no tests", () => {
     const installed = join(app, "node_modules", "model-gateway")
     const files = readdirSync(installed, { recursive: true, withFileTypes: true })
       .filter((one) => one.isFile())
@@ -105,7 +106,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
     expect(named.filter((path) => !existsSync(join(installed, path)))).toEqual([])
   })
 
-  it("gives from every subpath what the sources give", async () => {
+  it("packed package: exports from every subpath the names of the sources", async () => {
     const given = await node(
       "names.js",
       `
@@ -117,7 +118,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
     expect(given).toEqual((await Promise.all(sources)).map((one) => Object.keys(one).toSorted()))
   })
 
-  it("has types under which the shown code and the examples compile", async () => {
+  it("packed package: its types compile the documented code and the examples", async () => {
     const codes = shownCode()
     expect(codes.length).toBeGreaterThan(6)
     const folder = join(app, "shown")
@@ -135,7 +136,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
     expect(stdout).toBe("")
   })
 
-  it("serves as the image does, and says when it is ready", async () => {
+  it("the packed package serves as the image does, and reports when it is ready", async () => {
     const program = join(app, "node_modules", "model-gateway", manifest.bin["model-gateway"] ?? "")
     const env = {
       PATH: process.env["PATH"],
@@ -161,7 +162,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
     expect(stdout).toBe("ready\n")
   })
 
-  it("has its subpaths, each with names that work from elsewhere", async () => {
+  it("packed package: its subpaths resolve in another application", async () => {
     const names = Object.keys(manifest.exports).map((path) => `model-gateway${path.slice(1)}`)
     const found = await node(
       "subpaths.js",
@@ -200,7 +201,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
     ).toEqual(names)
   })
 
-  it("has the types of the client", async () => {
+  it("packed package: has the types of the client", async () => {
     writeFileSync(
       join(app, "typed.ts"),
       `
@@ -234,14 +235,14 @@ describe("the packed package", { timeout: 120_000 }, () => {
   })
 })
 
-describe("the packed client where there is no Node", { timeout: patience }, () => {
+describe("packed client without Node", { timeout: patience }, () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway()
   })
   afterAll(() => gateway.close())
 
-  it("imports nothing but its own files, and runs with the globals of a browser", async () => {
+  it("packed client: imports its own files only, and runs with the globals of a browser", async () => {
     const result = await node(
       "browser.js",
       `

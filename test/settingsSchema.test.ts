@@ -1,4 +1,5 @@
-// The JSON Schema of the configuration file says what the reader of the file says: of every example, and of typical slips.
+// Tests the JSON Schema of the configuration file against its reader, on every example and on typical slips.
+// Must not state a key of its own.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,7 +21,7 @@ const examples = (path: string): ReadonlyArray<Json> =>
   )
 
 it.each(["README.md", "docs/client.md", "docs/configuration.md", "docs/settings.md"])(
-  "holds the examples of %s",
+  "settings schema: accepts the examples of %s",
   (path) => {
     expect(examples(path).length).toBeGreaterThan(0)
     expect(examples(path).map((example) => [example, fits(example)])).toEqual(
@@ -80,7 +81,7 @@ const wrong: ReadonlyArray<Json> = [
   { telemetry: { accounting: "no" } }
 ]
 
-it("agrees with the reader", () => {
+it("settings schema: agrees with the reader", () => {
   const reads = (file: Json) =>
     Result.isSuccess(readSettings({ file, env: {}, flags: {}, fileText: () => Result.fail("no file") }))
   expect([...sound, ...wrong].map((one) => [one, fits(one), reads(one)])).toEqual([
@@ -89,7 +90,7 @@ it("agrees with the reader", () => {
   ])
 })
 
-it("takes a variable where a number, a list, or yes and no stand", () => {
+it("settings schema: accepts a variable in place of a number, a list or a boolean", () => {
   expect(
     [
       {

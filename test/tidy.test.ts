@@ -1,9 +1,10 @@
 // Holds the source tree to the house rules, and each rule to a planted violation.
-// It must not know what any file does.
+// Must not know what any file does.
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { avoidedWords } from "./support/wordRules.ts"
 import { cleanlinessViolations, type Source, tidyViolations } from "./support/tidyRules.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
@@ -25,18 +26,27 @@ const file = (path: string, ...lines: ReadonlyArray<string>): Source => ({
   text: ["// What it is.", "// It must not know more.", ...lines, ""].join("\n")
 })
 
-describe("the tree", () => {
-  it("keeps R1 to R8", () => {
+describe("source tree", () => {
+  it("source tree: keeps R1 to R8 and R10", () => {
     const found = tidyViolations(below("src", /\.ts$/))
     expect(found.filter((one) => !exceptions.includes(one))).toEqual([])
   })
 
-  it("has no exception that nothing needs", () => {
+  it("source tree: needs each of its exceptions", () => {
     const found = tidyViolations(below("src", /\.ts$/))
     expect(exceptions.filter((one) => !found.includes(one))).toEqual([])
   })
 
-  it("names no machine, no registry and leaves no word open", () => {
+  it("source tree: keeps R9", () => {
+    const sources = ["src", "test", "bench", "attack", "examples"].flatMap((folder) => below(folder, /\.ts$/))
+    const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(read)
+    const found = [...sources, ...below("docs", /\.md$/), ...pages].flatMap(({ path, text }) =>
+      avoidedWords(path, text)
+    )
+    expect(found).toEqual([])
+  })
+
+  it("source tree: names no machine and no registry, and leaves nothing unfinished", () => {
     const texts = [
       ...below("src", /\.ts$/),
       ...below("test", /\.(?:ts|json)$/),
@@ -62,49 +72,65 @@ describe("the tree", () => {
 
 const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>, said: ReadonlyArray<string>]> = [
   [
-    "R1 a higher floor",
+    "refuses a higher floor (R1)",
     [file("domain/A.ts", 'import { b } from "../http/B.ts"'), file("http/B.ts")],
     ["src/domain/A.ts:3 R1 floors: may not import src/http/B.ts"]
   ],
   [
-    "R1 the same floor, by type",
+    "refuses the same floor, by type (R1)",
     [file("auth/A.ts", 'import type { B } from "../keys/B.ts"'), file("keys/B.ts")],
     ["src/auth/A.ts:3 R1 floors: may not import src/keys/B.ts"]
   ],
-  ["R1 a lower floor is fine", [file("http/A.ts", 'import { b } from "../domain/B.ts"'), file("domain/B.ts")], []],
   [
-    "R1 the simulator imports nothing of ours",
+    "refuses a pattern on model ids, and accepts the reader of facts (R10)",
+    [
+      file(
+        "router/a.ts",
+        "const isNew = (id: string) => /^gemini-3/.test(id)",
+        'const isOld = (id: string) => id.startsWith("claude-3")'
+      ),
+      file("domain/models/b.ts", "const isNew = /^gemini-3/")
+    ],
+    ["src/router/a.ts:3 R10 models: the pattern /^gemini-3/", 'src/router/a.ts:4 R10 models: the pattern "claude-3"']
+  ],
+  ["accepts a lower floor (R1)", [file("http/A.ts", 'import { b } from "../domain/B.ts"'), file("domain/B.ts")], []],
+  [
+    "refuses an import of the service in the simulator (R1)",
     [file("demo/google/a.ts", 'import { b } from "../../domain/B.ts"'), file("domain/B.ts")],
     ["src/demo/google/a.ts:3 R1 floors: may not import src/domain/B.ts"]
   ],
   [
-    "R1 only the demo imports the simulator",
+    "refuses the simulator outside the demo (R1)",
     [file("cli/A.ts", 'import { b } from "../demo/google/b.ts"'), file("demo/google/b.ts")],
     ["src/cli/A.ts:3 R1 floors: may not import src/demo/google/b.ts"]
   ],
-  ["R1 a folder without a floor", [file("utils/A.ts")], ["src/utils/A.ts:1 R1 floors: the file stands on no floor"]],
   [
-    "R1b a higher room, by type",
+    "refuses a folder without a floor (R1)",
+    [file("utils/A.ts")],
+    ["src/utils/A.ts:1 R1 floors: the file stands on no floor"]
+  ],
+  [
+    "refuses a higher room, by type (R1b)",
     [file("demo/google/shared/a.ts", 'import type { B } from "../gemini/b.ts"'), file("demo/google/gemini/b.ts")],
     ["src/demo/google/shared/a.ts:3 R1b rooms: may not import src/demo/google/gemini/b.ts"]
   ],
   [
-    "R1b a room of the same rank",
+    "refuses a room of the same rank (R1b)",
     [file("demo/google/claude/a.ts", 'import { b } from "../gemini/b.ts"'), file("demo/google/gemini/b.ts")],
     ["src/demo/google/claude/a.ts:3 R1b rooms: may not import src/demo/google/gemini/b.ts"]
   ],
   [
-    "R1b a room below the root of its folder",
+    "refuses a room below the root of its folder (R1b)",
     [file("demo/google/service/a.ts", 'import { b } from "../B.ts"'), file("demo/google/B.ts")],
     ["src/demo/google/service/a.ts:3 R1b rooms: may not import src/demo/google/B.ts"]
   ],
   [
-    "R1b a room without a rank",
+    "refuses a room without a rank (R1b)",
     [file("demo/google/more/inner/a.ts")],
     ["src/demo/google/more/inner/a.ts:1 R1b rooms: src/demo/google/more has no place in the order"]
   ],
   [
-    "R1b the same room, lower rooms and the root are fine",
+    "accepts the same room, lower rooms and the root (R1b)",
     [
       file("demo/google/A.ts", 'import { b } from "./service/b.ts"', 'import { d } from "./D.ts"'),
       file("demo/google/service/b.ts", 'import { c } from "./c.ts"'),
@@ -115,27 +141,27 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     []
   ],
   [
-    "R2 a circle",
+    "refuses a circle (R2)",
     [file("domain/A.ts", 'import { b } from "./B.ts"'), file("domain/B.ts", 'import { a } from "./A.ts"')],
     ["src/domain/A.ts:1 R2 circles: src/domain/A.ts -> src/domain/B.ts -> src/domain/A.ts"]
   ],
   [
-    "R2 a circle that a type closes",
+    "refuses a circle that a type closes (R2)",
     [file("domain/A.ts", 'import { b } from "./B.ts"'), file("domain/B.ts", 'import type { A } from "./A.ts"')],
     ["src/domain/A.ts:1 R2 circles: src/domain/A.ts -> src/domain/B.ts -> src/domain/A.ts"]
   ],
   [
-    "R3 an effect on floor 1",
+    "refuses an effect on floor 1 (R3)",
     [file("translate/A.ts", 'import * as Effect from "effect/Effect"')],
     ["src/translate/A.ts:3 R3 purity: may not import effect/Effect"]
   ],
   [
-    "R3 a camelCase file above",
+    "refuses an effect in a camelCase file above (R3)",
     [file("router/plan.ts", 'import { join } from "node:path"', "export const now = () => Date.now()")],
     ["src/router/plan.ts:3 R3 purity: may not import node:path", "src/router/plan.ts:4 R3 purity: Date.now"]
   ],
   [
-    "R3 clocks, chance, timers",
+    "refuses clocks, chance and timers (R3)",
     [
       file(
         "wire/a.ts",
@@ -157,38 +183,38 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
-    "R3 fields of those names are fine",
+    "accepts fields of those names (R3)",
     [file("wire/a.ts", "const a = { fetch: 1, process: b.crypto }", "new Date(1)")],
     []
   ],
   [
-    "R4 a long file",
+    "refuses a long file (R4)",
     [file("router/A.ts", ...Array<string>(400).fill(""), "f()")],
     ["src/router/A.ts:1 R4 size: file of 403 lines, at most 400"]
   ],
   [
-    "R4 a long function",
+    "refuses a long function (R4)",
     [file("router/A.ts", "const f = () => {", ...Array<string>(69).fill(""), "}")],
     ["src/router/A.ts:3 R4 size: function of 71 lines, at most 70"]
   ],
-  ["R4 a schema file may have more", [file("wire/A.ts", ...Array<string>(450).fill(""), "f()")], []],
+  ["allows a schema file more lines (R4)", [file("wire/A.ts", ...Array<string>(450).fill(""), "f()")], []],
   [
-    "R4 a full folder",
+    "refuses a full folder (R4)",
     Array.from({ length: 21 }, (_, index) => file(`demo/google/shapes/${String.fromCharCode(97 + index)}.ts`)),
     ["src/demo/google/shapes R4 size: folder of 21 files, at most 20"]
   ],
   [
-    "R4 20 files, and more in a room below, are fine",
+    "accepts 20 files, and more in a room below (R4)",
     [...Array.from({ length: 20 }, (_, index) => file(`demo/A${index}.ts`)), file("demo/google/B.ts")],
     []
   ],
   [
-    "R5 a path without .ts",
+    "refuses a path without .ts (R5)",
     [file("router/A.ts", 'import { b } from "./B"')],
     ["src/router/A.ts:3 R5 imports: ./B without .ts"]
   ],
   [
-    "R5 barrels",
+    "refuses barrels (R5)",
     [
       file(
         "router/A.ts",
@@ -204,7 +230,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
-    "R6 escapes",
+    "refuses casts that escape the types (R6)",
     [
       file(
         "router/A.ts",
@@ -224,7 +250,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
-    "R6 readers",
+    "refuses readers elsewhere (R6)",
     [file("http/A.ts", "process.env.A", "JSON.parse(a)", "console.log(a)", "Effect.runSync(a)")],
     [
       "src/http/A.ts:3 R6 single readers: process.env here",
@@ -234,12 +260,12 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
-    "R6 in their places",
+    "accepts readers in their places (R6)",
     [file("cli/settings/LoadSettings.ts", "process.env.A", "console.log(a)"), file("main.ts", "Effect.runFork(a)")],
     []
   ],
   [
-    "R7 doors",
+    "refuses imports past a door (R7)",
     [
       file(
         "router/A.ts",
@@ -256,9 +282,13 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
       "src/router/A.ts:6 R7 doors: Redacted.value here"
     ]
   ],
-  ["R7 the door itself", [file("upstream/Transport.ts", 'import { Pool } from "undici"', "Redacted.value(a)")], []],
   [
-    "R8 limits",
+    "accepts the door itself (R7)",
+    [file("upstream/Transport.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
+    []
+  ],
+  [
+    "refuses limits elsewhere (R8)",
     [
       file(
         "router/A.ts",
@@ -278,23 +308,23 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
-    "R8 1024 is small, and data may hold numbers",
+    "accepts 1024 as small, and numbers in data (R8)",
     [file("router/A.ts", "const b = 1024"), file("translate/a.ts", "const b = 65_535")],
     []
   ],
   [
-    "the opening",
+    "refuses a file without its opening lines",
     [{ path: "src/domain/A.ts", text: "// One line.\nconst a = 1\n" }],
     ["src/domain/A.ts:1 opening: two comment lines are missing"]
   ]
 ]
 
-describe("a planted violation", () => {
-  it.each(rows)("%s", (_rule, planted, said) => {
+describe("planted violations", () => {
+  it.each(rows)("house rule: %s", (_rule, planted, said) => {
     expect(tidyViolations(planted)).toEqual(said)
   })
 
-  it("of cleanliness", () => {
+  it("house rule: finds what is left unfinished", () => {
     const words = [
       `// TO${"DO"} later`,
       `it.on${"ly"}(f)`,
@@ -307,5 +337,25 @@ describe("a planted violation", () => {
       `test/a.ts:3 host path: ${"/ho"}me/me`,
       `test/a.ts:4 registry address: "resolved": "${"ht"}tp`
     ])
+  })
+})
+
+const slashes = "//"
+
+describe("avoided words", () => {
+  it.each<readonly [title: string, path: string, text: string, found: ReadonlyArray<string>]>([
+    ["comment", "src/a.ts", `const a = 1 ${slashes} read anew\n`, ['src/a.ts:1 R9 words: "anew": again']],
+    ["docstring", "src/a.ts", "/**\n * Read anew.\n */\n", ['src/a.ts:2 R9 words: "anew": again']],
+    [
+      "test title",
+      "test/a.test.ts",
+      `${"it"}("a file is read anew", () => {})\n`,
+      ['test/a.test.ts:1 R9 words: "anew": again']
+    ],
+    ["page", "docs/a.md", "Read anew.\n", ['docs/a.md:1 R9 words: "anew": again']],
+    ["code, quotations and addresses keep their words", "docs/a.md", "`anew`\n\n```sh\nanew\n```\n", []],
+    ["strings of a program keep their words", "src/a.ts", 'const a = "anew"\n', []]
+  ])("avoided words: a %s (R9)", (_, path, text, found) => {
+    expect(avoidedWords(path, text)).toEqual(found)
   })
 })

@@ -1,5 +1,5 @@
-// The attacks with names, in the order they run.
-// It must not know how they are run.
+// The list of named attacks, in the order they run.
+// Must not run an attack.
 import type { Attack } from "./attack.ts"
 import { bounds } from "./bounds.ts"
 import { load } from "./load.ts"

@@ -1,5 +1,5 @@
-// What an attack is, and what most of them need: requests in one line, and faults as sentences.
-// It must not know any attack.
+// Declares an attack and its tools: requests in one line, checks of answers, faults as sentences.
+// Must not know a particular attack.
 import { type Answer, call } from "../client.ts"
 import type { KeyName } from "../canaries.ts"
 import type { Gateway } from "../gateway.ts"
@@ -14,18 +14,18 @@ export interface World {
 
 export interface Attack {
   readonly name: string
-  /** What must hold. */
+  /** The demand that the attack checks. */
   readonly sentence: string
-  /** What did not. */
+  /** Returns the demands that did not hold. */
   readonly attack: (world: World) => Promise<ReadonlyArray<string>>
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly key?: KeyName
   readonly method?: string
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A value is sent as JSON, a text as it is. */
+  /** A value is sent as JSON, a text unchanged. */
   readonly body?: unknown
   readonly leaveAfter?: number
 }
@@ -39,7 +39,7 @@ export const hello = (model: string = flash): { readonly model: string; readonly
 
 export const ask = (
   { gateway }: World,
-  { body, headers, key = "plain", leaveAfter, method, path = chat }: Asked
+  { body, headers, key = "plain", leaveAfter, method, path = chat }: RequestOptions
 ): Promise<Answer> => {
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
   return call(gateway.port, {
@@ -57,10 +57,10 @@ export const ask = (
   })
 }
 
-/** The general demands on an answer, and that it came in time; a late one is asked for again alone. */
-export const general = async (
+/** Faults of any answer, its time included. A late request is sent once more, alone. */
+export const generalFaults = async (
   world: World,
-  asked: Asked,
+  asked: RequestOptions,
   waits = 0
 ): Promise<{ readonly answer: Answer; readonly faults: ReadonlyArray<string> }> => {
   const once = async () => {
@@ -79,7 +79,7 @@ export const general = async (
   return { answer, faults: isSlow ? [...faults, `took ${answer.millis.toFixed(0)} ms, at most ${mostMillis}`] : faults }
 }
 
-/** The code of an error in any of the three forms. */
+/** The error code of an answer in any of the three error forms. */
 export const codeOf = (answer: Answer): string => {
   try {
     const body = JSON.parse(answer.body)
@@ -89,23 +89,26 @@ export const codeOf = (answer: Answer): string => {
   }
 }
 
-export const shown = (answer: Answer): string => `${answer.status} ${codeOf(answer)} ${answer.body.slice(0, 160)}`
+export const describeAnswer = (answer: Answer): string =>
+  `${answer.status} ${codeOf(answer)} ${answer.body.slice(0, 160)}`
 
 /** A fault unless the answer has this status and code. */
-export const wants = (status: number, code: string, answer: Answer, what = "answered"): ReadonlyArray<string> =>
-  answer.status === status && codeOf(answer) === code ? [] : [`${what} ${shown(answer)}, not ${status} ${code}`]
+export const faultUnless = (status: number, code: string, answer: Answer, what = "answered"): ReadonlyArray<string> =>
+  answer.status === status && codeOf(answer) === code
+    ? []
+    : [`${what} ${describeAnswer(answer)}, not ${status} ${code}`]
 
 export const holds = (is: boolean, fault: string): ReadonlyArray<string> => (is ? [] : [fault])
 
-/** A request that has to be refused so, after the general demands. */
-export const refused = async (
+/** Sends a request that must be refused with this status and code. Checks the general demands too. */
+export const faultsUnlessRefused = async (
   world: World,
   status: number,
   code: string,
-  asked: Asked
+  asked: RequestOptions
 ): Promise<ReadonlyArray<string>> => {
-  const { answer, faults } = await general(world, asked)
-  return [...faults, ...wants(status, code, answer)]
+  const { answer, faults } = await generalFaults(world, asked)
+  return [...faults, ...faultUnless(status, code, answer)]
 }
 
 export const json = (answer: Answer): Readonly<Record<string, unknown>> => {
@@ -116,7 +119,7 @@ export const json = (answer: Answer): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Calls that came to the providers while something was done. */
+/** Runs the work and returns the calls that reached the providers meanwhile. */
 export const callsOf = async <A>(
   { upstream }: World,
   work: () => Promise<A>
@@ -129,8 +132,8 @@ export const callsOf = async <A>(
   }
 }
 
-/** What a key has spent by the gateway's own books, in US dollars. */
-export const spent = async (world: World, name: KeyName): Promise<number> => {
+/** The amount a key has spent in US dollars, according to the gateway. */
+export const readSpending = async (world: World, name: KeyName): Promise<number> => {
   const { body } = await ask(world, { key: "admin", path: "/admin/v1/keys?limit=1000" })
   const data: ReadonlyArray<{ readonly name: string; readonly spent_usd?: number }> = JSON.parse(body).data
   return data.find((one) => one.name === name)?.spent_usd ?? 0

@@ -1,31 +1,31 @@
-// Attacks on what belongs to others: credentials, places, objects, configs, prompts, names.
-// It must not know how they are run.
-import { adminMadeKey, configKey, leaked } from "../canaries.ts"
-import { raw } from "../client.ts"
+// Attacks on isolation: credentials, projects and regions, objects, configs, prompts and names of other keys.
+// Must not run an attack.
+import { adminMadeKey, configKey, findLeak } from "../canaries.ts"
+import { sendBytes } from "../client.ts"
 import {
   type Attack,
   ask,
-  type Asked,
+  type RequestOptions,
   callsOf,
   chat,
   flash,
-  general,
+  generalFaults,
   hello,
   holds,
   json,
-  refused,
-  shown,
-  wants,
+  faultsUnlessRefused,
+  describeAnswer,
+  faultUnless,
   type World
 } from "./attack.ts"
 
 const place = { "x-gateway-vertex-project-id": "victim-project", "x-gateway-vertex-region": "europe-west9" }
 
-/** Calls of the stored account stay in its own place, whatever the request names. */
-const placed =
-  (asked: Asked) =>
+/** Calls with a stored credential keep its project and region, whatever the request names. */
+const stayInPlace =
+  (asked: RequestOptions) =>
   async (world: World): Promise<ReadonlyArray<string>> => {
-    const { calls, result } = await callsOf(world, () => general(world, asked))
+    const { calls, result } = await callsOf(world, () => generalFaults(world, asked))
     const strayed = calls.find(({ url }) => url.includes("victim-project") || url.includes("europe-west9"))
     return [
       ...result.faults,
@@ -37,8 +37,8 @@ const placed =
     ]
   }
 
-const refusedBoth = (asked: Asked, status: number, code: string) => (world: World) =>
-  refused(world, status, code, asked)
+const refusedBoth = (asked: RequestOptions, status: number, code: string) => (world: World) =>
+  faultsUnlessRefused(world, status, code, asked)
 
 const moved = async (world: World): Promise<ReadonlyArray<string>> => {
   const admin = (method: string, path: string, body: unknown) =>
@@ -56,7 +56,7 @@ const moved = async (world: World): Promise<ReadonlyArray<string>> => {
     base_url: world.trap.url
   })
   await ask(world, { headers: { "x-gateway-config": "keyed" }, body: hello("gemini-2.5-flash") })
-  const got = world.trap.taken.find((one) => leaked(one) !== undefined)
+  const got = world.trap.taken.find((one) => findLeak(one) !== undefined)
   await admin("DELETE", "/configs/keyed", undefined)
   await admin("DELETE", "/providers/movable", undefined)
   return holds(
@@ -79,7 +79,7 @@ const ambient = async (world: World): Promise<ReadonlyArray<string>> => {
   await ask(world, { key: "admin", method: "DELETE", path: "/admin/v1/providers/ambient" })
   const attempted = Object.keys(await world.gateway.attempted())
   return [
-    ...wants(400, "invalid_value", made, "the provider was made:"),
+    ...faultUnless(400, "invalid_value", made, "the provider was made:"),
     ...holds(result.status >= 400, `the model answered ${result.status}`),
     ...holds(!attempted.includes("evil.example"), "evil.example was called as the machine itself")
   ]
@@ -101,7 +101,7 @@ const echoes = async (world: World): Promise<ReadonlyArray<string>> => {
     `@vertex-ai/gemini-attack-echo-${word}`
   ])
   const claude = "@vertex-ai/anthropic.claude-attack-echo-400"
-  const asked: ReadonlyArray<Asked> = [
+  const asked: ReadonlyArray<RequestOptions> = [
     ...models.flatMap((model) => [
       { body: hello(model) },
       { body: { ...hello(model), stream: true } },
@@ -124,7 +124,7 @@ const echoes = async (world: World): Promise<ReadonlyArray<string>> => {
   ]
   const faults: Array<string> = []
   for (const one of asked) {
-    const { faults: found } = await general(world, one)
+    const { faults: found } = await generalFaults(world, one)
     faults.push(
       ...found.map((fault) => `${one.path ?? chat} ${JSON.stringify(one.body).slice(0, 70)}: ${fault.slice(0, 120)}`)
     )
@@ -133,7 +133,7 @@ const echoes = async (world: World): Promise<ReadonlyArray<string>> => {
 }
 
 const inside = async (world: World): Promise<ReadonlyArray<string>> => {
-  const asked: ReadonlyArray<Asked> = [
+  const asked: ReadonlyArray<RequestOptions> = [
     { body: hello("@gone/gemini-2.5-flash") },
     { body: hello("@google/gemini-attack-echo-400") },
     { body: hello("@google/demo-html-502") },
@@ -144,7 +144,7 @@ const inside = async (world: World): Promise<ReadonlyArray<string>> => {
   ]
   const faults: Array<string> = []
   for (const one of asked) {
-    const { answer } = await general(world, one)
+    const { answer } = await generalFaults(world, one)
     const place = /127\.0\.0\.1:\d+|localhost:\d+/.exec(answer.body)?.[0]
     if (place !== undefined) faults.push(`${JSON.stringify(one.body).slice(0, 60)} shows the inner address ${place}`)
   }
@@ -162,7 +162,7 @@ const teams = async (world: World): Promise<ReadonlyArray<string>> => {
   const other = await dry({ "x-gateway-metadata": '{"team":"b"}' })
   const isOwn = (url: unknown): boolean => String(url).includes("gemini-2.5-flash")
   return [
-    ...holds(own.status === 200 && isOwn(json(own)["url"]), `without metadata it answered ${shown(own)}`),
+    ...holds(own.status === 200 && isOwn(json(own)["url"]), `without metadata it answered ${describeAnswer(own)}`),
     ...holds(
       other.status === 400 || other.status === 403 || isOwn(json(other)["url"]),
       `the request's metadata won over those of its key: ${String(json(other)["url"])}`
@@ -204,9 +204,9 @@ const metrics = async (world: World): Promise<ReadonlyArray<string>> => {
 
 const labels = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
-  const tame = async (what: string, asked: Asked): Promise<void> => {
-    const { answer, faults: found } = await general(world, asked)
-    faults.push(...found, ...holds(answer.status < 500, `${what}: answered ${shown(answer)}`))
+  const tame = async (what: string, asked: RequestOptions): Promise<void> => {
+    const { answer, faults: found } = await generalFaults(world, asked)
+    faults.push(...found, ...holds(answer.status < 500, `${what}: answered ${describeAnswer(answer)}`))
   }
   for (const label of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
     const config = `{"provider":"vertex-ai","labels":{"${label}":"x"},"metadata":{"${label}":"x"},"override_params":{"${label}":{"a":1}}}`
@@ -225,18 +225,18 @@ const labels = async (world: World): Promise<ReadonlyArray<string>> => {
     await tame("an entry", { key: "admin", path: `/admin/v1/providers/${label}` })
     await tame("a group", { key: "admin", path: `/admin/v1/usage?group_by=${label}` })
     faults.push(
-      ...(await refused(world, 404, "prompt_not_found", {
+      ...(await faultsUnlessRefused(world, 404, "prompt_not_found", {
         path: `/v1/prompts/greeting@${label}/completions`,
         body: { variables: { name: "Ada" } }
       }))
     )
-    const { answer, faults: found } = await general(world, {
+    const { answer, faults: found } = await generalFaults(world, {
       headers: { "x-gateway-metadata": `{"${label}":"x"}` },
       body: `{"model":"${flash}","metadata":{"${label}":"x"},"messages":[{"role":"user","content":"Hello"}]}`
     })
     faults.push(
       ...found,
-      ...holds(answer.status === 200 || answer.status === 400, `metadata ${label}: answered ${shown(answer)}`)
+      ...holds(answer.status === 200 || answer.status === 400, `metadata ${label}: answered ${describeAnswer(answer)}`)
     )
   }
   await ask(world, { key: "admin", method: "DELETE", path: "/admin/v1/prompts/labelled" })
@@ -244,13 +244,13 @@ const labels = async (world: World): Promise<ReadonlyArray<string>> => {
 }
 
 const hostless = async (world: World): Promise<ReadonlyArray<string>> => {
-  const answer = await raw(world.gateway.port, [
+  const answer = await sendBytes(world.gateway.port, [
     `GET /v1/models HTTP/1.1\r\nx-gateway-api-key: ${world.gateway.key("plain")["x-gateway-api-key"]}\r\n\r\n`
   ])
   const error = Object(json(answer)["error"])
   return holds(
     answer.status === 400 && error.type === "invalid_request_error" && (answer.headers["x-request-id"] ?? "") !== "",
-    `answered ${shown(answer)}`
+    `answered ${describeAnswer(answer)}`
   )
 }
 
@@ -292,7 +292,7 @@ const integers = async (world: World): Promise<ReadonlyArray<string>> => {
         ] as const
     )
   ]
-  const answers: ReadonlyArray<Asked> = [
+  const answers: ReadonlyArray<RequestOptions> = [
     "@google/gemini-2.5-flash-attack-integers",
     "@google/gemini-attack-integers",
     "@vertex-ai/anthropic.claude-attack-integers"
@@ -305,7 +305,7 @@ const integers = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
   const dry = { "x-gateway-dry-run": "true" }
   const override = `{"override_params":{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"type":"integer","maximum":${big}}}}}}]}}`
-  const all: ReadonlyArray<Asked> = [
+  const all: ReadonlyArray<RequestOptions> = [
     ...bodies.map(([path, body]) => ({ path, headers: dry, body })),
     ...bodies.map(([path, body]) => ({
       path,
@@ -320,7 +320,7 @@ const integers = async (world: World): Promise<ReadonlyArray<string>> => {
     }))
   ]
   for (const asked of all) {
-    const { answer, faults: found } = await general(world, asked)
+    const { answer, faults: found } = await generalFaults(world, asked)
     const path = `${asked.path ?? chat} ${JSON.stringify(asked.body).slice(0, 60)}`
     faults.push(
       ...found,
@@ -345,12 +345,12 @@ export const bounds: ReadonlyArray<Attack> = [
   {
     name: "place-headers",
     sentence: "headers lead no stored credential to another project or region",
-    attack: placed({ headers: place, body: hello("@vertex-ai/gemini-2.5-flash") })
+    attack: stayInPlace({ headers: place, body: hello("@vertex-ai/gemini-2.5-flash") })
   },
   {
     name: "place-config",
     sentence: "an inline config leads no stored credential there",
-    attack: placed({ headers: inline, body: hello("gemini-2.5-flash") })
+    attack: stayInPlace({ headers: inline, body: hello("gemini-2.5-flash") })
   },
   { name: "moved-provider", sentence: "a provider that moves takes no credential of a config along", attack: moved },
   { name: "ambient", sentence: "the machine's own credential goes to Google's hosts only", attack: ambient },

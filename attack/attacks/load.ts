@@ -1,36 +1,36 @@
 // Attacks on time and memory: patterns, schemas, large bodies and replies, slots.
-// It must not know how they are run.
+// Must not run an attack.
 import { connect, type Socket } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { keys } from "../canaries.ts"
-import { most } from "../gateway.ts"
+import { serviceBounds } from "../gateway.ts"
 import { slowMillis } from "../upstream.ts"
 import {
   type Attack,
   ask,
-  type Asked,
+  type RequestOptions,
   callsOf,
   chat,
   codeOf,
   flash,
-  general,
+  generalFaults,
   hello,
   holds,
   json,
-  refused,
-  shown,
+  faultsUnlessRefused,
+  describeAnswer,
   type World
 } from "./attack.ts"
 
 const large = 20 * 2 ** 20
 const mebibyte = 2 ** 20
-/** What the process may take during an attack, in MiB; pages of an earlier one may still be there. */
+/** Memory growth allowed during an attack, in MiB. Pages of an earlier attack may still be counted. */
 const mostTakenMib = 896
-/** The longest its event loop may stand still, in milliseconds. */
+/** Longest allowed block of the event loop, in milliseconds. */
 const mostHeldMillis = 500
 
-/** Runs the work and watches the process: its memory stays within bounds, and another key is served meanwhile. */
-const watched = async (world: World, work: () => Promise<unknown>): Promise<ReadonlyArray<string>> => {
+/** Runs the work and watches the process: memory stays within its bound, and another key is served meanwhile. */
+const watchProcess = async (world: World, work: () => Promise<unknown>): Promise<ReadonlyArray<string>> => {
   await world.gateway.heap()
   const before = world.gateway.rssMib()
   let [peak, done] = [0, false]
@@ -39,7 +39,7 @@ const watched = async (world: World, work: () => Promise<unknown>): Promise<Read
     while (!done) {
       peak = Math.max(peak, world.gateway.rssMib())
       const answer = await ask(world, { key: "other", path: "/v1/models" })
-      if (answer.status !== 200) unserved.push(shown(answer))
+      if (answer.status !== 200) unserved.push(describeAnswer(answer))
       await pause(20)
     }
   }
@@ -53,7 +53,7 @@ const watched = async (world: World, work: () => Promise<unknown>): Promise<Read
   ]
 }
 
-const patterns = (count: number): Asked => ({
+const patterns = (count: number): RequestOptions => ({
   headers: {
     "x-gateway-config": JSON.stringify({
       strategy: {
@@ -70,23 +70,23 @@ const patterns = (count: number): Asked => ({
   body: { ...hello("gemini-2.5-flash"), user: "a".repeat(4_000) }
 })
 
-/** A model whose schemas hold no references: each is written out. */
+/** A model whose schemas allow no references, so each reference is expanded. */
 const written = "@google/gemini-2.0-flash"
 
-const withTool = (parameters: object): Asked => ({
+const withTool = (parameters: object): RequestOptions => ({
   body: { ...hello(written), tools: [{ type: "function", function: { name: "f", parameters } }] }
 })
 
-/** One definition of this size, and this many references to it: together far more than was sent. */
-const references = (bytes: number, count: number): Asked =>
+/** One definition of this size and this many references to it. Expanded, it is far larger than the request. */
+const references = (bytes: number, count: number): RequestOptions =>
   withTool({
     type: "object",
     properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { $ref: "#/$defs/a" }])),
     $defs: { a: { type: "object", description: "x".repeat(bytes) } }
   })
 
-/** Each of 30 definitions names the next one twice. */
-const doubling: Asked = withTool({
+/** A chain of 30 definitions, each with two references to the next: 2^30 when expanded. */
+const doubling: RequestOptions = withTool({
   $ref: "#/$defs/d0",
   $defs: Object.fromEntries(
     Array.from({ length: 30 }, (_, at) => [
@@ -101,7 +101,7 @@ const doubling: Asked = withTool({
   )
 })
 
-/** A body of 20 MiB, sent with its head, or when the gateway asks for it. */
+/** A body of 20 MiB, sent immediately or after `100 Continue`. */
 const heavy = (port: number, expects: boolean): Promise<string> =>
   new Promise((resolve) => {
     const body = JSON.stringify({
@@ -132,7 +132,7 @@ const heavies =
   (expects: boolean) =>
   async (world: World): Promise<ReadonlyArray<string>> => {
     const answers: Array<string> = []
-    const faults = await watched(world, async () => {
+    const faults = await watchProcess(world, async () => {
       answers.push(...(await Promise.all(Array.from({ length: 30 }, () => heavy(world.gateway.port, expects)))))
     })
     const statuses = answers.map((text) => text.slice(9, 12))
@@ -146,8 +146,8 @@ const heavies =
     ]
   }
 
-/** Requests that stay open until they are closed. */
-const held = (world: World, key: keyof typeof keys, count: number): ReadonlyArray<Socket> =>
+/** Opens requests that stay open until their sockets are closed. */
+const openRequests = (world: World, key: keyof typeof keys, count: number): ReadonlyArray<Socket> =>
   Array.from({ length: count }, () => {
     const body = JSON.stringify(hello("@google/gemini-attack-hold"))
     const socket = connect({ port: world.gateway.port, host: "127.0.0.1" }, () =>
@@ -168,8 +168,8 @@ const closed = async ({ upstream }: World): Promise<void> => {
 }
 
 const crowd = async (world: World): Promise<ReadonlyArray<string>> => {
-  const sockets = held(world, "crowded", most.crowd)
-  await opened(world, most.crowd)
+  const sockets = openRequests(world, "crowded", serviceBounds.crowd)
+  await opened(world, serviceBounds.crowd)
   const own = await ask(world, { key: "crowded", body: hello() })
   const other = await ask(world, { key: "other", body: hello() })
   for (const socket of sockets) socket.destroy()
@@ -178,18 +178,18 @@ const crowd = async (world: World): Promise<ReadonlyArray<string>> => {
   return [
     ...holds(
       own.status === 429 && codeOf(own) === "concurrency_limit_exceeded",
-      `the request over its limit answered ${shown(own)}`
+      `the request over its limit answered ${describeAnswer(own)}`
     ),
-    ...holds(other.status === 200, `another key answered ${shown(other)}`),
-    ...holds(later.status === 200, `the key itself, when its requests had ended, answered ${shown(later)}`)
+    ...holds(other.status === 200, `another key answered ${describeAnswer(other)}`),
+    ...holds(later.status === 200, `the key itself, when its requests had ended, answered ${describeAnswer(later)}`)
   ]
 }
 
 const flood = async (world: World): Promise<ReadonlyArray<string>> => {
-  const sockets = held(world, "plain", most.inFlight + 20)
-  await opened(world, most.inFlight / 2)
+  const sockets = openRequests(world, "plain", serviceBounds.inFlight + 20)
+  await opened(world, serviceBounds.inFlight / 2)
   await pause(200)
-  const answers: ReadonlyArray<readonly [what: string, asked: Asked]> = [
+  const answers: ReadonlyArray<readonly [what: string, asked: RequestOptions]> = [
     ["/health/live", { path: "/health/live" }],
     ["/health/ready", { path: "/health/ready" }],
     ["/admin/v1/keys", { key: "admin", path: "/admin/v1/keys" }],
@@ -199,7 +199,7 @@ const flood = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
   for (const [what, asked] of answers) {
     const answer = await ask(world, asked)
-    if (answer.status !== 200) faults.push(`${what} answered ${shown(answer)}`)
+    if (answer.status !== 200) faults.push(`${what} answered ${describeAnswer(answer)}`)
   }
   for (const socket of sockets) socket.destroy()
   await closed(world)
@@ -207,7 +207,7 @@ const flood = async (world: World): Promise<ReadonlyArray<string>> => {
 }
 
 const circuits = async (world: World): Promise<ReadonlyArray<string>> => {
-  const rule = (threshold: number, model: string): Asked => ({
+  const rule = (threshold: number, model: string): RequestOptions => ({
     headers: {
       "x-gateway-config": JSON.stringify({
         provider: "google",
@@ -217,8 +217,8 @@ const circuits = async (world: World): Promise<ReadonlyArray<string>> => {
     },
     body: hello(model)
   })
-  const mine: Asked = { ...rule(2, "gemini-attack-unavailable"), key: "other" }
-  for (let start = 0; start < 2 * most.circuits; start += 20) {
+  const mine: RequestOptions = { ...rule(2, "gemini-attack-unavailable"), key: "other" }
+  for (let start = 0; start < 2 * serviceBounds.circuits; start += 20) {
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => ask(world, rule(2 + start + at, "gemini-attack-unavailable")))
     )
@@ -226,29 +226,32 @@ const circuits = async (world: World): Promise<ReadonlyArray<string>> => {
   for (let times = 0; times < 2; times++) await ask(world, mine)
   const { calls, result } = await callsOf(world, () => ask(world, mine))
   return [
-    ...holds(result.status === 503, `answered ${shown(result)}`),
+    ...holds(result.status === 503, `answered ${describeAnswer(result)}`),
     ...holds(calls.length === 0, "another key has no circuit: its provider was called after two failures")
   ]
 }
 
 const quotes = async (world: World): Promise<ReadonlyArray<string>> => {
   const body = `{"model":"${flash}","messages":[{"role":"user","content":"${'\\"'.repeat(10 * mebibyte)}"}]}`
-  const { answer, faults } = await general(world, { body })
+  const { answer, faults } = await generalFaults(world, { body })
   return [
     ...faults,
-    ...holds(answer.status === 200 || answer.status === 400 || answer.status === 413, `answered ${shown(answer)}`)
+    ...holds(
+      answer.status === 200 || answer.status === 400 || answer.status === 413,
+      `answered ${describeAnswer(answer)}`
+    )
   ]
 }
 
 const replies = (world: World): Promise<ReadonlyArray<string>> =>
-  watched(world, async () => {
+  watchProcess(world, async () => {
     await Promise.all(Array.from({ length: 30 }, () => ask(world, { body: hello("@google/gemini-attack-large") })))
   })
 
 const readers = async (world: World): Promise<ReadonlyArray<string>> => {
   const body = JSON.stringify({ ...hello("@google/gemini-attack-endless"), stream: true })
   const sockets: Array<Socket> = []
-  const faults = await watched(world, async () => {
+  const faults = await watchProcess(world, async () => {
     for (let one = 0; one < 60; one++) {
       const socket = connect({ port: world.gateway.port, host: "127.0.0.1" }, () =>
         socket.write(
@@ -269,20 +272,23 @@ const readers = async (world: World): Promise<ReadonlyArray<string>> => {
 }
 
 const slow = async (world: World): Promise<ReadonlyArray<string>> => {
-  const { answer, faults } = await general(world, { body: hello("@google/gemini-attack-slow") }, slowMillis)
-  return [...faults, ...holds(json(answer)["object"] === "chat.completion", `answered ${shown(answer)}`)]
+  const { answer, faults } = await generalFaults(world, { body: hello("@google/gemini-attack-slow") }, slowMillis)
+  return [...faults, ...holds(json(answer)["object"] === "chat.completion", `answered ${describeAnswer(answer)}`)]
 }
 
-/** Sent twice, since another program may hold the machine up once. */
-const served =
-  (asked: Asked) =>
+/** Sends the request twice and takes the shorter block: another program may block the machine once. */
+const serveTwice =
+  (asked: RequestOptions) =>
   async (world: World): Promise<ReadonlyArray<string>> => {
     const held: Array<number> = []
     const faults: Array<string> = []
     for (let times = 0; times < 2; times++) {
-      const { answer, faults: found } = await general(world, asked)
+      const { answer, faults: found } = await generalFaults(world, asked)
       held.push((await world.gateway.measured(() => ask(world, asked))).held)
-      faults.push(...found, ...holds(answer.status === 200 || answer.status === 400, `answered ${shown(answer)}`))
+      faults.push(
+        ...found,
+        ...holds(answer.status === 200 || answer.status === 400, `answered ${describeAnswer(answer)}`)
+      )
     }
     const least = Math.min(...held)
     return [
@@ -295,26 +301,30 @@ const served =
   }
 
 export const load: ReadonlyArray<Attack> = [
-  { name: "patterns-20", sentence: "20 slow patterns in an inline config take no time", attack: served(patterns(20)) },
+  {
+    name: "patterns-20",
+    sentence: "20 slow patterns in an inline config take no time",
+    attack: serveTwice(patterns(20))
+  },
   {
     name: "patterns-100",
     sentence: "100 slow patterns in an inline config take no time",
-    attack: served(patterns(100))
+    attack: serveTwice(patterns(100))
   },
   {
     name: "references-55k",
     sentence: "600 references to 55 KB of a schema are refused",
-    attack: (world) => refused(world, 400, "invalid_schema", references(55_000, 600))
+    attack: (world) => faultsUnlessRefused(world, 400, "invalid_schema", references(55_000, 600))
   },
   {
     name: "references-1m",
     sentence: "600 references to 1 MB of a schema are refused",
-    attack: (world) => refused(world, 400, "invalid_schema", references(1_000_000, 600))
+    attack: (world) => faultsUnlessRefused(world, 400, "invalid_schema", references(1_000_000, 600))
   },
   {
     name: "references-doubling",
     sentence: "30 definitions that double are refused",
-    attack: (world) => refused(world, 400, "invalid_schema", doubling)
+    attack: (world) => faultsUnlessRefused(world, 400, "invalid_schema", doubling)
   },
   { name: "slow-upstream", sentence: "a provider that waits costs its own wait", attack: slow },
   { name: "bodies", sentence: "30 bodies of 20 MiB are held within the bound of memory", attack: heavies(false) },

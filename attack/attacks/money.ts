@@ -1,10 +1,21 @@
-// Attacks on budgets: what is not counted, counted late, or not priced.
-// It must not know how they are run.
+// Attacks on budgets: usage that is not counted, counted late or not priced.
+// Must not run an attack.
 import { budgets } from "../gateway.ts"
 import { claudeText } from "../upstream.ts"
-import { type Attack, ask, general, hello, holds, refused, shown, spent, wants, type World } from "./attack.ts"
+import {
+  type Attack,
+  ask,
+  generalFaults,
+  hello,
+  holds,
+  faultsUnlessRefused,
+  describeAnswer,
+  readSpending,
+  faultUnless,
+  type World
+} from "./attack.ts"
 
-/** Asks until the gateway refuses, or this often. */
+/** Sends requests until the gateway refuses or the limit is reached. */
 const until = async (world: World, times: number, asked: Parameters<typeof ask>[1]): Promise<number> => {
   for (let served = 0; served < times; served++) {
     const answer = await ask(world, asked)
@@ -20,13 +31,13 @@ const pictures = async (world: World): Promise<ReadonlyArray<string>> => {
     Array.from({ length: 20 }, () => ask(world, { key: "pictures", path: "/v1/images/generations", body }))
   )
   const later = together.filter(({ status }) => status === 200).length
-  // A picture of this model is 1290 tokens of 30 US dollars a million.
+  // A picture of this model has 1290 tokens, at 30 US dollars per million.
   const cost = (served + later) * 1_290 * 30e-6
   return [
     ...holds(served > 0, "no picture was served"),
     ...holds(served < 40, "the budget never ended"),
     ...holds(cost <= budgets.pictures, `pictures of ${cost.toFixed(3)} US dollars for a budget of ${budgets.pictures}`),
-    ...holds((await spent(world, "pictures")) <= budgets.pictures, "more is booked than the budget holds")
+    ...holds((await readSpending(world, "pictures")) <= budgets.pictures, "more is booked than the budget holds")
   ]
 }
 
@@ -34,12 +45,12 @@ const hangup = async (world: World): Promise<ReadonlyArray<string>> => {
   const model = "@vertex-ai/anthropic.claude-sonnet-4-5-attack-uncounted"
   const body = { ...hello(model), max_tokens: 5_000, stream: true }
   const answer = await ask(world, { key: "hangup", body, leaveAfter: claudeText.length })
-  if (answer.status !== 200) return wants(403, "model_not_priced", answer)
-  for (let tries = 0; tries < 50 && (await spent(world, "hangup")) === 0; tries++)
+  if (answer.status !== 200) return faultUnless(403, "model_not_priced", answer)
+  for (let tries = 0; tries < 50 && (await readSpending(world, "hangup")) === 0; tries++)
     await new Promise((resolve) => setTimeout(resolve, 20))
-  // 15 US dollars a million tokens; eight characters a token is less than any text has.
+  // 15 US dollars per million tokens. Eight characters per token is a lower bound for any text.
   const least = (claudeText.length / 8) * 15e-6
-  const booked = await spent(world, "hangup")
+  const booked = await readSpending(world, "hangup")
   return holds(booked >= least, `${booked} US dollars are booked for a text of at least ${least.toFixed(4)}`)
 }
 
@@ -47,7 +58,7 @@ const overrides = async (world: World): Promise<ReadonlyArray<string>> => {
   const headers = {
     "x-gateway-config": JSON.stringify({ provider: "google", override_params: { max_tokens: 60_000 } })
   }
-  return refused(world, 429, "insufficient_quota", {
+  return faultsUnlessRefused(world, 429, "insufficient_quota", {
     key: "overrides",
     headers,
     body: { ...hello("gemini-2.5-pro"), max_tokens: 1 }
@@ -62,22 +73,28 @@ const latest = async (world: World): Promise<ReadonlyArray<string>> => {
     "@vertex-ai/endpoints.demo-llama",
     "@vertex-ai/meta.llama-9-maas"
   ]) {
-    const { answer, faults: found } = await general(world, { key: "latest", body: { ...hello(model), max_tokens: 10 } })
+    const { answer, faults: found } = await generalFaults(world, {
+      key: "latest",
+      body: { ...hello(model), max_tokens: 10 }
+    })
     faults.push(...found)
-    const booked = await spent(world, "latest")
+    const booked = await readSpending(world, "latest")
     if (answer.status === 200 && booked === 0) faults.push(`${model} was served and nothing is booked`)
-    if (answer.status !== 200) faults.push(...wants(403, "model_not_priced", answer, model))
+    if (answer.status !== 200) faults.push(...faultUnless(403, "model_not_priced", answer, model))
   }
   return faults
 }
 
 const texts = async (world: World): Promise<ReadonlyArray<string>> => {
   const content = `data:text/plain;base64,${"QUFB".repeat(250_000)}`
-  const { answer, faults } = await general(world, {
+  const { answer, faults } = await generalFaults(world, {
     key: "texts",
     body: { model: "@google/gemini-2.5-pro", max_tokens: 1, messages: [{ role: "user", content }] }
   })
-  return [...faults, ...holds(answer.status === 429, `a text of a megabyte was taken for nothing: ${shown(answer)}`)]
+  return [
+    ...faults,
+    ...holds(answer.status === 429, `a text of a megabyte was taken for nothing: ${describeAnswer(answer)}`)
+  ]
 }
 
 export const money: ReadonlyArray<Attack> = [

@@ -1,10 +1,11 @@
-// Accounts for every request when it has ended, however it ended: usage, cost, metrics, log lines, the list of requests.
-// It must not know how a request ran; it reads what was noted.
+// Accounts for every ended request: usage, cost, metrics, log lines, spans and the list of requests.
+// Must not know how a request ran; it reads the record.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Prices } from "../catalog/Prices.ts"
+import { operationAt } from "../domain/operations.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import type { LogSetting } from "../domain/settings/Settings.ts"
 import { UsageLog } from "../keys/UsageLog.ts"
@@ -37,43 +38,35 @@ import {
   usedBy
 } from "./Settlement.ts"
 
-/** The accounts of one route. */
+/** The accounting of one route. */
 export interface RouteAccounts {
-  /** A request has arrived. */
+  /** Called when a request arrives. */
   readonly open: () => RequestRecord
-  /** What is known of it is known; absent where nobody wants that yet. */
+  /** Called when the request's metadata is known; absent without tracing. */
   readonly begin?: (record: RequestRecord, arrival: RequestMeta) => void
-  /** It has ended; `gone`: its client left first. */
+  /** Called when the request has ended; `gone`: the client disconnected first. */
   readonly close: (record: RequestRecord, arrival: RequestMeta, gone: boolean) => Effect.Effect<void>
 }
 
 export interface Accounts {
-  /** Made once per route; `path` is its template, never what a client wrote. */
+  /** Called once per route; `path` is the template of the route, never a path from a client. */
   readonly route: (method: string, path: string) => RouteAccounts
 }
 
+/** Stands for the template of a path that no route has. */
+export const unmatchedRoute = "unmatched"
+
 export interface AccountingOptions {
   readonly log: Required<LogSetting>
-  /** Whether requests are kept for those who list them. */
+  /** Whether requests are kept for the list of requests. */
   readonly keep: boolean
-  /** Whether what keys use is counted for each by itself. */
+  /** Whether metrics are labelled with the key. */
   readonly byKey: boolean
-  /** Whether upstreams are told of the trace a request belongs to. */
+  /** Whether upstream calls carry the trace headers. */
   readonly propagate: boolean
 }
 
-/** Which operation a route serves. */
-const operations: Readonly<Record<string, string>> = {
-  "/v1/chat/completions": "chat",
-  "/v1/chat/completions/count_tokens": "countTokens",
-  "/v1/messages": "messages",
-  "/v1/messages/count_tokens": "messagesCountTokens",
-  "/v1/embeddings": "embeddings",
-  "/v1/images/generations": "images",
-  "/v1/prompts/:id/completions": "chat"
-}
-
-/** Nobody accounts unless a layer is given. */
+/** Undefined without `accountingLayer`: requests are not accounted. */
 export const Accounting: Context.Reference<Accounts | undefined> = Context.Reference<Accounts | undefined>(
   "gateway/http/Accounting",
   {
@@ -95,8 +88,8 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
         const streams = () => meters.activeStreams
-        const operation = operations[path] ?? path
-        const keep = options.keep && path.startsWith("/v1/")
+        const operation = operationAt(path) ?? path
+        const keep = options.keep && (/^\/v1(beta)?\//.test(path) || path === unmatchedRoute)
         const counted = (called: Called, nowMillis: number, keyId?: string): CountedTarget | undefined => {
           const model = prices.counted(called.slug, called.modelId, nowMillis)
           return model === undefined
@@ -113,7 +106,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           const settled = settle(ended, book, target)
           const { admitted, trace } = ended.record
           if (trace !== undefined)
-            tracing.tracer?.ended(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
+            tracing.tracer?.record(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
             const row = rowOf(ended, path, settled)
             log?.(row)
@@ -152,7 +145,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
     })
   )
 
-/** Writes the lines of a request; undefined when nobody wants any. */
+/** Writes the log lines of a request; undefined when the log is off. */
 const requestLog = (
   { format, level: least }: Required<LogSetting>,
   registry: SeriesRegistry

@@ -1,5 +1,5 @@
-// The state of circuits as a metric: of each target the worst of its circuits, which callers and rules have each of their own.
-// It must not know how a circuit opens.
+// The metric of circuit states: for each target the worst state among its circuits, of which each key and rule has its own.
+// Must not know how a circuit opens.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Prices } from "../catalog/Prices.ts"
@@ -10,14 +10,17 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 
 const levels: Readonly<Record<CircuitState, number>> = { Closed: 0, HalfOpen: 1, Open: 2 }
 
-/** Targets that have failed; the others have no series. Models are counted under their names of the closed set (TH32). */
+/** Only targets that have failed have a series. Model labels come from a closed set (TH32). */
 export const circuitMetersLayer: Layer.Layer<never, never, Prices> = Layer.effect(
   CircuitStates,
   Effect.gen(function* () {
     const prices = yield* Prices
     const registry = SeriesRegistry.of(yield* Effect.context<never>())
     const { circuitIdleMillis } = yield* Limits
-    /** Of each target the circuits that are not closed, and when that was seen. What is long forgotten there is forgotten here. */
+    /**
+     * By target the circuits that are not closed, with the time of the observation. Idle entries expire like the
+     * circuits.
+     */
     const troubled = new Map<string, Map<string, { readonly level: number; readonly atMillis: number }>>()
     const note = ({ modelId, slug }: Circuit, part: string, state: CircuitState, nowMillis: number): void => {
       const counted = prices.counted(slug, modelId, nowMillis)

@@ -1,5 +1,5 @@
-// What is noted of one request while it runs: moments, calls, counts, and how it ended.
-// It must not know what becomes of it; taking a note costs next to nothing.
+// The record of one request while it runs: times, upstream calls, counts, and how it ended.
+// Must not know how the record is used; each method must be cheap, because it runs on the request path.
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
 import type {
@@ -14,28 +14,28 @@ import type { LimitState } from "../domain/LimitState.ts"
 import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
-import type { Served } from "../router/ProviderRouter.ts"
+import type { ServedBy } from "../router/ProviderRouter.ts"
 import type { Progress } from "../translate/Translator.ts"
-import { cancelled } from "../telemetry/Meters.ts"
+import { cancelledOutcome } from "../telemetry/Meters.ts"
 import type { Attributes } from "../telemetry/Tracing.ts"
-import type { AnswerNotes } from "./AnswerNotes.ts"
+import type { ResponseObserver } from "./ResponseObserver.ts"
 import type { TraceContext } from "./traceContext.ts"
 
-/** What the span of an upstream call contains, recorded when the call begins. */
+/** The contents of the span of an upstream call, recorded when the call begins. */
 export interface AttemptTrace {
   readonly headers: ObservedAttempt["headers"]
   readonly spanId: string
   readonly attributes: Attributes
-  readonly answer: AnswerNotes
+  readonly answer: ResponseObserver
 }
 
-/** The trace that a request belongs to, and how its upstream calls are added to it. */
+/** The trace of a request; `attempt` adds an upstream call to it. */
 export interface TracesAttempts {
   readonly context: TraceContext
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => AttemptTrace
 }
 
-/** Moments are milliseconds of the stopwatch; 0 stands for what has not happened. */
+/** Times are milliseconds of the stopwatch; 0 means not yet. */
 export class AttemptRecord implements ObservedAttempt {
   readonly target: AttemptTarget
   readonly startedAt: number
@@ -77,28 +77,30 @@ export class RequestRecord implements Observed {
   readonly attempts: Array<AttemptRecord> = []
   keyId: string | undefined
   stream = false
-  served: Served | undefined
-  /** Of the answer that went out, 0 before one did. */
+  served: ServedBy | undefined
+  /** The status of the response; 0 before it is sent. */
   status = 0
-  /** The tag of the failure, and the code its caller was told. */
+  /** The tag of the failure, and the error code in the response. */
   errorType: string | undefined
   errorCode: string | undefined
-  /** The first and the latest write of a stream. */
+  /** The times of the first and the latest write of a stream. */
   wroteFirstAt = 0
   wroteLastAt = 0
-  /** Times between the chunks behind the first. */
+  /** Times between the chunks after the first one. */
   pace: Histogram | undefined
+  /** The refusals after which the call was changed. */
+  heals: ReadonlyArray<string> = []
   usage: (() => Usage | undefined) | undefined
-  /** Output characters that have passed as chunks of a chat. */
+  /** Output characters in the chat chunks so far. */
   characters = 0
-  /** How far its stream has come; undefined for an answer without a stream. */
+  /** The progress of the stream; undefined for a response without a stream. */
   progress: (() => Progress) | undefined
-  /** Where its key has limits: what ends what was reserved for it, and what its answer tells of them. */
+  /** For a key with limits: the reservation to settle, and the state for the response headers. */
   admitted: Admitted | undefined
   limits: LimitState | undefined
-  /** Where the request is traced. */
+  /** Undefined without tracing. */
   trace: TracesAttempts | undefined
-  /** Of a traced request: what it is routed by, and since when. */
+  /** For a traced request: its config, and when routing began. */
   route: (ObservedRoute & { readonly startedAt: number }) | undefined
   private readonly now: () => number
   private readonly streams: () => Gauge
@@ -121,14 +123,18 @@ export class RequestRecord implements Observed {
     return attempt
   }
 
-  /** A whole answer goes out. */
-  answered(served: Served, usage: Usage | undefined): void {
+  healed(rows: ReadonlyArray<string>): void {
+    this.heals = rows
+  }
+
+  /** A complete response is sent. */
+  answered(served: ServedBy, usage: Usage | undefined): void {
     this.served = served
     this.usage = () => usage
   }
 
-  /** A stream goes out; what it uses is asked when it has ended. */
-  opened(served: Served, usage: () => Usage | undefined, progress: () => Progress): void {
+  /** A stream begins; its usage is read when it has ended. */
+  opened(served: ServedBy, usage: () => Usage | undefined, progress: () => Progress): void {
     this.served = served
     this.usage = usage
     this.progress = progress
@@ -137,17 +143,17 @@ export class RequestRecord implements Observed {
     this.open.value++
   }
 
-  /** The request is over. */
+  /** The request has ended. */
   closed(): void {
     if (this.open !== undefined) this.open.value--
   }
 
-  /** Pieces of a stream have come; nearly always nobody wants to see them. */
+  /** Reads pieces of a stream for the trace; no work without tracing. */
   read(pieces: ReadonlyArray<unknown>): void {
     if (this.trace !== undefined) this.attempts.at(-1)?.trace?.answer.read(pieces)
   }
 
-  /** Chunks of a stream were written, all at once. */
+  /** Chunks of a stream were written together. */
   wrote(chunks: number): void {
     const at = this.now()
     if (this.wroteFirstAt === 0) this.wroteFirstAt = at
@@ -163,17 +169,17 @@ export class RequestRecord implements Observed {
     this.broke(errorType, errorCode)
   }
 
-  /** Fails behind the first byte, when the status is out. */
+  /** The request failed after the first byte; its status is sent already. */
   broke(errorType: string, errorCode: string): void {
     this.errorType = errorType
     this.errorCode = errorCode
   }
 }
 
-/** The tag of a failed call; `""` of one that answered. `gone`: the client left first. */
+/** The tag of a failed call; `""` for a successful one. `gone`: the client disconnected first. */
 export const attemptFailure = (attempt: AttemptRecord, record: RequestRecord, gone: boolean): string => {
   if (attempt.error !== undefined) return attempt.error.reason._tag
   if (attempt.endedAt !== 0) return ""
-  // A call without an end is a stream, or it was cut: by its client, or by a deadline of ours.
-  return gone ? cancelled : (record.errorType ?? (attempt.stream ? "" : cancelled))
+  // A call without an end is a stream, or it was cut by its client or by the gateway's deadline.
+  return gone ? cancelledOutcome : (record.errorType ?? (attempt.stream ? "" : cancelledOutcome))
 }

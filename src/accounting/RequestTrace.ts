@@ -1,20 +1,22 @@
-// The trace of one request: the headers its upstream calls carry, and the attributes of their spans.
-// It must not depend on an exporter. Made only where spans are exported or propagated.
+// The trace of one request: the trace headers of its upstream calls, and the attributes of their spans.
+// Must not depend on an exporter. Made only where spans are exported or propagated.
 import { randomBytes } from "node:crypto"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { operationLabel, operations } from "../domain/operations.ts"
 import { decodeUtf8, isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { ObservedAsking, ObservedAttempt, ObservedCall } from "../domain/Observed.ts"
-import { operationName, providerName, requestAttributes } from "../telemetry/genAi.ts"
+import { providerName, requestAttributes } from "../telemetry/genAi.ts"
+import { inChatWords } from "../telemetry/googleWords.ts"
 import { inputContent } from "../telemetry/MessageContent.ts"
 import type { Attributes, Tracer } from "../telemetry/Tracing.ts"
-import { AnswerNotes } from "./AnswerNotes.ts"
+import { ResponseObserver } from "./ResponseObserver.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import type { AttemptTrace, TracesAttempts } from "./RequestRecord.ts"
 import { type TraceContext, traceContextOf, traceparentOf } from "./traceContext.ts"
 
 export interface TraceOptions {
-  /** Undefined where spans go nowhere. */
+  /** Undefined without an exporter. */
   readonly tracer: Tracer | undefined
   /** Whether upstream calls carry the trace headers. */
   readonly propagate: boolean
@@ -33,7 +35,8 @@ export class RequestTrace implements TracesAttempts {
     const { propagate, tracer } = this.options
     const spanId = randomBytes(8).toString("hex")
     const conversation = context.metadata["conversation_id"]
-    const asked = tracer === undefined ? {} : bodyOf(request)
+    const body = tracer === undefined ? {} : bodyOf(request)
+    const asked = operations[target.operation].dialect === "google" ? inChatWords(body) : body
     return {
       headers: propagate ? this.headers(spanId) : undefined,
       spanId,
@@ -41,7 +44,7 @@ export class RequestTrace implements TracesAttempts {
         tracer === undefined
           ? {}
           : {
-              "gen_ai.operation.name": operationName(target.operation),
+              "gen_ai.operation.name": operationLabel(target.operation),
               "gen_ai.provider.name": providerName(target.kind),
               "gen_ai.request.model": target.modelId,
               ...requestAttributes(target.operation, { ...asked, stream }),
@@ -51,11 +54,11 @@ export class RequestTrace implements TracesAttempts {
               "gateway.target": target.optionIndex,
               ...(tracer.content && Array.isArray(asked["messages"]) ? inputContent(asked) : {})
             },
-      answer: new AnswerNotes(tracer?.content ?? false)
+      answer: new ResponseObserver(tracer?.content ?? false)
     }
   }
 
-  /** Without an exporter the sampling decision of the caller stands; without that either, the trace is not sampled. */
+  /** The sampling decision of the client applies. Without one, the trace is sampled if there is an exporter. */
   private headers(spanId: string): ObservedAttempt["headers"] {
     const { parent, state, traceId } = this.context
     const sampled = parent?.sampled ?? this.options.tracer !== undefined
@@ -66,7 +69,7 @@ export class RequestTrace implements TracesAttempts {
   }
 }
 
-/** A request in its own dialect; native ones are bytes. */
+/** The request body in its own dialect; native bodies are bytes. */
 const bodyOf = (request: unknown): JsonObject => {
   if (!isJsonObject(request)) return {}
   if (!(request["bytes"] instanceof Uint8Array)) return request

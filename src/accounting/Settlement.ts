@@ -1,38 +1,39 @@
-// From what was noted of a request that has ended to its metrics and its row.
-// It must not know who reads either.
-import type { Counted } from "../catalog/Prices.ts"
+// Settles an ended request: computes usage, cost and overhead, counts its metrics and makes its log row.
+// Must not know how metrics are exported or rows are stored.
+import type { CountedModel } from "../catalog/Prices.ts"
+import { endingText } from "../domain/models/modelLife.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
-import type { Used } from "../keys/Admission.ts"
+import type { ActualUsage } from "../keys/Admission.ts"
 import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
-import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
+import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { attemptFailure, type AttemptRecord, type RequestRecord } from "./RequestRecord.ts"
-import { nothing } from "./usageOf.ts"
+import { noUsage } from "./usageOf.ts"
 
 /** A request that has ended. */
 export interface Ended {
   readonly record: RequestRecord
   readonly arrival: RequestMeta
-  /** The moment, in milliseconds of the stopwatch. */
+  /** When it ended, in milliseconds of the stopwatch. */
   readonly at: number
-  /** Its client left first. */
+  /** The client disconnected first. */
   readonly gone: boolean
 }
 
-/** Who was called, wherever that is noted. */
-export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex">
+/** The target of a call. */
+export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex" | "ending">
 
-/** How a target is counted. */
-export interface CountedTarget extends Counted {
+/** A target with its label, price and meters. */
+export interface CountedTarget extends CountedModel {
   readonly called: Called
   readonly meters: TargetMeters
 }
 
-/** Where its route counts, and how its targets are counted; undefined while prices are not known yet. */
+/** The meters of a route. `counted` is undefined while the prices are not loaded. */
 export interface Book {
   readonly route: string
   readonly meters: RouteMeters
@@ -41,10 +42,10 @@ export interface Book {
 
 const clientGone = { status: 499, code: "client_closed_request" }
 
-/** The last target, which answered unless all failed. */
+/** The target that answered, or the last one that failed. */
 export const calledLast = ({ attempts, served }: RequestRecord): Called | undefined => served ?? attempts.at(-1)?.target
 
-/** What a request has come to, once it was counted. */
+/** The totals of a settled request. */
 export interface Settled {
   readonly status: number
   readonly durationMillis: number
@@ -53,7 +54,7 @@ export interface Settled {
   readonly costMicros: number | undefined
 }
 
-/** Counts everything. */
+/** Counts the request in all metrics. */
 export const settle = (ended: Ended, book: Book, target: CountedTarget | undefined): Settled => {
   const { at, gone, record } = ended
   const usage = usageOf(record)
@@ -62,18 +63,22 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
   const durationMillis = at - record.startedAt
   const overheadMillis = Math.max(0, overheadOf(ended))
-  book.meters.ended(status, durationMillis / 1000, target?.meters)
-  if (record.served !== undefined && record.served.cache !== "DISABLED") book.meters.cached(record.served.cache)
+  book.meters.observeRequest(status, durationMillis / 1000, target?.meters)
+  if (record.served !== undefined && record.served.cache !== "DISABLED")
+    book.meters.countCacheResult(record.served.cache)
   if (target !== undefined) {
-    book.meters.overhead(overheadMillis / 1000, record.stream)
+    book.meters.observeOverhead(overheadMillis / 1000, record.stream)
     countAttempts(ended, book, target)
     countAnswer(ended, target.meters, durationMillis, usage)
+    const ending = calledLast(record)?.ending
+    if (ending !== undefined) target.meters.endings.get(ending.stage).add(1)
+    for (const row of record.heals) target.meters.heals.get(row).add(1)
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
   return { status, durationMillis, overheadMillis, usage, costMicros }
 }
 
-const nothingUsed: Used = { tokens: 0, costMicros: 0 }
+const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
 
 /**
  * What a request has used of the limits of its key: nothing without an upstream call, as from the cache, and nothing where
@@ -81,7 +86,7 @@ const nothingUsed: Used = { tokens: 0, costMicros: 0 }
  * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the
  * reserve, and so does an answer after a failed call that the upstream may bill.
  */
-export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Used | undefined => {
+export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): ActualUsage | undefined => {
   const { attempts, served } = record
   if (attempts.length === 0) return nothingUsed
   const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
@@ -91,7 +96,7 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled):
     : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
 }
 
-/** The same as a row. */
+/** The row of the request log. */
 export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
   const target = calledLast(record)
   return {
@@ -104,6 +109,7 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
     provider: target?.slug,
     model: target?.modelId,
     target: target?.optionIndex,
+    modelWarning: target?.ending === undefined ? undefined : endingText(target.ending),
     attempts: record.attempts.map((attempt) => attemptRow(attempt, at)),
     stream: record.stream,
     cache: record.served?.cache,
@@ -120,11 +126,13 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
 /** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
 const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
 
-/** Zeros of an upstream that does not count are no usage. A cut stream has used at least the output that has passed. */
+/**
+ * An upstream that does not count reports zeros, which mean no usage. A cut stream has used at least the output so far.
+ */
 const usageOf = (record: RequestRecord): Usage | undefined => {
   const read = record.usage?.()
   const usage = isCut(record)
-    ? atLeast(read ?? nothing, record.characters + (record.progress?.().characters ?? 0))
+    ? atLeast(read ?? noUsage, record.characters + (record.progress?.().characters ?? 0))
     : read
   return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
 }
@@ -136,7 +144,10 @@ const atLeast = (usage: Usage, characters: number): Usage => ({
 
 const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 
-/** The time before the first call and after the last: of a stream, from its first chunk until the first bytes went out. */
+/**
+ * The time before the first call and after the last. For a stream the latter runs from its first chunk to the first
+ * write.
+ */
 const overheadOf = ({ at, record }: Ended): number => {
   const { attempts, startedAt, wroteFirstAt } = record
   const end = wroteFirstAt === 0 ? at : wroteFirstAt
@@ -154,7 +165,7 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
     const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
     const { meters } = isLast ? last : (book.counted(target, ended.arrival.startedMillis) ?? last)
     const failure = attemptFailure(attempt, ended.record, ended.gone)
-    meters.attempts.get(failure === "" ? answered : failure).add(1)
+    meters.attempts.get(failure === "" ? okOutcome : failure).add(1)
     meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
     if (attempt.chunkAt !== 0) meters.firstChunk.get("").observe((attempt.chunkAt - attempt.startedAt) / 1000)
     if (before !== undefined) countAgain(before, target, meters)
@@ -162,9 +173,9 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
   }
 }
 
-/** Why a second call was needed: the reason the first one failed for. */
+/** Counts a retry or fallback under the failure of the call before it. */
 const countAgain = (before: AttemptRecord, { optionIndex }: AttemptTarget, meters: TargetMeters): void => {
-  const reason = before.error?.reason._tag ?? cancelled
+  const reason = before.error?.reason._tag ?? cancelledOutcome
   ;(before.target.optionIndex === optionIndex ? meters.retries : meters.fallbacks).get(reason).add(1)
 }
 
@@ -174,8 +185,8 @@ const countAnswer = (
   duration: number,
   usage: Usage | undefined
 ): void => {
-  meters.request.get(gone ? cancelled : (record.errorType ?? "")).observe(duration / 1000)
-  if (usage !== undefined) meters.used(usage)
+  meters.request.get(gone ? cancelledOutcome : (record.errorType ?? "")).observe(duration / 1000)
+  if (usage !== undefined) meters.observeUsage(usage)
   if (record.wroteFirstAt === 0) return
   const first = record.wroteFirstAt - record.startedAt
   meters.firstToken.get("").observe(first / 1000)

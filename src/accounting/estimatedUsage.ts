@@ -1,18 +1,23 @@
-// What a request will probably use, per operation, before it is sent: of the body as one target gets it.
-// It must not know keys, prices or limits.
+// Estimates the usage of a request before it is sent, per operation, from the body for one target.
+// Must not know keys, prices or limits.
 import { estimateTextTokens, estimateTokens } from "../domain/text/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
-import type { Operations } from "../provider/Provider.ts"
-import { modelFacts } from "../translate/shared/google/modelFacts.ts"
+import type { Operation } from "../domain/operations.ts"
+import { isClaudeName } from "../domain/models/modelName.ts"
+import { builtInModels, type ModelTable } from "../domain/models/modelTable.ts"
+import { nativeEstimate } from "../translate/native/nativeEstimate.ts"
 import { pictureTokens, usualPictureTokens } from "../translate/shared/media/pictureTokens.ts"
 import { effortTokens } from "../translate/shared/chat-request/reasoning.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"
-import { nothing } from "./usageOf.ts"
+import { noUsage } from "./usageOf.ts"
 
-/** The members of a body that a model reads, in any dialect: first those that may contain media, then those that are text throughout. */
+/**
+ * The members of a body that a model reads, in any dialect: first those that may contain media, then those that are
+ * text throughout.
+ */
 const holdingMedia: ReadonlySet<string> = new Set(["messages", "system", "input"])
 const readAsText: ReadonlySet<string> = new Set([
   "tools",
@@ -35,7 +40,7 @@ const unread: ReadonlySet<string> = new Set([
 /** Unknown members pass through to models of other publishers, so they count as read. */
 const isRead = (name: string): boolean => readAsText.has(name) || !unread.has(name)
 
-/** Tokens of all that a model reads of a body. */
+/** Tokens of the members of a body that a model reads. */
 export const estimatedInput = (body: JsonObject): number => {
   let tokens = 0
   for (const [name, member] of Object.entries(body)) {
@@ -90,7 +95,7 @@ const outputOf = (body: JsonObject, usual: number, growsBound: boolean): number 
   return growsBound && thought >= bound ? bound + thought : bound
 }
 
-/** Some OpenAI-compatible servers generate `best_of` answers and return `n` of them. */
+/** Some OpenAI-compatible servers generate `best_of` choices and return `n` of them. */
 const answersOf = (body: JsonObject): number => Math.max(1, count(body["n"]), count(body["best_of"]))
 
 /** The largest of all sizes that a body names, in any of its fields. */
@@ -103,39 +108,66 @@ const pictureOf = (body: JsonObject): number => {
   )
 }
 
-const isDrawn = ({ modalities }: JsonObject, modelId: string): boolean =>
-  modelFacts(modelId).image ||
+const isDrawn = ({ modalities }: JsonObject, modelId: string, models: ModelTable): boolean =>
+  models.find(modelId).record.output?.includes("image") === true ||
   (Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === "image"))
+
+/** Google's settings of an answer, in either spelling. */
+const settingsOf = (body: JsonObject): JsonObject => objectOf(body["generationConfig"] ?? body["generation_config"])
+
+const nativeAnswersOf = (body: JsonObject): number => {
+  const { candidateCount, candidate_count: also } = settingsOf(body)
+  return Math.max(1, count(candidateCount ?? also))
+}
+
+const drawsNatively = (body: JsonObject, modelId: string, models: ModelTable): boolean => {
+  const { responseModalities, response_modalities: also } = settingsOf(body)
+  return isDrawn({ modalities: responseModalities ?? also }, modelId, models)
+}
 
 /**
  * `usualOutput` is the output of a request without a bound. Counting tokens is free. Whether a model draws, or its bound
- * grows, follows from its id; `input` saves a second estimate of the same body.
+ * grows, follows from the facts about its id; `input` saves a second estimate of the same body.
  */
 export const estimatedUsage = (
-  operation: keyof Operations,
+  operation: Operation,
   body: JsonObject,
   usualOutput: number,
   modelId = "",
-  input = estimatedInput(body)
+  input = estimatedInput(body),
+  models: ModelTable = builtInModels
 ): Usage => {
   switch (operation) {
     case "chat": {
       const answers = answersOf(body)
-      const imageOutput = isDrawn(body, modelId) ? answers * pictureOf(body) : 0
-      const output = answers * outputOf(body, usualOutput, modelId.startsWith("claude-")) + imageOutput
-      return { ...nothing, input, output, imageOutput }
+      const imageOutput = isDrawn(body, modelId, models) ? answers * pictureOf(body) : 0
+      const output = answers * outputOf(body, usualOutput, isClaudeName(modelId)) + imageOutput
+      return { ...noUsage, input, output, imageOutput }
     }
     case "messages":
-      return { ...nothing, input, output: outputOf(body, usualOutput, false) }
+      return { ...noUsage, input, output: outputOf(body, usualOutput, false) }
     case "embeddings":
-      return { ...nothing, input }
+      return { ...noUsage, input }
     case "images": {
       const images = answersOf(body)
       const imageOutput = images * pictureOf(body)
-      return { ...nothing, input: images * input, output: imageOutput, imageOutput, images }
+      return { ...noUsage, input: images * input, output: imageOutput, imageOutput, images }
+    }
+    case "nativeContent": {
+      const { input: read, output } = nativeEstimate("generateContent", body, usualOutput)
+      const imageOutput = drawsNatively(body, modelId, models) ? nativeAnswersOf(body) * usualPictureTokens : 0
+      return { ...noUsage, input: read, output: output + imageOutput, imageOutput }
+    }
+    case "nativeEmbeddings":
+      return { ...noUsage, input: nativeEstimate("embedContent", body, usualOutput).input }
+    case "nativePredictions": {
+      const { images, input: read } = nativeEstimate("predict", body, usualOutput)
+      const imageOutput = images * usualPictureTokens
+      return { ...noUsage, input: read, output: imageOutput, imageOutput, images }
     }
     case "countTokens":
+    case "nativeCount":
     case "messagesCountTokens":
-      return nothing
+      return noUsage
   }
 }

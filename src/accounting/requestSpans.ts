@@ -1,12 +1,12 @@
-// The spans of one request that has ended: the request, its routing, and each upstream call.
-// It must not depend on an exporter, or on how the request ran.
-import { answerAttributes, usageAttributes } from "../telemetry/genAi.ts"
+// Makes the spans of one ended request: the request, its routing, and each upstream call.
+// Must not depend on an exporter, or on how the request ran.
+import { responseAttributes, usageAttributes } from "../telemetry/genAi.ts"
 import type { Attributes, SpanFacts } from "../telemetry/Tracing.ts"
 import { adjustmentText } from "../translate/Translator.ts"
 import { attemptFailure, type AttemptRecord, type AttemptTrace, type RequestRecord } from "./RequestRecord.ts"
 import type { Ended, Settled } from "./Settlement.ts"
 
-/** `traceId` is that of the exported trace, which need not be the id that the answer has. */
+/** `traceId` is the id of the exported trace; the response may have another one. */
 export const requestSpans = (
   ended: Ended,
   settled: Settled,
@@ -46,7 +46,7 @@ const serverAttributes = (
   }
 }
 
-/** From the plan to the answer, or to the first chunk of a stream: what was chosen, and the calls that it took. */
+/** From the plan to the response or the first chunk of a stream: the strategy and the upstream calls. */
 const routeSpan = (
   { config, configId, startedAt }: NonNullable<RequestRecord["route"]>,
   ended: Ended,
@@ -79,7 +79,7 @@ const routeSpan = (
   }
 }
 
-/** `settled` of the call that decided the request; what was used is its doing. */
+/** `settled` is present for the call that decided the request, to which the usage belongs. */
 const callSpan = (
   attempt: AttemptRecord,
   { answer, attributes, spanId }: AttemptTrace,
@@ -99,7 +99,7 @@ const callSpan = (
     attributes: {
       ...attributes,
       "gateway.attempt": position + 1,
-      ...answerAttributes(answer),
+      ...responseAttributes(answer),
       ...answer.attributes,
       ...(attempt.chunkAt === 0
         ? {}

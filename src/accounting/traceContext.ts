@@ -1,15 +1,15 @@
-// W3C trace context: which trace a request belongs to, and how that is told to an upstream.
-// It must not know spans or who records them. Source: w3.org/TR/trace-context, version 00.
+// W3C trace context: parses traceparent and tracestate of a request, and prints traceparent for an upstream.
+// Must not know spans or exporters. Source: w3.org/TR/trace-context, version 00.
 import type { HeaderRecord } from "../api/Headers.ts"
 
-/** The span of a caller that a request belongs to. */
+/** The client's span, the parent of the request. */
 export interface TraceParent {
   readonly traceId: string
   readonly spanId: string
   readonly sampled: boolean
 }
 
-/** Later versions may say more behind a further dash; version ff and ids of zeros are none. */
+/** Later versions may add fields after a further dash; version ff and ids of zeros are invalid. */
 const grammar = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
 
 export const parseTraceparent = (text: string): TraceParent | undefined => {
@@ -22,11 +22,11 @@ export const parseTraceparent = (text: string): TraceParent | undefined => {
     : { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** The header that makes a span the parent of what its receiver does. */
+/** Prints the header that makes a span the parent of the receiver's spans. */
 export const traceparentOf = ({ sampled, spanId, traceId }: TraceParent): string =>
   `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`
 
-/** The trace of a request, its parent there, and what the vendors before us wrote beside it. */
+/** The trace of a request, its parent span, and the client's `tracestate`. */
 export interface TraceContext {
   readonly traceId: string
   readonly parent: TraceParent | undefined
@@ -36,7 +36,7 @@ export interface TraceContext {
 const idGrammar = /^(?!0{32})[\da-f]{32}$/
 const stateGrammar = /^[\x20-\x7e]{1,512}$/
 
-/** `given` is the id the answer is marked with, whatever its form; `fresh` stands in where that is no trace id. */
+/** `given` is the id in the response, in any form; `fresh` replaces it where it is not a valid trace id. */
 export const traceContextOf = (headers: HeaderRecord, given: string, fresh: string): TraceContext => {
   const parent = parseTraceparent(headers["traceparent"] ?? "")
   const state = headers["tracestate"]

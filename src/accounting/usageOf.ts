@@ -1,5 +1,5 @@
-// What the answers of each operation say they used, in the one convention of the service.
-// It must not know upstreams, streams or prices.
+// Reads the usage from the response of each operation, in the one convention of the service.
+// Must not know upstreams, streams or prices.
 import type { Usage } from "../domain/Usage.ts"
 import type { Usage as ChatUsage } from "../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
@@ -21,7 +21,7 @@ export const chatUsage = (usage: ChatUsage | undefined): Usage | undefined => {
   }
 }
 
-export const nothing: Usage = {
+export const noUsage: Usage = {
   input: 0,
   output: 0,
   cached: 0,
@@ -33,11 +33,11 @@ export const nothing: Usage = {
   images: 0
 }
 
-export const embeddingsUsage = ({ usage }: EmbeddingList): Usage => ({ ...nothing, input: usage.prompt_tokens })
+export const embeddingsUsage = ({ usage }: EmbeddingList): Usage => ({ ...noUsage, input: usage.prompt_tokens })
 
-/** Some models count tokens, the others are paid by the picture. */
+/** Some models count tokens, the others are billed per image. */
 export const imagesUsage = ({ data, usage }: ImageList): Usage => ({
-  ...nothing,
+  ...noUsage,
   input: usage?.input_tokens ?? 0,
   output: usage?.output_tokens ?? 0,
   imageOutput: usage?.output_tokens_details.image_tokens ?? 0,

@@ -1,5 +1,5 @@
-// What operators keep in the gateway, as they see and change it: for the admin API and the command line alike.
-// It must not know HTTP or terminals.
+// Administration of providers, keys, configs, prompts and the audit log, for the admin API and the command line.
+// Must not know HTTP or terminals.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,8 +7,9 @@ import * as Semaphore from "effect/Semaphore"
 import type { Change, Config, Provider } from "../api/AdminResources.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
-import type { Holdings } from "../store/Holdings.ts"
-import { type AuditRow, type Page, Records } from "../store/Records.ts"
+import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { Records } from "../store/Records.ts"
+import type { AuditRow, Page } from "../store/StoredRecord.ts"
 import { configRecords } from "./ConfigRecords.ts"
 import { type KeyRecords, keyRecords } from "./KeyRecords.ts"
 import type { Managed } from "./Managed.ts"
@@ -30,16 +31,16 @@ const shownChange = ({ action, actor, atMillis, id, kind, requestId, version }: 
 export class Administration extends Context.Service<
   Administration,
   {
-    /** By their slugs. */
+    /** The id of a provider is its slug. */
     readonly providers: Managed<Provider>
     readonly keys: KeyRecords
     readonly configs: Managed<Config>
     readonly prompts: PromptRecords
-    /** Who changed what, the newest first. */
+    /** The audit log, the newest change first. */
     readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
   }
 >()("gateway/admin/Administration") {
-  static readonly layer: Layer.Layer<Administration, never, Records | Holdings | GatewayKeys> = Layer.effect(
+  static readonly layer: Layer.Layer<Administration, never, Records | ConfigSnapshot | GatewayKeys> = Layer.effect(
     Administration,
     Effect.gen(function* () {
       const records = yield* Records

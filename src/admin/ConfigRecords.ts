@@ -1,5 +1,5 @@
-// Gateway configs as operators see and change them; credentials of their targets go in and are shown as masks.
-// It must not know how a config is used.
+// Gateway configs of the admin API: reads and changes them, and shows the credentials of their targets as masks.
+// Must not know how a config is used.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -11,9 +11,10 @@ import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { holdsSecrets, maskedConfig, unmaskedConfig } from "../domain/config/maskedConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
-import type { Holdings } from "../store/Holdings.ts"
+import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { recordReader } from "../store/readRecord.ts"
-import type { Records, StoredRecord } from "../store/Records.ts"
+import type { Records } from "../store/Records.ts"
+import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
@@ -36,14 +37,14 @@ const bodyReader = resourceReader(WrittenConfigBody)
 
 const judging =
   (limits: LimitValues): Judge =>
-  (written, before, held) =>
+  (written, before, state) =>
     Result.flatMap(
       bodyReader(before === undefined ? written : { id: before.id, ...written }),
       ({ config: masked, id, name }) => {
         const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
         const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
-        // The judge of the file says `configs.<id>` where this body says `config`.
-        const faults = readConfigs({ [id]: config }, heldAccounts(held).accounts, limits).faults.map(
+        // `readConfigs` reports paths as `configs.<id>`; this body has the field `config`.
+        const faults = readConfigs({ [id]: config }, heldAccounts(state).accounts, limits).faults.map(
           ({ at = [], message }) =>
             faultAt(
               at.length > 2 ? ["config", ...at.slice(2)] : [message.startsWith("is not an id") ? "id" : "config"],
@@ -69,7 +70,7 @@ const judging =
       }
     )
 
-export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | Holdings> =>
+export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) =>
     managed<Config>(
       {

@@ -1,5 +1,5 @@
-// Gateway keys as operators see and change them: made here, their text told once, revoked but never forgotten.
-// It must not know requests or what a key may ask for.
+// Gateway keys of the admin API: creates, updates, rotates and revokes them. A key's text is returned once, when it is made.
+// Must not know requests or what a key may ask for.
 import { randomBytes } from "node:crypto"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -15,18 +15,21 @@ import type { KeyScope } from "../domain/GatewayKey.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { momentMillis } from "../domain/text/moments.ts"
-import { inference, readKey } from "../domain/settings/readKey.ts"
-import type { KeySetting, WrittenKey } from "../domain/settings/Settings.ts"
+import { defaultScopes, readKey } from "../domain/settings/readKey.ts"
+import type { KeySetting } from "../domain/settings/Settings.ts"
+import type { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, KeptOfKey, readKeyEntry } from "../keys/GatewayKeys.ts"
+import { GatewayKeys, StoredKeyFields, readKeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix, makeKey } from "../keys/KeyText.ts"
-import type { Held, Holdings } from "../store/Holdings.ts"
+import type { ConfigSnapshot, ConfigState } from "../store/ConfigSnapshot.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
-import type { Actor, Records, StoredRecord } from "../store/Records.ts"
+import type { Records } from "../store/Records.ts"
+import type { Actor, StoredRecord } from "../store/StoredRecord.ts"
 import {
   type ChangeFault,
+  type Changing,
   type Expected,
-  invalid,
+  invalidRecord,
   type Kind,
   type Managed,
   managing,
@@ -35,7 +38,7 @@ import {
 } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
-const keptReader = recordReader(KeptOfKey)
+const keptReader = recordReader(StoredKeyFields)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   Result.map(readKeyEntry(record), (entry) => {
@@ -51,7 +54,7 @@ const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
     }
   })
 
-/** Numbers and moments of a declared key in the words they were written in. */
+/** The limits of a declared key in the form of the configuration file. */
 const limitsOf = ({
   budget,
   concurrency,
@@ -95,18 +98,18 @@ const shownDeclared = (setting: KeySetting): Key => {
 
 const bodyReader = resourceReader(WrittenKeyBody)
 
-/** What is written of a key, checked against what it names. */
+/** The written fields of a key, checked against the accounts, configs and prompts that it names. */
 const judged = (
   limits: LimitValues,
   written: JsonObject,
-  held: Held
+  state: ConfigState
 ): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
   const { id: _, key, ...fields } = written
   return Result.flatMap(bodyReader(fields), (body) => {
     const known = {
-      slugs: heldAccounts(held).accounts.map(({ slug }) => slug),
-      configs: Object.keys(heldConfigs(held, limits).configs),
-      prompts: heldPrompts(held, limits).prompts.map(({ id }) => id)
+      slugs: heldAccounts(state).accounts.map(({ slug }) => slug),
+      configs: Object.keys(heldConfigs(state, limits).configs),
+      prompts: heldPrompts(state, limits).prompts.map(({ id }) => id)
     }
     const faults = [
       ...(key === undefined || key === null
@@ -118,28 +121,28 @@ const judged = (
   })
 }
 
-/** What keys that are not revoked are for and until when, be they declared or stored. */
-const openKeys = ({ declared, records }: Held): ReadonlyArray<Pick<KeySetting, "scopes" | "expiresMillis">> => [
+/** Scopes and expiry of all keys that are not revoked, declared or stored. */
+const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<Pick<KeySetting, "scopes" | "expiresMillis">> => [
   ...declared.keys,
   ...newestOf(records.key).flatMap((record) => {
     const entry = Result.getOrUndefined(readKeyEntry(record))
     if (entry === undefined || entry.revoked_at !== undefined) return []
-    const { expires_at: expires, scopes = inference } = entry
+    const { expires_at: expires, scopes = defaultScopes } = entry
     return [{ scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }]
   })
 ]
 
-/** Whether a key has this scope, though its time may be over. */
-export const hasKey = (held: Held, scope: KeyScope): boolean =>
-  openKeys(held).some(({ scopes = inference }) => scopes.includes(scope))
+/** Whether a key has this scope; expired keys count. */
+export const hasKey = (state: ConfigState, scope: KeyScope): boolean =>
+  openKeys(state).some(({ scopes = defaultScopes }) => scopes.includes(scope))
 
-const hasAdmin = (held: Held, nowMillis: number): boolean =>
-  openKeys(held).some(
-    ({ expiresMillis, scopes = inference }) =>
+const hasAdmin = (state: ConfigState, nowMillis: number): boolean =>
+  openKeys(state).some(
+    ({ expiresMillis, scopes = defaultScopes }) =>
       scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
   )
 
-/** Whoever takes away the last key that opens this API would find the door closed behind them. */
+/** Refuses to remove the last key with access to the admin API. */
 const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
   hasAdmin(before, nowMillis) && !hasAdmin(after, nowMillis)
     ? new RecordRefused({
@@ -148,23 +151,23 @@ const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
       })
     : undefined
 
-/** In the order they were made. */
+/** Ids sort by creation time. */
 const freshId = (nowMillis: number): string =>
   `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
 
 export interface KeyRecords extends Managed<Key> {
-  /** Makes a key of this scope where there is none; undefined where there is. Of several processes that try at once one makes it. */
+  /** Makes the first key of this scope; undefined where a key has it. Of several concurrent processes one makes it. */
   readonly createFirst: (scope: KeyScope, actor: Actor) => Effect.Effect<Key | undefined, ChangeFault>
-  /** Revokes the key: it is refused from now on, and stays listed. */
+  /** Revokes the key: it is refused from now on and stays in the list. */
   readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
-  /** Gives the key another text; the one it had is refused from now on. */
+  /** Gives the key a new text; the old one is refused from now on. */
   readonly rotate: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<Key, ChangeFault>
 }
 
 const thereIsOne = (scope: KeyScope): RecordRefused =>
   new RecordRefused({ code: "already_exists", message: `There is a key with the scope "${scope}" already.` })
 
-/** A key that is revoked changes no more. */
+/** A revoked key cannot be changed. */
 const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefused> =>
   value["revoked_at"] === undefined
     ? Effect.void
@@ -175,7 +178,77 @@ const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefus
         })
       )
 
-export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> =>
+interface KeyParts {
+  readonly limits: LimitValues
+  readonly changing: Changing<Key>
+  /** The stored fields of a key's text. */
+  readonly textFields: (text: string) => { readonly digest: string; readonly prefix: string }
+}
+
+/** `checkAllowed` fails where the existing keys exclude another one. */
+const makeRecord = Effect.fnUntraced(function* (
+  { changing: { insert, read }, limits, textFields }: KeyParts,
+  written: JsonObject,
+  actor: Actor,
+  checkAllowed: (state: ConfigState) => Effect.Effect<void, RecordRefused>
+) {
+  const text = makeKey()
+  const id = freshId(yield* Clock.currentTimeMillis)
+  const change = (state: ConfigState) =>
+    Effect.andThen(
+      checkAllowed(state),
+      Effect.mapBoth(Effect.fromResult(judged(limits, written, state)), {
+        onFailure: invalidRecord,
+        onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textFields(text) }) } })
+      })
+    )
+  return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
+})
+
+const updateRecord =
+  ({ changing: { edit, read }, limits }: KeyParts): KeyRecords["update"] =>
+  (id, written, actor, expected) =>
+    Effect.flatMap(
+      edit(
+        id,
+        actor,
+        expected,
+        Effect.fnUntraced(function* (before, state) {
+          yield* unrevoked(before)
+          // Only these fields stay. The other fields of the stored record need not be readable.
+          const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
+            unreadable("key", id, why)
+          )
+          const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, state)), invalidRecord)
+          return { value: jsonObjectOf({ ...body, ...kept }) }
+        })
+      ),
+      read
+    )
+
+const revokeRecord = ({ changing: { edit } }: KeyParts): KeyRecords["remove"] =>
+  Effect.fnUntraced(function* (id, actor, expected) {
+    const revoke = edit(
+      id,
+      actor,
+      expected,
+      Effect.fnUntraced(function* (before) {
+        yield* unrevoked(before)
+        return {
+          value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) },
+          action: "revoke" as const
+        }
+      })
+    )
+    // Revoking a revoked key succeeds without a change.
+    yield* Effect.catchIf(
+      revoke,
+      (error) => error._tag === "RecordRefused" && error.code === "key_revoked",
+      () => Effect.void
+    )
+  })
+
+export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
   Effect.gen(function* () {
     const limits = yield* Limits
     const keys = yield* GatewayKeys
@@ -188,84 +261,31 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
       },
       turn
     )
-    const { edit, insert, read } = changing
-    /** What is kept of a new text. */
-    const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })
-    /** `allowed` fails where the keys there are rule out another one. */
-    const make = Effect.fnUntraced(function* (
-      written: JsonObject,
-      actor: Actor,
-      allowed: (held: Held) => Effect.Effect<void, RecordRefused>
-    ) {
-      const text = makeKey()
-      const id = freshId(yield* Clock.currentTimeMillis)
-      const change = (held: Held) =>
-        Effect.andThen(
-          allowed(held),
-          Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
-            onFailure: invalid,
-            onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
-          })
-        )
-      return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
+    const textFields = (text: string) => ({
+      digest: keys.digest(text),
+      prefix: keyPrefix(Redacted.make(text)) ?? ""
     })
-
+    const parts = { limits, changing, textFields }
     return {
       ...changing,
-      create: (written, actor) => make(written, actor, () => Effect.void),
+      create: (written, actor) => makeRecord(parts, written, actor, () => Effect.void),
       createFirst: (scope, actor) =>
-        make({ name: scope, scopes: [scope] }, actor, (held) =>
-          hasKey(held, scope) ? Effect.fail(thereIsOne(scope)) : Effect.void
+        makeRecord(parts, { name: scope, scopes: [scope] }, actor, (state) =>
+          hasKey(state, scope) ? Effect.fail(thereIsOne(scope)) : Effect.void
         ).pipe(
           Effect.catchIf(
             (error) => error._tag === "RecordRefused" && error.code === "already_exists",
             () => Effect.undefined
           )
         ),
-      update: (id, written, actor, expected) =>
-        Effect.flatMap(
-          edit(
-            id,
-            actor,
-            expected,
-            Effect.fnUntraced(function* (before, held) {
-              yield* unrevoked(before)
-              // This stays, whatever is written; what was written before need not be readable.
-              const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
-                unreadable("key", id, why)
-              )
-              const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
-              return { value: jsonObjectOf({ ...body, ...kept }) }
-            })
-          ),
-          read
-        ),
-      remove: Effect.fnUntraced(function* (id, actor, expected) {
-        const revoke = edit(
-          id,
-          actor,
-          expected,
-          Effect.fnUntraced(function* (before) {
-            yield* unrevoked(before)
-            return {
-              value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) },
-              action: "revoke" as const
-            }
-          })
-        )
-        // To revoke a key again changes nothing, and is what was asked for.
-        yield* Effect.catchIf(
-          revoke,
-          (error) => error._tag === "RecordRefused" && error.code === "key_revoked",
-          () => Effect.void
-        )
-      }),
+      update: updateRecord(parts),
+      remove: revokeRecord(parts),
       rotate: Effect.fnUntraced(function* (id, actor, expected) {
         const text = makeKey()
-        const record = yield* edit(id, actor, expected, (before) =>
-          Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) }, action: "rotate" as const })
+        const record = yield* changing.edit(id, actor, expected, (before) =>
+          Effect.as(unrevoked(before), { value: { ...before.value, ...textFields(text) }, action: "rotate" as const })
         )
-        return { ...(yield* read(record)), key: text }
+        return { ...(yield* changing.read(record)), key: text }
       })
     }
   })

@@ -1,5 +1,5 @@
-// Entries of one kind as operators see and change them: those of the store, and beside them those declared, which are read-only.
-// It must not know what a kind means, nor who asks.
+// Admin resources of one kind: reads and changes stored records, and lists declared entries, which are read-only.
+// Must not know what a kind means, nor whether HTTP or the command line asks.
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -12,36 +12,36 @@ import {
 } from "../domain/GatewayError.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { JsonObject } from "../domain/text/json.ts"
-import { type Held, Holdings } from "../store/Holdings.ts"
+import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
+import { Records } from "../store/Records.ts"
 import {
   type Actor,
   type Page,
   type RecordContent,
   type RecordKind,
-  Records,
   RecordsMoved,
   type StoredRecord
-} from "../store/Records.ts"
+} from "../store/StoredRecord.ts"
 import { isNoId, longestId } from "./noId.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
 export type ChangeFault = ReadFault | RecordInvalid | RecordChanged
 
-/** Whether a change may be made to the record as it is; undefined: whatever it is. */
+/** The precondition of a change; undefined accepts any record. */
 export type Expected = ((record: StoredRecord) => boolean) | undefined
 
-/** What operators do with entries of one kind. What was written holds, in this process, when the effect succeeds. */
+/** The operations on entries of one kind. A change is in effect in this process when its effect succeeds. */
 export interface Managed<A> {
-  /** A page in the order of ids; `cursor` is the `next` of the page before. */
+  /** A page in the order of ids; `cursor` is the `next` of the previous page. */
   readonly list: (limit: number, cursor?: string) => Effect.Effect<Page<A>, StoreUnavailable>
   readonly get: (id: string) => Effect.Effect<A, ReadFault>
   readonly create: (written: JsonObject, actor: Actor) => Effect.Effect<A, ChangeFault>
-  /** Puts `written` in the place of all that is there but secrets it does not name. */
+  /** Replaces the whole record, except secrets that `written` does not name. */
   readonly update: (id: string, written: JsonObject, actor: Actor, expected?: Expected) => Effect.Effect<A, ChangeFault>
   readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
 }
 
-/** What a record is to become. */
+/** The id and the new content of a record. */
 export interface Change {
   readonly id: string
   readonly content: RecordContent
@@ -49,28 +49,33 @@ export interface Change {
 
 export interface Kind<A> {
   readonly kind: RecordKind
-  readonly declared: (held: Held) => ReadonlyMap<string, A>
-  /** How a record is shown; the failure says why it cannot be read. */
+  readonly declared: (state: ConfigState) => ReadonlyMap<string, A>
+  /** The public form of a record; the failure is the reason why it cannot be read. */
   readonly shown: (record: StoredRecord) => Result.Result<A, string>
-  /** Why what is held may not become what it would be after a change; undefined when it may. */
-  readonly guard: (before: Held, after: Held, changed: string, nowMillis: number) => RecordRefused | undefined
+  /** The refusal of a change, from the states before and after it; undefined when the change is allowed. */
+  readonly guard: (
+    before: ConfigState,
+    after: ConfigState,
+    changed: string,
+    nowMillis: number
+  ) => RecordRefused | undefined
 }
 
-/** What `written` makes of the record there is, of none where there is none, or everything that is wrong with it. */
+/** The change that `written` means for the record before (undefined: a new one), or every fault in it. */
 export type Judge = (
   written: JsonObject,
   before: StoredRecord | undefined,
-  held: Held
+  state: ConfigState
 ) => Result.Result<Change, ReadonlyArray<Fault>>
 
-/** Makes of the record there is what it is to become. */
-export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effect<RecordContent, E>
+/** Computes the new content from the current record. */
+export type Edit<E = never> = (before: StoredRecord, state: ConfigState) => Effect.Effect<RecordContent, E>
 
-/** The steps every change takes, for kinds that have changes of their own. */
+/** The steps of every change, for kinds with changes of their own. */
 export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove"> {
   readonly read: (record: StoredRecord) => Effect.Effect<A, RecordRefused>
   readonly insert: (
-    change: (held: Held) => Effect.Effect<Change, RecordInvalid | RecordRefused>,
+    change: (state: ConfigState) => Effect.Effect<Change, RecordInvalid | RecordRefused>,
     actor: Actor
   ) => Effect.Effect<StoredRecord, ChangeFault>
   readonly edit: <E>(
@@ -81,7 +86,7 @@ export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove">
   ) => Effect.Effect<StoredRecord, ChangeFault | E>
 }
 
-export const invalid = (faults: ReadonlyArray<Fault>): RecordInvalid =>
+export const invalidRecord = (faults: ReadonlyArray<Fault>): RecordInvalid =>
   new RecordInvalid({ faults: faults.map(({ message, path }) => ({ path, message })) })
 
 const places: Readonly<Record<RecordKind, string>> = {
@@ -91,27 +96,30 @@ const places: Readonly<Record<RecordKind, string>> = {
   prompt: "prompts"
 }
 
-/** `id` is one that exists, so it is short. */
+/** `id` exists in the configuration, so it is short enough for a message. */
 const declaredFault = (kind: RecordKind, id: string): RecordRefused =>
   new RecordRefused({
     code: "declared_in_configuration",
     message: `The ${kind} "${id}" is declared under "${places[kind]}" of the configuration file, or by the environment; change it there.`
   })
 
-/** Every version of a record that a change would leave. */
-const withRecord = (held: Held, kind: RecordKind, id: string, next: StoredRecord | undefined): Held => {
-  const others = held.records[kind].filter((one) => one.id !== id)
-  const own = held.records[kind].filter((one) => one.id === id)
-  return { ...held, records: { ...held.records, [kind]: next === undefined ? others : [...others, ...own, next] } }
+/** The state as a change would leave it: without the record, or with its next version. */
+const withRecord = (state: ConfigState, kind: RecordKind, id: string, next: StoredRecord | undefined): ConfigState => {
+  const others = state.records[kind].filter((record) => record.id !== id)
+  const versions = state.records[kind].filter((record) => record.id === id)
+  return {
+    ...state,
+    records: { ...state.records, [kind]: next === undefined ? others : [...others, ...versions, next] }
+  }
 }
 
-/** Lets one change through at a time, so that those of this process need not start again for each other. */
+/** Runs one change at a time, so that changes of this process need not repeat because of each other. */
 export type Turn = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Parts<A> {
   readonly spec: Kind<A>
   readonly records: Records["Service"]
-  readonly holdings: Holdings["Service"]
+  readonly snapshot: ConfigSnapshot["Service"]
   readonly turn: Turn
 }
 
@@ -124,10 +132,10 @@ export const unreadable = (kind: RecordKind, id: string, why: string): RecordRef
 const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean =>
   error._tag === "RecordRefused" && error.code === "record_unreadable"
 
-const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Parts<A>) => {
+const reading = <A>({ snapshot, records, spec: { declared, kind, shown } }: Parts<A>) => {
   const read = (record: StoredRecord) =>
     Effect.mapError(Effect.fromResult(shown(record)), (why) => unreadable(kind, record.id, why))
-  const found = (id: string) =>
+  const find = (id: string) =>
     isNoId(id)
       ? Effect.fail(new RecordUnknown({ kind, id: id.slice(0, longestId) }))
       : Effect.catchTags(records.get(kind, id), {
@@ -136,15 +144,15 @@ const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Part
         })
   const get: Managed<A>["get"] = (id) =>
     Effect.suspend(() => {
-      const entry = declared(holdings.held()).get(id)
-      return entry === undefined ? Effect.flatMap(found(id), read) : Effect.succeed(entry)
+      const entry = declared(snapshot.current()).get(id)
+      return entry === undefined ? Effect.flatMap(find(id), read) : Effect.succeed(entry)
     })
   const list: Managed<A>["list"] = Effect.fnUntraced(function* (limit, cursor) {
-    const entries = declared(holdings.held())
+    const entries = declared(snapshot.current())
     const { next: last, rows: stored } = yield* records.page(kind, limit, cursor)
     const isHere = (id: string) => (cursor === undefined || id > cursor) && (last === undefined || id <= last)
     const mixed = [
-      // What cannot be read is left out; the log tells of it.
+      // Unreadable records are left out; the snapshot logs them.
       ...stored.flatMap((record) => {
         const entry = entries.has(record.id) ? undefined : Result.getOrUndefined(shown(record))
         return entry === undefined ? [] : [{ id: record.id, entry }]
@@ -154,47 +162,54 @@ const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Part
     const rows = mixed.slice(0, limit)
     return { rows: rows.map(({ entry }) => entry), next: mixed.length > limit ? rows.at(-1)?.id : last }
   })
-  return { read, found, get, list }
+  return { read, find, get, list }
 }
 
 /**
- * A change that another process was faster than is judged anew, by what that one left. It waits for nobody: each time it
- * starts again, another one has come to its end.
+ * Repeats a change that failed because another process changed a record first, now on the new state. Each repetition means
+ * that another change has succeeded, so the changes as a whole make progress.
  */
-const settled = <B, E>(change: Effect.Effect<B, E | RecordsMoved>): Effect.Effect<B, E> =>
-  Effect.catch(change, (error) => (error instanceof RecordsMoved ? settled(change) : Effect.fail(error)))
+const untilSettled = <B, E>(change: Effect.Effect<B, E | RecordsMoved>): Effect.Effect<B, E> =>
+  Effect.catch(change, (error) => (error instanceof RecordsMoved ? untilSettled(change) : Effect.fail(error)))
 
-const changes = <A>(
-  { holdings, records, spec: { declared, guard, kind }, turn }: Parts<A>,
-  found: ReturnType<typeof reading<A>>["found"]
-) => {
-  /** What a change is judged by, looked at anew. It is made only while that is all there is. */
-  const current = Effect.map(holdings.refresh, () => holdings.held())
-  const guarded = Effect.fnUntraced(function* (held: Held, id: string, next: StoredRecord | undefined) {
-    const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
+const changeSteps = <A>(
+  { snapshot, spec: { declared, guard, kind } }: Parts<A>,
+  find: ReturnType<typeof reading<A>>["find"]
+) => ({
+  /** The state, read again. A change is checked against it and made only while it is the newest. */
+  current: Effect.map(snapshot.refresh, () => snapshot.current()),
+  checkGuard: Effect.fnUntraced(function* (state: ConfigState, id: string, next: StoredRecord | undefined) {
+    const refused = guard(state, withRecord(state, kind, id, next), id, yield* Clock.currentTimeMillis)
     if (refused !== undefined) return yield* refused
-  })
-  /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
-  const finished = <B, E>(write: Effect.Effect<B, E>) =>
-    Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
-
-  /** The record a change starts from. */
-  const starting = Effect.fnUntraced(function* (held: Held, id: string, expected: Expected) {
-    if (declared(held).has(id)) return yield* declaredFault(kind, id)
-    const before = yield* found(id)
+  }),
+  /** Completes the write also when the client disconnects, and refreshes the snapshot before the change is reported. */
+  complete: <B, E>(write: Effect.Effect<B, E>) =>
+    Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(snapshot.refresh))),
+  /** The record that a change starts from. */
+  findChangeable: Effect.fnUntraced(function* (state: ConfigState, id: string, expected: Expected) {
+    if (declared(state).has(id)) return yield* declaredFault(kind, id)
+    const before = yield* find(id)
     if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
     return before
   })
+})
 
-  const insert: Changing<A>["insert"] = (change, actor) =>
+type Steps<A> = ReturnType<typeof changeSteps<A>>
+
+const inserting =
+  <A>(
+    { records, spec: { declared, kind }, turn }: Parts<A>,
+    { checkGuard, complete, current }: Steps<A>
+  ): Changing<A>["insert"] =>
+  (change, actor) =>
     turn(
-      settled(
+      untilSettled(
         Effect.gen(function* () {
-          const held = yield* current
-          const { content, id } = yield* change(held)
-          if (declared(held).has(id)) return yield* declaredFault(kind, id)
+          const state = yield* current
+          const { content, id } = yield* change(state)
+          if (declared(state).has(id)) return yield* declaredFault(kind, id)
           const atMillis = yield* Clock.currentTimeMillis
-          yield* guarded(held, id, {
+          yield* checkGuard(state, id, {
             kind,
             id,
             version: 1,
@@ -203,8 +218,8 @@ const changes = <A>(
             value: content.value,
             secret: content.secret ?? undefined
           })
-          return yield* finished(
-            Effect.catchTag(records.create(kind, id, content, actor, held.revision), "RecordTaken", () =>
+          return yield* complete(
+            Effect.catchTag(records.create(kind, id, content, actor, state.revision), "RecordTaken", () =>
               Effect.fail(
                 new RecordRefused({
                   code: "already_exists",
@@ -217,17 +232,22 @@ const changes = <A>(
       )
     )
 
-  const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
+const editing =
+  <A>(
+    { records, spec: { kind }, turn }: Parts<A>,
+    { checkGuard, complete, current, findChangeable }: Steps<A>
+  ): Changing<A>["edit"] =>
+  (id, actor, expected, make) =>
     turn(
-      settled(
+      untilSettled(
         Effect.gen(function* () {
-          const held = yield* current
-          const before = yield* starting(held, id, expected)
-          const content = yield* make(before, held)
+          const state = yield* current
+          const before = yield* findChangeable(state, id, expected)
+          const content = yield* make(before, state)
           const secret = content.secret === undefined ? before.secret : (content.secret ?? undefined)
-          yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
-          return yield* finished(
-            Effect.catchTags(records.update(kind, id, content, actor, held.revision), {
+          yield* checkGuard(state, id, { ...before, version: before.version + 1, value: content.value, secret })
+          return yield* complete(
+            Effect.catchTags(records.update(kind, id, content, actor, state.revision), {
               RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
               RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
             })
@@ -236,52 +256,63 @@ const changes = <A>(
       )
     )
 
-  const remove: Changing<A>["remove"] = (id, actor, expected) =>
+const removing =
+  <A>(
+    { records, spec: { kind }, turn }: Parts<A>,
+    { checkGuard, complete, current, findChangeable }: Steps<A>
+  ): Changing<A>["remove"] =>
+  (id, actor, expected) =>
     turn(
-      settled(
+      untilSettled(
         Effect.gen(function* () {
-          const held = yield* current
-          // What cannot be read can still be removed.
-          yield* Effect.catchIf(Effect.asVoid(starting(held, id, expected)), isUnreadable, () => Effect.void)
-          yield* guarded(held, id, undefined)
-          yield* finished(
-            Effect.catchTag(records.remove(kind, id, actor, held.revision), "RecordMissing", () =>
+          const state = yield* current
+          // A record that cannot be read can still be removed.
+          yield* Effect.catchIf(Effect.asVoid(findChangeable(state, id, expected)), isUnreadable, () => Effect.void)
+          yield* checkGuard(state, id, undefined)
+          yield* complete(
+            Effect.catchTag(records.remove(kind, id, actor, state.revision), "RecordMissing", () =>
               Effect.fail(new RecordUnknown({ kind, id }))
             )
           )
         })
       )
     )
-  return { insert, edit, remove }
-}
 
-export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A>, never, Records | Holdings> =>
+export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A>, never, Records | ConfigSnapshot> =>
   Effect.gen(function* () {
-    const parts = { spec, turn, records: yield* Records, holdings: yield* Holdings }
-    const { found, get, list, read } = reading(parts)
-    return { read, get, list, ...changes(parts, found) }
+    const parts = { spec, turn, records: yield* Records, snapshot: yield* ConfigSnapshot }
+    const { find, get, list, read } = reading(parts)
+    const steps = changeSteps(parts, find)
+    return {
+      read,
+      get,
+      list,
+      insert: inserting(parts, steps),
+      edit: editing(parts, steps),
+      remove: removing(parts, steps)
+    }
   })
 
-/** Entries of a kind whose changes are all judged alike. */
+/** The operations of a kind whose changes have one judge. */
 export const managed = <A>(
   spec: Kind<A>,
   judge: Judge,
   turn: Turn
-): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
+): Effect.Effect<Changing<A> & Managed<A>, never, Records | ConfigSnapshot> =>
   Effect.map(managing(spec, turn), (changing) => {
-    const judged = (written: JsonObject, before: StoredRecord | undefined, held: Held) =>
-      Effect.mapError(Effect.fromResult(judge(written, before, held)), invalid)
+    const judged = (written: JsonObject, before: StoredRecord | undefined, state: ConfigState) =>
+      Effect.mapError(Effect.fromResult(judge(written, before, state)), invalidRecord)
     return {
       ...changing,
       create: (written, actor) =>
         Effect.flatMap(
-          changing.insert((held) => judged(written, undefined, held), actor),
+          changing.insert((state) => judged(written, undefined, state), actor),
           changing.read
         ),
       update: (id, written, actor, expected) =>
         Effect.flatMap(
-          changing.edit(id, actor, expected, (before, held) =>
-            Effect.map(judged(written, before, held), ({ content }) => content)
+          changing.edit(id, actor, expected, (before, state) =>
+            Effect.map(judged(written, before, state), ({ content }) => content)
           ),
           changing.read
         )

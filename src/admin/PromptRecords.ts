@@ -1,5 +1,5 @@
-// Prompts and partials as operators see and change them: each change a new version, every version readable.
-// It must not know how a prompt is filled or asked for.
+// Prompts and partials of the admin API: each change makes a new version, and every version can be read.
+// Must not know how a prompt is filled or requested.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Prompt, WrittenPrompt } from "../api/AdminResources.ts"
@@ -11,10 +11,11 @@ import { RecordUnknown, type RecordRefused, type StoreUnavailable } from "../dom
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
-import { PromptEntry } from "../domain/settings/Settings.ts"
-import { Holdings } from "../store/Holdings.ts"
+import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { recordReader } from "../store/readRecord.ts"
-import { Records, type StoredRecord } from "../store/Records.ts"
+import { Records } from "../store/Records.ts"
+import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
 import { isNoId } from "./noId.ts"
@@ -29,7 +30,7 @@ const withoutLabels = (entry: PromptEntry): PromptEntry => {
   return rest
 }
 
-/** One version, with the numbers of all and the labels that hold for all. */
+/** One version, with the numbers and labels of all versions. */
 const shownVersion = (
   record: StoredRecord,
   versions: ReadonlyArray<number>,
@@ -46,7 +47,7 @@ const shownVersion = (
     updated_at: momentOf(record.updatedMillis)
   }))
 
-/** Versions of a record are never taken away by themselves. */
+/** Versions are removed with their record only, so the numbers have no gaps. */
 const upTo = (version: number): ReadonlyArray<number> => Array.from({ length: version }, (_, index) => index + 1)
 
 const shownNewest = (record: StoredRecord): Result.Result<Prompt, string> =>
@@ -77,15 +78,15 @@ const newestNumber = ({ versions }: DomainPrompt): number => Math.max(...version
 
 const bodyReader = resourceReader(WrittenPrompt)
 
-/** Labels that a change does not name stay as they are. */
+/** A change without labels keeps the labels. */
 const judging =
   (limits: LimitValues): Judge =>
-  (written, before, held) =>
+  (written, before, state) =>
     Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
       const older =
         before === undefined
           ? []
-          : held.records.prompt
+          : state.records.prompt
               .filter(({ id }) => id === before.id)
               .flatMap((record) => {
                 const entry = Result.getOrUndefined(entryOf(record))
@@ -94,9 +95,9 @@ const judging =
       const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
       const labels = body.labels ?? labelsBefore
       const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
-      const others = heldPrompts(held, limits).prompts.filter(({ id }) => id !== body.id)
+      const others = heldPrompts(state, limits).prompts.filter(({ id }) => id !== body.id)
       const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
-      const faults = readPrompts(written, heldAccounts(held).accounts, limits, others).faults.flatMap(
+      const faults = readPrompts(written, heldAccounts(state).accounts, limits, others).faults.flatMap(
         ({ at = [], message }) => (at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
       )
       const all = [
@@ -111,17 +112,17 @@ const judging =
     })
 
 export interface PromptRecords extends Managed<Prompt> {
-  /** The newest version of `id`, or the one that `id@3` or `id@label` names. */
+  /** The newest version of `id`, or the version that `id@3` or `id@label` names. */
   readonly get: (reference: string) => Effect.Effect<Prompt, RecordUnknown | RecordRefused | StoreUnavailable>
 }
 
 const unknown = (id: string) => new RecordUnknown({ kind: "prompt", id: id.slice(0, 256) })
 
-export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | Holdings> =>
+export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | ConfigSnapshot> =>
   Effect.gen(function* () {
     const limits = yield* Limits
     const records = yield* Records
-    const holdings = yield* Holdings
+    const snapshot = yield* ConfigSnapshot
     const changing = yield* managed<Prompt>(
       {
         kind: "prompt",
@@ -156,7 +157,7 @@ export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, R
           const at = reference.indexOf("@")
           if (at < 0) return changing.get(reference)
           const id = reference.slice(0, at)
-          const declared = (holdings.held().declared.prompts ?? []).find((prompt) => prompt.id === id)
+          const declared = (snapshot.current().declared.prompts ?? []).find((prompt) => prompt.id === id)
           if (declared === undefined) return storedVersion(id, reference.slice(at + 1))
           const found = promptFinder([declared])(reference)
           return found === undefined

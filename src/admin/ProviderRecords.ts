@@ -1,20 +1,21 @@
-// Provider accounts as operators see and change them; a credential goes in and is never shown.
-// It must not know how an account is used.
+// Provider accounts of the admin API: reads and changes them. A credential is shown as a fingerprint only.
+// Must not know how an account is used.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Provider, WrittenProvider } from "../api/AdminResources.ts"
-import { isOpen } from "../catalog/heldAccounts.ts"
+import { isUnconfigured } from "../catalog/heldAccounts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
-import { ownFault, readAccount } from "../domain/settings/readAccount.ts"
-import { ProviderEntry } from "../domain/settings/Settings.ts"
-import { fingerprint } from "../store/Fingerprint.ts"
-import type { Holdings } from "../store/Holdings.ts"
+import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
+import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
+import { secretFingerprint } from "../store/Fingerprint.ts"
+import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { recordReader } from "../store/readRecord.ts"
-import type { Records, StoredRecord } from "../store/Records.ts"
+import type { Records } from "../store/Records.ts"
+import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { destinationFaults, movesCredential } from "./destinations.ts"
 import { movedSecretsGuard } from "./movedSecrets.ts"
@@ -24,13 +25,13 @@ import { momentOf, resourceReader } from "./readBody.ts"
 const credentialOf = (credentials: Credentials): NonNullable<Provider["credential"]> => {
   switch (credentials._tag) {
     case "ApiKey":
-      return { type: "api_key", fingerprint: fingerprint(credentials.key) }
+      return { type: "api_key", fingerprint: secretFingerprint(credentials.key) }
     case "AccessToken":
-      return { type: "access_token", fingerprint: fingerprint(credentials.token) }
+      return { type: "access_token", fingerprint: secretFingerprint(credentials.token) }
     case "ServiceAccount":
       return {
         type: "service_account",
-        fingerprint: fingerprint(credentials.key.privateKey),
+        fingerprint: secretFingerprint(credentials.key.privateKey),
         client_email: credentials.key.clientEmail
       }
     case "ApplicationDefault":
@@ -38,7 +39,7 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
   }
 }
 
-/** An account as its entry would be written, without its credential. */
+/** The account in the form of its configuration entry, without its credential. */
 const entryOf = (account: ProviderAccount) => ({
   slug: account.slug,
   provider: account.kind,
@@ -90,7 +91,7 @@ const shownStored = (record: StoredRecord): Result.Result<Provider, string> =>
     return {
       object: "provider",
       ...shown,
-      ...credentialPart(readAccount(entry, ownFault).account),
+      ...credentialPart(readAccount(entry, entryFault).account),
       source: "store",
       version: record.version,
       created_at: momentOf(record.createdMillis),
@@ -100,7 +101,7 @@ const shownStored = (record: StoredRecord): Result.Result<Provider, string> =>
 
 const bodyReader = resourceReader(WrittenProvider)
 
-/** `null` for both takes the credential away; a credential that is not named stays. */
+/** `null` removes the credential; a credential that is not named stays. */
 const isRemoved = (name: "api_key" | "credentials", written: Readonly<Record<string, unknown>>): boolean =>
   written[name] === null
 
@@ -122,7 +123,7 @@ const judge: Judge = (written, before) =>
       ...(before === undefined || entry.slug === before.id
         ? []
         : [faultAt(["slug"], "is another than that of the URL; a slug cannot be changed")]),
-      ...readAccount(whole, ownFault).faults,
+      ...readAccount(whole, entryFault).faults,
       ...destinationFaults(whole),
       ...(stored !== undefined && Object.keys(kept).length > 0 ? movesCredential(stored, entry) : [])
     ]
@@ -143,8 +144,8 @@ const judge: Judge = (written, before) =>
     })
   })
 
-/** Slugs that only wait for a credential in a request are nothing anybody declared. */
-export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | Holdings> =>
+/** Open slugs, which take their credential from the request, are not listed as declared. */
+export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) => {
     const isBroken = brokenGuard("provider", limits)
     return managed<Provider>(
@@ -153,7 +154,7 @@ export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, ne
         declared: ({ declared }) =>
           new Map(
             declared.accounts
-              .filter((account) => !isOpen(account))
+              .filter((account) => !isUnconfigured(account))
               .map((account) => [account.slug, shownDeclared(account)])
           ),
         shown: shownStored,

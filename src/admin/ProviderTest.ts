@@ -1,5 +1,5 @@
-// Whether a provider answers with the credential its account has: a count of tokens, which is free.
-// It must not know HTTP of our own side, or how an error is told.
+// The provider test of the admin API: counts tokens with the credential of an account, which is free.
+// Must not know the gateway's HTTP, or how an error is reported.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,37 +7,33 @@ import * as Layer from "effect/Layer"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { probeModel } from "../domain/models/modelPlaces.ts"
+import { countsTokens, type ModelTable } from "../domain/models/modelTable.ts"
+import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
-/** What came of it. */
+/** The result of a test. */
 export interface ProviderTested {
   readonly slug: string
-  /** Whose tokens were counted. */
+  /** The model whose tokens were counted. */
   readonly model: string
   readonly durationMillis: number
   /** Undefined: the provider answered. */
   readonly error: GatewayError | undefined
 }
 
-/** Every account that reaches Google at all can count its tokens. */
-const commonModel = "gemini-2.5-flash"
+const modelOf = ({ models: offered = [], region }: ProviderAccount, models: ModelTable): string =>
+  offered.find((id) => !id.includes("*") && countsTokens(models, id)) ?? probeModel(models, region)
 
-/** Families of which the provider counts tokens, as far as a name can tell; endpoints of one's own may be asleep. */
-const countable = /^(gemini-[^*]*|anthropic\.[^*]*)$/
-
-const modelOf = ({ models = [] }: ProviderAccount): string =>
-  models.find((id) => countable.test(id) && !id.includes("image")) ?? commonModel
-
-/** Alone, and with every model on offer: the account is tried, not what it may be used for. */
-const only = (account: ProviderAccount) => {
+/** A catalog of this account alone, with every model: the test is about the credential, not the permitted models. */
+const catalogOf = (account: ProviderAccount, models: ModelTable): CatalogView => {
   const open = { ...account, models: undefined }
-  return { resolve: (slug: string) => (slug === open.slug ? open : undefined), list: () => [open] }
+  return { resolve: (slug: string) => (slug === open.slug ? open : undefined), list: () => [open], models }
 }
 
-const nobody: RequestContext["carried"] = {
+const noCredentials: RequestContext["carried"] = {
   authorization: undefined,
   googApiKey: undefined,
   vertexProjectId: undefined,
@@ -46,7 +42,7 @@ const nobody: RequestContext["carried"] = {
 }
 
 const contextOf = (
-  account: ProviderAccount,
+  catalog: CatalogView,
   requestId: string,
   nowMillis: number,
   timeoutMillis: number
@@ -57,11 +53,11 @@ const contextOf = (
   startedMillis: nowMillis,
   deadlineMillis: nowMillis + timeoutMillis,
   key: { id: "provider-test", name: "provider-test", providers: undefined, models: undefined, scopes: [] },
-  catalog: only(account),
+  catalog,
   config: undefined,
   configId: undefined,
   providerHeader: undefined,
-  carried: nobody,
+  carried: noCredentials,
   strict: true,
   dryRun: false,
   unsupported: "ignore",
@@ -69,13 +65,13 @@ const contextOf = (
   betas: [],
   cache: undefined,
   idSeed: requestId,
-  observed: undefined
+  recorder: undefined
 })
 
 export class ProviderTest extends Context.Service<
   ProviderTest,
   {
-    /** Calls the provider of a slug once; what goes wrong there is what came of it, not a failure. */
+    /** Calls the provider of a slug once. An error of the provider is a result, not a failure. */
     readonly run: (slug: string, requestId: string) => Effect.Effect<ProviderTested, RecordUnknown>
   }
 >()("gateway/admin/ProviderTest") {
@@ -89,10 +85,10 @@ export class ProviderTest extends Context.Service<
         run: Effect.fnUntraced(function* (slug, requestId) {
           const account = catalog.resolve(slug)
           if (account === undefined) return yield* new RecordUnknown({ kind: "provider", id: slug.slice(0, 256) })
-          const model = modelOf(account)
+          const model = modelOf(account, catalog.models)
           const started = yield* Clock.currentTimeMillis
           const body: ChatRequest = { model: `@${slug}/${model}`, messages: [{ role: "user", content: "Hello" }] }
-          const context = contextOf(account, requestId, started, limits.providerTestMillis)
+          const context = contextOf(catalogOf(account, catalog.models), requestId, started, limits.providerTestMillis)
           const error = yield* Effect.match(router.run("countTokens", body, context), {
             onFailure: (failure) => (failure._tag === "AllTargetsFailed" ? failure.last : failure),
             onSuccess: () => undefined

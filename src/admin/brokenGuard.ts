@@ -1,28 +1,28 @@
-// Whether entries of the store would stop working by a change of another one.
-// It must not know what the change is or who asks for it.
+// Refuses a change of a record that would break other stored records, such as a key that names a removed config.
+// Must not know what the change is, nor whether HTTP or the command line asks for it.
 import { heldConfigs } from "../catalog/heldConfigs.ts"
 import { heldPrompts } from "../catalog/heldPrompts.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { Held } from "../store/Holdings.ts"
+import type { ConfigState } from "../store/ConfigSnapshot.ts"
 import { newestOf } from "../store/readRecord.ts"
-import type { RecordKind } from "../store/Records.ts"
+import type { RecordKind } from "../store/StoredRecord.ts"
 import type { Kind } from "./Managed.ts"
 
-/** Stored keys whose requests would name a config that is not there. */
-const lostKeys = (held: Held, configs: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
-  newestOf(held.records.key).flatMap(({ id, value: { config, revoked_at: revoked } }) =>
+/** Stored keys whose config does not exist. */
+const lostKeys = (state: ConfigState, configs: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+  newestOf(state.records.key).flatMap(({ id, value: { config, revoked_at: revoked } }) =>
     typeof config === "string" && revoked === undefined && !Object.hasOwn(configs, config) ? [`key ${id}`] : []
   )
 
-/** What cannot be used of what is held, as `config fast`. */
-const unusable = (held: Held, limits: LimitValues): ReadonlyArray<string> => {
-  const { configs, faults } = heldConfigs(held, limits)
-  const ids = [...faults, ...heldPrompts(held, limits).faults].map(({ id }) => id.replace(/@\d+$/, ""))
-  return [...ids, ...lostKeys(held, configs)]
+/** Records that cannot be used, as `config fast`. */
+const unusable = (state: ConfigState, limits: LimitValues): ReadonlyArray<string> => {
+  const { configs, faults } = heldConfigs(state, limits)
+  const ids = [...faults, ...heldPrompts(state, limits).faults].map(({ id }) => id.replace(/@\d+$/, ""))
+  return [...ids, ...lostKeys(state, configs)]
 }
 
-/** As many as a message has room for. */
+/** The largest number of records that the message names. */
 const mostNamed = 10
 
 export const brokenGuard =

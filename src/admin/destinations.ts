@@ -1,11 +1,11 @@
-// Where an account that is written over HTTP may send its credential.
-// It must not know how a request is sent; no name is looked up.
+// Checks the hosts to which an account of the admin API may send its credential.
+// Must not know how a request is sent; must not resolve names.
 import { type Fault, faultAt } from "../domain/faults.ts"
-import type { ProviderEntry } from "../domain/settings/Settings.ts"
+import type { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
 
 const urls = ["base_url", "token_url"] as const
 
-/** Addresses and names under which clouds tell a machine its own secrets, and addresses that mean no host. */
+/** Addresses and names of cloud metadata servers, which return a machine's secrets, and unspecified addresses. */
 const isMachinesOwn = (host: string): boolean =>
   /^(169\.254\.|0\.)/.test(host) ||
   /^\[(fe[89ab][0-9a-f]:|fd00:ec2:|::ffff:a9fe:|::\])/.test(host) ||
@@ -13,17 +13,17 @@ const isMachinesOwn = (host: string): boolean =>
 
 const isLoopback = (host: string): boolean => /^(127\.|localhost$|\[::1\]$)/.test(host)
 
-/** The host as it will be dialled; undefined for what is no URL, which is judged elsewhere. */
+/** The host that a request connects to; undefined for a malformed URL, which `readAccount` reports. */
 const hostOf = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : URL.parse(url)?.hostname.toLowerCase()
 
-/** Whose a dedicated host is cannot be seen of its name, so it is for the configuration file. */
+/** The name of a dedicated host does not show its owner, so such hosts belong in the configuration file. */
 const ambientRule = ([field]: ReadonlyArray<string>): string =>
   field === "endpoints"
     ? "declare a dedicated endpoint of application_default in the configuration file"
     : "application_default goes with Google's own hosts only"
 
-/** What is wrong with the destinations of an entry. */
+/** The faults in the destinations of an entry. */
 export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> => {
   const own = entry.credentials?.type === "application_default"
   const named = [
@@ -49,7 +49,10 @@ const hostsOf = ({ endpoints = {} }: ProviderEntry): string =>
     .toSorted()
     .join("\n")
 
-/** A credential nobody can read must not be readable by sending it to a host of one's own: where the destination changes, it is named again. */
+/**
+ * A changed destination needs the credential again. Otherwise an admin could read a stored credential at a host of
+ * their own.
+ */
 export const movesCredential = (before: ProviderEntry, after: ProviderEntry): ReadonlyArray<Fault> => {
   const changed = [
     ...(["provider", ...urls] as const).filter((name) => before[name] !== after[name]),

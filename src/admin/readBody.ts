@@ -1,11 +1,11 @@
-// From the JSON of a resource to the fields an operator may write, or to every fault in it.
-// It must not know any kind of resource.
+// Reads the JSON body of an admin resource into its writable fields, or into every fault in it.
+// Must not know any kind of resource.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Fault, faultsOfIssue } from "../domain/faults.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 
-/** Set by the gateway; what was read may be written back with them. */
+/** Fields that the gateway sets. They are ignored, so that a resource can be sent back as it was read. */
 const serverSet = new Set([
   "object",
   "source",
@@ -21,7 +21,9 @@ const serverSet = new Set([
   "revoked_at"
 ])
 
-/** A reader of one schema. A field of null is one left out; a field nobody knows is a fault, for it would be passed over in silence. */
+/**
+ * A reader for one schema. A null field counts as absent. An unknown field is a fault, because it would have no effect.
+ */
 export const resourceReader = <A>(
   schema: Schema.Codec<A, unknown>
 ): ((written: JsonObject) => Result.Result<A, ReadonlyArray<Fault>>) => {
@@ -34,5 +36,5 @@ export const resourceReader = <A>(
   }
 }
 
-/** Milliseconds as RFC 3339 has them. */
+/** Milliseconds as an RFC 3339 timestamp. */
 export const momentOf = (millis: number): string => new Date(millis).toISOString()

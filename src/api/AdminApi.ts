@@ -1,5 +1,5 @@
-// The /admin/v1 routes declared as data: for the OpenAPI document and for the types of clients.
-// It must not know handlers: a test holds their paths, methods and answers to these.
+// Routes of the admin API (/admin/v1) as declarations for the OpenAPI document and typed clients.
+// It must not know handlers; a test compares their paths, methods and answers with these declarations.
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -13,7 +13,7 @@ import {
   Change,
   Config,
   Key,
-  listOf,
+  pageSchema,
   Prompt,
   Provider,
   ProviderCheck,
@@ -22,7 +22,7 @@ import {
   WrittenPrompt,
   WrittenProvider
 } from "./AdminResources.ts"
-import { own } from "./answers.ts"
+import { gatewayAnswer } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { arrivalFields, retryFields } from "./headerFields.ts"
 
@@ -70,7 +70,7 @@ const none = HttpApiSchema.NoContent
 
 const idOf = (description: string) => ({ id: Schema.String.annotate({ description }) })
 
-/** The five routes of one kind; `words` name one entry and several. */
+/** The five routes of one kind of resource; `words` name one entry and the list. */
 const kind = <
   const Name extends string,
   const Path extends `/admin/v1/${string}`,
@@ -99,7 +99,7 @@ const kind = <
     .add(
       HttpApiEndpoint.get("list", path, {
         query: page,
-        success: own(listOf(shown, listName)),
+        success: gatewayAnswer(pageSchema(shown, listName)),
         error: ofAsking
       }).annotateMerge(about(several)),
       HttpApiEndpoint.post("create", path, { payload: written, success: made(shown), error: ofMaking }).annotateMerge(
@@ -141,7 +141,7 @@ export class AdminProviders extends kind("adminProviders", "/admin/v1/providers"
   .add(
     HttpApiEndpoint.post("test", "/admin/v1/providers/:id/test", {
       params: idOf("The slug."),
-      success: own(ProviderCheck),
+      success: gatewayAnswer(ProviderCheck),
       error: [401, 404, 500, 503].map(problem)
     }).annotateMerge(
       about("Reach a provider", "Counts the tokens of a word, which is free, and says what is wrong and what to do.")
@@ -204,12 +204,12 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
         request_id: filter("The x-request-id that clients sent."),
         since: filter("RFC 3339.")
       },
-      success: own(listOf(AdminRequest, "AdminRequestList")),
+      success: gatewayAnswer(pageSchema(AdminRequest, "AdminRequestList")),
       error: ofAsking
     }).annotateMerge(about("The latest requests, the newest first")),
     HttpApiEndpoint.get("request", "/admin/v1/requests/:id", {
       params: idOf("The request's id, or its x-request-id where one key alone sent it."),
-      success: own(AdminRequest),
+      success: gatewayAnswer(AdminRequest),
       error: [401, 404, 409, 500, 503].map(problem)
     }).annotateMerge(about("One of them")),
     HttpApiEndpoint.get("usage", "/admin/v1/usage", {
@@ -218,19 +218,28 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
         to: filter("Last day."),
         group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.")
       },
-      success: own(listOf(AdminUsage, "AdminUsageList")),
+      success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking
     }).annotateMerge(about("What all requests used, summed")),
     HttpApiEndpoint.get("audit", "/admin/v1/audit", {
       query: page,
-      success: own(listOf(Change, "AdminAuditList")),
+      success: gatewayAnswer(pageSchema(Change, "AdminAuditList")),
       error: ofAsking
-    }).annotateMerge(about("Who changed what, the newest first"))
+    }).annotateMerge(about("Who changed what, the newest first")),
+    HttpApiEndpoint.delete("forget", "/admin/v1/models/learned", {
+      success: none,
+      error: [401, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "Forget the lessons of refusals",
+        "Later requests are sent unchanged again, in every gateway on the same Redis."
+      )
+    )
   )
   .middleware(GatewayAuth)
   .annotateMerge(OpenApi.annotations({ title: "Admin: reports" })) {}
 
-/** For holders of a key with the scope `admin`. */
+/** Requires a key with the scope `admin`. */
 export class AdminApi extends HttpApi.make("model-gateway-admin").add(
   AdminProviders,
   AdminKeys,

@@ -1,16 +1,18 @@
-// What operators read and write by the admin API: the fields of each resource, and lists of them.
-// It must not know paths, or where anything is kept.
+// Schemas of the admin API's resources: providers, keys, configs, prompts, requests, usage, audit entries.
+// It must not know paths, or where a resource is stored.
 import * as Schema from "effect/Schema"
-import { text } from "../domain/config/configured.ts"
+import { nonEmptyText } from "../domain/config/configured.ts"
 import { WrittenConfig } from "../domain/config/GatewayConfig.ts"
-import { PromptEntry, ProviderEntry, WrittenKey } from "../domain/settings/Settings.ts"
-import { anyObject } from "./shapes.ts"
+import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
+import { WrittenKey } from "../domain/settings/WrittenKey.ts"
+import { openObject } from "./shapes.ts"
 
 const opt = Schema.optionalKey
 const moment = Schema.String.annotate({ description: "RFC 3339." })
 
-/** Set by the gateway; whoever writes a resource back may leave them as they were read. */
-const kept = {
+/** Set by the gateway. A body may repeat these fields; the gateway ignores them. */
+const managedFields = {
   source: Schema.Literals(["file", "store"]).annotate({
     description: "file: declared in the configuration, and read-only here."
   }),
@@ -37,7 +39,7 @@ export const Provider = Schema.Struct({
       client_email: opt(Schema.String)
     })
   ),
-  ...kept
+  ...managedFields
 }).annotate({ identifier: "AdminProvider" })
 export type Provider = typeof Provider.Type
 
@@ -54,7 +56,7 @@ export const Key = Schema.Struct({
   revoked_at: opt(moment),
   spent_usd: opt(Schema.Number.annotate({ description: "What the key has spent in the period of its budget." })),
   last_used_at: opt(moment),
-  ...kept
+  ...managedFields
 }).annotate({ identifier: "AdminKey" })
 export type Key = typeof Key.Type
 
@@ -63,13 +65,17 @@ export const WrittenKeyBody = WrittenKey.annotate({ identifier: "AdminKeyBody" }
 export const Config = Schema.Struct({
   object: Schema.Literal("config"),
   id: Schema.String,
-  name: opt(text),
+  name: opt(nonEmptyText),
   config: WrittenConfig,
-  ...kept
+  ...managedFields
 }).annotate({ identifier: "AdminConfig" })
 export type Config = typeof Config.Type
 
-export const WrittenConfigBody = Schema.Struct({ id: text, name: opt(text), config: WrittenConfig }).annotate({
+export const WrittenConfigBody = Schema.Struct({
+  id: nonEmptyText,
+  name: opt(nonEmptyText),
+  config: WrittenConfig
+}).annotate({
   identifier: "AdminConfigBody"
 })
 
@@ -78,9 +84,9 @@ const { version: _version, ...promptFields } = PromptEntry.fields
 export const Prompt = Schema.Struct({
   object: Schema.Literal("prompt"),
   ...promptFields,
-  messages: opt(Schema.Array(anyObject)),
-  parameters: opt(anyObject),
-  ...kept,
+  messages: opt(Schema.Array(openObject)),
+  parameters: opt(openObject),
+  ...managedFields,
   version: Schema.Number.annotate({ description: "The version shown." }),
   versions: Schema.Array(Schema.Number).annotate({
     description: "Every version there is, each readable as {id}@{version}."
@@ -90,7 +96,7 @@ export type Prompt = typeof Prompt.Type
 
 export const WrittenPrompt = Schema.Struct(promptFields).annotate({ identifier: "AdminPromptBody" })
 
-/** What came of reaching a provider. */
+/** The result of a provider test. */
 export const ProviderCheck = Schema.Struct({
   object: Schema.Literal("provider_test"),
   slug: Schema.String,
@@ -173,8 +179,8 @@ export const AdminUsage = Schema.Struct({
   cost_usd: Schema.Number
 }).annotate({ identifier: "AdminUsage" })
 
-/** A page of a list. */
-export const listOf = <S extends Schema.Top>(one: S, identifier: string) =>
+/** The schema of one page of a list. */
+export const pageSchema = <S extends Schema.Top>(one: S, identifier: string) =>
   Schema.Struct({
     object: Schema.Literal("list"),
     data: Schema.Array(one),

@@ -1,5 +1,5 @@
-// Where a gateway key may stand in a request, as security schemes of the contract.
-// It must not know keys; the service checks them in http/edge/GatewayAuth.ts.
+// Security schemes of the contract: the headers that may carry a gateway key.
+// It must not know keys; http/edge/GatewayAuth.ts checks them.
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -18,5 +18,5 @@ const security = {
   apiKey: inHeader("api-key", "Where Azure's SDK puts its key.")
 }
 
-/** Any one of them will do. In all but the first only a value that begins with `mgk_` is taken for a gateway key. */
+/** Any one header is enough. All but the first count as a gateway key only with the prefix `mgk_`. */
 export class GatewayAuth extends HttpApiMiddleware.Service<GatewayAuth>()("gateway/api/GatewayAuth", { security }) {}

@@ -1,43 +1,44 @@
-// The body of a chat as the contract declares it: the parameters the gateway reads, with the shapes it takes them in.
-// It must not know how they are read; the service reads the open form in wire/openai and names faults by their place.
+// Contract schema of the chat request body and of the prompt request body, for the OpenAPI document.
+// It must not know how a body is read; the service reads the open schemas in wire/openai.
 import * as Schema from "effect/Schema"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { ContentBlock, ContentPart, ExtraContent } from "../wire/openai/Extensions.ts"
-import { anyObject, maybe, open, rest } from "./shapes.ts"
+import { maybe } from "../wire/json.ts"
+import { openObject, openStruct, openFields } from "./shapes.ts"
 
-/** Marks the end of what Claude may cache. */
-const marked = { cache_control: maybe(anyObject) }
+/** Marks the end of the prefix that Claude may cache. */
+const marked = { cache_control: maybe(openObject) }
 
-export const TextPart = open({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({
+export const TextPart = openStruct({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({
   identifier: "TextPart"
 })
 
-const ImagePart = open({
+const ImagePart = openStruct({
   type: Schema.Literal("image_url"),
   image_url: Schema.Union([
     Schema.String,
-    open({
+    openStruct({
       url: Schema.String.annotate({
         description: "data:, gs://, https://, a Files API URL, or a YouTube URL; any kind of media."
       }),
       detail: maybe(Schema.String),
       mime_type: maybe(Schema.String),
       format: maybe(Schema.String),
-      video_metadata: maybe(anyObject)
+      video_metadata: maybe(openObject)
     })
   ]),
   ...marked
 }).annotate({ identifier: "ImagePart" })
 
-const AudioPart = open({
+const AudioPart = openStruct({
   type: Schema.Literal("input_audio"),
-  input_audio: open({ data: Schema.String, format: Schema.String }),
+  input_audio: openStruct({ data: Schema.String, format: Schema.String }),
   ...marked
 }).annotate({ identifier: "AudioPart" })
 
-const FilePart = open({
+const FilePart = openStruct({
   type: Schema.Literal("file"),
-  file: open({
+  file: openStruct({
     file_data: maybe(Schema.String),
     file_url: maybe(Schema.String),
     file_id: maybe(Schema.String),
@@ -47,28 +48,28 @@ const FilePart = open({
   ...marked
 }).annotate({ identifier: "FilePart" })
 
-const RefusalPart = open({ type: Schema.Literal("refusal"), refusal: Schema.String })
+const RefusalPart = openStruct({ type: Schema.Literal("refusal"), refusal: Schema.String })
 
-/** Text, or parts of these kinds. */
+/** Text, or content parts of the given kinds. */
 const content = <Parts extends ReadonlyArray<Schema.Constraint>>(parts: Parts) =>
   Schema.Union([Schema.String, Schema.Array(Schema.Union(parts))])
 
-const SystemMessage = open({
+const SystemMessage = openStruct({
   role: Schema.Literals(["system", "developer"]),
   content: maybe(content([TextPart])),
   name: maybe(Schema.String)
 }).annotate({ identifier: "SystemMessage" })
 
-const UserMessage = open({
+const UserMessage = openStruct({
   role: Schema.Literal("user"),
   content: content([TextPart, ImagePart, AudioPart, FilePart]),
   name: maybe(Schema.String)
 }).annotate({ identifier: "UserMessage" })
 
-const AskedCall = open({
+const AskedCall = openStruct({
   id: maybe(Schema.String),
   type: maybe(Schema.Literal("function")),
-  function: open({
+  function: openStruct({
     name: Schema.String,
     arguments: Schema.String,
     thought_signature: maybe(Schema.String)
@@ -76,26 +77,26 @@ const AskedCall = open({
   extra_content: maybe(ExtraContent)
 })
 
-const AssistantMessage = open({
+const AssistantMessage = openStruct({
   role: Schema.Literal("assistant"),
   content: maybe(content([TextPart, RefusalPart, ImagePart, ContentBlock, ContentPart])),
   name: maybe(Schema.String),
   refusal: maybe(Schema.String),
   tool_calls: maybe(Schema.Array(AskedCall)),
-  function_call: maybe(open({ name: Schema.String, arguments: Schema.String })),
+  function_call: maybe(openStruct({ name: Schema.String, arguments: Schema.String })),
   reasoning_content: maybe(Schema.String),
   content_blocks: maybe(Schema.Array(ContentBlock)),
   content_parts: maybe(Schema.Array(ContentPart))
 }).annotate({ identifier: "AssistantMessage", description: "An earlier answer, sent back as it came." })
 
-const ToolMessage = open({
+const ToolMessage = openStruct({
   role: Schema.Literal("tool"),
   tool_call_id: Schema.String,
   content: maybe(content([TextPart, ImagePart])),
   ...marked
 }).annotate({ identifier: "ToolMessage" })
 
-const FunctionMessage = open({
+const FunctionMessage = openStruct({
   role: Schema.Literal("function"),
   name: Schema.String,
   content: maybe(Schema.String)
@@ -107,9 +108,9 @@ export type ChatTurn = typeof ChatTurn.Type
 const declared = {
   name: Schema.String,
   description: maybe(Schema.String),
-  parameters: maybe(anyObject),
+  parameters: maybe(openObject),
   strict: maybe(Schema.Boolean),
-  response_schema: maybe(anyObject)
+  response_schema: maybe(openObject)
 }
 
 const builtIn = [
@@ -127,57 +128,61 @@ const builtIn = [
   "computerUse"
 ] as const
 
-const FunctionTool = open({ type: maybe(Schema.Literal("function")), function: open(declared), ...marked }).annotate({
+const FunctionTool = openStruct({
+  type: maybe(Schema.Literal("function")),
+  function: openStruct(declared),
+  ...marked
+}).annotate({
   identifier: "FunctionTool"
 })
-const BuiltInTool = open({ type: Schema.Literals(builtIn) }).annotate({
+const BuiltInTool = openStruct({ type: Schema.Literals(builtIn) }).annotate({
   identifier: "BuiltInTool",
   description: "A tool the provider runs; its settings stand in a field of the tool's own name."
 })
 
-const named = open({
+const named = openStruct({
   type: Schema.Literal("function"),
-  function: maybe(open({ name: Schema.String })),
+  function: maybe(openStruct({ name: Schema.String })),
   name: maybe(Schema.String)
 })
 const ToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required", "any"]),
   named,
-  open({
+  openStruct({
     type: Schema.Literal("allowed_tools"),
-    allowed_tools: open({ mode: maybe(Schema.Literals(["auto", "required"])), tools: Schema.Array(anyObject) })
+    allowed_tools: openStruct({ mode: maybe(Schema.Literals(["auto", "required"])), tools: Schema.Array(openObject) })
   })
 ])
 
 const ResponseFormat = Schema.Union([
-  open({ type: Schema.Literals(["text", "json_object"]) }),
-  open({
+  openStruct({ type: Schema.Literals(["text", "json_object"]) }),
+  openStruct({
     type: Schema.Literal("json_schema"),
-    json_schema: open({ name: maybe(Schema.String), schema: anyObject, strict: maybe(Schema.Boolean) })
+    json_schema: openStruct({ name: maybe(Schema.String), schema: openObject, strict: maybe(Schema.Boolean) })
   })
 ])
 
-const Safety = Schema.Array(open({ category: Schema.String, threshold: Schema.String }))
+const Safety = Schema.Array(openStruct({ category: Schema.String, threshold: Schema.String }))
 const Texts = Schema.Array(Schema.String)
 
-/** Every parameter of the open form is here too; those it leaves to its readers have their shape. */
+/** Every parameter of the open schema; here the parameters that other code checks have a type too. */
 const parameters = {
   ...ChatParameters.fields,
   model: Schema.String.annotate({
     description: "@slug/model; without the slug the header x-gateway-provider or the only provider decides."
   }),
   messages: Schema.Array(ChatTurn),
-  stream_options: maybe(open({ include_usage: maybe(Schema.Boolean) })),
+  stream_options: maybe(openStruct({ include_usage: maybe(Schema.Boolean) })),
   stop: maybe(Schema.Union([Schema.String, Texts])),
   seed: maybe(Schema.Number),
   tools: maybe(Schema.Array(Schema.Union([FunctionTool, BuiltInTool]))),
   tool_choice: maybe(ToolChoice),
-  functions: maybe(Schema.Array(open(declared))),
-  function_call: maybe(Schema.Union([Schema.Literals(["auto", "none"]), open({ name: Schema.String })])),
+  functions: maybe(Schema.Array(openStruct(declared))),
+  function_call: maybe(Schema.Union([Schema.Literals(["auto", "none"]), openStruct({ name: Schema.String })])),
   response_format: maybe(ResponseFormat),
   reasoning_effort: maybe(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
   thinking: maybe(
-    open({
+    openStruct({
       type: maybe(Schema.Literals(["enabled", "adaptive", "disabled"])),
       budget_tokens: maybe(
         Schema.Number.annotate({ description: "Tokens; 0 switches thinking off, -1 leaves it to the model." })
@@ -191,12 +196,14 @@ const parameters = {
   anthropic_beta: maybe(Schema.Union([Schema.String, Texts]))
 }
 
-export const ChatBody = Schema.StructWithRest(Schema.Struct(parameters), rest).annotate({ identifier: "ChatBody" })
+export const ChatBody = Schema.StructWithRest(Schema.Struct(parameters), openFields).annotate({
+  identifier: "ChatBody"
+})
 export type ChatBody = typeof ChatBody.Type
 
 const { messages, model, ...shared } = parameters
 
-/** A chat whose model and messages the prompt may give. */
+/** A chat whose model and messages may come from the prompt. */
 export const PromptBody = Schema.StructWithRest(
   Schema.Struct({
     variables: maybe(Schema.Record(Schema.String, Schema.String)),
@@ -204,7 +211,7 @@ export const PromptBody = Schema.StructWithRest(
     messages: maybe(messages),
     ...shared
   }),
-  rest
+  openFields
 ).annotate({
   identifier: "PromptBody",
   description: "The prompt's variables, and chat parameters that stand in the place of its own."

@@ -1,5 +1,5 @@
-// Error answers of the contract: two envelopes, and the statuses that come in each.
-// It must not know which errors there are; api/errorFacts.ts decides those.
+// Contract schemas of error answers: the OpenAI and Anthropic envelopes, and their statuses.
+// It must not know individual errors; api/errorFacts.ts defines them.
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { arrivalFields, calledFields, retryFields } from "./headerFields.ts"
@@ -33,7 +33,7 @@ export const AnthropicError = Schema.Struct({
 }).annotate({ identifier: "AnthropicError" })
 export type AnthropicError = typeof AnthropicError.Type
 
-/** What each status means, whichever envelope it comes in. */
+/** The description of each status, in both envelopes. */
 export const statusMeanings = {
   400: "The request is wrong; the message says where and what to do.",
   401: "The gateway key, or the credential sent for the provider, is missing or wrong.",
@@ -51,7 +51,7 @@ export const statusMeanings = {
   507: "The store takes no more writes."
 } as const
 
-/** Errors that pass by themselves say when. */
+/** Statuses of temporary errors, which carry retry headers. */
 const passing = new Set([429, 503])
 
 const withStatus =
@@ -64,9 +64,13 @@ const withStatus =
 const ofKey = [401, 403, 404, 500, 503]
 const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]
 
-/** Of a route that calls a model in OpenAI's dialect. */
+/** Errors of a route that calls a model in OpenAI's dialect. */
 export const modelErrors = ofModel.map(withStatus(OpenAiError, calledFields))
-/** Of a route in Anthropic's dialect. */
+/** Errors of a route in Anthropic's dialect. */
 export const messagesErrors = ofModel.map(withStatus(AnthropicError, calledFields))
-/** Of a route that takes no body and calls nobody. */
+/** Errors of a route that takes no body and calls no provider. */
 export const keyErrors = ofKey.map(withStatus(OpenAiError, arrivalFields))
+/** Errors of a route about a kept response. */
+export const keptErrors = [400, ...ofKey].map(withStatus(OpenAiError, arrivalFields))
+/** Errors of a route that answers nothing else. */
+export const unansweredErrors = [400, 401, 403, 429, 500, 503].map(withStatus(OpenAiError, arrivalFields))

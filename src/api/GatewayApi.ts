@@ -1,32 +1,34 @@
-// The /v1 routes and those around them, declared as data: for the OpenAPI document and for the types of clients.
-// It must not know handlers: /v1 is served by plain routes, and a test holds their paths and methods to these.
+// Routes of the public API (/v1, health, metrics) as declarations for the OpenAPI document and typed clients.
+// It must not know handlers; a test compares the paths and methods of the routes with these declarations.
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
+import { operations } from "../domain/operations.ts"
 import {
-  ChatChunk,
-  ChatCompletion,
-  EmbeddingList,
+  ChatChunkEvent,
+  ChatCompletionAnswer,
+  EmbeddingListAnswer,
   Health,
-  ImageList,
+  ImageListAnswer,
   ModelList,
   Model,
   orDryRun,
-  own,
+  gatewayAnswer,
   RenderedPrompt,
-  TokenCount
+  TokenCountAnswer
 } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { ChatBody, PromptBody } from "./ChatBody.ts"
 import { EmbeddingsBody, ImagesBody } from "./MediaBodies.ts"
 import { keyErrors, messagesErrors, modelErrors } from "./ErrorBodies.ts"
 import { requestHeaders } from "./headerFields.ts"
+import { Responses } from "./ResponsesApi.ts"
 import { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "./MessagesBody.ts"
 
-const chatStream = HttpApiSchema.StreamSse({ data: ChatChunk })
+const chatStream = HttpApiSchema.StreamSse({ data: ChatChunkEvent })
 const about = (summary: string, description?: string) =>
   OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
@@ -35,20 +37,20 @@ const askedNatively = { headers: requestHeaders, error: messagesErrors } as cons
 
 export class Chat extends HttpApiGroup.make("chat")
   .add(
-    HttpApiEndpoint.post("createCompletion", "/v1/chat/completions", {
+    HttpApiEndpoint.post("createCompletion", operations.chat.path, {
       ...asked,
       payload: ChatBody,
-      success: [orDryRun(ChatCompletion), chatStream]
+      success: [orDryRun(ChatCompletionAnswer), chatStream]
     }).annotateMerge(
       about(
         "A chat completion",
         "With stream: true the answer is an event stream: each data line is a chunk, data: [DONE] ends it. A failure after the first byte is one data line with an error, and no [DONE]."
       )
     ),
-    HttpApiEndpoint.post("countTokens", "/v1/chat/completions/count_tokens", {
+    HttpApiEndpoint.post("countTokens", operations.countTokens.path, {
       ...asked,
       payload: ChatBody,
-      success: orDryRun(TokenCount)
+      success: orDryRun(TokenCountAnswer)
     }).annotateMerge(about("What a chat would cost in tokens of input"))
   )
   .middleware(GatewayAuth)
@@ -56,7 +58,7 @@ export class Chat extends HttpApiGroup.make("chat")
 
 export class Messages extends HttpApiGroup.make("messages")
   .add(
-    HttpApiEndpoint.post("create", "/v1/messages", {
+    HttpApiEndpoint.post("create", operations.messages.path, {
       ...askedNatively,
       payload: MessagesBody,
       success: [orDryRun(Message), HttpApiSchema.StreamSse({ data: MessageEvent })]
@@ -66,7 +68,7 @@ export class Messages extends HttpApiGroup.make("messages")
         "With stream: true the answer is an event stream of Anthropic's own events. A failure after the first byte is an event named error."
       )
     ),
-    HttpApiEndpoint.post("countTokens", "/v1/messages/count_tokens", {
+    HttpApiEndpoint.post("countTokens", operations.messagesCountTokens.path, {
       ...askedNatively,
       payload: MessagesCountBody,
       success: orDryRun(MessagesCount)
@@ -82,10 +84,10 @@ export class Messages extends HttpApiGroup.make("messages")
 
 export class Embeddings extends HttpApiGroup.make("embeddings")
   .add(
-    HttpApiEndpoint.post("create", "/v1/embeddings", {
+    HttpApiEndpoint.post("create", operations.embeddings.path, {
       ...asked,
       payload: EmbeddingsBody,
-      success: orDryRun(EmbeddingList)
+      success: orDryRun(EmbeddingListAnswer)
     }).annotateMerge(about("Vectors of texts, or of several media"))
   )
   .middleware(GatewayAuth)
@@ -93,10 +95,10 @@ export class Embeddings extends HttpApiGroup.make("embeddings")
 
 export class Images extends HttpApiGroup.make("images")
   .add(
-    HttpApiEndpoint.post("generate", "/v1/images/generations", {
+    HttpApiEndpoint.post("generate", operations.images.path, {
       ...asked,
       payload: ImagesBody,
-      success: orDryRun(ImageList)
+      success: orDryRun(ImageListAnswer)
     }).annotateMerge(about("Pictures from a text"))
   )
   .middleware(GatewayAuth)
@@ -106,12 +108,12 @@ const modelId = { id: Schema.String.annotate({ description: "@slug/model; slashe
 
 export class Models extends HttpApiGroup.make("models")
   .add(
-    HttpApiEndpoint.get("list", "/v1/models", { success: own(ModelList), error: keyErrors }).annotateMerge(
+    HttpApiEndpoint.get("list", "/v1/models", { success: gatewayAnswer(ModelList), error: keyErrors }).annotateMerge(
       about("What the key may call")
     ),
     HttpApiEndpoint.get("retrieve", "/v1/models/:id", {
       params: modelId,
-      success: own(Model),
+      success: gatewayAnswer(Model),
       error: keyErrors
     }).annotateMerge(about("One of them"))
   )
@@ -126,13 +128,13 @@ export class Prompts extends HttpApiGroup.make("prompts")
       ...asked,
       params: promptId,
       payload: PromptBody,
-      success: [orDryRun(ChatCompletion), chatStream]
+      success: [orDryRun(ChatCompletionAnswer), chatStream]
     }).annotateMerge(about("A chat completion of a prompt", "Answers as a chat completion does, streamed or not.")),
     HttpApiEndpoint.post("render", "/v1/prompts/:id/render", {
       ...asked,
       params: promptId,
       payload: PromptBody,
-      success: own(RenderedPrompt)
+      success: gatewayAnswer(RenderedPrompt)
     }).annotateMerge(about("The chat a prompt becomes"))
   )
   .middleware(GatewayAuth)
@@ -146,9 +148,12 @@ const ready = <const Path extends `/${string}`>(name: string, path: Path) =>
     about("Whether it takes requests; 503 while it leaves")
   )
 
-/** No key; each under the names that other systems look for. */
+/** Routes without a key, at the paths that other systems expect. */
 export class Operation extends HttpApiGroup.make("operation")
   .add(
+    HttpApiEndpoint.get("root", "/", {
+      success: Schema.Struct({ status: Schema.Literal("ok"), docs: Schema.String })
+    }).annotateMerge(about("That a gateway is here", "Clients look before their first request.")),
     live("live", "/health/live"),
     live("livez", "/livez"),
     live("healthz", "/healthz"),
@@ -167,9 +172,10 @@ export class Operation extends HttpApiGroup.make("operation")
   )
   .annotateMerge(OpenApi.annotations({ title: "Operation" })) {}
 
-/** Everything but the admin API. */
+/** Every route except the admin API. */
 export class GatewayApi extends HttpApi.make("model-gateway").add(
   Chat,
+  Responses,
   Messages,
   Embeddings,
   Images,

@@ -1,11 +1,9 @@
-// Names of the gateway's own headers and how they are read, `x-portkey-*` aliases included.
+// Names of the gateway's own headers with their `x-portkey-*` aliases, and how requests carry them.
 // It must not know what the values mean beyond their grammar.
-import { keyMark } from "../domain/settings/keyMark.ts"
-
-/** Lower-case names to values; several lines of one name are joined by a comma. */
+/** Values by lower-case name; repeated headers are joined by a comma. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
-/** A header of ours under both of its names; written out once, for joining names per request costs more than reading. */
+/** Both names of a gateway header, as constants: building names per request costs more than the lookup. */
 export interface GatewayHeader {
   readonly name: `x-gateway-${string}`
   readonly alias: `x-portkey-${string}`
@@ -13,8 +11,8 @@ export interface GatewayHeader {
 
 const header = (word: string): GatewayHeader => ({ name: `x-gateway-${word}`, alias: `x-portkey-${word}` })
 
-/** Every header a client may send us. */
-export const known = {
+/** Every gateway header of requests. */
+export const requestHeaderNames = {
   apiKey: header("api-key"),
   provider: header("provider"),
   config: header("config"),
@@ -34,7 +32,7 @@ export const known = {
   strictOpenAi: header("strict-open-ai-compliance")
 } as const
 
-/** Every header of ours that an answer may have. */
+/** Every gateway header of answers. */
 export const answerHeaders = {
   traceId: "x-gateway-trace-id",
   provider: "x-gateway-provider",
@@ -42,10 +40,12 @@ export const answerHeaders = {
   retryCount: "x-gateway-retry-attempt-count",
   cacheStatus: "x-gateway-cache-status",
   ignoredParams: "x-gateway-ignored-params",
-  adjustedParams: "x-gateway-adjusted-params"
+  adjustedParams: "x-gateway-adjusted-params",
+  continuation: "x-gateway-continuation",
+  modelWarning: "x-gateway-model-warning"
 } as const
 
-/** Adds the `x-portkey-*` name of every header of ours to an answer; a second call changes nothing. */
+/** Adds the `x-portkey-*` alias of every gateway header to an answer. The function is idempotent. */
 export const addAliases = (headers: Record<string, string>): Record<string, string> => {
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith("x-gateway-")) headers[`x-portkey-${name.slice("x-gateway-".length)}`] = value
@@ -63,32 +63,18 @@ export const usesAliasPrefix = (headers: HeaderRecord): boolean => {
   return false
 }
 
-/** The strict switch under both of its names; undefined when the client did not say. */
+/** The strict switch under either of its names; undefined when the request has none. */
 export const strictHeader = (headers: HeaderRecord): { readonly name: string; readonly value: string } | undefined => {
-  for (const one of [known.strictSchema, known.strictOpenAi]) {
+  for (const one of [requestHeaderNames.strictSchema, requestHeaderNames.strictOpenAi]) {
     const value = gatewayHeader(headers, one)
     if (value !== undefined) return { name: one.name, value }
   }
   return undefined
 }
 
-/** True when the switch is not off; errors are rendered by it before it is checked. */
+/** True unless the switch is off. Errors use it before the value is validated. */
 export const isStrict = (headers: HeaderRecord): boolean => strictHeader(headers)?.value.toLowerCase() !== "false"
 
 /** The value of an `Authorization` header without its `Bearer` scheme. */
 export const withoutBearer = (authorization: string): string =>
   authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : authorization.trim()
-
-/** The gateway key a request presents: its own header, else a `mgk_` value where stock SDKs put their keys. */
-export const presentedKey = (headers: HeaderRecord): string | undefined => {
-  const own = gatewayHeader(headers, known.apiKey)
-  if (own !== undefined && own.trim() !== "") return own.trim()
-  const authorization = headers["authorization"]
-  const places = [
-    authorization === undefined ? undefined : withoutBearer(authorization),
-    headers["x-api-key"],
-    headers["x-goog-api-key"],
-    headers["api-key"]
-  ]
-  return places.find((value) => value?.startsWith(keyMark))
-}

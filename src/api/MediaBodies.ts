@@ -1,20 +1,21 @@
-// The bodies of embeddings and pictures as the contract declares them.
-// It must not know how they are read; the service reads the open forms in wire/openai.
+// Contract schemas of the embeddings and image generation request bodies.
+// It must not know how a body is read; the service reads the open schemas in wire/openai.
 import * as Schema from "effect/Schema"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesRequest } from "../wire/openai/Images.ts"
-import { anyObject, maybe, rest } from "./shapes.ts"
+import { maybe } from "../wire/json.ts"
+import { openObject, openFields } from "./shapes.ts"
 
 export const EmbeddingsBody = Schema.StructWithRest(
   Schema.Struct({
     ...EmbeddingsParameters.fields,
-    input: Schema.Union([Schema.String, Schema.Array(Schema.String), anyObject, Schema.Array(anyObject)]).annotate({
+    input: Schema.Union([Schema.String, Schema.Array(Schema.String), openObject, Schema.Array(openObject)]).annotate({
       description: "A text or several; objects of text, image and video for multimodal models."
     }),
     encoding_format: maybe(Schema.Literals(["float", "base64"])),
     labels: maybe(Schema.Record(Schema.String, Schema.String))
   }),
-  rest
+  openFields
 ).annotate({ identifier: "EmbeddingsBody" })
 export type EmbeddingsBody = typeof EmbeddingsBody.Type
 

@@ -1,12 +1,13 @@
-// Anthropic's messages as the contract declares them: what the gateway reads, and the rest as open objects.
-// It must not know how they are passed on; the service passes their bytes.
+// Contract schemas of Anthropic's Messages API: request, answer, events and token count, with open objects.
+// It must not know how messages are forwarded; the service passes their bytes through.
 import * as Schema from "effect/Schema"
-import { anyObject, maybe, open } from "./shapes.ts"
+import { maybe } from "../wire/json.ts"
+import { openObject, openStruct } from "./shapes.ts"
 
 const opt = Schema.optionalKey
 
-/** Every kind of block in one shape; which fields it has goes by its type. */
-const block = open({
+/** Every kind of block in one schema; `type` decides which fields are present. */
+const block = openStruct({
   type: Schema.String,
   text: opt(Schema.String),
   thinking: opt(Schema.String),
@@ -19,18 +20,18 @@ const block = open({
 export const MessageBlock = block.annotate({ identifier: "MessageBlock" })
 export type MessageBlock = typeof MessageBlock.Type
 
-const content = Schema.Union([Schema.String, Schema.Array(anyObject)])
+const content = Schema.Union([Schema.String, Schema.Array(openObject)])
 
 const counted = {
   model: Schema.String.annotate({ description: "@slug/anthropic.model" }),
-  messages: Schema.Array(open({ role: Schema.Literals(["user", "assistant", "system"]), content })),
+  messages: Schema.Array(openStruct({ role: Schema.Literals(["user", "assistant", "system"]), content })),
   system: maybe(content),
-  tools: maybe(Schema.Array(anyObject)),
-  tool_choice: maybe(anyObject),
-  thinking: maybe(anyObject)
+  tools: maybe(Schema.Array(openObject)),
+  tool_choice: maybe(openObject),
+  thinking: maybe(openObject)
 }
 
-export const MessagesBody = open({
+export const MessagesBody = openStruct({
   ...counted,
   max_tokens: Schema.Number,
   stream: maybe(Schema.Boolean),
@@ -38,19 +39,19 @@ export const MessagesBody = open({
   top_p: maybe(Schema.Number),
   top_k: maybe(Schema.Number),
   stop_sequences: maybe(Schema.Array(Schema.String)),
-  metadata: maybe(anyObject)
+  metadata: maybe(openObject)
 }).annotate({ identifier: "MessagesBody" })
 export type MessagesBody = typeof MessagesBody.Type
 
-export const MessagesCountBody = open(counted).annotate({ identifier: "MessagesCountBody" })
+export const MessagesCountBody = openStruct(counted).annotate({ identifier: "MessagesCountBody" })
 export type MessagesCountBody = typeof MessagesCountBody.Type
 
-const usage = open({
+const usage = openStruct({
   input_tokens: opt(Schema.NullOr(Schema.Number)),
   output_tokens: opt(Schema.NullOr(Schema.Number))
 })
 
-export const Message = open({
+export const Message = openStruct({
   id: Schema.String,
   type: Schema.Literal("message"),
   role: Schema.Literal("assistant"),
@@ -62,14 +63,14 @@ export const Message = open({
 }).annotate({ identifier: "Message" })
 export type Message = typeof Message.Type
 
-/** Every event in one shape; which fields it has goes by its type. */
-export const MessageEvent = open({
+/** Every event in one schema; `type` decides which fields are present. */
+export const MessageEvent = openStruct({
   type: Schema.String,
   index: opt(Schema.Number),
-  message: opt(anyObject),
+  message: opt(openObject),
   content_block: opt(block),
   delta: opt(
-    open({
+    openStruct({
       type: opt(Schema.String),
       text: opt(Schema.String),
       thinking: opt(Schema.String),
@@ -82,5 +83,5 @@ export const MessageEvent = open({
 }).annotate({ identifier: "MessageEvent" })
 export type MessageEvent = typeof MessageEvent.Type
 
-export const MessagesCount = open({ input_tokens: Schema.Number }).annotate({ identifier: "MessagesCount" })
+export const MessagesCount = openStruct({ input_tokens: Schema.Number }).annotate({ identifier: "MessagesCount" })
 export type MessagesCount = typeof MessagesCount.Type

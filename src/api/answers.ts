@@ -1,19 +1,20 @@
-// Answers of the contract as components: named schemas with the headers they come with.
+// Contract schemas of answers as named components, with their headers.
 // It must not know paths.
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import { ModelFields } from "../domain/models/ModelRecord.ts"
 import * as ChatReply from "../wire/openai/ChatReply.ts"
 import * as Embeddings from "../wire/openai/Embeddings.ts"
 import * as Images from "../wire/openai/Images.ts"
 import { TokenCount as FullTokenCount } from "../wire/openai/TokenCount.ts"
 import { arrivalFields, servedFields } from "./headerFields.ts"
-import { anyObject, open } from "./shapes.ts"
+import { openObject, openStruct } from "./shapes.ts"
 
-export const ChatCompletion = ChatReply.ChatCompletion.annotate({ identifier: "ChatCompletion" })
-export const ChatChunk = ChatReply.ChatChunk.annotate({ identifier: "ChatChunk" })
-export const EmbeddingList = Embeddings.EmbeddingList.annotate({ identifier: "EmbeddingList" })
-export const ImageList = Images.ImageList.annotate({ identifier: "ImageList" })
-export const TokenCount = FullTokenCount.annotate({ identifier: "TokenCount" })
+export const ChatCompletionAnswer = ChatReply.ChatCompletion.annotate({ identifier: "ChatCompletion" })
+export const ChatChunkEvent = ChatReply.ChatChunk.annotate({ identifier: "ChatChunk" })
+export const EmbeddingListAnswer = Embeddings.EmbeddingList.annotate({ identifier: "EmbeddingList" })
+export const ImageListAnswer = Images.ImageList.annotate({ identifier: "ImageList" })
+export const TokenCountAnswer = FullTokenCount.annotate({ identifier: "TokenCount" })
 
 /** The request that would have been sent; secrets in its headers are masked. */
 export const DryRun = Schema.Struct({
@@ -31,11 +32,27 @@ export const DryRun = Schema.Struct({
 }).annotate({ identifier: "DryRun", description: "The answer to x-gateway-dry-run: true." })
 export type DryRun = typeof DryRun.Type
 
+/** Facts beyond OpenAI's fields; none in strict answers, and none that is not known. */
+const modelExtensions = {
+  context_length: Schema.optionalKey(Schema.Number.annotate({ description: "Tokens of prompt and answer together." })),
+  max_output_tokens: Schema.optionalKey(Schema.Number),
+  input_modalities: Schema.optionalKey(Schema.Array(Schema.String)),
+  output_modalities: Schema.optionalKey(Schema.Array(Schema.String)),
+  thinking_levels: Schema.optionalKey(Schema.Array(Schema.String)),
+  pricing: Schema.optionalKey(
+    ModelFields.fields.price.schema.annotate({ description: "US dollars per million tokens." })
+  ),
+  stage: Schema.optionalKey(Schema.Literals(["ga", "preview", "deprecated", "shut_down"])),
+  shutdown_date: Schema.optionalKey(Schema.String),
+  successor: Schema.optionalKey(Schema.String)
+}
+
 export const Model = Schema.Struct({
   id: Schema.String.annotate({ description: "What the field model of a request takes." }),
   object: Schema.Literal("model"),
-  created: Schema.Number,
-  owned_by: Schema.String
+  created: Schema.Number.annotate({ description: "The day of its release; 0 where that is not known." }),
+  owned_by: Schema.String,
+  ...modelExtensions
 }).annotate({ identifier: "Model" })
 export type Model = typeof Model.Type
 
@@ -46,7 +63,7 @@ export type ModelList = typeof ModelList.Type
 
 export const RenderedPrompt = Schema.Struct({
   success: Schema.Literal(true),
-  data: open({ model: Schema.optionalKey(Schema.String), messages: Schema.Array(anyObject) })
+  data: openStruct({ model: Schema.optionalKey(Schema.String), messages: Schema.Array(openObject) })
 }).annotate({ identifier: "RenderedPrompt", description: "The chat a completion of the prompt would ask." })
 export type RenderedPrompt = typeof RenderedPrompt.Type
 
@@ -56,10 +73,13 @@ export const Health = Schema.Struct({
   version: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Health" })
 
-/** An answer of a provider; of a stream only its unary kin says so, for a status has its headers once. */
-const served = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, servedFields)
-/** An answer of the gateway's own. */
-export const own = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, arrivalFields)
+/**
+ * An answer of a provider. Streams have no headers here, because a status declares its headers once, on the unary
+ * answer.
+ */
+const providerAnswer = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, servedFields)
+/** An answer of the gateway itself. */
+export const gatewayAnswer = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, arrivalFields)
 
-/** Where a dry run may be asked for. */
-export const orDryRun = <S extends Schema.Top>(schema: S) => served(Schema.Union([schema, DryRun]))
+/** An answer, or a dry run where the request asks for one. */
+export const orDryRun = <S extends Schema.Top>(schema: S) => providerAnswer(Schema.Union([schema, DryRun]))

@@ -1,7 +1,7 @@
-// The parts that rows of the error table are made of.
-// It must not know any error.
+// Building blocks of the error table: common statuses, types and retry headers.
+// It must not know any single error.
 
-/** OpenAI's words for kinds of errors. */
+/** OpenAI's error types. */
 export type ErrorType =
   | "invalid_request_error"
   | "authentication_error"
@@ -11,7 +11,7 @@ export type ErrorType =
   | "insufficient_quota"
   | "api_error"
 
-/** What a row of the table says; the rest is the same for most errors. */
+/** One row of the error table; omitted fields have the common value. */
 export interface Draft {
   readonly status: number
   readonly type: ErrorType
@@ -19,20 +19,20 @@ export interface Draft {
   readonly message: string
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** Every fault by itself, where there may be several. */
+  /** Every fault with its path, when an error may have several. */
   readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
 }
 
 export const noHeaders: Readonly<Record<string, string>> = {}
 
-export const invalid = (code: string, message: string, param: string | null = null): Draft => ({
+export const invalidRequestDraft = (code: string, message: string, param: string | null = null): Draft => ({
   status: 400,
   type: "invalid_request_error",
   code,
   message,
   param
 })
-export const api = (status: number, code: string, message: string, headers = noHeaders): Draft => ({
+export const apiErrorDraft = (status: number, code: string, message: string, headers = noHeaders): Draft => ({
   status,
   type: "api_error",
   code,
@@ -40,16 +40,16 @@ export const api = (status: number, code: string, message: string, headers = noH
   headers
 })
 
-/** SDKs do not repeat a request that will fail again. */
+/** Stops the automatic retries of SDKs for a request that would fail again. */
 export const noRetry = { "x-should-retry": "false" }
 
-/** Both spellings of a delay: whole seconds rounded up, and milliseconds. */
+/** A delay in both headers: whole seconds rounded up, and milliseconds. */
 export const retryAfter = (millis: number | undefined): Readonly<Record<string, string>> =>
   millis === undefined
     ? noHeaders
     : { "retry-after": String(Math.ceil(millis / 1000)), "retry-after-ms": String(Math.ceil(millis)) }
 
-export const notFound = (code: string, message: string, param: string | null): Draft => ({
+export const notFoundDraft = (code: string, message: string, param: string | null): Draft => ({
   status: 404,
   type: "not_found_error",
   code,
@@ -57,7 +57,7 @@ export const notFound = (code: string, message: string, param: string | null): D
   param
 })
 
-export const limited = (message: string, headers: Readonly<Record<string, string>>): Draft => ({
+export const quotaDraft = (message: string, headers: Readonly<Record<string, string>>): Draft => ({
   status: 429,
   type: "insufficient_quota",
   code: "insufficient_quota",

@@ -1,5 +1,5 @@
-// Status, type, code, text and headers of every error; the only table of its kind.
-// It must not know envelopes, requests or how an answer is written.
+// The error table: HTTP status, type, code, message and headers of every error.
+// It must not know envelopes, requests or how an answer is written. No other file maps errors to statuses.
 import type {
   AllTargetsFailed,
   GatewayError,
@@ -9,21 +9,22 @@ import type {
   RecordRefused,
   RecordUnknown
 } from "../domain/GatewayError.ts"
-import type { ProviderError, Reason } from "../domain/ProviderError.ts"
+import { insteadOf } from "./clients/canonicalPath.ts"
+import type { ProviderError, Reason, StatusDetail } from "../domain/ProviderError.ts"
 import {
-  api,
+  apiErrorDraft,
   type Draft,
   type ErrorType,
-  invalid,
-  limited,
+  invalidRequestDraft,
+  quotaDraft,
   noHeaders,
   noRetry,
-  notFound,
+  notFoundDraft,
   retryAfter
 } from "./drafts.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
-/** The name of an error that no message or id can widen: its tag, of a failed call that of its reason. */
+/** A label from a closed set: the error's tag, or the reason's tag for a failed call. */
 export const errorTag = (error: GatewayError): string =>
   error._tag === "AllTargetsFailed"
     ? errorTag(error.last)
@@ -31,7 +32,7 @@ export const errorTag = (error: GatewayError): string =>
       ? error.reason._tag
       : error._tag
 
-/** What an error is in HTTP, before any client dialect words it. */
+/** An error in HTTP terms, before a client dialect renders it. */
 export interface ErrorFacts {
   readonly status: number
   readonly type: ErrorType
@@ -39,13 +40,19 @@ export interface ErrorFacts {
   readonly param: string | null
   readonly message: string
   readonly headers: Readonly<Record<string, string>>
-  /** Every fault by itself, where there may be several. */
+  /** Every fault with its path, when an error may have several. */
   readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
-  /** Who failed and with what status, for bodies that are not strict. */
+  /** The failed provider and its status, for bodies outside strict mode. */
   readonly upstream:
-    | { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string }
+    | {
+        readonly provider: string
+        readonly status: number | undefined
+        readonly quotaId?: string
+        /** Parts of Google's own status that Google's clients decide by. */
+        readonly details?: ReadonlyArray<StatusDetail>
+      }
     | undefined
-  /** Which target was called last, how often again, and what the cache had to do with it; undefined when none was called. */
+  /** The target called last, its number of retries, and its cache status; undefined when no target was called. */
   readonly tried:
     | { readonly optionIndex: number; readonly retryCount: number; readonly cache: AllTargetsFailed["cache"] }
     | undefined
@@ -74,10 +81,18 @@ const modelForbidden = (code: string, message: string): Draft => ({
   param: "model"
 })
 
+const credentialsDraft = (code: string, message: string): Draft => ({
+  status: 401,
+  type: "authentication_error",
+  code,
+  message,
+  param: "authorization"
+})
+
 const unpriced = ({ modelId, slug }: ModelNotPriced): string =>
   `The key has a budget, and "${modelId}" on ${slug} has no price: an operator states one under prices; 0 is a price.`
 
-/** Facts of any error a request can end in. Total: a new error does not compile without a row here. */
+/** The facts of any error a request can end in. A new error does not compile without a row here. */
 export const errorFacts = (error: GatewayError): ErrorFacts => {
   switch (error._tag) {
     case "ProviderError":
@@ -105,21 +120,9 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "ObjectNotAllowed":
       return finished({ status: 403, type: "permission_error", code: error.code, message: error.message })
     case "CredentialsMissing":
-      return finished({
-        status: 401,
-        type: "authentication_error",
-        code: "provider_credentials_missing",
-        message: error.message,
-        param: "authorization"
-      })
+      return finished(credentialsDraft("provider_credentials_missing", error.message))
     case "CredentialsInvalid":
-      return finished({
-        status: 401,
-        type: "authentication_error",
-        code: "provider_credentials_invalid",
-        message: error.message,
-        param: "authorization"
-      })
+      return finished(credentialsDraft("provider_credentials_invalid", error.message))
     case "Busy":
     case "StoreUnavailable":
       return finished(unableDraft(error))
@@ -129,7 +132,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
       return finished(keyDraft(error))
     case "Unexpected":
       return finished(
-        api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry.")
+        apiErrorDraft(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry.")
       )
     case "ScopeMissing":
     case "ProviderMissing":
@@ -145,6 +148,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "UnsupportedOperation":
     case "RouteUnknown":
     case "MethodNotAllowed":
+    case "UpgradeRequired":
       return finished(requestDraft(error))
   }
 }
@@ -171,7 +175,7 @@ type RequestSide = Exclude<
   }
 >
 
-/** What is wrong with the request itself: its route, its key for that route, its provider, its body. */
+/** Errors of the request itself: its route, scope, provider and body. */
 const requestDraft = (error: RequestSide): Draft => {
   switch (error._tag) {
     case "ScopeMissing":
@@ -182,13 +186,17 @@ const requestDraft = (error: RequestSide): Draft => {
         message: `The gateway key lacks the scope "${error.scope}"; an operator gives it one under "scopes" of the key.`
       }
     case "ProviderMissing":
-      return invalid(
+      return invalidRequestDraft(
         "provider_missing",
-        `No provider chosen: write the model as "@slug/model" or send x-gateway-provider; ${slugs(error.known)}.`,
+        `No provider chosen: write the model as "@slug/model"${error.setting === undefined ? " or send x-gateway-provider" : `, send x-gateway-provider or have ${error.setting} set in the configuration`}; ${slugs(error.known)}.`,
         "model"
       )
     case "SlugUnknown":
-      return notFound("provider_not_found", `There is no provider "${error.slug}"; ${slugs(error.known)}.`, error.param)
+      return notFoundDraft(
+        "provider_not_found",
+        `There is no provider "${error.slug}"; ${slugs(error.known)}.`,
+        error.param
+      )
     case "RecordUnknown":
       return unknownDraft(error)
     case "RecordInvalid":
@@ -206,13 +214,13 @@ const requestDraft = (error: RequestSide): Draft => {
         param: error.param
       }
     case "BodyInvalid":
-      return invalid(error.code, error.message, error.param)
+      return invalidRequestDraft(error.code, error.message, error.param)
     case "UnsupportedParameter":
-      return invalid("unsupported_parameter", error.message, error.param)
+      return invalidRequestDraft("unsupported_parameter", error.message, error.param)
     case "UnsupportedOperation":
-      return invalid("unsupported_operation", error.message, "model")
+      return invalidRequestDraft("unsupported_operation", error.message, "model")
     case "RouteUnknown":
-      return notFound("unknown_url", "There is no such URL here; the API lives under /v1.", null)
+      return notFoundDraft("unknown_url", `There is no such URL here: ${insteadOf(error.path)}.`, null)
     case "MethodNotAllowed":
       return {
         status: 405,
@@ -221,17 +229,25 @@ const requestDraft = (error: RequestSide): Draft => {
         message: `This URL takes ${error.allow.join(", ")} only.`,
         headers: { allow: error.allow.join(", ") }
       }
+    case "UpgradeRequired":
+      return {
+        status: 426,
+        type: "invalid_request_error",
+        code: "upgrade_required",
+        message: "There are no WebSockets here; send the request by POST, and stream the answer as events.",
+        headers: { connection: "close" }
+      }
   }
 }
 
-/** A change of what operators keep that cannot be. */
+/** Errors of a change to a stored record. */
 const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draft => {
   switch (error._tag) {
     case "RecordInvalid": {
       const [first] = error.faults
       const rest = error.faults.length - 1
       return {
-        ...invalid(
+        ...invalidRequestDraft(
           "invalid_value",
           first === undefined
             ? "The body is not valid."
@@ -255,32 +271,39 @@ const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draf
 const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
   const code = `${kind}_not_found`
   if (ofKey === true) {
-    return notFound(
+    return notFoundDraft(
       code,
       `This gateway key goes by the ${kind} "${id}", which does not exist any more: name another one, or ask those who run the gateway.`,
       null
     )
   }
   return kind === "model"
-    ? notFound(code, "There is no such model for this key; GET /v1/models lists what it may call.", "model")
-    : notFound(code, `There is no such ${kind}.`, kind === "config" ? "x-gateway-config" : "id")
+    ? notFoundDraft(code, "There is no such model for this key; GET /v1/models lists what it may call.", "model")
+    : notFoundDraft(
+        code,
+        `There is no such ${kind}.`,
+        kind === "config" ? "x-gateway-config" : kind === "response" ? "response_id" : "id"
+      )
 }
 
 /** Table 14 of the translation rules. */
 const providerFacts = (error: ProviderError): ErrorFacts =>
   finished(
     reasonDraft(error.reason),
-    { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason) },
+    { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason), ...detailsOf(error.reason) },
     onlyOnce
   )
 
-/** T2304: which quota is spent, where the upstream named it. */
+/** T2304: the quota that is exhausted, when the upstream named it. */
 const quotaOf = (reason: Reason): { readonly quotaId?: string } =>
   reason._tag === "QuotaExhausted" && reason.quotaId !== undefined ? { quotaId: reason.quotaId } : {}
 
+const detailsOf = ({ details }: Reason): { readonly details?: ReadonlyArray<StatusDetail> } =>
+  details === undefined ? {} : { details }
+
 const onlyOnce: ErrorFacts["tried"] = { optionIndex: 0, retryCount: 0, cache: "DISABLED" }
 
-/** The last attempt's own facts; that others failed before it is said where it is so. */
+/** The facts of the last attempt. The message mentions earlier targets when there were any. */
 const lastFacts = ({ cache, last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
   const facts = errorFacts(last)
   return {
@@ -295,58 +318,64 @@ const reasonDraft = (reason: Reason): Draft => {
   const message = reason.message
   switch (reason._tag) {
     case "InvalidRequest":
-      return invalid(reason.code ?? reason.upstreamCode ?? "upstream_invalid_argument", message, reason.param ?? null)
+      return invalidRequestDraft(
+        reason.code ?? reason.upstreamCode ?? "upstream_invalid_argument",
+        message,
+        reason.param ?? null
+      )
     case "ToolMixRejected":
-      return invalid("tools_cannot_be_mixed", message, "tools")
+      return invalidRequestDraft("tools_cannot_be_mixed", message, "tools")
     case "SignatureRejected":
-      return invalid("thought_signature_invalid", message, "messages")
+      return invalidRequestDraft("thought_signature_invalid", message, "messages")
     case "ContextTooLong":
-      return invalid("context_length_exceeded", message, "messages")
+      return invalidRequestDraft("context_length_exceeded", message, "messages")
     case "PayloadTooLarge":
       return { status: 413, type: "invalid_request_error", code: "request_too_large", message }
     case "CredentialsRejected":
       return reason.origin === "caller"
         ? { status: 401, type: "authentication_error", code: "provider_credentials_rejected", message }
-        : api(502, "upstream_credentials_rejected", message, noRetry)
+        : apiErrorDraft(502, "upstream_credentials_rejected", message, noRetry)
     case "PermissionDenied":
       return {
         status: 403,
         type: "permission_error",
         code:
-          reason.permission?.endsWith("endpoints.predict") === true
+          reason.code ??
+          (reason.permission?.endsWith("endpoints.predict") === true
             ? "missing_permission_endpoints_predict"
-            : "upstream_permission_denied",
-        message
+            : "upstream_permission_denied"),
+        message,
+        headers: reason.code === undefined ? noHeaders : noRetry
       }
     case "ModelNotFound":
-      return notFound("model_not_found", message, "model")
+      return notFoundDraft("model_not_found", message, "model")
     case "RateLimited":
       return {
-        ...limited(message, retryAfter(reason.retryAfterMillis)),
+        ...quotaDraft(message, retryAfter(reason.retryAfterMillis)),
         type: "rate_limit_error",
         code: "rate_limit_exceeded"
       }
     case "QuotaExhausted":
       return {
-        ...limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),
+        ...quotaDraft(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),
         type: reason.isBilling === true ? "insufficient_quota" : "rate_limit_error"
       }
     case "Overloaded":
-      return api(503, reason.code, message, retryAfter(reason.retryAfterMillis))
+      return apiErrorDraft(503, reason.code, message, retryAfter(reason.retryAfterMillis))
     case "CircuitOpen":
-      return api(503, "upstream_unavailable", message, retryAfter(reason.retryAfterMillis))
+      return apiErrorDraft(503, "upstream_unavailable", message, retryAfter(reason.retryAfterMillis))
     case "NoRoom":
       return reason.shortage === "key"
         ? crowdedDraft({ resource: "bytes", limit: undefined })
         : unableDraft({ _tag: "Busy", code: "overloaded", retryAfterMillis: roomRetryMillis })
     case "Internal":
-      return api(502, "upstream_error", message, retryAfter(reason.retryAfterMillis))
+      return apiErrorDraft(502, "upstream_error", message, retryAfter(reason.retryAfterMillis))
     case "Timeout":
-      return api(504, "upstream_timeout", message)
+      return apiErrorDraft(504, "upstream_timeout", message)
     case "Transport":
-      return api(502, "upstream_unreachable", message, reason.kind === "tls" ? noRetry : noHeaders)
+      return apiErrorDraft(502, "upstream_unreachable", message, reason.kind === "tls" ? noRetry : noHeaders)
     case "BadReply":
-      return api(
+      return apiErrorDraft(
         502,
         reason.kind === "truncated" ? "upstream_truncated" : "upstream_bad_response",
         message,

@@ -1,4 +1,4 @@
-// Rows of the error table for what a key, or the gateway as a whole, has used up for now.
+// Rows of the error table for exhausted limits: rate limits, budgets, concurrency, memory, store.
 // It must not know requests or upstreams.
 import type {
   BudgetSpent,
@@ -7,17 +7,17 @@ import type {
   RateLimitReached,
   StoreUnavailable
 } from "../domain/GatewayError.ts"
-import { api, type Draft, limited, noRetry, retryAfter } from "./drafts.ts"
+import { apiErrorDraft, type Draft, quotaDraft, noRetry, retryAfter } from "./drafts.ts"
 
-/** A store that is back answers within seconds. */
+/** A store that recovers answers within seconds. */
 const storeRetryMillis = 1000
 
-/** The gateway itself cannot serve anybody right now. */
+/** The gateway is overloaded, shutting down, or without its store. */
 export const unableDraft = (
   error: Pick<Busy, "_tag" | "code" | "retryAfterMillis"> | Pick<StoreUnavailable, "_tag" | "reason">
 ): Draft => {
   if (error._tag === "Busy") {
-    return api(
+    return apiErrorDraft(
       503,
       error.code,
       error.code === "overloaded"
@@ -27,12 +27,12 @@ export const unableDraft = (
     )
   }
   return error.reason === "full"
-    ? api(
+    ? apiErrorDraft(
         507,
         "storage_unavailable",
         "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room."
       )
-    : api(
+    : apiErrorDraft(
         503,
         "dependency_unavailable",
         "The gateway cannot reach its store; try again shortly.",
@@ -40,14 +40,14 @@ export const unableDraft = (
       )
 }
 
-/** What is set aside for running requests comes back within seconds. */
+/** Reservations of running requests return within seconds. */
 const reservedRetryMillis = 1000
 
-/** A running request that ends makes room within seconds. */
+/** A running request that ends frees memory within seconds. */
 export const roomRetryMillis = 1000
 
 export const crowdedDraft = ({ limit, resource }: Pick<ConcurrencyReached, "resource" | "limit">): Draft => ({
-  ...limited(
+  ...quotaDraft(
     limit !== undefined
       ? `The gateway key has ${limit} requests running, which is its limit; try again when one of them has ended.`
       : resource === "requests"
@@ -59,20 +59,24 @@ export const crowdedDraft = ({ limit, resource }: Pick<ConcurrencyReached, "reso
   code: "concurrency_limit_exceeded"
 })
 
-/** The key has used up what it may use for now. */
+/** The key has reached its concurrency, rate limit or budget. */
 export const keyDraft = (error: ConcurrencyReached | RateLimitReached | BudgetSpent): Draft => {
   if (error._tag === "ConcurrencyReached") return crowdedDraft(error)
   if (error._tag === "RateLimitReached") {
     const message = `The gateway key has reached its limit of ${error.limit} ${error.kind} a minute; try again in ${Math.ceil(error.retryMillis / 1000)} s.`
-    return { ...limited(message, retryAfter(error.retryMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
+    return {
+      ...quotaDraft(message, retryAfter(error.retryMillis)),
+      type: "rate_limit_error",
+      code: "rate_limit_exceeded"
+    }
   }
   const budget = `budget of ${error.usd} US dollars a ${error.per}`
   return error.isReserved
-    ? limited(
+    ? quotaDraft(
         `What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`,
         retryAfter(reservedRetryMillis)
       )
-    : limited(
+    : quotaDraft(
         `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
         { ...retryAfter(error.retryMillis), ...noRetry }
       )

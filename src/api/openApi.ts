@@ -1,12 +1,12 @@
-// The OpenAPI document of the whole service, and the API it is rendered from.
-// It must not know how it is served.
+// The OpenAPI document of the whole service, and the combined API it is rendered from.
+// It must not know how the document is served.
 import * as OpenApi from "effect/http-api/OpenApi"
 import { version } from "../domain/version.ts"
 import { AdminApi } from "./AdminApi.ts"
 import { GatewayApi } from "./GatewayApi.ts"
-import { plainly } from "./plainly.ts"
+import { simplifyOpenApi } from "./simplifyOpenApi.ts"
 
-/** Further APIs of the service are added here, a line each. */
+/** All APIs of the service. A further API is added here in one line. */
 export const WholeApi = GatewayApi.addHttpApi(AdminApi).annotateMerge(
   OpenApi.annotations({
     title: "model-gateway",
@@ -16,9 +16,9 @@ export const WholeApi = GatewayApi.addHttpApi(AdminApi).annotateMerge(
       "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then has its headers under both names.",
     license: { name: "MIT", identifier: "MIT" },
     servers: [{ url: "/" }],
-    transform: plainly
+    transform: simplifyOpenApi
   })
 )
 
-/** OpenAPI 3.1. */
+/** The OpenAPI 3.1 document. */
 export const openApi = (): OpenApi.OpenAPISpec => OpenApi.fromApi(WholeApi)

@@ -1,14 +1,11 @@
-// Building blocks of the bodies of the contract.
+// Schema building blocks for the bodies of the contract: objects with further fields.
 // It must not know any endpoint.
 import * as Schema from "effect/Schema"
 
-export const rest = [Schema.Record(Schema.String, Schema.Unknown)] as const
+export const openFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
-/** An object that may have further fields, which the gateway passes over or on. */
-export const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.StructWithRest(Schema.Struct(fields), rest)
+/** An object that may have further fields, which the gateway ignores or forwards. */
+export const openStruct = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), openFields)
 
-export const anyObject = Schema.Record(Schema.String, Schema.Unknown)
-
-/** A field of a request: absent and null are the same. */
-export const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+export const openObject = Schema.Record(Schema.String, Schema.Unknown)

@@ -1,5 +1,5 @@
-// Application default credentials: which file or machine identity an operator's slug falls back on.
-// It must not know tokens that were issued, or any request.
+// Application default credentials (ADC): finds the credentials file or the machine's metadata server.
+// It must not know issued tokens or requests.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -9,13 +9,13 @@ import type { ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import { parseServiceAccount } from "../domain/settings/serviceAccountKey.ts"
 
 export interface ApplicationDefaultOptions {
-  /** The value of GOOGLE_APPLICATION_CREDENTIALS: a key file, or gcloud's own. */
+  /** The value of GOOGLE_APPLICATION_CREDENTIALS: a service-account key file, or the file of gcloud. */
   readonly credentialsFile?: string | undefined
-  /** Scheme and host of the metadata server; another one is for tests. */
+  /** Scheme and host of the metadata server; tests replace it. */
   readonly metadataUrl?: string | undefined
 }
 
-/** How a token is asked for. */
+/** The source of an access token. */
 export type TokenSource =
   | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
   | {
@@ -26,11 +26,14 @@ export type TokenSource =
     }
   | { readonly _tag: "Metadata"; readonly url: string }
 
-/** The metadata server answers over plain HTTP inside Google's network only. Source: Compute Engine, "About VM metadata". */
+/**
+ * The metadata server answers over plain HTTP inside Google's network only. Source: Compute Engine, "About VM
+ * metadata".
+ */
 const metadataHost = "http://metadata.google.internal"
 const metadataPath = "/computeMetadata/v1/instance/service-accounts/default/token"
 
-/** The file when one is named, else the metadata server; the failure is one sentence. */
+/** The file if one is configured, else the metadata server; the failure is one sentence. */
 export const findApplicationDefault = (options: ApplicationDefaultOptions): Effect.Effect<TokenSource, string> =>
   options.credentialsFile === undefined
     ? Effect.succeed({ _tag: "Metadata", url: (options.metadataUrl ?? metadataHost) + metadataPath })

@@ -1,14 +1,14 @@
-// The signed assertion a service account exchanges for an access token.
+// Signs the JWT assertion that a service account exchanges for an access token.
 // It must not know how the assertion is sent, or any cache.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { ServiceAccountKey } from "../domain/ProviderAccount.ts"
 
-/** Google's token endpoint, and the audience of every assertion, whatever URL stands in for it. */
+/** Google's token endpoint. It is the audience of every assertion, even when `token_url` replaces the endpoint. */
 export const googleTokenUrl = "https://oauth2.googleapis.com/token"
 export const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
 
-/** Seconds the assertion is dated back, for clocks that run ahead of Google's. */
+/** Seconds by which the assertion is backdated, for clocks that are ahead of Google's. */
 const backdatedSeconds = 30
 const lifeSeconds = 60 * 60
 
@@ -16,8 +16,8 @@ const base64url = (data: string | ArrayBuffer): string =>
   (typeof data === "string" ? Buffer.from(data) : Buffer.from(data)).toString("base64url")
 
 /**
- * A JWT signed with RS256, as Google's "OAuth 2.0 for server to server applications" wants it.
- * Fails when the key cannot be imported.
+ * A JWT signed with RS256. Source: Google, "Using OAuth 2.0 for Server to Server Applications". Fails when the key
+ * cannot be imported.
  */
 export const signAssertion = (
   key: ServiceAccountKey,

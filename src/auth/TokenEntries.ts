@@ -1,5 +1,5 @@
-// What is known of each credential, bounded, under a key made of the whole identity.
-// It must not know how tokens are got, or when they are renewed.
+// The bounded cache of access tokens and failed exchanges, keyed by the whole identity of a credential.
+// It must not know how tokens are requested, or when they are renewed.
 import type * as Deferred from "effect/Deferred"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
@@ -19,38 +19,41 @@ export interface KeptToken {
   readonly headers: AuthHeaders
   readonly since: Moment
   readonly lifeMillis: number
-  /** Age from which the token is renewed while it still serves. */
+  /** The age from which a valid token is renewed in the background. */
   readonly renewMillis: number
 }
 
-/** What is known of one credential. */
-export interface Entry {
+/** The cached state of one credential. */
+export interface TokenEntry {
   token: KeptToken | undefined
-  /** The exchange under way; everybody waits for this one. */
+  /** The exchange in progress, shared by all callers that wait for a token. */
   exchange: Deferred.Deferred<AuthHeaders, ProviderError> | undefined
   refusal: { readonly error: ProviderError; readonly since: Moment } | undefined
   failed: Moment | undefined
   forced: Moment | undefined
 }
 
-/** The stricter of two clocks: wall time jumps, monotonic time may stand still while the machine sleeps. */
-export const age = (since: Moment, now: Moment): number =>
+/** The larger age of two clocks: wall time can jump, and monotonic time can stop while the machine sleeps. */
+export const ageMillis = (since: Moment, now: Moment): number =>
   Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
 
-export const within = (since: Moment | undefined, now: Moment, millis: number): boolean =>
-  since !== undefined && age(since, now) < millis
+export const isYoungerThan = (since: Moment | undefined, now: Moment, millis: number): boolean =>
+  since !== undefined && ageMillis(since, now) < millis
 
-/** All stored credentials are the operator's, whose id is that of no key. */
+/** The owner of all stored credentials; it differs from every key id. */
 const operator = ""
 
-/** Entries by the whole identity of a credential. Those that requests bring make room by the key that brought the most. */
-export const makeEntries = (most: number): ((account: ProviderAccount, credentials: Credentials) => Entry) => {
-  const entries = new FairEntries<Entry>(most)
+/**
+ * Finds or creates the entry of a credential. When the cache is full, the key that brought the most credentials loses
+ * its oldest.
+ */
+export const makeEntries = (most: number): ((account: ProviderAccount, credentials: Credentials) => TokenEntry) => {
+  const entries = new FairEntries<TokenEntry>(most)
   const digests = new WeakMap<Credentials, string>()
   return (account, credentials) => {
     let digest = digests.get(credentials)
     if (digest === undefined) digests.set(credentials, (digest = digestOf(credentials)))
-    // A slug and an origin hold no line end, and a digest has one length: no two identities share a key.
+    // Slug and origin contain no line end, and digests have a fixed length, so two identities never share a key.
     const key = `${account.slug}\n${account.origin}\n${account.tokenUrl ?? ""}\n${digest}`
     const entry = entries.get(key) ?? {
       token: undefined,
@@ -64,7 +67,7 @@ export const makeEntries = (most: number): ((account: ProviderAccount, credentia
   }
 }
 
-/** SHA-256 over every part of a credential, each with its length before it. */
+/** SHA-256 over every part of a credential, each prefixed by its length. */
 export const digestOf = (credentials: Credentials): string => {
   const hash = createHash("sha256")
   for (const part of [credentials._tag, cloudScope, ...identity(credentials)]) {

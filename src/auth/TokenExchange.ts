@@ -1,5 +1,5 @@
-// Asks for one access token: the token endpoint for a service account or a user, or the metadata server.
-// It must not know which tokens are kept.
+// Requests one access token: from the token endpoint for a service account or a user, or from the metadata server.
+// It must not know which tokens are cached.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { LimitValues } from "../domain/Limits.ts"
@@ -20,8 +20,8 @@ export interface ExchangeContext {
   readonly options: ApplicationDefaultOptions
 }
 
-/** One exchange for an account whose credential is not a token by itself. */
-export const exchangeToken = Effect.fnUntraced(function* (
+/** One token request for an account whose credential is not itself a token. */
+export const requestToken = Effect.fnUntraced(function* (
   { transport, limits, options }: ExchangeContext,
   account: ProviderAccount
 ): Effect.fn.Return<AccessToken, ProviderError> {
@@ -30,11 +30,11 @@ export const exchangeToken = Effect.fnUntraced(function* (
   const source = yield* Effect.mapError(sourceOf(account, options), rejected)
   const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
   const { secrets, ...asked } = yield* Effect.mapError(
-    questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis),
+    tokenRequest(source, account.tokenUrl ?? googleTokenUrl, nowMillis),
     rejected
   )
   const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
-  // A token is one small exchange: all of it has the time one connection may take.
+  // A token request is small, so its total time is limited to one connect timeout.
   const millis = limits.connectMillis
   const request: TransportRequest = {
     ...asked,
@@ -73,21 +73,25 @@ export const exchangeToken = Effect.fnUntraced(function* (
 const sourceOf = (account: ProviderAccount, options: ApplicationDefaultOptions): Effect.Effect<TokenSource, string> => {
   const credentials = account.credentials
   if (credentials?._tag === "ServiceAccount") return Effect.succeed(credentials)
-  // The machine's own identity is the operator's to give, never a request's.
+  // Only the operator may use the machine's own identity; a request may not.
   return credentials?._tag === "ApplicationDefault" && account.origin === "stored"
     ? findApplicationDefault(options)
     : Effect.fail("The provider has no credential that could be exchanged for a token.")
 }
 
-interface Question extends Pick<TransportRequest, "method" | "url" | "headers" | "body"> {
-  /** What a refusal must not quote of it. */
+interface TokenRequest extends Pick<TransportRequest, "method" | "url" | "headers" | "body"> {
+  /** Values that an error message must not quote. */
   readonly secrets: ReadonlyArray<HiddenValue>
 }
 
 const hiddenOf = (...values: ReadonlyArray<string>): ReadonlyArray<HiddenValue> =>
   values.map((value) => ({ value, put: redacted }))
 
-const questionOf = (source: TokenSource, tokenUrl: string, nowMillis: number): Effect.Effect<Question, string> => {
+const tokenRequest = (
+  source: TokenSource,
+  tokenUrl: string,
+  nowMillis: number
+): Effect.Effect<TokenRequest, string> => {
   switch (source._tag) {
     case "Metadata":
       return Effect.succeed({
@@ -130,7 +134,7 @@ const form = (
   url: string,
   fields: Readonly<Record<string, string>>,
   secrets: ReadonlyArray<HiddenValue>
-): Question => ({
+): TokenRequest => ({
   secrets,
   method: "POST",
   url,

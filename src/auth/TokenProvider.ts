@@ -1,11 +1,12 @@
-// Credentials to header values: as they are, or as access tokens that are kept and renewed ahead of their end.
-// It must not know providers, routes or who asks.
+// Authorization headers for provider accounts: API keys and tokens as they are, service accounts by cached tokens.
+// It must not know providers, routes or which request asks.
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
@@ -15,27 +16,30 @@ import { type Tracer, Tracing } from "../telemetry/Tracing.ts"
 import type { AuthHeaders } from "../upstream/HttpExchange.ts"
 import { Transport } from "../upstream/Transport.ts"
 import type { ApplicationDefaultOptions } from "./ApplicationDefault.ts"
-import { age, type Entry, type KeptToken, makeEntries, type Moment, within } from "./TokenEntries.ts"
-import { exchangeToken } from "./TokenExchange.ts"
+import { ageMillis, type TokenEntry, type KeptToken, makeEntries, type Moment, isYoungerThan } from "./TokenEntries.ts"
+import { type ExchangeContext, requestToken } from "./TokenExchange.ts"
 import type { AccessToken } from "./tokenReply.ts"
 
 export class TokenProvider extends Context.Service<
   TokenProvider,
   {
-    /** The header that proves who we are; waits for an exchange only when no valid token is there. */
+    /** The authorization header of the account. It waits for a token request only without a valid cached token. */
     readonly authorization: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
-    /** Replaces a token the upstream refused, at most once in 30 s; true when there is a new one. False for what cannot be renewed. */
+    /**
+     * Replaces a token that the upstream refused, at most once in 30 s; true when a new token is available. False for
+     * credentials that cannot be renewed.
+     */
     readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>
   }
 >()("gateway/auth/TokenProvider") {
-  /** With the sources of application default credentials. */
+  /** The service with the given sources of application default credentials. */
   static readonly layerWith = (options: ApplicationDefaultOptions): Layer.Layer<TokenProvider, never, Transport> =>
     Layer.effect(TokenProvider, makeTokenProvider(options))
 
   /** Application default credentials come from the metadata server. */
   static readonly layer: Layer.Layer<TokenProvider, never, Transport> = Layer.suspend(() => TokenProvider.layerWith({}))
 
-  /** The same headers for everybody. */
+  /** The same headers for every account, for tests. */
   static readonly layerStatic = (headers: AuthHeaders): Layer.Layer<TokenProvider> =>
     Layer.succeed(TokenProvider, { authorization: () => Effect.succeed(headers), refresh: () => Effect.succeed(false) })
 }
@@ -43,7 +47,7 @@ export class TokenProvider extends Context.Service<
 const aheadMillis = 5 * 60 * 1000
 const refusalMillis = 30 * 1000
 const forcedMillis = 30 * 1000
-/** Pause between renewals in the background while they fail. */
+/** Pause between background renewals after a failure. */
 const failedMillis = 10 * 1000
 
 const keep = ({ token, lifeMillis }: AccessToken, since: Moment): KeptToken => ({
@@ -65,17 +69,13 @@ const now: Effect.Effect<Moment> = Effect.clockWith((clock) =>
 )
 const nanosPerMilli = BigInt(1_000 * 1_000)
 
-const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefaultOptions) {
-  const context = { transport: yield* Transport, limits: yield* Limits, options }
-  const scope = yield* Effect.scope
-  const entryOf = makeEntries(context.limits.tokenEntries)
-  const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
-
-  /** Starts an exchange in the layer's own scope, so that no caller's leaving ends it; joins the one under way. */
-  const exchange = (
-    entry: Entry,
-    account: ProviderAccount
-  ): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
+/**
+ * Starts a token request, or joins the one in progress. It runs in the layer's scope, so an interrupted caller does
+ * not end it.
+ */
+const exchangeStarter =
+  (context: ExchangeContext, scope: Scope.Scope, note: ReturnType<typeof noting>) =>
+  (entry: TokenEntry, account: ProviderAccount): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
     Effect.uninterruptible(
       Effect.suspend(() => {
         if (entry.exchange !== undefined) return Effect.succeed(entry.exchange)
@@ -83,7 +83,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
         entry.exchange = waiting
         const run = Effect.flatMap(now, (since) =>
           Effect.onExit(
-            Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
+            Effect.map(requestToken(context, account), (token) => (entry.token = keep(token, since)).headers),
             (exit) =>
               Effect.flatMap(now, (moment) => settle(entry, waiting, note(account, exit, since, moment), moment))
           )
@@ -92,7 +92,9 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
       })
     )
 
-  const exchanged = (entry: Entry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
+/** The cached token of a credential, renewed in the background near its end; without one the result of a token request. */
+const cachedTokens = (entryOf: ReturnType<typeof makeEntries>, exchange: ReturnType<typeof exchangeStarter>) => {
+  const exchanged = (entry: TokenEntry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
     Effect.flatMap(exchange(entry, account), Deferred.await)
 
   const kept = (account: ProviderAccount, credentials: Credentials): Effect.Effect<AuthHeaders, ProviderError> =>
@@ -100,17 +102,28 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
       const entry = entryOf(account, credentials)
       const { token, refusal } = entry
       if (token !== undefined) {
-        const tokenAge = age(token.since, moment)
+        const tokenAge = ageMillis(token.since, moment)
         if (tokenAge < token.lifeMillis) {
           const renew =
-            tokenAge >= token.renewMillis && entry.exchange === undefined && !within(entry.failed, moment, failedMillis)
+            tokenAge >= token.renewMillis &&
+            entry.exchange === undefined &&
+            !isYoungerThan(entry.failed, moment, failedMillis)
           return renew ? Effect.as(exchange(entry, account), token.headers) : Effect.succeed(token.headers)
         }
       }
-      return refusal !== undefined && within(refusal.since, moment, refusalMillis)
+      return refusal !== undefined && isYoungerThan(refusal.since, moment, refusalMillis)
         ? Effect.fail(refusal.error)
         : exchanged(entry, account)
     })
+  return { exchanged, kept }
+}
+
+const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefaultOptions) {
+  const context = { transport: yield* Transport, limits: yield* Limits, options }
+  const scope = yield* Effect.scope
+  const entryOf = makeEntries(context.limits.tokenEntries)
+  const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
+  const { exchanged, kept } = cachedTokens(entryOf, exchangeStarter(context, scope, note))
 
   return {
     authorization: (account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> => {
@@ -134,7 +147,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
       return Effect.flatMap(now, (moment) => {
         const entry = entryOf(account, credentials)
         if (entry.exchange === undefined) {
-          if (within(entry.forced, moment, forcedMillis)) return Effect.succeed(false)
+          if (isYoungerThan(entry.forced, moment, forcedMillis)) return Effect.succeed(false)
           entry.forced = moment
         }
         return Effect.map(Effect.exit(exchanged(entry, account)), Exit.isSuccess)
@@ -143,7 +156,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
   }
 })
 
-/** Counts exchanges, and tells whoever traces of them by the account's slug. */
+/** Counts token requests and traces them under the account's slug. */
 const noting =
   (series: SeriesRegistry, tracer: Tracer | undefined) =>
   <Some extends Exit.Exit<unknown, ProviderError>>(
@@ -155,7 +168,7 @@ const noting =
     const failed = Exit.isFailure(exit)
     const error = Exit.findErrorOption(exit)
     series.counter(metrics.tokenRefreshes, { provider: slug, result: failed ? "failed" : "ok" }).add(1)
-    tracer?.ended({
+    tracer?.record({
       name: "gateway token refresh",
       kind: "client",
       startMillis: start.wall,
@@ -169,9 +182,12 @@ const noting =
     return exit
   }
 
-/** Tells the waiting, and remembers a refusal for a while; other failures are shared once and forgotten. */
+/**
+ * Completes the waiting callers. A rejected credential is remembered for 30 s; other failures are shared once and
+ * forgotten.
+ */
 const settle = (
-  entry: Entry,
+  entry: TokenEntry,
   waiting: Deferred.Deferred<AuthHeaders, ProviderError>,
   exit: Exit.Exit<AuthHeaders, ProviderError>,
   since: Moment

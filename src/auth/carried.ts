@@ -1,4 +1,4 @@
-// Lays the credential that a request or a config carries over the account of the catalog.
+// Applies the credential that a request or a config carries to the provider account.
 // It must not know how a credential is exchanged or sent.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -12,7 +12,10 @@ import {
 } from "../domain/ProviderAccount.ts"
 import { parseServiceAccount } from "../domain/settings/serviceAccountKey.ts"
 
-/** The credential the request carries for this kind of provider; one kind's credential is never another's. Providers that are not ours get a token. */
+/**
+ * The carried credential for this kind of provider; the credential of one kind is never used for another. Added
+ * providers get a token.
+ */
 const carriedFor = (
   account: ProviderAccount,
   carried: CarriedCredentials
@@ -39,16 +42,19 @@ const carriedFor = (
   )
 }
 
-/** Whether a credential is carried that this account would use. */
+/** Whether the request carries a credential that this account would use. */
 export const carriesCredential = (
-  { kind }: ProviderAccount,
+  { kind }: Pick<ProviderAccount, "kind">,
   { authorization, googApiKey, vertexServiceAccountJson }: CarriedCredentials
 ): boolean =>
   authorization !== undefined ||
   (kind === "google" ? googApiKey : kind === "vertex-ai" ? vertexServiceAccountJson : undefined) !== undefined
 
-/** The account as this request uses it: what is carried wins over what the slug stores; `origin` is whose that is. */
-export const withCarried = (
+/**
+ * The account for this request: a carried credential takes precedence over the stored one. `origin` is the owner of the
+ * carried one.
+ */
+export const withCarriedCredentials = (
   account: ProviderAccount,
   carried: CarriedCredentials,
   origin: ProviderAccount["origin"],
@@ -61,7 +67,9 @@ export const withCarried = (
   return Result.succeed({ ...account, credentials, origin, ...(origin === "caller" ? { carriedBy: keyId } : {}) })
 }
 
-/** Refuses an account that has nothing to send, and says what would do. A provider that is not ours may need nothing. */
+/**
+ * Refuses a built-in account without any credential and names the credential to send. An added provider may need none.
+ */
 export const requireCredentials = (account: ProviderAccount): Result.Result<ProviderAccount, CredentialsMissing> =>
   account.credentials !== undefined || !isBuiltIn(account.kind)
     ? Result.succeed(account)

@@ -1,5 +1,5 @@
-// Reads what a token endpoint or the metadata server answered.
-// It must not know how it was asked, or how long a token is kept.
+// Parses the reply of a token endpoint or of the metadata server: access token, lifetime, or the error.
+// It must not know how the request was made, or how long a token is cached.
 import * as Result from "effect/Result"
 import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
@@ -14,19 +14,19 @@ export interface AccessToken {
 export interface TokenReply {
   readonly status: number
   readonly text: string
-  /** Who answered, as the start of a sentence. */
+  /** The server that answered, as the start of a sentence. */
   readonly subject: string
   readonly origin: "caller" | "stored"
   readonly retryAfterMillis: number | undefined
-  /** Takes out what the words of a refusal must not quote. */
+  /** Removes the values that an error message must not quote. */
   readonly redaction?: Redaction
 }
 
-/** Google's tokens live an hour, twelve at most; what claims to live longer is taken for an hour. */
+/** Google's tokens are valid for one hour, twelve at most. A longer lifetime in a reply counts as one hour. */
 const usualSeconds = 60 * 60
 const mostSeconds = 12 * usualSeconds
 
-/** A token with a life, or why there is none: never an empty token, never one without an end. */
+/** A non-empty token with a finite lifetime, or the reason why the reply has none. */
 export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Reason> => {
   const { status, text, subject, origin, redaction = noRedaction, retryAfterMillis } = reply
   const parsed = parseJsonText(text)
@@ -77,6 +77,6 @@ const lifeSeconds = (value: unknown): number | undefined => {
   return seconds > mostSeconds ? usualSeconds : seconds
 }
 
-/** Google words a wrong clock as an assertion outside "a reasonable timeframe". */
+/** Google reports a wrong clock as an assertion outside "a reasonable timeframe". */
 const clockHint = (told: string | undefined): string =>
   told !== undefined && /\biat\b|timeframe/.test(told) ? " Check the clock of the gateway's machine." : ""

@@ -1,41 +1,62 @@
-// The model catalog: which account a slug names.
+// The model catalog: resolves a slug to its provider account.
 // It must not know requests, keys or how credentials are used.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { builtInModels, type ModelOverlays, type ModelTable, modelTable } from "../domain/models/modelTable.ts"
 import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
-import { Holdings } from "../store/Holdings.ts"
+import { noServing, type Serving } from "../domain/serve/Serving.ts"
+import { ConfigSnapshot, type Declarations } from "../store/ConfigSnapshot.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
 export class Catalog extends Context.Service<
   Catalog,
   CatalogView & {
-    /** The accounts of this moment: what was read of them together stays together, whatever changes meanwhile. */
+    /** An immutable view of the current accounts. Several lookups in one view are consistent with each other. */
     readonly now: () => CatalogView
   }
 >()("gateway/catalog/Catalog") {
-  /** The declared accounts and those of the store, as they are at the moment of asking. */
-  static readonly layer: Layer.Layer<Catalog, never, Holdings> = Layer.effect(
+  /** The declared accounts and those of the store; each lookup uses the current snapshot. */
+  static readonly layer: Layer.Layer<Catalog, never, ConfigSnapshot> = Layer.effect(
     Catalog,
     Effect.gen(function* () {
-      const view = yield* (yield* Holdings).view((held) => {
+      const view = yield* (yield* ConfigSnapshot).view((held) => {
         const { accounts, faults } = heldAccounts(held)
-        return { view: catalogOf(accounts), faults }
+        return { view: catalogOf(accounts, tableOf(held.declared.models), servingOf(held.declared)), faults }
       })
-      return { resolve: (slug) => view().resolve(slug), list: () => view().list(), now: view }
+      return {
+        resolve: (slug) => view().resolve(slug),
+        list: () => view().list(),
+        get models() {
+          return view().models
+        },
+        get serving() {
+          return view().serving
+        },
+        now: view
+      }
     })
   )
 
-  /** A catalog of these accounts alone; of two with one slug the first wins. */
+  /** A catalog of the given accounts; of two with the same slug the first wins. */
   static readonly layerMemory = (accounts: ReadonlyArray<ProviderAccount>): Layer.Layer<Catalog> =>
     Layer.sync(Catalog, () => {
-      const view = catalogOf(accounts)
+      const view = catalogOf(accounts, builtInModels)
       return { ...view, now: () => view }
     })
 }
 
-const catalogOf = (accounts: ReadonlyArray<ProviderAccount>): CatalogView => {
+const tableOf = (overlays: ModelOverlays | undefined): ModelTable =>
+  overlays === undefined ? builtInModels : modelTable(overlays)
+
+const servingOf = ({ aliases = {}, defaults = {} }: Declarations): Serving => ({ aliases, defaults })
+
+const catalogOf = (
+  accounts: ReadonlyArray<ProviderAccount>,
+  models: ModelTable,
+  serving: Serving = noServing
+): CatalogView => {
   const bySlug = new Map(accounts.toReversed().map((account) => [account.slug, account]))
   const list = accounts.filter((account) => bySlug.get(account.slug) === account)
-  return { resolve: (slug) => bySlug.get(slug), list: () => list }
+  return { resolve: (slug) => bySlug.get(slug), list: () => list, models, serving }
 }

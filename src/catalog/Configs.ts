@@ -1,4 +1,4 @@
-// Gateway configs: those the operator keeps under an id, and those that come with a request.
+// Gateway configs: finds stored and declared ones by id, and compiles and caches inline ones.
 // It must not know headers, keys or how a config is used.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,23 +10,23 @@ import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import { parseInnerJsonText } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { readConfig } from "../domain/config/readConfig.ts"
-import { Holdings } from "../store/Holdings.ts"
+import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { heldConfigs } from "./heldConfigs.ts"
 
 export class Configs extends Context.Service<
   Configs,
   {
     readonly find: (id: string) => GatewayConfig | undefined
-    /** A config of JSON text, for the gateway key that sends it; the same text is read once. */
+    /** Compiles a config from JSON text and caches it for the gateway key that sent it. */
     readonly read: (text: string, keyId: string) => Result.Result<GatewayConfig, Fault>
   }
 >()("gateway/catalog/Configs") {
-  /** The declared configs and those of the store, as they are at the moment of asking. */
-  static readonly layer: Layer.Layer<Configs, never, Holdings> = Layer.effect(
+  /** The declared configs and those of the store; each lookup uses the current snapshot. */
+  static readonly layer: Layer.Layer<Configs, never, ConfigSnapshot> = Layer.effect(
     Configs,
     Effect.gen(function* () {
       const limits = yield* Limits
-      const view = yield* (yield* Holdings).view((held) => {
+      const view = yield* (yield* ConfigSnapshot).view((held) => {
         const { configs, faults } = heldConfigs(held, limits)
         return { view: new Map(Object.entries(configs)), faults }
       })
@@ -34,7 +34,7 @@ export class Configs extends Context.Service<
     })
   )
 
-  /** Configs by their ids, and none besides. */
+  /** A catalog of the given configs only. */
   static readonly layerMemory = (configs: Readonly<Record<string, GatewayConfig>>): Layer.Layer<Configs> =>
     Layer.effect(
       Configs,
@@ -45,7 +45,7 @@ export class Configs extends Context.Service<
     )
 }
 
-/** Reads texts, and remembers them until they are too many or too large; then the oldest of the key with the most is forgotten. */
+/** Compiles and caches texts. A full cache evicts the oldest config of the key that holds the most. */
 const textReader = (limits: LimitValues): Configs["Service"]["read"] => {
   const texts = new FairEntries<Result.Result<GatewayConfig, Fault>>(limits.configEntries, limits.configBytes)
   const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
@@ -56,7 +56,7 @@ const textReader = (limits: LimitValues): Configs["Service"]["read"] => {
     const met = texts.get(text)
     if (met !== undefined) return met
     const config = parsed(text)
-    // Every target holds what stands above it.
+    // Each target contains everything it inherits, so the size grows with the number of targets.
     const bytes = text.length * Math.max(1, Result.isSuccess(config) ? config.success.targets.length : 1)
     if (bytes <= limits.configBytes) texts.set(keyId, text, config, bytes)
     return config

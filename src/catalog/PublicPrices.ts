@@ -1,11 +1,11 @@
-// The public price list that comes with the gateway, large enough to be read only when somebody counts.
-// It must not know the operator's prices or who asks.
+// The public price list from the package @pydantic/genai-prices, loaded lazily because it is large.
+// It must not know the operator's prices or which part asks.
 import type { ModelPrice } from "@pydantic/genai-prices"
 import * as Effect from "effect/Effect"
 import type { Price, Rate } from "../domain/Usage.ts"
 import type { PriceList } from "./Prices.ts"
 
-/** Without the package only what was told otherwise has a price. */
+/** Without the package only the operator's prices and the supplement apply. */
 export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   Effect.option(Effect.tryPromise(() => import("@pydantic/genai-prices"))),
   (found) => {

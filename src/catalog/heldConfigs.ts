@@ -1,23 +1,23 @@
-// The configs there are: the declared ones, and behind them those of the store.
+// Merges declared gateway configs with those of the store; declared ones take precedence.
 // It must not know how a config is used.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { inOneLine } from "../domain/faults.ts"
+import { joinFaults } from "../domain/faults.ts"
 import { type GatewayConfig, WrittenConfig } from "../domain/config/GatewayConfig.ts"
 import type { ConfigLimits } from "../domain/config/readConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
-import type { Held, RecordFault } from "../store/Holdings.ts"
+import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
-/** What a stored config is: its name for people, and the config as it is written. */
+/** A stored config: a title for operators, and the config in Portkey's format. */
 export const ConfigEntry = Schema.Struct({ name: Schema.optionalKey(Schema.String), config: WrittenConfig })
 
 const read = recordReader(ConfigEntry)
 
-/** A declared config wins over a stored one of its id. */
+/** A declared config wins over a stored one of the same id. */
 export const heldConfigs = (
-  held: Held,
+  held: ConfigState,
   limits: ConfigLimits
 ): {
   readonly configs: Readonly<Record<string, GatewayConfig>>
@@ -34,7 +34,7 @@ export const heldConfigs = (
       continue
     }
     const { configs, faults: found } = readConfigs({ [id]: entry.success.config }, accounts, limits)
-    if (found.length > 0) faults.push({ id: `config ${id}`, message: inOneLine(found) })
+    if (found.length > 0) faults.push({ id: `config ${id}`, message: joinFaults(found) })
     else Object.assign(stored, configs)
   }
   return { configs: { ...stored, ...held.declared.configs }, faults }

@@ -1,10 +1,10 @@
-// The prompts there are: the declared ones, and behind them those of the store, each with all its versions.
-// It must not know templates or how a prompt is asked for.
+// Merges declared prompts with those of the store, each with all its versions; declared ones take precedence.
+// It must not know templates or how a prompt is requested.
 import * as Result from "effect/Result"
 import type { Prompt } from "../domain/Prompt.ts"
-import { PromptEntry } from "../domain/settings/Settings.ts"
-import type { Held, RecordFault } from "../store/Holdings.ts"
-import type { StoredRecord } from "../store/Records.ts"
+import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
+import type { StoredRecord } from "../store/StoredRecord.ts"
 import { recordReader } from "../store/readRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 import { readPrompts } from "./readPrompts.ts"
@@ -12,9 +12,9 @@ import type { TemplateLimits } from "./renderTemplate.ts"
 
 const read = recordReader(PromptEntry)
 
-/** A declared prompt wins over a stored one of its id. A version's number is that of its record. */
+/** A declared prompt wins over a stored one of the same id. The number of a version is that of its record. */
 export const heldPrompts = (
-  held: Held,
+  held: ConfigState,
   limits: TemplateLimits
 ): {
   readonly prompts: ReadonlyArray<Prompt>
@@ -45,7 +45,7 @@ const entryOf = (record: StoredRecord): StoredRecord => ({
   value: { ...record.value, id: record.id, version: record.version }
 })
 
-/** Labels are those of the newest version; the ones before may have named others. */
+/** Only the newest version sets labels; labels of earlier versions may be outdated. */
 const labelled = (entries: ReadonlyArray<PromptEntry>): ReadonlyArray<PromptEntry> =>
   entries.map((entry, index) => {
     const { labels: _, ...rest } = entry

@@ -1,17 +1,18 @@
-// List prices of models that the price list in use does not know, in US dollars.
-// It must not know how a price is used. Sources: cloud.google.com/vertex-ai/generative-ai/pricing, ai.google.dev/gemini-api/docs/pricing.
+// List prices in US dollars for models that are missing in the public price list.
+// It must not know how prices are used.
+// Sources: cloud.google.com/vertex-ai/generative-ai/pricing, ai.google.dev/gemini-api/docs/pricing.
 import type { Price, Rate } from "../domain/Usage.ts"
 
-/** Told per 1,000 characters ($0.000025), counted in tokens: four characters each, as the same page has it. */
+/** Published as $0.000025 per 1,000 characters; the same page counts four characters as one token. */
 const textEmbedding: Price = { input: 0.1 }
 const perPicture = (image: number): Price => ({ image })
-/** A rate, and the rate of requests beyond so many thousand tokens of input. */
+/** A base rate, and a second rate for requests with more than `thousands` thousand input tokens. */
 const longer = (base: number, price: number, thousands = 200): Rate => ({
   base,
   tiers: [{ start: thousands * 1000, price }]
 })
 
-/** Ids as their provider spells them. */
+/** Prices by the id as the provider spells it. */
 export const priceSupplement: Readonly<Record<string, Price>> = {
   "text-embedding-004": textEmbedding,
   "text-embedding-005": textEmbedding,
@@ -41,17 +42,11 @@ export const priceSupplement: Readonly<Record<string, Price>> = {
   "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },
   "zai-org/glm-4.7-maas": { input: 0.6, output: 2.2 },
   "zai-org/glm-5-maas": { input: 1, output: 3.2, cached: 0.1 },
-  // Aliases that move, each at the price of the most expensive model it has named or may name.
+  // Aliases that change their model, each at the price of the most expensive model it has named or may name.
   "gemini-flash-latest": { input: 1.5, output: 9, cached: 0.15, audioInput: 1.5 },
   "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached: 0.03, audioInput: 0.5 },
   "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached: longer(0.2, 0.4) },
-  // The prices from 2026-12-01 on; the introductory ones until then are half.
-  "gemini-4-argon": { input: 4, output: 20, cached: 0.2 },
-  "gemini-4-carbon": { input: 4, output: 20, cached: 0.2 },
-  "gemini-4-hydrogen": { input: 1.5, output: 7.5, cached: 0.075 },
-  "gemini-4-neon": { input: 3, output: 15, cached: 0.15 },
-  "claude-fable-5-2": { input: 8, output: 40, cached: 0.2, cacheWritten: 10 },
-  "claude-mythos-5-1": { input: 10, output: 50, cached: 0.25, cacheWritten: 12.5 },
+  // The facts lack the price of writing to the cache in a long context.
   "claude-haiku-5-5": {
     input: longer(0.1, 0.5, 100),
     output: longer(0.5, 2.5, 100),

@@ -1,18 +1,18 @@
-// From prompts as they are written to prompts and partials, or to every fault in them.
-// It must not know where they were written or how a prompt is asked for.
+// Reads prompt entries of the configuration file or the store into prompts and partials, or lists their faults.
+// It must not know where the entries were written or how a prompt is requested.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type PromptFault, readyPrompts } from "./readyPrompts.ts"
+import { type PromptFault, compilePrompts } from "./readyPrompts.ts"
 import type { TemplateLimits } from "./renderTemplate.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { PromptEntry } from "../domain/settings/Settings.ts"
+import type { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { hint, isNamed } from "../domain/text/nearest.ts"
-import { faultAt, faultsOfIssue, type Fault, type FaultPath, shown } from "../domain/faults.ts"
+import { faultAt, faultsOfIssue, type Fault, type FaultPath, quoteValue } from "../domain/faults.ts"
 
-/** A prompt while its entries are read, and where each of its versions stands in the file. */
+/** A prompt while its entries are read, with the path of each of its versions in the file. */
 interface Draft {
   readonly id: string
   name: string | undefined
@@ -21,7 +21,7 @@ interface Draft {
   readonly places: Map<number, FaultPath>
 }
 
-/** Parameters stand under a key of their own in the file, and beside the messages in a chat body. */
+/** In the file, parameters have a key of their own; in a chat body they are next to the messages. */
 const placed = (at: FaultPath, [first = "", ...rest]: FaultPath): FaultPath => [
   ...at,
   ...(first === "messages" || first === "model" || first === "text" ? [] : ["parameters"]),
@@ -31,7 +31,7 @@ const placed = (at: FaultPath, [first = "", ...rest]: FaultPath): FaultPath => [
 
 const decodeChat = Schema.decodeUnknownResult(ChatParameters, { errors: "all", onExcessProperty: "ignore" })
 
-/** A version is judged as the chat body it becomes; a variable stands only where text does. */
+/** Validates a version as the chat body it becomes. A variable is allowed only inside text. */
 const chatFaults = (
   { messages = [], model = "", parameters = {} }: PromptEntry,
   at: FaultPath
@@ -56,10 +56,10 @@ const modelFaults = (model: string, at: FaultPath, known: ReadonlyArray<string>)
   const { slug } = ref.success
   return slug === undefined || isNamed(slug, known)
     ? []
-    : [faultAt([...at, "model"], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`)]
+    : [faultAt([...at, "model"], `${quoteValue(slug)} is no provider of this configuration${hint(slug, known)}`)]
 }
 
-/** What one entry says, and what is wrong with it by itself. */
+/** The content of one entry, and its own faults. */
 const contentOf = (
   entry: PromptEntry,
   at: FaultPath,
@@ -85,7 +85,7 @@ const contentOf = (
   }
 }
 
-/** Labels hold for all versions of a prompt, whichever entry gives them. */
+/** Labels apply to all versions of a prompt, whichever entry declares them. */
 const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyArray<Fault> =>
   Object.entries(entry.labels ?? {}).flatMap(([label, version]) => {
     const place = [...at, "labels", label]
@@ -95,14 +95,17 @@ const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyA
       ...(isPromptLabel(label)
         ? []
         : [faultAt(place, 'is not a label: a letter, then letters, digits, "_", "." and "-", at most 64')]),
-      ...(draft.versions.has(version) ? [] : [faultAt(place, `${shown(entry.id)} has no version ${version}`)]),
+      ...(draft.versions.has(version) ? [] : [faultAt(place, `${quoteValue(entry.id)} has no version ${version}`)]),
       ...(earlier === undefined || earlier === version
         ? []
         : [faultAt(place, `is the label of version ${earlier} as well`)])
     ]
   })
 
-/** Prompts in the order of their entries. Entries of one id are its versions, numbered in their order unless they say otherwise; `others` are sound, and lend their texts. */
+/**
+ * Prompts in the order of their entries. Entries with the same id are its versions, numbered in order unless `version`
+ * is set. `others` are valid prompts that may be included as partials.
+ */
 export const readPrompts = (
   written: ReadonlyArray<PromptEntry>,
   accounts: ReadonlyArray<ProviderAccount>,
@@ -118,10 +121,12 @@ export const readPrompts = (
     const draft = drafts.get(id) ?? { id, name: undefined, versions: new Map(), labels: new Map(), places: new Map() }
     drafts.set(id, draft)
     if (!isPromptId(id))
-      faults.push(faultAt([...at, "id"], `${shown(id)} is not an id: letters, digits, "_", "." and "-", at most 64`))
+      faults.push(
+        faultAt([...at, "id"], `${quoteValue(id)} is not an id: letters, digits, "_", "." and "-", at most 64`)
+      )
     const version = entry.version ?? Math.max(0, ...draft.versions.keys()) + 1
     if (draft.versions.has(version))
-      faults.push(faultAt([...at, "version"], `version ${version} of ${shown(id)} is declared twice`))
+      faults.push(faultAt([...at, "version"], `version ${version} of ${quoteValue(id)} is declared twice`))
     const { content, faults: own } = contentOf(entry, at, known)
     faults.push(...own)
     draft.name = entry.name ?? draft.name
@@ -132,7 +137,7 @@ export const readPrompts = (
   for (const { at, draft, entry } of entries) faults.push(...labelFaults(entry, at, draft))
   const prompts = [...drafts.values()].map(({ id, labels, name, versions }): Prompt => ({ id, name, versions, labels }))
   const place = ({ at, id, version }: PromptFault) => placed(drafts.get(id)?.places.get(version) ?? ["prompts"], at)
-  for (const fault of readyPrompts([...prompts, ...others], limits).faults)
+  for (const fault of compilePrompts([...prompts, ...others], limits).faults)
     faults.push(faultAt(place(fault), fault.message))
   return { prompts, faults }
 }

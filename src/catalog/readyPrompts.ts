@@ -1,30 +1,30 @@
-// Prompts made ready to be filled: their templates compiled, their partials put in.
-// It must not know where prompts are kept or how one is asked for.
+// Compiles the templates of all prompts and resolves their partials.
+// It must not know where prompts are stored or how a prompt is requested.
 import * as Result from "effect/Result"
 import { type Prompt, type PromptContent, promptFinder } from "../domain/Prompt.ts"
 import { unreadName } from "../domain/text/nearest.ts"
 import { compileTemplate, type Template, type TemplateFault, type TemplateLimits } from "./renderTemplate.ts"
 
-/** A version of a prompt as a request asks for it. */
+/** One compiled version of a prompt. */
 export interface ReadyPrompt {
-  /** May carry `@slug/`. */
+  /** May start with `@slug/`. */
   readonly model: string
-  /** Messages, and parameters beside them. */
+  /** The messages and the other parameters. */
   readonly template: Template
 }
 
-/** A template that cannot be used, and in which version of which prompt it stands. */
+/** A template fault with the id and version of its prompt. */
 export interface PromptFault extends TemplateFault {
   readonly id: string
   readonly version: number
 }
 
-export type Ready = {
+export type CompiledPrompts = {
   readonly prompts: ReadonlyMap<PromptContent, ReadyPrompt>
   readonly faults: ReadonlyArray<PromptFault>
 }
 
-/** A prompt of one message of text is a partial as well. */
+/** A prompt of a single text message may also be used as a partial. */
 const textOf = (content: PromptContent): string | undefined => {
   if (content._tag === "Partial") return content.text
   const [only] = content.messages
@@ -32,8 +32,8 @@ const textOf = (content: PromptContent): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-/** Every version of every prompt made ready, and all that is wrong with their templates. */
-export const readyPrompts = (declared: ReadonlyArray<Prompt>, limits: TemplateLimits): Ready => {
+/** Compiles every version of every prompt and collects all template faults. */
+export const compilePrompts = (declared: ReadonlyArray<Prompt>, limits: TemplateLimits): CompiledPrompts => {
   const find = promptFinder(declared)
   const partials = (reference: string): Result.Result<string, string> => {
     const found = find(reference)

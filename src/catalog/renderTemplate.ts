@@ -1,5 +1,5 @@
-// JSON values whose strings hold {{variables}} and {{>partials}}: made ready once, filled for each request.
-// It must not know prompts, requests, or where partials are kept.
+// Templates with {{variables}} and {{>partials}} in JSON strings: compiled once, rendered for each request.
+// It must not know prompts, requests, or where partials are stored.
 import * as Result from "effect/Result"
 import { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, pathText } from "../domain/text/json.ts"
@@ -9,30 +9,30 @@ import { isRefusedKey } from "../domain/text/refusedKeys.ts"
 
 export type Variables = Readonly<Record<string, string>>
 
-/** What is wrong with a template: where in the value, and a sentence. */
+/** A template fault: its path in the value, and a sentence. */
 export interface TemplateFault {
   readonly at: ReadonlyArray<string | number>
   readonly message: string
 }
 
-/** The text of a partial by its reference; the failure says why there is none. */
+/** Looks up the text of a partial; the failure is the reason why there is none. */
 export type Partials = (reference: string) => Result.Result<string, string>
 
 export type TemplateLimits = Pick<LimitValues, "promptDepth" | "promptPartials">
 
-/** An object whose strings are split and whose partials are in place, so that filling it searches no text. */
+/** A compiled object: strings are split and partials included, so rendering does not search text. */
 export interface Template {
-  /** How often each variable is put in. */
+  /** How often each variable occurs. */
   readonly uses: ReadonlyMap<string, number>
-  /** Length of all texts around the variables. */
+  /** Total length of the text around the variables. */
   readonly length: number
   readonly filledBy: (variables: Variables) => JsonObject
 }
 
-/** Text that stands, or a variable to put in. */
+/** Fixed text, or a variable. */
 type Piece = string | { readonly variable: string }
 
-/** The same value for every request, or one that is made for each. */
+/** A constant value, or a value that depends on the variables. */
 type Part<A extends Json> = { readonly value: A } | { readonly filledBy: (variables: Variables) => A }
 
 const filled = <A extends Json>(part: Part<A>, variables: Variables): A =>
@@ -42,7 +42,7 @@ const variableTag = /^[A-Za-z_][\w.-]{0,63}$/
 const partialTag = /^>\s*([A-Za-z0-9][\w.-]*(?:@[A-Za-z0-9][\w.-]*)?)$/
 const forms = "a variable is written {{name}}, a partial {{>id}}, and braces that are text \\{{"
 
-/** Text between tags, tags without their braces, or the fault that ends the reading. */
+/** Text between tags, a tag without its braces, or the fault that ends the parse. */
 type Token = { readonly text: string } | { readonly tag: string } | { readonly fault: string }
 
 const tokens = (text: string): ReadonlyArray<Token> => {
@@ -64,7 +64,7 @@ const tokens = (text: string): ReadonlyArray<Token> => {
   return out
 }
 
-/** Splits the texts of one template and puts partials in their places; a fault stands for nothing. */
+/** Splits text into pieces and includes partials; a faulty tag produces no piece. */
 const splitter = (
   partials: Partials,
   limits: TemplateLimits,
@@ -100,7 +100,7 @@ const splitter = (
   return (text: string, at: TemplateFault["at"]) => split(text, at, [])
 }
 
-/** Makes an object ready; with any fault the template is of no use. */
+/** Compiles an object; with any fault the template must not be used. */
 export const compileTemplate = (
   value: JsonObject,
   partials: Partials,
@@ -128,7 +128,7 @@ export const compileTemplate = (
   }
   const object = (members: JsonObject, at: TemplateFault["at"]): Part<JsonObject> => {
     const parts = Object.entries(members).map(([key, member]) => [key, any(member ?? null, [...at, key])] as const)
-    // Made of entries, a member named `__proto__` is one like others.
+    // `fromEntries` keeps a member named `__proto__` as plain data.
     const fill = (variables: Variables) =>
       Object.fromEntries(parts.map(([key, part]) => [key, filled(part, variables)]))
     return parts.every(([, part]) => "value" in part) ? { value: fill({}) } : { filledBy: fill }
@@ -142,7 +142,7 @@ export const compileTemplate = (
   return { template: { uses, length, filledBy: (variables) => filled(whole, variables) }, faults }
 }
 
-/** Values are text and stay it: what looks like a tag in them is read by nobody. */
+/** Values are inserted as plain text; tags inside a value are not expanded. */
 const joined = (pieces: ReadonlyArray<Piece>, variables: Variables): string => {
   let text = ""
   for (const piece of pieces) text += typeof piece === "string" ? piece : (variables[piece.variable] ?? "")
@@ -151,7 +151,7 @@ const joined = (pieces: ReadonlyArray<Piece>, variables: Variables): string => {
 
 const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message }))
 
-/** The variables of a request: an object of strings, or nothing. */
+/** The variables of a request: an object of strings, or absent. */
 export const readVariables = (value: Json | undefined): Result.Result<Variables, BodyInvalid> => {
   if (value === undefined || value === null) return Result.succeed({})
   if (!isJsonObject(value))
@@ -167,7 +167,7 @@ export const readVariables = (value: Json | undefined): Result.Result<Variables,
   return Result.succeed(Object.fromEntries(entries))
 }
 
-/** The object with every variable in its place, or all that are missing; bounded before any text is made. */
+/** Renders the object, or reports all missing variables. The size is checked before any text is built. */
 export const renderTemplate = (
   { filledBy, length, uses }: Template,
   variables: Variables,
@@ -176,7 +176,7 @@ export const renderTemplate = (
   const missing: Array<string> = []
   let size = length
   for (const [name, times] of uses) {
-    // What every object inherits is no variable.
+    // Inherited properties do not count as variables.
     if (Object.hasOwn(variables, name)) size += times * (variables[name] ?? "").length
     else missing.push(name)
   }

@@ -1,5 +1,6 @@
-// `check`: reads the whole configuration and says what is wrong with it.
-// It must not know providers' services; nothing is sent.
+// `check`: reads the whole configuration and prints its faults and warnings.
+// Must not call a provider or open the store.
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -7,25 +8,34 @@ import type { Settings } from "../domain/settings/Settings.ts"
 import { visibleLines } from "../domain/text/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
-import { type Failure, usage } from "./Failure.ts"
+import { type Failure, usageFailure } from "./Failure.ts"
+import { modelNotices, type PlacedNotice } from "./modelNotices.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 
 export interface CheckOptions {
   readonly config: string | undefined
   readonly json: boolean
+  /** `deprecated`: a model whose end is announced fails the check as well. */
+  readonly failOn: "deprecated" | undefined
 }
 
-/** What is sound, and perhaps not meant. */
-const warnings = ({ accounts }: Settings): ReadonlyArray<string> =>
-  accounts.flatMap(({ credentials, gcs, kind, slug }) =>
+/** Settings that are valid and probably not intended. */
+const collectWarnings = ({ accounts }: Settings, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => [
+  ...accounts.flatMap(({ credentials, gcs, kind, slug }) =>
     kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
       ? [
           `@${slug} has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none`
         ]
       : []
-  )
+  ),
+  ...models.filter(({ kind }) => kind === "deprecated").map(noticeText)
+]
 
-const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
+const noticeText = ({ at, text }: PlacedNotice): string => `${at}: ${text}`
+
+const isError = ({ kind }: PlacedNotice): boolean => kind === "shut_down" || kind === "not_offered"
+
+const textLines = ({ file, settings }: Loaded, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
   return [
     `ok  ${file ?? "no configuration file; environment and defaults"}`,
@@ -36,15 +46,17 @@ const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
     settings.keys.length === 0
       ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
       : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`,
-    ...warnings(settings).map((text) => `warn  ${text}`)
+    ...models.filter(isError).map((one) => `error ${noticeText(one)}`),
+    ...collectWarnings(settings, models).map((text) => `warn  ${text}`),
+    ...models.filter(({ kind }) => kind === "unknown").map((one) => `note  ${noticeText(one)}`)
   ]
 }
 
-/** What a sound configuration holds; names only, no secret. */
-const shape = (file: string | undefined, settings: Settings) => {
+/** The summary of a valid configuration for `--json`. Names only; it never contains a secret. */
+const jsonSummary = (file: string | undefined, settings: Settings, models: ReadonlyArray<PlacedNotice>) => {
   const { accounts, configs = {}, keys, prompts = [], server } = settings
   return {
-    ok: true,
+    ok: !models.some(isError),
     file: file ?? null,
     server: { host: server.host, port: server.port },
     providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
@@ -57,22 +69,32 @@ const shape = (file: string | undefined, settings: Settings) => {
     keys: keys.map(({ name }) => name),
     configs: Object.keys(configs),
     prompts: prompts.map(({ id }) => id),
-    warnings: warnings(settings)
+    warnings: collectWarnings(settings, models),
+    models: models.map(({ at, kind, text }) => ({ at, kind, message: text }))
   }
 }
 
 export const check = Effect.fn("Cli.check")(function* ({
   config,
+  failOn,
   json
 }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome)) {
     if (json)
       yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
-    return yield* usage(json ? "" : outcome.failure)
+    return yield* usageFailure(json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
+  const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
+  const models = modelNotices(settings, today)
   yield* Console.log(
-    visibleLines(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n"))
+    visibleLines(
+      json
+        ? JSON.stringify(jsonSummary(file, settings, models), null, 2)
+        : textLines(outcome.success, models).join("\n")
+    )
   )
+  const fails = models.some((one) => isError(one) || (failOn === "deprecated" && one.kind === "deprecated"))
+  if (fails) return yield* usageFailure("")
 })

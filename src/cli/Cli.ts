@@ -1,5 +1,5 @@
-// The command line: verbs, flags, help and exit codes.
-// It must not know what a verb does: each is loaded when it is called.
+// The command line: verbs, flags, help texts and exit codes.
+// Must not import the implementation of a verb; each verb is loaded when it is called.
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -101,7 +101,13 @@ const demo = Command.make(
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
-const check = Command.make("check", { config, json }, (given) =>
+const failOn = Flag.Literals("fail-on", ["deprecated"]).pipe(
+  Flag.withDescription("Fail on models whose end is announced as well"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+
+const check = Command.make("check", { config, failOn, json }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./Check.ts")),
     (verb) => verb.check(given)
@@ -118,7 +124,12 @@ const migrate = Command.make("migrate", { config }, (given) =>
   )
 ).pipe(Command.withDescription("Bring the store to the tables of this version"))
 
-const doctor = Command.make("doctor", { config, json }, (given) =>
+const online = Flag.Boolean("online").pipe(
+  Flag.withDescription("Compare the models of the configuration with those of each provider"),
+  Flag.withDefault(false)
+)
+
+const doctor = Command.make("doctor", { config, json, online }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./doctor/Doctor.ts")),
     (verb) => verb.doctor(given)
@@ -139,6 +150,11 @@ const explain = Command.make(
       Flag.withDescription("Slug for a model that names none"),
       Flag.optional,
       Flag.map(Option.getOrUndefined)
+    ),
+    model: Flag.String("model").pipe(
+      Flag.withDescription("Print the facts in force about this model, and read no request"),
+      Flag.optional,
+      Flag.map(Option.getOrUndefined)
     )
   },
   (given) =>
@@ -148,7 +164,10 @@ const explain = Command.make(
     )
 ).pipe(
   Command.withDescription("Read a chat request on stdin, print the upstream request it becomes, send nothing"),
-  Command.withExamples([{ command: "model-gateway explain --provider google < request.json" }])
+  Command.withExamples([
+    { command: "model-gateway explain --provider google < request.json" },
+    { command: "model-gateway explain --model gemini-3.8-flash", description: "What is known of a model" }
+  ])
 )
 
 const health = Command.make(
@@ -175,7 +194,7 @@ const gateway = Command.make("model-gateway").pipe(
   Command.withSubcommands([serve, demo, check, doctor, explain, health, ...recordVerbs, migrate])
 )
 
-/** Words go to stderr: a wrong call prints its fault and where help is, not the help itself. */
+/** Prints to stderr. A wrong call gets its fault and the help command, without the whole help text. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag !== "InvalidInvocation"
@@ -187,11 +206,11 @@ const presenter: CliOutput.Presenter = {
 
 const runGateway = Command.runWith(gateway, { version })
 
-/** The whole program of one call with these words; fails with a `Failure` whose message has been printed. */
-export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> =>
+/** Runs one call with these arguments. Fails with a `Failure` whose message is already printed. */
+export const runCli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> =>
   runGateway(words).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
-    // No wizard: nothing here asks questions.
+    // `--wizard` is left out: no verb asks questions.
     Effect.provideService(CliConfig.CliConfig, {
       builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
     }),

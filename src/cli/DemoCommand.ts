@@ -1,5 +1,5 @@
-// `demo`: the gateway in front of a simulated Google, in one process.
-// It must not know what is simulated.
+// `demo`: runs the gateway in front of the simulated Google services, in one process.
+// Must not know what the simulator answers.
 import { isIP } from "node:net"
 import { join, resolve } from "node:path"
 import * as Console from "effect/Console"
@@ -10,26 +10,26 @@ import { defaultServer, type Settings, type StoreSetting } from "../domain/setti
 import { describeStore } from "../domain/settings/storeLocation.ts"
 import { version } from "../domain/version.ts"
 import { makeKey } from "../keys/KeyText.ts"
-import { failed, type Failure } from "./Failure.ts"
-import { firstKeys } from "./FirstKeys.ts"
-import { originOf, runGateway } from "./Serve.ts"
+import { commandFailure, type Failure } from "./Failure.ts"
+import { makeMissingKeys } from "./FirstKeys.ts"
+import { renderOrigin, runGateway } from "./Serve.ts"
 
 export interface DemoFlags {
   readonly host?: string
   readonly port?: number
   readonly snippets: boolean
-  /** Folder of a store; without it nothing outlives the demo. */
+  /** Folder of a store. Without it, changes end with the demo. */
   readonly data?: string | undefined
 }
 
-/** Reachable from this machine only. */
+/** True for an address that only this machine can reach. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))
 
 export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.fn.Return<void, Failure> {
   const { host, port } = { ...defaultServer, ...flags }
   if (flags.snippets) {
-    const facts = { origin: originOf(host, port), key: demoKey, version }
+    const facts = { origin: renderOrigin(host, port), key: demoKey, version }
     yield* Console.log(
       snippets(facts)
         .map(({ code, title }) => `--- ${title}\n${code}\n`)
@@ -40,13 +40,15 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
   const key = isLoopback(host) ? demoKey : makeKey()
   yield* Effect.scoped(
     Effect.gen(function* () {
-      const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) => failed(error.message))
-      const settings = flags.data === undefined ? simulated : { ...simulated, store: storeIn(flags.data) }
+      const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) =>
+        commandFailure(error.message)
+      )
+      const settings = flags.data === undefined ? simulated : { ...simulated, store: storeInFolder(flags.data) }
       const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
       return yield* runGateway(
         { ...settings, log },
         Effect.fnUntraced(function* (origin) {
-          const kept = settings.store === undefined ? [] : yield* keptLines(settings)
+          const kept = settings.store === undefined ? [] : yield* describeDataFolder(settings)
           yield* Console.error([banner({ origin, key, version }), ...kept].join("\n"))
         })
       )
@@ -54,8 +56,8 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
   )
 })
 
-/** What the admin API and the verbs on the store change is kept in this folder. */
-const storeIn = (folder: string): StoreSetting => {
+/** A store in this folder; it keeps changes of the admin API and of the record verbs. */
+const storeInFolder = (folder: string): StoreSetting => {
   const whole = resolve(folder)
   return {
     location: { kind: "sqlite", path: join(whole, "gateway.db") },
@@ -64,8 +66,8 @@ const storeIn = (folder: string): StoreSetting => {
   }
 }
 
-const keptLines = Effect.fnUntraced(function* (settings: Settings) {
-  const { admin } = yield* firstKeys(settings)
+const describeDataFolder = Effect.fnUntraced(function* (settings: Settings) {
+  const { admin } = yield* makeMissingKeys(settings)
   return [
     `Data     ${settings.store === undefined ? "in memory" : describeStore(settings.store.location)}`,
     ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, told this once`])

@@ -1,30 +1,43 @@
-// `explain`: a chat request on stdin, the upstream request it becomes on stdout; nothing is sent.
-// It must not know how that is found out: the service's own dry run answers.
+// `explain`: prints the upstream request of a chat or responses request on stdin, or the facts about a model. Sends nothing.
+// Must not translate; the service's own dry run answers.
 import { text } from "node:stream/consumers"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { operations } from "../domain/operations.ts"
+import { modelIdOf } from "../domain/ModelRef.ts"
+import { explainModel } from "../domain/models/modelOrigins.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import { visibleLines } from "../domain/text/printable.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
 import { makeKey } from "../keys/KeyText.ts"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { commandFailure, type Failure, usageFailure } from "./Failure.ts"
 import { loadSettings } from "./settings/LoadSettings.ts"
 import { withoutAbsentStore } from "./doctor/StoreChecks.ts"
 
 export interface ExplainOptions {
   readonly config: string | undefined
-  /** Slug for a model without one. */
+  /** Slug for a model that names no provider. */
   readonly provider: string | undefined
+  /** The model whose facts are printed instead of a request. */
+  readonly model: string | undefined
 }
 
 const readStdin: Effect.Effect<string, Failure> = Effect.suspend(() =>
   process.stdin.isTTY
-    ? Effect.fail(usage("explain reads a chat request on stdin: model-gateway explain < request.json"))
-    : Effect.tryPromise({ try: () => text(process.stdin), catch: () => failed("stdin cannot be read") })
+    ? Effect.fail(usageFailure("explain reads a chat request on stdin: model-gateway explain < request.json"))
+    : Effect.tryPromise({ try: () => text(process.stdin), catch: () => commandFailure("stdin cannot be read") })
 )
+
+/** A request with items and without messages is one of the Responses API. */
+const pathOf = (body: string): string => {
+  const json = Result.getOrUndefined(parseJsonText(body))
+  return isJsonObject(json) && json["messages"] === undefined && json["input"] !== undefined
+    ? "/v1/responses"
+    : operations.chat.path
+}
 
 const errorText = (body: JsonObject): string => {
   const error = body["error"]
@@ -34,6 +47,10 @@ const errorText = (body: JsonObject): string => {
 
 export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptions): Effect.fn.Return<void, Failure> {
   const loaded = yield* loadSettings({ config: options.config, flags: {} })
+  if (options.model !== undefined) {
+    const facts = explainModel(loaded.settings.models ?? {}, modelIdOf(options.model.replace(/^@[^/]*\//, "")))
+    return yield* Console.log(visibleLines(JSON.stringify(facts, null, 2)))
+  }
   const settings = withoutAbsentStore(loaded.settings)
   const body = yield* readStdin
   const key = makeKey()
@@ -59,14 +76,14 @@ export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptio
   const answer = yield* Effect.tryPromise({
     try: async () => {
       const response = await web.handler(
-        new Request("http://localhost/v1/chat/completions", { method: "POST", headers, body })
+        new Request(`http://localhost${pathOf(body)}`, { method: "POST", headers, body })
       )
       return { status: response.status, body: await response.text() }
     },
-    catch: () => failed("the request could not be explained")
+    catch: () => commandFailure("the request could not be explained")
   }).pipe(Effect.ensuring(Effect.promise(() => web.dispose())))
   const json = Result.getOrUndefined(parseJsonText(answer.body))
-  if (!isJsonObject(json)) return yield* failed("the request could not be explained")
-  if (answer.status !== 200) return yield* failed(errorText(json))
+  if (!isJsonObject(json)) return yield* commandFailure("the request could not be explained")
+  if (answer.status !== 200) return yield* commandFailure(errorText(json))
   yield* Console.log(visibleLines(JSON.stringify(json, null, 2)))
 })

@@ -1,8 +1,8 @@
 // `health`: asks a running gateway whether it is ready.
-// It must not know the configuration.
+// Must not read the configuration.
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { commandFailure, type Failure, usageFailure } from "./Failure.ts"
 
 const waitMillis = 5_000
 
@@ -17,19 +17,19 @@ export const health = Effect.fn("Cli.health")(function* (options: {
   readonly json: boolean
 }): Effect.fn.Return<void, Failure> {
   const url = readyUrl(options.url)
-  if (url === undefined) return yield* usage("--url takes an http or https URL")
+  if (url === undefined) return yield* usageFailure("--url takes an http or https URL")
   const response = yield* Effect.tryPromise({
     try: () => fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMillis) }),
-    catch: () => failed(`no answer from ${url.origin}`)
+    catch: () => commandFailure(`no answer from ${url.origin}`)
   })
   if (options.json)
     yield* Console.log(
       yield* Effect.tryPromise({
         try: () => response.text(),
-        catch: () => failed(`the answer of ${url.origin} broke off`)
+        catch: () => commandFailure(`the answer of ${url.origin} broke off`)
       })
     )
   if (response.status !== 200)
-    return yield* failed(options.json ? "" : `not ready: ${url.origin} answered ${response.status}`)
+    return yield* commandFailure(options.json ? "" : `not ready: ${url.origin} answered ${response.status}`)
   if (!options.json) yield* Console.log("ready")
 })

@@ -1,6 +1,5 @@
-// Reads the configuration anew on SIGHUP and when one of its files has changed, and puts it in the place of the one in use.
-// It must not know what a configuration is used for. Whole or not at all: with a fault in it, nothing changes.
-import { stat } from "node:fs/promises"
+// Reloads the configuration on SIGHUP and when one of its files changes. A fault keeps the configuration in use.
+// Must not know what a configuration is used for.
 import { isatty } from "node:tty"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -10,95 +9,68 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { Limits } from "../domain/Limits.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
-import { type Declarations, Holdings } from "../store/Holdings.ts"
+import { type Declarations, ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
-import { type Loaded, type LoadOptions, type Reading, readConfiguration } from "./settings/LoadSettings.ts"
+import { makeConfigWatch } from "./ConfigWatch.ts"
+import type { Loaded, LoadOptions, Reading } from "./settings/LoadSettings.ts"
 
 export interface ReloadOptions {
   readonly load: LoadOptions
-  /** What the service was started with, as it was read. */
+  /** The settings the service was started with. */
   readonly started: Settings
-  /** From what is read to what is declared. */
+  /** Makes declarations from settings that were read. */
   readonly declarations: (settings: Settings) => Declarations
 }
 
-/** Parts of a configuration that are replaced while the service runs. */
-const replaced: ReadonlySet<string> = new Set<keyof Declarations>(["accounts", "configs", "keys", "prompts"])
+/** Parts of a configuration that a reload replaces. All other changes need a restart. */
+const reloadedParts: ReadonlySet<string> = new Set<keyof Declarations>([
+  "accounts",
+  "aliases",
+  "configs",
+  "defaults",
+  "keys",
+  "models",
+  "prompts"
+])
 
 /** Names of the parts in which two configurations differ. */
-const differing = (one: Settings, other: Settings): ReadonlyArray<string> => {
+const namesOfChanges = (one: Settings, other: Settings): ReadonlyArray<string> => {
   const [before, after] = [new Map(Object.entries(one)), new Map(Object.entries(other))]
   return [...new Set([...before.keys(), ...after.keys()])]
     .filter((name) => !Equal.equals(before.get(name), after.get(name)))
     .sort()
 }
 
-/** What tells one state of a file from another; a link is followed, so that one which is set to another folder is a change. */
-const stateOf = (path: string): Promise<string> =>
-  stat(path, { bigint: true }).then(
-    ({ ctimeNs, dev, ino, mtimeNs, size }) => [dev, ino, size, mtimeNs, ctimeNs].join(),
-    () => "absent"
-  )
-
-type States = ReadonlyMap<string, string>
-
-const statesOf = (paths: Iterable<string>): Effect.Effect<States> =>
-  Effect.promise(
-    async () => new Map(await Promise.all([...paths].map(async (path) => [path, await stateOf(path)] as const)))
-  )
-
-/** Wakes whoever listens; many calls before it looks are one. While a terminal is being closed, the process ends as it always did. */
+/** SIGHUP signals; several before the next take count as one. A closing terminal sends SIGHUP too and ends the process. */
 const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.gen(function* () {
-  const calls = yield* Queue.sliding<void>(1)
+  const signals = yield* Queue.sliding<void>(1)
   const isOfTerminal = isatty(0)
-  const heard = () => {
+  const onHangup = () => {
     if (isOfTerminal && !isatty(0)) process.kill(process.pid, "SIGTERM")
-    else Queue.offerUnsafe(calls, undefined)
+    else Queue.offerUnsafe(signals, undefined)
   }
   yield* Effect.acquireRelease(
-    Effect.sync(() => process.on("SIGHUP", heard)),
-    () => Effect.sync(() => process.off("SIGHUP", heard))
+    Effect.sync(() => process.on("SIGHUP", onHangup)),
+    () => Effect.sync(() => process.off("SIGHUP", onHangup))
   )
-  return calls
+  return signals
 })
 
-/**
- * Follows the configuration until the scope closes. Files are looked at every `refreshMillis`, as editors replace them and
- * mounted ones are links that are set anew; one is read when two looks in a row have found it the same, so that nobody reads
- * what is half written. SIGHUP reads at once.
- */
-export const followConfiguration = Effect.fnUntraced(function* ({ declarations, load, started }: ReloadOptions) {
-  const holdings = yield* Holdings
-  const { refreshMillis } = yield* Limits
+/** The counters, logs and state of reloads: applies a reading whole, or keeps the configuration in use. */
+const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: ReloadOptions) {
+  const holdings = yield* ConfigSnapshot
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  const taken = registry.counter(metrics.configReloads, { result: "success" })
+  const succeeded = registry.counter(metrics.configReloads, { result: "success" })
   const refused = registry.counter(metrics.configReloads, { result: "failure" })
-  const hangup = yield* hangups
   let inUse = started
-  let files: ReadonlyArray<string> = []
-  let [read, seen]: [States, States] = [new Map(), new Map()]
-
-  /** Reads until all that is read was looked at before, so that no change falls between. */
-  const readAnew: Effect.Effect<Reading> = Effect.gen(function* () {
-    const before = yield* statesOf(files)
-    const reading = yield* readConfiguration(load)
-    if (reading.files.some((file) => !before.has(file))) {
-      files = [...new Set([...files, ...reading.files])]
-      return yield* readAnew
-    }
-    // A file that a fault kept from being read is waited for as well.
-    if (Result.isSuccess(reading.outcome)) files = reading.files
-    read = seen = before
-    return reading
-  })
 
   const takeOver = Effect.fnUntraced(function* ({ file, settings }: Loaded) {
-    const changed = differing(inUse, settings).filter((name) => replaced.has(name))
-    const kept = differing(started, settings).filter((name) => !replaced.has(name))
+    const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
+    const kept = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
     yield* holdings.declare(declarations(settings))
     inUse = settings
-    taken.add(1)
+    succeeded.add(1)
     yield* Effect.logInfo(
       [
         `The configuration was read anew from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
@@ -113,10 +85,10 @@ export const followConfiguration = Effect.fnUntraced(function* ({ declarations, 
     yield* Effect.logWarning("The configuration has faults; the one in use stays.")
   })
 
-  /** An empty file is one whose writing failed, or is not over: taken over it would end every key. */
-  const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && differing(inUse, settings).length > 0
+  /** True for an empty file that would change something. Its writing failed or is incomplete. */
+  const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && namesOfChanges(inUse, settings).length > 0
 
-  const reload = Effect.flatMap(readAnew, ({ outcome }) =>
+  const reload = ({ outcome }: Reading): Effect.Effect<void> =>
     Result.match(outcome, {
       onSuccess: (loaded) =>
         isCutShort(loaded)
@@ -124,25 +96,32 @@ export const followConfiguration = Effect.fnUntraced(function* ({ declarations, 
           : takeOver(loaded),
       onFailure: refuse
     })
-  )
 
-  const look = Effect.gen(function* () {
-    const now = yield* statesOf(files)
-    const isSame = (states: States): boolean => files.every((file) => now.get(file) === states.get(file))
-    const isDue = isSame(seen) && !isSame(read)
-    seen = now
-    if (isDue) yield* reload
-  })
-
-  // What was changed between the start's reading and this one.
-  const { outcome } = yield* readAnew
-  if (
+  /** Applies what changed between the start's reading and the first one here. Faults are left to the next reload. */
+  const catchUp = ({ outcome }: Reading): Effect.Effect<void> =>
     Result.isSuccess(outcome) &&
     !isCutShort(outcome.success) &&
-    differing(started, outcome.success.settings).length > 0
-  )
-    yield* takeOver(outcome.success)
-  const asked = Effect.as(Queue.take(hangup), reload)
+    namesOfChanges(started, outcome.success.settings).length > 0
+      ? takeOver(outcome.success)
+      : Effect.void
+
+  return { catchUp, reload }
+})
+
+/**
+ * Reloads the configuration until the scope closes: on SIGHUP immediately, and after a change of its files.
+ * Files are polled every `refreshMillis`, as editors replace files and mounted files are links.
+ */
+export const followConfiguration = Effect.fnUntraced(function* (options: ReloadOptions) {
+  const { refreshMillis } = yield* Limits
+  const reloader = yield* makeReloader(options)
+  const hangup = yield* hangups
+  const watch = makeConfigWatch(options.load)
+  const readAndReload = Effect.flatMap(watch.read, reloader.reload)
+  const look = Effect.flatMap(watch.hasCompleteChange, (isDue) => (isDue ? readAndReload : Effect.void))
+
+  yield* reloader.catchUp(yield* watch.read)
+  const asked = Effect.as(Queue.take(hangup), readAndReload)
   const due = Effect.as(Effect.sleep(refreshMillis), look)
   yield* Effect.forkScoped(Effect.repeat(Effect.flatten(Effect.raceFirst(asked, due)), Schedule.forever))
 })

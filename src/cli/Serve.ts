@@ -1,5 +1,5 @@
-// `serve`: runs the gateway until it is told to stop.
-// It must not know what the gateway is made of.
+// `serve`: runs the gateway until the process is stopped.
+// Must not know the parts of the gateway.
 import * as Context from "effect/Context"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -14,26 +14,26 @@ import type { Settings } from "../domain/settings/Settings.ts"
 import { Gateway, type GatewayServices } from "../Gateway.ts"
 import { version } from "../domain/version.ts"
 import { describeAccount } from "./describeAccount.ts"
-import { failed, type Failure, storeFailure, usage } from "./Failure.ts"
+import { commandFailure, type Failure, storeFailure, usageFailure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./settings/LoadSettings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
 import type { StoreUnusable } from "../store/Sql.ts"
-import { firstKeys, withKey } from "./FirstKeys.ts"
+import { makeMissingKeys, declareWithKey } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
 
-/** `http://host:port` as a client on this machine writes it. */
-export const originOf = (host: string, port: number): string => {
+/** `http://host:port` as a client on this machine writes it. A wildcard address becomes 127.0.0.1. */
+export const renderOrigin = (host: string, port: number): string => {
   const near = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
   return `http://${near.includes(":") ? `[${near}]` : near}:${port}`
 }
 
-/** Why the service could not start, in the operator's words. */
+/** The reason why the service could not start, for the operator. */
 export const startFailure =
   (settings: Settings) =>
   (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
     if (error._tag === "StoreUnusable") return storeFailure(error)
-    if (error._tag === "PackageMissing") return usage(error.message)
+    if (error._tag === "PackageMissing") return usageFailure(error.message)
     const cause = error.cause
     const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
     const { admin, host, port } = settings.server
@@ -41,7 +41,7 @@ export const startFailure =
       admin !== undefined && typeof cause === "object" && cause !== null && "port" in cause && cause.port === admin.port
     const where = isAdmin ? `${admin.host}:${admin.port}` : `${host}:${port}`
     const how = isAdmin ? "under server.admin_port" : "with --port"
-    return failed(
+    return commandFailure(
       code === "EADDRINUSE"
         ? `cannot listen on ${where}: another process does; choose a port ${how}`
         : code === "EACCES"
@@ -50,7 +50,7 @@ export const startFailure =
     )
   }
 
-/** Starts the gateway, opens it, and stays. Being stopped from then on is no failure. `open` runs with its services once it listens. */
+/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure. */
 export const runGateway = (
   settings: Settings,
   open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>
@@ -66,7 +66,7 @@ export const runGateway = (
       )
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(
-        open(originOf(settings.server.host, "port" in address ? address.port : settings.server.port)),
+        open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
         context
       )
       yield* Effect.sync(() => {
@@ -76,9 +76,9 @@ export const runGateway = (
     })
   )
 
-/** What a service is found to stand on, as it is said when it listens. */
-const found = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
-  ...(server.admin === undefined ? [] : [`Admin    ${originOf(server.admin.host, server.admin.port)}/admin/v1`]),
+/** The start-up lines on the services that this gateway uses: admin port, store, Redis. */
+const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
+  ...(server.admin === undefined ? [] : [`Admin    ${renderOrigin(server.admin.host, server.admin.port)}/admin/v1`]),
   `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
   ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
 ]
@@ -89,14 +89,14 @@ export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Ef
   yield* runGateway(
     { ...settings, log: { ...settings.log, format } },
     Effect.fnUntraced(function* (origin) {
-      const { admin, inference } = yield* firstKeys(settings)
+      const { admin, inference } = yield* makeMissingKeys(settings)
       const accounts = (yield* Catalog).list()
-      yield* followConfiguration({ load: options, started: settings, declarations: withKey(inference) })
+      yield* followConfiguration({ load: options, started: settings, declarations: declareWithKey(inference) })
       yield* Console.error(
         [
           `model-gateway ${version}   ${file ?? "no configuration file"}`,
           `API      ${origin}/v1`,
-          ...found(settings),
+          ...describeServices(settings),
           ...accounts.map((account) => `Account  ${describeAccount(account)}`),
           ...(admin === undefined
             ? []

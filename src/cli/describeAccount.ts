@@ -1,8 +1,8 @@
-// One line on what an account can do, and what to set where it cannot.
-// It must not know secrets: it names the kind of a credential, never its text.
+// One line on an account: its credential and place, and what to set where one is missing.
+// Must not read a credential's text; it names the kind only.
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 
-/** The kind of a credential. */
+/** The kind of a credential, for people. */
 export const credentialName = (credentials: Credentials): string => {
   switch (credentials._tag) {
     case "ApiKey":
@@ -16,17 +16,17 @@ export const credentialName = (credentials: Credentials): string => {
   }
 }
 
-/** What to set where there is no credential. */
-export const remedy = ({ kind, slug }: ProviderAccount): string => {
-  // Variables of the environment are for the two built-in slugs.
+/** The setting that gives the account a credential. */
+export const describeMissingCredential = ({ kind, slug }: ProviderAccount): string => {
+  // Environment variables apply to the two built-in slugs only.
   if (slug !== kind) return "no credential: give the account one, or let requests bring their own"
   return kind === "google"
     ? "no API key: set GEMINI_API_KEY, or let requests bring their own"
     : "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"
 }
 
-/** Without a project or region a Vertex AI account needs them from the request; an API key (express mode) needs neither. */
-const place = (account: ProviderAccount): string => {
+/** Project and region of a Vertex AI account. An API key (express mode) needs neither. */
+const describePlace = (account: ProviderAccount): string => {
   if (account.kind === "google" || account.credentials?._tag === "ApiKey") return ""
   const project = account.projectId ?? "no project (GOOGLE_CLOUD_PROJECT)"
   const region = account.region ?? "no region (GOOGLE_CLOUD_LOCATION)"
@@ -35,6 +35,6 @@ const place = (account: ProviderAccount): string => {
     : `, ${project}, ${region}`
 }
 
-/** `@google  API key`. */
+/** Such as `@google  API key`. */
 export const describeAccount = (account: ProviderAccount): string =>
-  `@${account.slug}  ${account.credentials === undefined ? remedy(account) : credentialName(account.credentials)}${place(account)}`
+  `@${account.slug}  ${account.credentials === undefined ? describeMissingCredential(account) : credentialName(account.credentials)}${describePlace(account)}`

@@ -1,8 +1,8 @@
-// One line about a prompt or partial, for people.
-// It must not know what its versions say.
+// One line on a prompt or partial, for people.
+// Must not read the content of its versions.
 import { defaultLabel, type Prompt } from "../domain/Prompt.ts"
 
-/** `prompt haiku (A haiku): versions 1, 2; production is 1`. */
+/** Such as `prompt haiku (A haiku): versions 1, 2; production is 1`. */
 export const describePrompt = ({ id, labels, name, versions }: Prompt): string => {
   const isPartial = [...versions.values()].every((content) => content._tag === "Partial")
   const named = [...labels].map(([label, version]) => `${label} is ${version}`)

@@ -1,12 +1,12 @@
-// Rows of texts as lines with even columns. Names are chosen by others: no text of a row moves a terminal's cursor or turns its letters.
-// It must not know what the rows say or where they are shown.
+// Aligns rows of texts as a table with even columns. Control and direction characters are made visible.
+// Must not know the meaning of a row or where it is printed.
 import { visible } from "../domain/text/printable.ts"
 
 const widthOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: number): number =>
   Math.max(...rows.map((row) => (row[column] ?? "").length))
 
-/** Two spaces between columns, none behind the last. */
-export const evenly = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+/** Two spaces between columns, none after the last. */
+export const alignColumns = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const rows = given.map((row) => row.map(visible))
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, column) => widthOf(rows, column))

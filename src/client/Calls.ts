@@ -1,4 +1,4 @@
-// One call of the gateway over fetch: headers, body, tries, and every way it can fail as a failure of ours.
+// One client call over fetch: headers, body, timeout, retries, and the mapping of every error to a ClientFailure.
 // It must not know operations or dialects.
 import { answerFacts, type AnswerFacts } from "./answerFacts.ts"
 import { createHeaders, type GatewayOptions } from "./createHeaders.ts"
@@ -17,51 +17,56 @@ import { refusalOf } from "./refusalOf.ts"
 import { delayMillis, isWorthRetrying } from "./retry.ts"
 import { makeWatch, pause, type Watch } from "./Watch.ts"
 
-/** What a single call may say; it wins over what the client says for all. */
+/** Options of a single call; they take precedence over the client's. */
 export interface CallOptions extends Omit<GatewayOptions, "dryRun"> {
   readonly signal?: AbortSignal | undefined
-  /** Further headers; they win over those of the options beside them. */
+  /** Further headers; they take precedence over the headers of the other options. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The longest silence, before the answer and within it, in milliseconds; 0 waits for ever. */
+  /** The longest silence before and within the answer, in milliseconds; 0 disables the timeout. */
   readonly timeoutMillis?: number | undefined
-  /** How often a call that found no answer is made again. */
+  /** How often a call without an answer is retried. */
   readonly maxRetries?: number | undefined
 }
 
-/** What a client says for all its calls. */
+/** Options of a client for all its calls. */
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
-  /** Where the gateway is; `/v1` at its end may stand or not. */
+  /** The address of the gateway, with or without a final `/v1`. */
   readonly baseUrl: string
-  /** Another fetch than the one of the platform. */
+  /** Replaces the platform's fetch. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** Asks what would be sent. */
+/** Requests a dry run: the answer is the request that would be sent upstream. */
 export interface DryOptions extends CallOptions {
   readonly dryRun: true
 }
 
 export interface Call {
   readonly method: "GET" | "POST"
-  /** Below the base URL, with its version. */
+  /** The path below the base URL, with its version. */
   readonly path: string
   readonly body?: object
   readonly options: CallOptions | DryOptions | undefined
 }
 
 /** An answer whose body has not been read. */
-export interface Opened {
+export interface OpenedAnswer {
   readonly response: Response
   readonly facts: AnswerFacts
   readonly watch: Watch
 }
 
-/** Ten minutes, as long as the gateway itself may take. */
+/** Ten minutes, which is the gateway's own default limit. */
 const usualTimeoutMillis = 600 * 1000
 const usualRetries = 2
 
-/** Any error as a failure of ours; `broken` words what an error of the platform means here. */
-export const failureOf = (error: unknown, watch: Watch, broken: (cause: unknown) => ClientFailure): ClientFailure => {
+/** Converts any error to a ClientFailure; `broken` builds the failure for an error of the platform. */
+export const toClientFailure = (
+  error: unknown,
+  watch: Watch,
+  broken: (cause: unknown) => ClientFailure
+): ClientFailure => {
+  // ClientFailure is the union of all classes of GatewayFailure.
   if (error instanceof GatewayFailure) return error as ClientFailure
   switch (watch.fired()) {
     case "aborted":
@@ -83,8 +88,8 @@ const notReached =
   (error: unknown): ClientFailure =>
     new ConnectionFailed(`No answer from ${url}: ${reasonOf(error)}`, noFacts, { cause: error })
 
-/** An answer that stopped or cannot be read. */
-export const brokenOff =
+/** The failure of an answer that ended early or cannot be read. */
+export const answerBroken =
   (facts: AnswerFacts, what: string) =>
   (error: unknown): AnswerBroken =>
     new AnswerBroken(
@@ -93,7 +98,7 @@ export const brokenOff =
       { cause: error }
     )
 
-/** Later ones win, in whatever case their names are written. */
+/** Later headers replace earlier ones, regardless of the case of their names. */
 const headersOf = (client: ClientOptions, { body, options }: Call): Headers => {
   const headers = new Headers(body === undefined ? {} : { "content-type": "application/json" })
   for (const some of [createHeaders(client), client.headers, createHeaders(options ?? {}), options?.headers]) {
@@ -107,7 +112,7 @@ interface Written {
   readonly init: RequestInit
 }
 
-/** Callers without types may leave it out, or give a URL. */
+/** Untyped callers may omit the base URL or pass a URL object. */
 const baseOf = ({ baseUrl }: ClientOptions): string => {
   if (typeof baseUrl !== "string")
     throw new TypeError("baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787")
@@ -122,7 +127,7 @@ const write = (client: ClientOptions, call: Call): Written => {
         method: call.method,
         headers: headersOf(client, call),
         body: call.body === undefined ? null : JSON.stringify(call.body),
-        // A key in a header of our own would follow a redirect anywhere.
+        // On a redirect, fetch would send the gateway key's header to any host.
         redirect: "error"
       }
     }
@@ -131,12 +136,12 @@ const write = (client: ClientOptions, call: Call): Written => {
   }
 }
 
-/** One try. */
+/** One attempt. */
 const attempt = async (
   client: ClientOptions,
   options: CallOptions | undefined,
   { init, url }: Written
-): Promise<Opened> => {
+): Promise<OpenedAnswer> => {
   const watch = makeWatch(options?.signal, options?.timeoutMillis ?? client.timeoutMillis ?? usualTimeoutMillis)
   try {
     watch.signal.throwIfAborted()
@@ -147,36 +152,37 @@ const attempt = async (
     return { response, facts: answerFacts(response.headers), watch }
   } catch (error) {
     watch.release()
-    throw failureOf(error, watch, notReached(url))
+    throw toClientFailure(error, watch, notReached(url))
   }
 }
 
-/** Tries until an answer has begun, or no further try is worth it. */
-export const open = async (client: ClientOptions, call: Call): Promise<Opened> => {
+/** Retries until an answer has begun, or until no further attempt is worthwhile. */
+export const startCall = async (client: ClientOptions, call: Call): Promise<OpenedAnswer> => {
   const written = write(client, call)
   const most = call.options?.maxRetries ?? client.maxRetries ?? usualRetries
   for (let retry = 0; ; retry++) {
     try {
       return await attempt(client, call.options, written)
     } catch (error) {
+      // ClientFailure is the union of all classes of GatewayFailure.
       if (!(error instanceof GatewayFailure) || retry >= most || !isWorthRetrying(error as ClientFailure)) throw error
       await pause(delayMillis(retry, error.retryAfterMillis, Math.random()), call.options?.signal)
     }
   }
 }
 
-/** A whole answer, a JSON object, and what its headers say. */
-export const whole = async (
+/** Reads a complete JSON answer together with the facts in its headers. */
+export const fetchAnswer = async (
   client: ClientOptions,
   call: Call
 ): Promise<readonly [value: object, facts: AnswerFacts]> => {
-  const { facts, response, watch } = await open(client, call)
+  const { facts, response, watch } = await startCall(client, call)
   try {
     const value = readJson(await response.text())
-    if (!isObject(value)) throw brokenOff(facts, "The answer is no JSON object.")(undefined)
+    if (!isObject(value)) throw answerBroken(facts, "The answer is no JSON object.")(undefined)
     return [value, facts]
   } catch (error) {
-    throw failureOf(error, watch, brokenOff(facts, "The answer broke off."))
+    throw toClientFailure(error, watch, answerBroken(facts, "The answer broke off."))
   } finally {
     watch.release()
   }

@@ -1,5 +1,5 @@
-// The client: promises and async iterables over fetch, for Node and browsers; the subpath model-gateway/client.
-// It must not know how calls are made, nor import anything of Effect that runs.
+// The promise client (subpath model-gateway/client): chat, messages, embeddings, images, prompts, models.
+// It must not know how calls are made. At runtime it imports nothing of Effect, so that browsers load little code.
 import type { ChatCompletion, ChatChunk } from "../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
 import type { ImageList } from "../wire/openai/Images.ts"
@@ -9,8 +9,9 @@ import type { ChatBody, ChatTurn, PromptBody } from "../api/ChatBody.ts"
 import type { EmbeddingsBody, ImagesBody } from "../api/MediaBodies.ts"
 import type { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "../api/MessagesBody.ts"
 import type { AnswerFacts } from "./answerFacts.ts"
-import { type CallOptions, type ClientOptions, type DryOptions, open, whole } from "./Calls.ts"
+import { type CallOptions, type ClientOptions, type DryOptions, startCall, fetchAnswer } from "./Calls.ts"
 import { type Dialect, EventStream } from "./EventStream.ts"
+import { operations } from "../domain/operations.ts"
 import { isObject } from "./readJson.ts"
 
 export { createHeaders, type GatewayOptions } from "./createHeaders.ts"
@@ -61,13 +62,13 @@ export type {
 type Streamed = { readonly stream: true }
 type Unstreamed = { readonly stream?: false | null }
 
-/** An operation that answers at once; a dry run answers what would be sent. */
+/** An operation with a single answer; a dry run returns the request that would be sent. */
 export interface Operation<Body, Out> {
   (body: Body, options: DryOptions): Promise<DryRun>
   (body: Body, options?: CallOptions): Promise<Out>
 }
 
-/** An operation that streams on demand. */
+/** An operation that streams when the body asks for it. */
 export interface StreamedOperation<Body, Out, Event> {
   (body: Body, options: DryOptions): Promise<DryRun>
   (body: Body & Unstreamed, options?: CallOptions): Promise<Out>
@@ -75,14 +76,14 @@ export interface StreamedOperation<Body, Out, Event> {
   (body: Body, options?: CallOptions): Promise<Out | EventStream<Event>>
 }
 
-/** The same of a prompt, which is named by id, `id@version` or `id@label`. */
+/** The same for a prompt, named by `id`, `id@version` or `id@label`. */
 export interface PromptOperation {
   (id: string, body: PromptBody, options: DryOptions): Promise<DryRun>
   (id: string, body?: PromptBody & Unstreamed, options?: CallOptions): Promise<ChatCompletion>
   (id: string, body: PromptBody & Streamed, options?: CallOptions): Promise<EventStream<ChatChunk>>
 }
 
-/** Promises reject with a `ClientFailure` and nothing else. */
+/** Promises reject only with a `ClientFailure`. */
 export interface Client {
   readonly chat: {
     readonly completions: {
@@ -112,7 +113,7 @@ const anthropic: Dialect = { lastData: undefined, lastType: "message_stop", idle
 
 const facts = new WeakMap<object, AnswerFacts>()
 
-/** Who answered and how, of an answer or a stream of this client. */
+/** The facts of an answer or a stream of this client: provider, target, retries. */
 export const factsOf = (answer: object): AnswerFacts | undefined =>
   answer instanceof EventStream ? answer.facts : facts.get(answer)
 
@@ -125,31 +126,34 @@ export const createClient = (client: ClientOptions): Client => {
     body: Body | undefined,
     options: CallOptions | DryOptions | undefined
   ) => {
-    const [value, told] = await whole(client, { method, path, options, ...(body === undefined ? {} : { body }) })
+    const [value, told] = await fetchAnswer(client, { method, path, options, ...(body === undefined ? {} : { body }) })
     facts.set(value, told)
     return value
   }
   const post = (path: string) => (body: Body, options?: CallOptions | DryOptions) => ask("POST", path, body, options)
   const streamable = (path: string, dialect: Dialect) => async (body: Body, options?: CallOptions | DryOptions) =>
     isObject(body) && body["stream"] === true && !(options !== undefined && "dryRun" in options)
-      ? new EventStream(await open(client, { method: "POST", path, body, options }), dialect)
+      ? new EventStream(await startCall(client, { method: "POST", path, body, options }), dialect)
       : await ask("POST", path, body, options)
   const prompt = (id: string, verb: string) => `/v1/prompts/${encodeURIComponent(id)}/${verb}`
-  const countTokens = post("/v1/chat/completions/count_tokens") as Operation<ChatBody, TokenCount>
+  // The casts state what each route answers; the answers are not decoded, which keeps the client free of schemas.
+  const countTokens = post(operations.countTokens.path) as Operation<ChatBody, TokenCount>
   return {
     chat: {
       completions: {
-        create: streamable("/v1/chat/completions", openAi) as StreamedOperation<ChatBody, ChatCompletion, ChatChunk>,
+        create: streamable(operations.chat.path, openAi) as StreamedOperation<ChatBody, ChatCompletion, ChatChunk>,
         countTokens
       }
     },
     tokens: { count: countTokens },
+    // Casts as above.
     messages: {
-      create: streamable("/v1/messages", anthropic) as StreamedOperation<MessagesBody, Message, MessageEvent>,
-      countTokens: post("/v1/messages/count_tokens") as Operation<MessagesCountBody, MessagesCount>
+      create: streamable(operations.messages.path, anthropic) as StreamedOperation<MessagesBody, Message, MessageEvent>,
+      countTokens: post(operations.messagesCountTokens.path) as Operation<MessagesCountBody, MessagesCount>
     },
-    embeddings: { create: post("/v1/embeddings") as Operation<EmbeddingsBody, EmbeddingList> },
-    images: { generate: post("/v1/images/generations") as Operation<ImagesBody, ImageList> },
+    embeddings: { create: post(operations.embeddings.path) as Operation<EmbeddingsBody, EmbeddingList> },
+    images: { generate: post(operations.images.path) as Operation<ImagesBody, ImageList> },
+    // Casts as above.
     prompts: {
       completions: {
         create: ((id: string, body: Body = {}, options?: CallOptions | DryOptions) =>
@@ -157,6 +161,7 @@ export const createClient = (client: ClientOptions): Client => {
       },
       render: (id, body = {}, options) => ask("POST", prompt(id, "render"), body, options) as Promise<RenderedPrompt>
     },
+    // Casts as above.
     models: {
       list: (options) => ask("GET", "/v1/models", undefined, options) as Promise<ModelList>,
       retrieve: (id, options) =>

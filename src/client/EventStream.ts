@@ -1,14 +1,14 @@
-// A streamed answer as an async iterable that can be broken off; an error inside it is thrown.
-// It must not know what an event holds; its dialect says which one ends it.
+// A streamed answer as an async iterable: parses events, detects the end, throws errors inside the stream.
+// It must not know what an event contains; the dialect marks the last one.
 import { sseEvents } from "../wire/frames.ts"
 import type { AnswerFacts } from "./answerFacts.ts"
-import { brokenOff, failureOf, type Opened } from "./Calls.ts"
+import { answerBroken, toClientFailure, type OpenedAnswer } from "./Calls.ts"
 import { isObject, readJson } from "./readJson.ts"
 import { refusalInside } from "./refusalOf.ts"
 
 /** How a dialect marks the end of a stream. */
 export interface Dialect {
-  /** A data line that ends the stream and is no event. */
+  /** A data line that ends the stream and is not an event. */
   readonly lastData: string | undefined
   /** The type of the event that ends the stream. */
   readonly lastType: string | undefined
@@ -16,7 +16,7 @@ export interface Dialect {
   readonly idleType: string | undefined
 }
 
-/** More than the gateway lets an upstream send in one event. */
+/** Larger than the gateway's own limit for one upstream event, 24 MiB by default. */
 const eventBytes = 64 * 1024 * 1024
 
 type Read<A> = { readonly event: A; readonly isLast: boolean } | "idle" | "end"
@@ -24,14 +24,18 @@ type Read<A> = { readonly event: A; readonly isLast: boolean } | "idle" | "end"
 const readEvent = <A>(data: string, dialect: Dialect, facts: AnswerFacts): Read<A> => {
   if (data === dialect.lastData) return "end"
   const event = readJson(data)
-  if (!isObject(event)) throw brokenOff(facts, "The stream holds an event that is no JSON.")(undefined)
+  if (!isObject(event)) throw answerBroken(facts, "The stream holds an event that is no JSON.")(undefined)
   const refusal = refusalInside(event, facts.requestId)
   if (refusal !== undefined) throw refusal
   if (event["type"] === dialect.idleType && dialect.idleType !== undefined) return "idle"
+  // The route decides the type of its events; they are not decoded.
   return { event: event as A, isLast: dialect.lastType !== undefined && event["type"] === dialect.lastType }
 }
 
-async function* eventsOf<A>({ facts, response, watch }: Opened, dialect: Dialect): AsyncGenerator<A, void, undefined> {
+async function* eventsOf<A>(
+  { facts, response, watch }: OpenedAnswer,
+  dialect: Dialect
+): AsyncGenerator<A, void, undefined> {
   const reader = response.body?.getReader()
   const framing = sseEvents({ eventBytes })
   let state = framing.initial()
@@ -43,7 +47,7 @@ async function* eventsOf<A>({ facts, response, watch }: Opened, dialect: Dialect
       const [next, outputs] = done ? [state, framing.onHalt(state)] : framing.step(state, value)
       state = next
       for (const output of outputs) {
-        if (output._tag === "FrameFault") throw brokenOff(facts, "The stream cannot be read as events.")(undefined)
+        if (output._tag === "FrameFault") throw answerBroken(facts, "The stream cannot be read as events.")(undefined)
         const read = readEvent<A>(output.data, dialect, facts)
         isWhole ||= read === "end" || (read !== "idle" && read.isLast)
         if (typeof read === "object") yield read.event
@@ -51,11 +55,11 @@ async function* eventsOf<A>({ facts, response, watch }: Opened, dialect: Dialect
       }
       if (done) break
     }
-    throw brokenOff(facts, "The stream broke off before its end.")(undefined)
+    throw answerBroken(facts, "The stream broke off before its end.")(undefined)
   } catch (error) {
-    throw failureOf(error, watch, brokenOff(facts, "The stream broke off."))
+    throw toClientFailure(error, watch, answerBroken(facts, "The stream broke off."))
   } finally {
-    // A whole stream has nothing left but its end: nobody waits for that, and the connection stays for others.
+    // Reading the end of a complete stream in the background returns the connection to the pool.
     if (isWhole)
       void reader
         ?.read()
@@ -65,13 +69,13 @@ async function* eventsOf<A>({ facts, response, watch }: Opened, dialect: Dialect
   }
 }
 
-/** The events of one answer. They come once: whoever leaves the loop closes the connection. */
+/** The events of one answer, to be iterated once. Leaving the loop closes the connection. */
 export class EventStream<A> implements AsyncIterable<A> {
   readonly facts: AnswerFacts
-  readonly #opened: Opened
+  readonly #opened: OpenedAnswer
   readonly #events: AsyncGenerator<A, void, undefined>
 
-  constructor(opened: Opened, dialect: Dialect) {
+  constructor(opened: OpenedAnswer, dialect: Dialect) {
     this.facts = opened.facts
     this.#opened = opened
     this.#events = eventsOf<A>(opened, dialect)

@@ -1,5 +1,5 @@
-// The client as a service of Effect: effects and streams with tagged errors; the subpath model-gateway/client/effect.
-// It must not know how calls are made: it wraps the client of promises.
+// The client as an Effect service with streams and tagged errors (subpath model-gateway/client/effect).
+// It must not know how calls are made; it wraps the promise client.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,14 +29,14 @@ import {
   type TokenCount
 } from "./Client.ts"
 
-/** Interruption takes the place of a signal. */
+/** Without `signal`: interruption aborts the call. */
 export type EffectCallOptions = Omit<CallOptions, "signal">
 
 type Asked<Body, Out> = (body: Body, options?: EffectCallOptions) => Effect.Effect<Out, ClientFailure>
 type Streamed<Body, Event> = (body: Body, options?: EffectCallOptions) => Stream.Stream<Event, ClientFailure>
 type OfPrompt<Result> = (id: string, body?: PromptBody, options?: EffectCallOptions) => Result
 
-/** Calls that answer at once pass over `stream` of their body, streams set it. */
+/** Operations with a single answer ignore `stream` in the body; streaming operations set it. */
 export interface GatewayClientShape {
   readonly chat: Asked<ChatBody, ChatCompletion>
   readonly chatStream: Streamed<ChatBody, ChatChunk>
@@ -53,13 +53,13 @@ export interface GatewayClientShape {
   readonly model: (id: string, options?: EffectCallOptions) => Effect.Effect<Model, ClientFailure>
 }
 
-/** The client rejects with failures of its own only. */
+/** The promise client rejects only with its own failures. */
 const failure = (error: unknown): ClientFailure => error as ClientFailure
 
 const asked = <Out>(call: (signal: AbortSignal) => Promise<Out>): Effect.Effect<Out, ClientFailure> =>
   Effect.tryPromise({ try: call, catch: failure })
 
-/** The connection lives as long as the scope of the stream. */
+/** The scope of the stream owns the connection. */
 const streamed = <Event>(
   call: (signal: AbortSignal) => Promise<EventStream<Event>>
 ): Stream.Stream<Event, ClientFailure> =>

@@ -1,19 +1,19 @@
-// One abort signal for a call, out of the caller's own and of a clock that is wound up again whenever something comes.
-// It must not know what is waited for.
+// The abort signal of one call: combines the caller's signal with an inactivity timeout.
+// It must not know what the call waits for.
 
 export interface Watch {
   readonly signal: AbortSignal
-  /** Starts the wait anew. */
+  /** Restarts the timeout. */
   readonly wind: () => void
-  /** Lets go of the caller's signal and of the clock. */
+  /** Detaches from the caller's signal and stops the timeout. */
   readonly release: () => void
-  /** Breaks the call off. */
+  /** Aborts the call. */
   readonly abort: () => void
   /** Why the signal fired. */
   readonly fired: () => "aborted" | "timed_out" | undefined
 }
 
-/** `millis` is the longest silence; 0 waits for ever. */
+/** `millis` is the longest silence; 0 disables the timeout. */
 export const makeWatch = (outer: AbortSignal | undefined, millis: number): Watch => {
   const controller = new AbortController()
   let fired: "aborted" | "timed_out" | undefined
@@ -38,7 +38,7 @@ export const makeWatch = (outer: AbortSignal | undefined, millis: number): Watch
   return { signal: controller.signal, wind, release, abort, fired: () => fired }
 }
 
-/** Waits, unless the signal fires first. */
+/** Waits for the given time, or until the signal fires. */
 export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()

@@ -1,4 +1,4 @@
-// What the headers of an answer say about how it came about.
+// Reads the gateway's headers of an answer: request id, provider, target, retries, cache, ignored parameters.
 // It must not know bodies.
 import { answerHeaders } from "../api/Headers.ts"
 
@@ -7,12 +7,12 @@ export interface AnswerFacts {
   readonly traceId: string | undefined
   /** Slug of the provider that answered. */
   readonly provider: string | undefined
-  /** The place of its target in the config. */
+  /** The index of its target in the config. */
   readonly optionIndex: number | undefined
-  /** How often the gateway called that target again. */
+  /** How often the gateway retried that target. */
   readonly retryCount: number | undefined
   readonly cacheStatus: string | undefined
-  /** Parameters that were left out. */
+  /** Parameters that were dropped. */
   readonly ignoredParams: ReadonlyArray<string>
   /** Parameters that were sent with another value, as `name=asked>sent`. */
   readonly adjustedParams: ReadonlyArray<string>

@@ -1,10 +1,10 @@
-// The gateway's request headers out of options in words, for this client and for the stock SDKs of others.
+// Builds the gateway's request headers from named options, for this client and for stock SDKs.
 // It must not know requests or routes.
-import { known } from "../api/Headers.ts"
+import { requestHeaderNames } from "../api/Headers.ts"
 
-/** What a request may say to the gateway beside its body; what is left out is the gateway's default. */
+/** Gateway options of a request outside its body. An omitted option keeps the gateway's default. */
 export interface GatewayOptions {
-  /** The gateway key. Stock SDKs send theirs by themselves; give it here where `authorization` takes that place. */
+  /** The gateway key. Stock SDKs send it themselves; set it here when `authorization` carries a provider credential. */
   readonly apiKey?: string | undefined
   /** Slug of the provider, for models that name none. */
   readonly provider?: string | undefined
@@ -12,28 +12,28 @@ export interface GatewayOptions {
   readonly config?: string | object | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly traceId?: string | undefined
-  /** How long the gateway may take for the whole request, retries included. */
+  /** Milliseconds the gateway may take for the whole request, retries included. */
   readonly requestTimeoutMillis?: number | undefined
-  /** How many seconds old an answer of the cache may be; `refresh` asks anew and keeps the answer. */
+  /** The greatest age of a cached answer in seconds; `refresh` skips the cache and stores the new answer. */
   readonly cache?: "off" | "refresh" | number | undefined
   readonly cacheNamespace?: string | undefined
-  /** Flags for Claude. */
+  /** Beta flags for Claude. */
   readonly anthropicBeta?: string | ReadonlyArray<string> | undefined
-  /** Whether parameters without an equivalent are left out or refused. */
+  /** Whether parameters without an equivalent are dropped or rejected. */
   readonly unsupportedParams?: "ignore" | "reject" | undefined
   readonly vertexProjectId?: string | undefined
   readonly vertexRegion?: string | undefined
-  /** A service account's key, as it stands in its file. */
+  /** A service-account key, as its file contains it. */
   readonly vertexServiceAccountJson?: string | object | undefined
   /** A credential for the provider: `Bearer <access token>`, or an API key. */
   readonly authorization?: string | undefined
   /** False: answers have the fields that OpenAI's schema lacks, such as thoughts and signatures. */
   readonly strict?: boolean | undefined
-  /** True: the answer is the request that would be sent. */
+  /** True: the answer is the request that would be sent upstream. */
   readonly dryRun?: boolean | undefined
 }
 
-/** JSON that a header can carry: no line ends, and letters beyond ASCII escaped. */
+/** JSON in a form that a header can carry: one line, with characters beyond ASCII escaped. */
 const inHeader = (value: string | object): string =>
   (typeof value === "string" ? value : JSON.stringify(value))
     .replace(/[\r\n]+/g, " ")
@@ -43,29 +43,32 @@ const values = (options: GatewayOptions): ReadonlyArray<readonly [name: string, 
   const { anthropicBeta, cache, config, dryRun, metadata, requestTimeoutMillis, strict, vertexServiceAccountJson } =
     options
   return [
-    [known.apiKey.name, options.apiKey],
-    [known.provider.name, options.provider],
-    [known.config.name, config === undefined ? undefined : inHeader(config)],
-    [known.metadata.name, metadata === undefined ? undefined : inHeader(metadata)],
-    [known.traceId.name, options.traceId],
-    [known.requestTimeout.name, requestTimeoutMillis?.toString()],
-    [known.cache.name, cache?.toString()],
-    [known.cacheNamespace.name, options.cacheNamespace],
-    [known.anthropicBeta.name, typeof anthropicBeta === "string" ? anthropicBeta : anthropicBeta?.join(",")],
-    [known.unsupportedParams.name, options.unsupportedParams],
-    [known.vertexProjectId.name, options.vertexProjectId],
-    [known.vertexRegion.name, options.vertexRegion],
+    [requestHeaderNames.apiKey.name, options.apiKey],
+    [requestHeaderNames.provider.name, options.provider],
+    [requestHeaderNames.config.name, config === undefined ? undefined : inHeader(config)],
+    [requestHeaderNames.metadata.name, metadata === undefined ? undefined : inHeader(metadata)],
+    [requestHeaderNames.traceId.name, options.traceId],
+    [requestHeaderNames.requestTimeout.name, requestTimeoutMillis?.toString()],
+    [requestHeaderNames.cache.name, cache?.toString()],
+    [requestHeaderNames.cacheNamespace.name, options.cacheNamespace],
     [
-      known.vertexServiceAccountJson.name,
+      requestHeaderNames.anthropicBeta.name,
+      typeof anthropicBeta === "string" ? anthropicBeta : anthropicBeta?.join(",")
+    ],
+    [requestHeaderNames.unsupportedParams.name, options.unsupportedParams],
+    [requestHeaderNames.vertexProjectId.name, options.vertexProjectId],
+    [requestHeaderNames.vertexRegion.name, options.vertexRegion],
+    [
+      requestHeaderNames.vertexServiceAccountJson.name,
       vertexServiceAccountJson === undefined ? undefined : inHeader(vertexServiceAccountJson)
     ],
-    [known.strictSchema.name, strict?.toString()],
-    [known.dryRun.name, dryRun?.toString()],
+    [requestHeaderNames.strictSchema.name, strict?.toString()],
+    [requestHeaderNames.dryRun.name, dryRun?.toString()],
     ["authorization", options.authorization]
   ]
 }
 
-/** Names in lower case; only what was said. */
+/** Lower-case names; only options that are set. */
 export const createHeaders = (options: GatewayOptions): Record<string, string> => {
   const headers: Record<string, string> = {}
   for (const [name, value] of values(options)) if (value !== undefined) headers[name] = value

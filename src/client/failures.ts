@@ -1,22 +1,22 @@
-// What a call of the client can end in: tagged errors with the facts the gateway gave.
+// Errors of the client as tagged classes, with the facts of the gateway's error answer.
 // It must not know how calls are made.
 
-/** All but the message may be unknown: nobody answered, or somebody in front of the gateway did. */
+/** Facts other than the message may be missing: no answer came, or a proxy in front of the gateway sent it. */
 export interface FailureFacts {
-  /** HTTP status; undefined where there was no answer, and inside a stream, whose answer had begun with 200. */
+  /** HTTP status. Undefined without an answer, and for an error inside a stream, whose status was 200. */
   readonly status: number | undefined
-  /** OpenAI's or Anthropic's word for the kind of error. */
+  /** OpenAI's or Anthropic's error type. */
   readonly type: string | undefined
-  /** The gateway's word for the error, such as `model_not_found`. */
+  /** The gateway's error code, such as `model_not_found`. */
   readonly code: string | undefined
-  /** Where in the request, such as `messages[0].content`. */
+  /** The path in the request, such as `messages[0].content`. */
   readonly param: string | undefined
   readonly requestId: string | undefined
-  /** How long to wait before the next try, in milliseconds. */
+  /** How long to wait before the next attempt, in milliseconds. */
   readonly retryAfterMillis: number | undefined
-  /** What the answer itself says about trying again. */
+  /** The answer's `x-should-retry` header. */
   readonly shouldRetry: boolean | undefined
-  /** Slug of the provider that failed; with strict schema compliance off only. */
+  /** Slug of the provider that failed; only outside strict mode. */
   readonly provider: string | undefined
   readonly upstreamStatus: number | undefined
 }
@@ -33,7 +33,7 @@ export const noFacts: FailureFacts = {
   upstreamStatus: undefined
 }
 
-/** What all failures have; `_tag` tells them apart. */
+/** The base class of all failures; `_tag` distinguishes them. */
 export abstract class GatewayFailure extends Error implements FailureFacts {
   abstract readonly _tag: string
   readonly status: number | undefined
@@ -64,7 +64,7 @@ export abstract class GatewayFailure extends Error implements FailureFacts {
   }
 }
 
-/** The request is wrong, too large, or has no equivalent; the message says where. */
+/** The request is invalid, too large, or has no equivalent; the message names the place. */
 export class RequestInvalid extends GatewayFailure {
   readonly _tag = "RequestInvalid"
 }
@@ -72,11 +72,11 @@ export class RequestInvalid extends GatewayFailure {
 export class AuthenticationFailed extends GatewayFailure {
   readonly _tag = "AuthenticationFailed"
 }
-/** The key, or the provider's account, may not do this. */
+/** The key, or the provider's account, lacks a permission. */
 export class PermissionDenied extends GatewayFailure {
   readonly _tag = "PermissionDenied"
 }
-/** No such provider, model, prompt, config or route. */
+/** The provider, model, prompt, config or route does not exist. */
 export class NotFound extends GatewayFailure {
   readonly _tag = "NotFound"
 }
@@ -84,7 +84,7 @@ export class NotFound extends GatewayFailure {
 export class RateLimited extends GatewayFailure {
   readonly _tag = "RateLimited"
 }
-/** The budget or quota is spent. */
+/** The budget or quota is exhausted. */
 export class QuotaExhausted extends GatewayFailure {
   readonly _tag = "QuotaExhausted"
 }
@@ -92,19 +92,19 @@ export class QuotaExhausted extends GatewayFailure {
 export class ServiceFailed extends GatewayFailure {
   readonly _tag = "ServiceFailed"
 }
-/** No answer came: the gateway cannot be reached, or the connection broke before one. */
+/** No answer came: the gateway is unreachable, or the connection broke before an answer. */
 export class ConnectionFailed extends GatewayFailure {
   readonly _tag = "ConnectionFailed"
 }
-/** The answer broke off, or cannot be read. */
+/** The answer ended early, or cannot be read. */
 export class AnswerBroken extends GatewayFailure {
   readonly _tag = "AnswerBroken"
 }
-/** Nothing came for as long as the caller wanted to wait. */
+/** The gateway was silent for longer than `timeoutMillis`. */
 export class TimedOut extends GatewayFailure {
   readonly _tag = "TimedOut"
 }
-/** The caller broke the call off. */
+/** The caller aborted the call. */
 export class Aborted extends GatewayFailure {
   readonly _tag = "Aborted"
 }

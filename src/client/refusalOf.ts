@@ -1,5 +1,5 @@
-// From an error answer, or an error inside a stream, to a failure: by the word for its kind, else by its status.
-// It must not know who asked.
+// Maps an error answer, or an error inside a stream, to a client failure: by code and type, else by status.
+// It must not know which call failed.
 import {
   AuthenticationFailed,
   type FailureFacts,
@@ -15,7 +15,7 @@ import { isObject, readJson } from "./readJson.ts"
 
 type Made = new (message: string, facts: FailureFacts) => Refusal
 
-/** OpenAI's words and Anthropic's. */
+/** OpenAI's and Anthropic's error types. */
 const byType: Readonly<Record<string, Made>> = {
   invalid_request_error: RequestInvalid,
   request_too_large: RequestInvalid,
@@ -30,7 +30,7 @@ const byType: Readonly<Record<string, Made>> = {
   timeout_error: ServiceFailed
 }
 
-/** A spent quota of the provider has the type of every 429; its code separates it. */
+/** An exhausted provider quota has the type of every 429; only its code differs. */
 const byCode: Readonly<Record<string, Made>> = { insufficient_quota: QuotaExhausted }
 
 const byStatus: Readonly<Record<number, Made>> = {
@@ -51,7 +51,9 @@ const kindOf = (code: string | undefined, type: string | undefined, status: numb
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** Milliseconds, or seconds, or a date; undefined when none is said. `now` is the time at which the answer came. */
+/**
+ * The retry delay from milliseconds, seconds or a date; undefined without one. `now` is the arrival time of the answer.
+ */
 const retryAfterOf = (headers: Headers, now: number): number | undefined => {
   const millis = Number.parseFloat(headers.get("retry-after-ms") ?? "")
   if (millis >= 0) return millis
@@ -62,21 +64,21 @@ const retryAfterOf = (headers: Headers, now: number): number | undefined => {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-const wishOf = (headers: Headers): boolean | undefined => {
+const shouldRetryOf = (headers: Headers): boolean | undefined => {
   const said = headers.get("x-should-retry")
   return said === "true" ? true : said === "false" ? false : undefined
 }
 
-/** The first words of an answer that is not the gateway's own. */
+/** The first 200 characters of an answer that is not in the gateway's format. */
 const excerpt = (body: string): string => (body.trim() === "" ? "" : `: ${body.trim().slice(0, 200)}`)
 
-interface Told {
+interface ErrorDetails {
   readonly message: string
   readonly facts: Pick<FailureFacts, "type" | "code" | "param" | "provider" | "upstreamStatus" | "requestId">
 }
 
-/** An error object of either dialect; undefined when it is none. */
-const toldBy = (body: unknown): Told | undefined => {
+/** The error object of either dialect; undefined for any other body. */
+const readErrorDetails = (body: unknown): ErrorDetails | undefined => {
   const error = isObject(body) ? body["error"] : undefined
   if (!isObject(body) || !isObject(error) || typeof error["message"] !== "string") return undefined
   const status = error["upstream_status"]
@@ -93,9 +95,9 @@ const toldBy = (body: unknown): Told | undefined => {
   }
 }
 
-/** An answer with a status that is no success. */
+/** The failure of an answer with an error status. */
 export const refusalOf = (status: number, headers: Headers, text: string, now: number): Refusal => {
-  const told = toldBy(readJson(text))
+  const told = readErrorDetails(readJson(text))
   const message = told?.message ?? `The gateway answered ${status}${excerpt(text)}`
   const facts: FailureFacts = {
     status,
@@ -107,14 +109,14 @@ export const refusalOf = (status: number, headers: Headers, text: string, now: n
     ...told?.facts,
     requestId: headers.get("x-request-id") ?? told?.facts.requestId,
     retryAfterMillis: retryAfterOf(headers, now),
-    shouldRetry: wishOf(headers)
+    shouldRetry: shouldRetryOf(headers)
   }
   return new (kindOf(facts.code, facts.type, status))(message, facts)
 }
 
-/** An error inside a stream; undefined when the event is none. */
+/** The failure of an error event inside a stream; undefined for any other event. */
 export const refusalInside = (event: unknown, requestId: string | undefined): Refusal | undefined => {
-  const told = toldBy(event)
+  const told = readErrorDetails(event)
   return told === undefined
     ? undefined
     : new (kindOf(told.facts.code, told.facts.type, undefined))(told.message, {

@@ -1,11 +1,11 @@
-// Whether a failed call is made again, and after how long; the rules are those of the stock SDKs.
-// It must not know clocks or chance.
+// Decides whether a failed call is retried, and after which delay. The rules are those of the stock SDKs.
+// It must not read clocks or random numbers.
 import type { ClientFailure } from "./failures.ts"
 
-/** Statuses that may pass; 409 is a lock somebody holds. */
+/** Statuses of temporary errors; 409 means that the resource is locked. */
 const mayPass = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500
 
-/** Only before an answer has begun: what was answered in part has been paid for. */
+/** Only calls without an answer are retried: an answer that began may already be billed. */
 export const isWorthRetrying = (failure: ClientFailure): boolean => {
   switch (failure._tag) {
     case "Aborted":
@@ -23,7 +23,10 @@ const baseMillis = 500
 const capMillis = 8 * 1000
 const longestAskedMillis = 60 * 1000
 
-/** Milliseconds before try number `retry + 1`; `chance` is from 0 to 1. A wait of more than a minute is not kept to. */
+/**
+ * Milliseconds before attempt `retry + 1`; `chance` is a random number from 0 to 1. A requested delay over one minute
+ * is ignored.
+ */
 export const delayMillis = (retry: number, askedMillis: number | undefined, chance: number): number =>
   askedMillis !== undefined && askedMillis < longestAskedMillis
     ? askedMillis

@@ -1,5 +1,5 @@
-// The demo's world: Google simulated on a loopback port, and the settings of a gateway that takes it for the real one.
-// It must not know the command line; the gateway started from its settings is an ordinary one.
+// The demo: the simulated Google services on a loopback port, and the settings of a gateway that calls them.
+// Must not know the command line. The gateway started from its settings is an ordinary one.
 import { generateKeyPair } from "node:crypto"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import type { Settings } from "../domain/settings/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
 import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
 
-/** The simulator could not start on loopback. */
+/** The simulator could not listen on loopback. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}
 
 export interface DemoOptions {
@@ -21,7 +21,7 @@ export interface DemoOptions {
   readonly port: number
   /** The gateway key to accept. */
   readonly key: string
-  /** Pace of streams; reading speed unless set, 0 for none. */
+  /** Pace of streams in tokens per second. Reading speed by default; 0 sends without delay. */
   readonly tokensPerSecond?: number
 }
 
@@ -41,7 +41,7 @@ const makeKeyPair = Effect.promise(() =>
   })
 )
 
-/** A simulator that listens until the scope closes; its origin. */
+/** Starts a simulator that listens until the scope closes. Returns its origin. */
 const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect<string, DemoFailed, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
@@ -50,6 +50,7 @@ const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect
           geminiApiKeys: [apiKey],
           serviceAccounts: [{ ...identity, publicKeyPem }],
           projects: [demoProject],
+          anyLocation: true,
           tokensPerSecond
         }).listen(0, "127.0.0.1"),
       catch: () => new DemoFailed({ message: "The simulated Google services cannot listen on 127.0.0.1." })
@@ -57,7 +58,7 @@ const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect
     (listening) => Effect.promise(() => listening.close())
   ).pipe(Effect.map((listening) => listening.url))
 
-/** The two real slugs, with credentials that only the simulator takes. */
+/** The two built-in slugs, with credentials that only the simulator accepts. */
 const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<ProviderAccount> => [
   providerAccount({
     slug: "google",
@@ -77,7 +78,7 @@ const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<Provide
   })
 ]
 
-/** Starts the simulator for as long as the scope lives, and answers the settings of the gateway in front of it. */
+/** Starts the simulator for the lifetime of the scope. Returns the settings of the gateway in front of it. */
 const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const pair = yield* makeKeyPair
@@ -88,7 +89,7 @@ const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Sco
       accounts: accounts(origin, key),
       keys: [{ name: "demo", key: Redacted.make(options.key), providers: undefined, models: undefined }],
       prompts: demoPrompts,
-      // Nobody balances load over a demo: it leaves at once.
+      // No load balancer waits for a demo, so it stops without the usual delays.
       limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
     }
   })

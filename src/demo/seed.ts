@@ -1,15 +1,15 @@
-// What the demo says: its banner, its requests to copy, its snippets for client libraries; and the endpoints its catalog knows.
-// It must not know processes or sockets; everything is a function of origin and key.
+// The texts of the demo: its banner, requests to copy, snippets for client libraries, and facts on its endpoints.
+// Must not know processes or sockets; everything is a function of origin and key.
 import type { EndpointFacts } from "../domain/ProviderAccount.ts"
 import type { Prompt, PromptContent } from "../domain/Prompt.ts"
 import { demoEndpoints } from "./google/service/endpoints.ts"
 
 export const demoProject = "demo-project"
 export const demoRegion = "us-central1"
-/** Fixed on loopback, so that snippets can be copied from a page; elsewhere a key is made. */
+/** Fixed on loopback, so that snippets can be copied from a page. On other addresses a key is made. */
 export const demoKey = "mgk_demo"
 
-/** The simulated endpoints as an account tells of them: what a caller cannot guess. Those that are not ready are found by who looks for them. */
+/** The catalog's facts on the simulated endpoints. Endpoints that are not ready are left out. */
 export const endpointFacts: Readonly<Record<string, EndpointFacts>> = Object.fromEntries(
   Object.entries(demoEndpoints)
     .filter(([, { readiness }]) => readiness === undefined)
@@ -23,7 +23,7 @@ export const endpointFacts: Readonly<Record<string, EndpointFacts>> = Object.fro
     ])
 )
 
-/** Where the demo listens, and the key it takes. */
+/** The origin of the demo and the key it accepts. */
 export interface DemoFacts {
   /** `http://127.0.0.1:8787`. */
   readonly origin: string
@@ -32,15 +32,15 @@ export interface DemoFacts {
 }
 
 /** One Gemini model through both providers. */
-export const demoModels = ["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"] as const
+export const demoModels = ["@google/gemini-3.8-flash", "@vertex-ai/gemini-3.8-flash"] as const
 
 /** A Claude model, for clients that speak its own dialect as well. */
-export const demoClaude = "@vertex-ai/anthropic.claude-sonnet-4-6"
+export const demoClaude = "@vertex-ai/anthropic.claude-sonnet-5-5"
 
 /** An open model, and a self-deployed endpoint. */
 export const demoOpen = ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "@vertex-ai/endpoints.demo-llama"] as const
 
-/** Models that misbehave on purpose. */
+/** Model ids that inject faults. */
 export const demoFaults = [
   "@google/demo-slow",
   "@google/demo-flaky-429",
@@ -56,7 +56,7 @@ const onlyVersion = (id: string, content: PromptContent): Prompt => ({
   labels: new Map()
 })
 
-/** A prompt template and the partial in it, as a configuration would declare them. */
+/** A prompt template and its partial, as a configuration declares them. */
 export const demoPrompts: ReadonlyArray<Prompt> = [
   onlyVersion("greeting", {
     _tag: "Chat",
@@ -73,12 +73,12 @@ export const demoPrompts: ReadonlyArray<Prompt> = [
 const chatBody = (model: string, stream: boolean): string =>
   JSON.stringify({ model, ...(stream ? { stream } : {}), messages: [{ role: "user", content: "Hello" }] })
 
-/** A request to paste into a POSIX shell; the JSON holds nothing a single-quoted word could not. */
+/** A request to paste into a POSIX shell. The JSON contains no single quote. */
 export const curl = ({ key, origin }: DemoFacts, model: string, stream: boolean): string =>
   `curl ${stream ? "-N" : "-s"} ${origin}/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: ${key}' \\\n` +
   `           -d '${chatBody(model, stream)}'`
 
-/** What `demo` prints when it listens. */
+/** The banner that `demo` prints when it listens. */
 export const banner = (facts: DemoFacts): string =>
   [
     `model-gateway ${facts.version}   demo: simulated Google services in this process, nothing leaves this machine`,
@@ -86,7 +86,7 @@ export const banner = (facts: DemoFacts): string =>
     `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
     `Try      ${curl(facts, demoModels[0], false)}`,
     `Stream   ${curl(facts, demoModels[0], true)}`,
-    `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude}   ${demoOpen.join("   ")}`,
+    `Also     ${demoModels[1]}   @google/gemini-4-neon   ${demoClaude}   ${demoOpen.join("   ")}`,
     `Faults   ${demoFaults.join("   ")}`,
     "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
   ].join("\n")
@@ -134,7 +134,7 @@ const stream = await client.prompts.completions.create({
 })
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? "")`
 
-/** One request through each client the demo speaks to; what `demo --snippets` prints. */
+/** One request for each client library; `demo --snippets` prints them. */
 export const snippets = (facts: DemoFacts): ReadonlyArray<{ readonly title: string; readonly code: string }> => [
   { title: "curl", code: curl(facts, demoModels[0], false) },
   { title: "curl, streamed", code: curl(facts, demoModels[0], true) },

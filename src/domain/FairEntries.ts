@@ -1,5 +1,5 @@
-// Entries of many owners within one bound: the owner that holds the most makes room, so that no owner drives out the others.
-// It must not know what an entry is, or any clock.
+// A bounded map shared by many owners: the owner with the most entries loses its oldest ones first.
+// It must not know what an entry is, and it must not read a clock.
 
 interface Held<A> {
   readonly owner: string
@@ -7,7 +7,7 @@ interface Held<A> {
   readonly weight: number
 }
 
-/** What one owner holds: names, the oldest first, and their weight. */
+/** The names of an owner's entries, oldest first, and their total weight. */
 interface Holding {
   readonly names: Set<string>
   weight: number
@@ -19,10 +19,10 @@ export class FairEntries<A> {
   private readonly entries = new Map<string, Held<A>>()
   private readonly owners = new Map<string, Holding>()
   private weight = 0
-  /** The owner that was last found to hold the most; it stays while it holds more than its share. */
+  /** The owner that last held the most. It is cached while it holds more than its share. */
   private heaviest = ""
 
-  /** Without a bound on weight, entries have none. */
+  /** `mostWeight` bounds the total weight; entries weigh 0 unless `set` is given a weight. */
   constructor(most: number, mostWeight = 1) {
     this.most = most
     this.mostWeight = mostWeight
@@ -32,19 +32,19 @@ export class FairEntries<A> {
     return this.entries.get(name)?.value
   }
 
-  /** The entry that was put in longest ago. */
+  /** The entry that was added first. */
   get oldest(): readonly [name: string, value: A] | undefined {
     for (const [name, { value }] of this.entries) return [name, value]
     return undefined
   }
 
-  /** False while nothing is free and this owner holds its even share: an entry more would cost one of its own. */
+  /** False when the map is full and this owner has its even share: another entry would evict one of its own. */
   mayAdd(owner: string): boolean {
     const others = this.owners.size + (this.owners.has(owner) ? 0 : 1)
     return this.entries.size < this.most || this.share(this.owners.get(owner)) * others < 1
   }
 
-  /** Puts the entry in as the latest. What is too much leaves: the oldest entries of the owner that holds the most. */
+  /** Adds the entry as the latest. While a bound is exceeded, the owner with the most loses its oldest entry. */
   set(owner: string, name: string, value: A, weight = 0): void {
     this.delete(name)
     this.entries.set(name, { owner, value, weight })
@@ -62,7 +62,7 @@ export class FairEntries<A> {
     }
   }
 
-  /** Deletes every entry that is over. */
+  /** Deletes every entry for which `isOver` is true. */
   prune(isOver: (value: A) => boolean): void {
     for (const [name, { value }] of this.entries) if (isOver(value)) this.delete(name)
   }
@@ -79,7 +79,7 @@ export class FairEntries<A> {
     if (holding.names.size === 0) this.owners.delete(entry.owner)
   }
 
-  /** Which part of all an owner holds, by number or by weight. */
+  /** The owner's part of the capacity from 0 to 1, by number or by weight, whichever is larger. */
   private share(holding: Holding | undefined): number {
     return holding === undefined ? 0 : Math.max(holding.names.size / this.most, holding.weight / this.mostWeight)
   }
@@ -88,7 +88,10 @@ export class FairEntries<A> {
     return this.share(this.owners.get(owner)) * this.owners.size > 1
   }
 
-  /** An owner above its even share; there is one whenever there is too much. Owners are looked through once for many entries. */
+  /**
+   * An owner above its even share; one exists whenever a bound is exceeded. The result is cached, so one scan of the
+   * owners serves many evictions.
+   */
   private crowding(latest: string): string {
     if (this.isCrowding(latest)) return latest
     if (this.isCrowding(this.heaviest)) return this.heaviest

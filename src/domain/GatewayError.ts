@@ -1,16 +1,16 @@
-// Every failure a request can end in, as facts without HTTP.
-// It must not know statuses, error envelopes or header names of answers.
+// The errors a request can end in, as tagged errors without HTTP.
+// It must not know HTTP statuses, error envelopes or header names.
 import * as Schema from "effect/Schema"
 import { Allowance } from "./LimitState.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
-/** The key is good, but not for this. */
+/** The key is valid but lacks the scope that the route needs. */
 export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", {
   scope: Schema.Literals(["inference", "admin"])
 }) {}
-/** The key may not use this provider or model; `message` names which. */
+/** The key may not use this provider or model; `message` names it. */
 export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
   message: Schema.String
 }) {}
@@ -19,14 +19,19 @@ export class ModelNotPriced extends Schema.TaggedError<ModelNotPriced>()("ModelN
   slug: Schema.String,
   modelId: Schema.String
 }) {}
-/** The request names an object that the stored credential may not read or write for it; `message` names which. */
+/** The stored credential may not read or write the object that the request names; `message` names it. */
 export class ObjectNotAllowed extends Schema.TaggedError<ObjectNotAllowed>()("ObjectNotAllowed", {
   code: Schema.Literals(["object_not_allowed", "storage_not_allowed"]),
   message: Schema.String
 }) {}
-/** No slug by prefix, header or single provider; `known` are the slugs this key could have named. */
+/**
+ * The request names no provider by prefix or header, and several or none can serve its model. `known` are the slugs it
+ * could name.
+ */
 export class ProviderMissing extends Schema.TaggedError<ProviderMissing>()("ProviderMissing", {
-  known: Schema.Array(Schema.String)
+  known: Schema.Array(Schema.String),
+  /** The operator's setting that would choose. */
+  setting: Schema.optionalKey(Schema.String)
 }) {}
 /** The slug is not in the catalog. `param` is `model` or the header that named it. */
 export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown", {
@@ -34,18 +39,18 @@ export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown"
   param: Schema.String,
   known: Schema.Array(Schema.String)
 }) {}
-/** A model, prompt, config, provider, key or request id that does not exist here. */
+/** The gateway has no model, prompt, config, provider, key, request or response of this id. */
 export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
-  kind: Schema.Literals(["model", "prompt", "config", "request", "provider", "key"]),
+  kind: Schema.Literals(["model", "prompt", "config", "request", "provider", "key", "response"]),
   id: Schema.String,
-  /** It is the gateway key that names it, not the request. */
+  /** The gateway key names the record, not the request. */
   ofKey: Schema.optionalKey(Schema.Literal(true))
 }) {}
-/** What is to be kept cannot be: everything that is wrong with it, each with its place in what was sent. */
+/** A record cannot be saved. `faults` lists every fault with its path in the body. */
 export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordInvalid", {
   faults: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }) {}
-/** The change is sound by itself, but does not fit what is there; `message` says why and what to do. */
+/** The change is valid by itself but conflicts with other records; `message` gives the reason and the fix. */
 export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRefused", {
   code: Schema.Literals([
     "already_exists",
@@ -59,12 +64,12 @@ export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRe
   ]),
   message: Schema.String
 }) {}
-/** The record is no longer the one the change was made from. */
+/** The record has changed since the version in `If-Match`. */
 export class RecordChanged extends Schema.TaggedError<RecordChanged>()("RecordChanged", {
-  /** The version there is now. */
+  /** The current version. */
   version: Schema.Number
 }) {}
-/** Neither the request nor the slug holds a credential; `message` says which to send. */
+/** Neither the request nor the account holds a credential; `message` names the one to send. */
 export class CredentialsMissing extends Schema.TaggedError<CredentialsMissing>()("CredentialsMissing", {
   message: Schema.String
 }) {}
@@ -76,18 +81,18 @@ export class ContentTypeUnsupported extends Schema.TaggedError<ContentTypeUnsupp
   code: Schema.Literals(["unsupported_content_type", "unsupported_charset", "unsupported_content_encoding"]),
   message: Schema.String
 }) {}
-/** The body, or a part of it, is over a limit in bytes. */
+/** The body, or the part of it that `param` names, exceeds a limit in bytes. */
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
   limitBytes: Schema.Number,
   param: Schema.NullOr(Schema.String)
 }) {}
-/** Something in the request is wrong: `param` is where, `code` a stable word, `message` what and how to mend it. */
+/** The request is invalid. `param` is the path, `code` a stable word, `message` the fault and its fix. */
 export class BodyInvalid extends Schema.TaggedError<BodyInvalid>()("BodyInvalid", {
   code: Schema.String,
   param: Schema.NullOr(Schema.String),
   message: Schema.String
 }) {}
-/** A parameter without an equivalent, while the client asked for refusal instead of silence. */
+/** The parameter has no equivalent upstream, and the client asked to reject such parameters. */
 export class UnsupportedParameter extends Schema.TaggedError<UnsupportedParameter>()("UnsupportedParameter", {
   param: Schema.String,
   message: Schema.String
@@ -104,20 +109,25 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
   method: Schema.String,
   allow: Schema.Array(Schema.String)
 }) {}
-/** Over the in-flight limit, or shutting down. */
+/** The request asks for a WebSocket, which no route has. */
+export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}
+/** The in-flight limit is reached, or the gateway is shutting down. */
 export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   code: Schema.Literals(["overloaded", "server_shutting_down"]),
   retryAfterMillis: Schema.Number
 }) {}
-/** The running requests of the key hold as many slots, or as much memory, as they may; `limit` is set where the key has one of its own. */
+/**
+ * The running requests of the key hold all slots or memory they may. `limit` is set when the key has a limit of its
+ * own.
+ */
 export class ConcurrencyReached extends Schema.TaggedError<ConcurrencyReached>()("ConcurrencyReached", {
   resource: Schema.Literals(["requests", "bytes"]),
   limit: Schema.UndefinedOr(Schema.Number)
 }) {}
-/** The key has asked for as much as a minute allows; what is left of each of its limits, and when to ask again. */
+/** The key has used its requests or tokens of this minute. The error carries what is left of both limits. */
 export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("RateLimitReached", {
   kind: Schema.Literals(["requests", "tokens"]),
-  /** What a minute allows of that kind. */
+  /** Requests or tokens per minute, by `kind`. */
   limit: Schema.Number,
   retryMillis: Schema.Number,
   requests: Schema.UndefinedOr(Allowance),
@@ -127,21 +137,21 @@ export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("Ra
 export class BudgetSpent extends Schema.TaggedError<BudgetSpent>()("BudgetSpent", {
   usd: Schema.Number,
   per: Schema.Literals(["day", "month"]),
-  /** The moment the next period begins, and how far off that is. */
+  /** The moment the next period begins; `retryMillis` is the time until then. */
   resets: Schema.String,
   retryMillis: Schema.Number,
-  /** The rest would cover it, but is set aside for requests that are running, and may come back. */
+  /** The rest of the budget would cover the request, but running requests have reserved it. */
   isReserved: Schema.Boolean
 }) {}
-/** The store or the shared memory of several gateways cannot be used right now, and what is kept in this process does not suffice. */
+/** The store or the shared Redis is unavailable, and this process does not hold enough state to go on. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
-  /** `full`: it answers, but takes no more writes. */
+  /** `full`: the store answers reads but refuses writes. */
   reason: Schema.Literals(["unreachable", "full"])
 }) {}
-/** A defect of ours, met at the outermost boundary only. */
+/** A defect of the gateway. Only the outermost error handler makes this error. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {}) {}
 
-/** An error that is not made of others. */
+/** Every error except `AllTargetsFailed`, which wraps one of these. */
 export type SingleError =
   | KeyMissing
   | KeyInvalid
@@ -164,6 +174,7 @@ export type SingleError =
   | UnsupportedOperation
   | RouteUnknown
   | MethodNotAllowed
+  | UpgradeRequired
   | Busy
   | ConcurrencyReached
   | RateLimitReached
@@ -174,21 +185,21 @@ export type SingleError =
 
 const isError = (value: unknown): value is SingleError => value instanceof Error
 
-/** No attempt was answered; the last one tells why. */
+/** Every target of the config failed; `last` is the error of the last one. */
 export class AllTargetsFailed extends Schema.TaggedError<AllTargetsFailed>()("AllTargetsFailed", {
   last: Schema.declare(isError),
   /** How many targets were tried. */
   targets: Schema.Number,
-  /** The place of the last one in the config. */
+  /** The index of the last target in the config. */
   optionIndex: Schema.Number,
-  /** How often the last one was called again. */
+  /** How often the last target was retried. */
   retryCount: Schema.Number,
-  /** Whether the last one was asked for want of a kept answer, or for a new one. */
+  /** The cache status of the last attempt. */
   cache: Schema.Literals(["DISABLED", "MISS", "REFRESH"])
 }) {}
 
-/** What a pure translator may refuse a request with. */
+/** The errors with which a pure translator may refuse a request. */
 export type RequestFault = BodyInvalid | BodyTooLarge | UnsupportedParameter | UnsupportedOperation
 
-/** The whole union a handler can see. */
+/** Every error a handler can see. */
 export type GatewayError = SingleError | AllTargetsFailed

@@ -1,17 +1,17 @@
-// A gateway key's record: who may call, and what.
-// It must not know the key's text; only its digest is kept elsewhere.
+// A gateway key's record: scopes, allowed providers and models, rate limit, budget, expiry and metadata.
+// It must not know the key's text or its digest.
 import { dayOf } from "./text/days.ts"
 
-/** `inference` calls models, `admin` reads and changes the gateway itself. */
+/** `inference` calls models; `admin` reads and changes the gateway's own records. */
 export type KeyScope = "inference" | "admin"
 
-/** How much a key may ask for in any minute; undefined: as much as it likes. */
+/** Requests and tokens per minute; undefined means unlimited. */
 export interface RateLimit {
   readonly requestsPerMinute: number | undefined
   readonly tokensPerMinute: number | undefined
 }
 
-/** What a key may spend in a day or month of UTC, in millionths of a US dollar. */
+/** The most a key may spend in a UTC day or month, in millionths of a US dollar. */
 export interface Budget {
   readonly micros: number
   readonly per: "day" | "month"
@@ -22,31 +22,34 @@ export interface GatewayKey {
   readonly name: string
   /** Slugs this key may use; undefined: all. */
   readonly providers: ReadonlyArray<string> | undefined
-  /** Model ids this key may use, `*` at the end stands for any rest; undefined: all. */
+  /** Model ids this key may use, where a final `*` matches any rest; undefined: all. */
   readonly models: ReadonlyArray<string> | undefined
-  /** Ids of the configs and prompts this key may name, and whose targets its other lists do not bind; undefined: all, and bound by those lists. */
+  /**
+   * Ids of the configs and prompts this key may name. A listed one may use its own targets and model, whatever
+   * `providers` and `models` allow. Undefined: all may be named, and the other lists apply.
+   */
   readonly configs?: ReadonlyArray<string> | undefined
   readonly prompts?: ReadonlyArray<string> | undefined
-  /** Id of the config of requests that name none. */
+  /** Id of the config for requests that name none. */
   readonly config?: string | undefined
   readonly scopes: ReadonlyArray<KeyScope>
   readonly rateLimit?: RateLimit | undefined
   readonly budget?: Budget | undefined
-  /** How many of its requests may run at once, in each gateway process; undefined: its fair share. */
+  /** Most requests of the key that run together, in each gateway process; undefined: its fair share. */
   readonly concurrency?: number | undefined
-  /** From this moment on the key is refused as if unknown; undefined: never. */
+  /** From this moment the key is refused like an unknown one; undefined: never. */
   readonly expiresMillis?: number | undefined
-  /** What requests of this key carry besides their own metadata. */
+  /** Metadata added to every request of this key. */
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** True: neither a request nor a config gives these members of metadata another value. */
+  /** True: neither a request nor a config may change the values of the key's metadata. */
   readonly metadataLocked?: boolean | undefined
 }
 
-/** The period of a budget that a moment of UTC is in: a day as `2027-01-31`, a month as `2027-01`. */
+/** The budget period of a UTC moment: a day as `2027-01-31`, a month as `2027-01`. */
 export const periodOf = (per: Budget["per"], millis: number): string =>
   per === "day" ? dayOf(millis) : dayOf(millis).slice(0, 7)
 
-/** When the period behind that one begins. */
+/** The moment at which the next budget period begins. */
 export const nextPeriodMillis = (per: Budget["per"], millis: number): number => {
   const at = new Date(millis)
   return per === "day"
@@ -54,11 +57,14 @@ export const nextPeriodMillis = (per: Budget["per"], millis: number): number => 
     : Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
 }
 
-/** True when the list is open or one of its patterns fits. */
+/** True when there is no list, or when one of its patterns matches the value. */
 export const allows = (patterns: ReadonlyArray<string> | undefined, value: string): boolean =>
   patterns === undefined ||
   patterns.some((pattern) => (pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value))
 
-/** True when the list names the value; a list that is not there names none. */
+/** True when a list is given and one of its patterns matches the value. */
 export const lists = (patterns: ReadonlyArray<string> | undefined, value: string): boolean =>
   patterns !== undefined && allows(patterns, value)
+
+/** True for a key with limits of its own, whose requests need admission. */
+export const isLimited = ({ budget, rateLimit }: GatewayKey): boolean => rateLimit !== undefined || budget !== undefined

@@ -1,8 +1,8 @@
-// What is left of a key's rate limits, as its answers tell.
-// It must not know headers or who counts.
+// The remaining allowance of a key's rate limits, as reported in answers.
+// It must not know header names or which part counts the requests.
 import * as Schema from "effect/Schema"
 
-/** One limit at a moment: how much a minute allows, what is left at once, and when all of it will be there again. */
+/** One limit: requests or tokens per minute, how many are left now, and the time until all are available again. */
 export const Allowance = Schema.Struct({ limit: Schema.Number, remaining: Schema.Number, resetMillis: Schema.Number })
 export type Allowance = typeof Allowance.Type
 

@@ -1,15 +1,17 @@
-// Every bound of the service, in one place; the operator may set them, a request never.
-// It must not know who enforces which bound.
+// Every limit of the service and its default: sizes, times, counts. The operator may change them, a request never.
+// It must not know which part enforces a limit.
 import * as Context from "effect/Context"
 
-/** Sizes in bytes, times in milliseconds, counts without unit. Defaults from the service's fault and threat table. */
+/**
+ * Sizes in bytes, times in milliseconds, counts without unit. Defaults come from the service's fault and threat table.
+ */
 export interface LimitValues {
   readonly bodyBytes: number
   readonly embeddingsBodyBytes: number
   readonly imagesBodyBytes: number
   readonly promptsBodyBytes: number
   readonly adminBodyBytes: number
-  /** Of all requests that run: bytes of their bodies, of what is sent upstream for them, and of the replies. */
+  /** Bytes of all running requests together: their bodies, the translated upstream bodies, and the replies. */
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -20,7 +22,7 @@ export interface LimitValues {
   readonly tools: number
   readonly stopSequences: number
   readonly schemaDepth: number
-  /** What resolved references may add to the schemas of a request, or four times the request where that is more. */
+  /** Bytes that resolved `$ref`s may add to the schemas of a request, or four times the request where that is more. */
   readonly schemaCopyBytes: number
   readonly promptDepth: number
   readonly promptPartials: number
@@ -32,10 +34,10 @@ export interface LimitValues {
   readonly unaryFirstByteMillis: number
   readonly idleMillis: number
   readonly totalMillis: number
-  /** Requests of inference keys that run at once, and requests of admin keys, which have slots of their own. */
+  /** Most running requests of inference keys; `adminInFlight` limits those of admin keys separately. */
   readonly inFlight: number
   readonly adminInFlight: number
-  /** Of slots and of bodies in flight: the percentage that is kept for keys below their fair share. */
+  /** Percentage of slots and of bytes in flight that is reserved for keys below their fair share. */
   readonly keptPercent: number
   readonly signatureEntries: number
   readonly signatureBytes: number
@@ -55,9 +57,9 @@ export interface LimitValues {
   readonly configDepth: number
   readonly configTargets: number
   readonly configEntries: number
-  /** Of inline configs kept ready: the length of each, times its targets. */
+  /** Total size of cached inline configs: the length of each, times its targets. */
   readonly configBytes: number
-  /** Of the conditions of a config: patterns, and steps that a request may take through them. */
+  /** Limits on the conditions of a config: regular expressions, and matching steps per request. */
   readonly configPatterns: number
   readonly conditionSteps: number
   readonly retries: number
@@ -65,6 +67,11 @@ export interface LimitValues {
   readonly retryCapMillis: number
   readonly retryAfterMillis: number
   readonly retryWaitMillis: number
+  /** Second tries of a request that an upstream refused for a known reason; 0 for none. */
+  readonly heals: number
+  /** Lessons of such refusals, and how long they hold. */
+  readonly lessonEntries: number
+  readonly lessonMillis: number
   readonly circuitEntries: number
   readonly circuitIdleMillis: number
   readonly logBytes: number
@@ -82,24 +89,38 @@ export interface LimitValues {
   readonly storeConnections: number
   readonly storeAnswerMillis: number
   readonly storeLockMillis: number
-  /** How long a service that starts waits for a store that is away. */
+  /** How long the service waits at start for an unreachable store. */
   readonly storeStartMillis: number
-  /** How often what was spent is written, and how long a part of a budget is a process's own without that. */
+  /** How often spending is written to the store, and how long a lease on a budget is valid without renewal. */
   readonly spendingMillis: number
   readonly leaseMillis: number
-  /** Reserved from a budget for an answer whose length the request does not bound. */
+  /** Tokens reserved from a budget for an answer whose length the request does not limit. */
   readonly budgetOutputTokens: number
-  /** Of the store: requests that may wait to be written, requests and changes of the audit log that are kept, days that sums are kept. */
+  /**
+   * The store: requests that may wait to be written, requests and audit entries that are kept, days that sums are kept.
+   */
   readonly usageQueue: number
   readonly requestsStored: number
   readonly auditStored: number
   readonly usageDays: number
-  /** Of media that are fetched: bytes and URLs of one request, and how long it waits; bytes and connections of all requests at once. */
+  /** Fetched media: bytes, URLs and waiting time per request; bytes and connections of all requests together. */
   readonly mediaBytes: number
   readonly mediaUrls: number
   readonly mediaMillis: number
   readonly mediaInFlightBytes: number
   readonly mediaConnections: number
+  /** Of kept responses: how long, how many of a key, bytes of one and of all; turns and bytes of a chain; how often the old ones leave. */
+  readonly responseMinutes: number
+  readonly responsesPerKey: number
+  readonly responseBytes: number
+  readonly responsesTotalBytes: number
+  readonly responseChain: number
+  readonly responseHistoryBytes: number
+  readonly responseSweepMillis: number
+  /** The longest sealed text that a client carries. */
+  readonly responseCarrierBytes: number
+  /** Most upstream calls of one long answer; 1: no answer is continued. */
+  readonly longDecodeCalls: number
 }
 
 const MiB = 1024 * 1024
@@ -152,7 +173,7 @@ export const defaultLimits: LimitValues = {
   configDepth: 8,
   configTargets: 64,
   configEntries: 256,
-  // Ready to use, a config takes up to 50 times its text.
+  // A compiled config takes up to 50 times the memory of its text.
   configBytes: 1 * MiB,
   configPatterns: 64,
   // At most 10 ms: a step of a pattern takes 10 to 20 ns.
@@ -162,6 +183,9 @@ export const defaultLimits: LimitValues = {
   retryCapMillis: 8_000,
   retryAfterMillis: 2_000,
   retryWaitMillis: 60_000,
+  heals: 2,
+  lessonEntries: 1_000,
+  lessonMillis: 3_600_000,
   circuitEntries: 10_000,
   circuitIdleMillis: 600_000,
   logBytes: 1 * MiB,
@@ -174,7 +198,7 @@ export const defaultLimits: LimitValues = {
   redisMillis: 100,
   redisConnectMillis: 1_000,
   redisQueue: 10_000,
-  // A revoked key is refused everywhere within 5 s; asking this often is one row.
+  // Every process refuses a revoked key within 5 s. One poll reads one row.
   refreshMillis: 1_000,
   providerTestMillis: 10_000,
   storeConnections: 10,
@@ -182,19 +206,28 @@ export const defaultLimits: LimitValues = {
   storeLockMillis: 5_000,
   storeStartMillis: 30_000,
   spendingMillis: 250,
-  // Renewed when half of it is over: a key in use is served for 10 minutes without a store.
+  // Leases are renewed at half of this time, so a key in use is served for 10 minutes without a store.
   leaseMillis: 20 * 60_000,
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
   auditStored: 100_000,
   usageDays: 400,
-  // In base64 they are 27 MiB; Claude takes requests of 30 MB, and a hundred images in one.
+  // 20 MiB are 27 MiB in base64. Claude takes requests of 30 MB, with up to a hundred images.
   mediaBytes: 20 * MiB,
   mediaUrls: 100,
   mediaMillis: 15_000,
   mediaInFlightBytes: 128 * MiB,
-  mediaConnections: 64
+  mediaConnections: 64,
+  responseMinutes: 30 * 24 * 60,
+  responsesPerKey: 10_000,
+  responseBytes: 8 * MiB,
+  responsesTotalBytes: 2_048 * MiB,
+  responseChain: 256,
+  responseHistoryBytes: 32 * MiB,
+  responseSweepMillis: 60_000,
+  responseCarrierBytes: 4 * MiB,
+  longDecodeCalls: 32
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

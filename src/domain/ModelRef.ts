@@ -1,15 +1,16 @@
-// What the model field says: which slug, which family, which id there.
-// It must not know accounts or URLs. Prefixes are read here and nowhere else.
+// Reads the `model` field: provider slug, model family by prefix, and model id.
+// It must not know accounts or URLs. No other file reads model prefixes.
 import * as Result from "effect/Result"
 import { BodyInvalid, UnsupportedOperation } from "./GatewayError.ts"
 import { printable } from "./text/printable.ts"
-import { remembered } from "./remembered.ts"
+import { memoizeBounded } from "./memoizeBounded.ts"
+import { isClaudeName } from "./models/modelName.ts"
 
-/** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */
+/** `endpoint` is a self-deployed endpoint; its account defines the dialect. */
 export type ModelFamily = "gemini" | "claude" | "openai" | "endpoint"
 
 export interface ModelRef {
-  /** From the `@slug/` prefix; undefined when the field had none. */
+  /** From the `@slug/` prefix; undefined when the field has none. */
   readonly slug: string | undefined
   /** The field without its slug. */
   readonly rest: string
@@ -23,20 +24,22 @@ export interface FamilyRef {
 
 const slugGrammar = /^[a-z0-9][a-z0-9-]{0,62}$/
 const endpointGrammar = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/
-/** Publishers, dots and one `@version`; no `..`, no empty segment, nothing a URL would read as its own. */
+/**
+ * Publishers, dots and one `@version`. It excludes `..`, empty segments and every character with a meaning in a URL.
+ */
 const modelGrammar = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}(@[A-Za-z0-9._-]{1,64})?$/
 
 const invalid = (message: string, code = "invalid_model") =>
   Result.fail(new BodyInvalid({ code, param: "model", message }))
 
-/** True for text that may name a catalog slug. */
+/** True for text that may be a catalog slug. */
 export const isSlug = (text: string): boolean => slugGrammar.test(text)
 
 /** True for text that may be the id of a self-deployed endpoint. */
 export const isEndpointId = (text: string): boolean => endpointGrammar.test(text)
 
-/** Splits `@slug/model` at the first `/`; the rest may hold `/` and `@`. */
-export const parseModelRef: (model: string) => Result.Result<ModelRef, BodyInvalid> = remembered((model) => {
+/** Splits `@slug/model` at the first `/`; the rest may contain `/` and `@`. */
+export const parseModelRef: (model: string) => Result.Result<ModelRef, BodyInvalid> = memoizeBounded((model) => {
   if (!model.startsWith("@")) return Result.succeed({ slug: undefined, rest: model })
   const slash = model.indexOf("/")
   if (slash < 0) return invalid('model names a provider but no model; write "@slug/model".')
@@ -65,12 +68,12 @@ const unserved = /^(mistralai|ai21)[./]/
 /** A publisher's model as Vertex AI names the resource; `publisher/model` means the same. */
 const asResource = /^publishers\/([a-z0-9-]{1,63})\/models\//
 
-/** Vertex AI writes a Claude date behind `@`, Anthropic itself behind `-`; both are taken (T1802). */
+/** Accepts both spellings of a Claude date: Vertex AI writes it after `@`, Anthropic after `-` (T1802). */
 const dated = (id: string): string => id.replace(/^([^@]*)-(\d{8})$/, "$1@$2")
 
 /** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
-export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvalid | UnsupportedOperation> = remembered(
-  (model) => {
+export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvalid | UnsupportedOperation> =
+  memoizeBounded((model) => {
     const rest = model.replace(asResource, "$1/")
     const publisher = unserved.exec(rest)?.[1]
     if (publisher !== undefined) {
@@ -98,11 +101,12 @@ export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvali
       )
     }
     if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
-    const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
+    const family = found?.[1] ?? (isClaudeName(id) ? "claude" : "gemini")
     return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
-  }
-)
+  })
 
-/** The id by which a model is priced, counted and listed, for every spelling of it. An invalid id is returned unchanged. */
+/**
+ * The id by which a model is priced, counted and listed, for every spelling of it. An invalid id is returned unchanged.
+ */
 export const modelIdOf = (model: string): string =>
   Result.match(parseFamily(model), { onFailure: () => model, onSuccess: ({ modelId }) => modelId })

@@ -1,50 +1,56 @@
-// What a request tells of its upstream calls while they happen, to whoever accounts for it.
-// It must not know who listens, nor what becomes of it.
+// The observer interface of upstream calls: the router and the providers report each attempt to the request's recorder.
+// It must not know what the recorder does with the events.
 import type * as Redacted from "effect/Redacted"
 import type { GatewayConfig } from "./config/GatewayConfig.ts"
+import type { Operation } from "./operations.ts"
+import type { ModelEnding } from "./models/modelLife.ts"
 import type { ProviderKind } from "./ProviderAccount.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
-/** Where a call goes. */
+/** The account, model and operation of a call. */
 export interface AttemptTarget {
   readonly slug: string
   readonly kind: ProviderKind
   readonly modelId: string
-  readonly operation: string
+  readonly operation: Operation
   readonly optionIndex: number
+  /** Undefined for a model without an end in sight. */
+  readonly ending?: ModelEnding | undefined
 }
 
-/** A call that is about to go out. */
+/** A call before it is sent. */
 export interface ObservedCall {
   readonly target: AttemptTarget
   readonly url: string
 }
 
-/** What it is made for. */
+/** The request that the call serves. */
 export interface ObservedAsking {
   readonly request: unknown
   readonly stream: boolean
   readonly context: { readonly metadata: Readonly<Record<string, string>> }
 }
 
-/** One call under way. A call that is left in the middle is told nothing more. */
+/** The observer of one call. An interrupted call gets neither `answered` nor `failed`. */
 export interface ObservedAttempt {
-  /** A complete answer is here, or the first chunk of a stream. */
+  /** Called with the complete answer, or with the first chunk of a stream. */
   readonly answered: (answer: unknown) => void
   readonly failed: (error: ProviderError) => void
-  /** What else the upstream is sent, such as the trace this call belongs to; undefined for nothing. */
+  /** Further headers for the upstream, such as `traceparent`; undefined for none. */
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
 }
 
-/** What a request is routed by. */
+/** The config that routes the request. */
 export interface ObservedRoute {
   readonly config: GatewayConfig | undefined
   readonly configId: string | undefined
 }
 
 export interface Observed {
-  /** The router has taken the request. */
+  /** Called when the router takes the request. */
   readonly routing: (route: ObservedRoute) => void
-  /** A call is about to go out. */
+  /** Called before a call is sent. */
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => ObservedAttempt
+  /** Called when a changed call succeeds; `rows` are the refusals before it. */
+  readonly healed: (rows: ReadonlyArray<string>) => void
 }

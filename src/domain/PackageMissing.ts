@@ -1,8 +1,11 @@
-// The failure of a feature whose optional package is not installed.
+// The error of a setting whose optional npm package is not installed.
 // It must not know how a package is loaded.
 import * as Schema from "effect/Schema"
 
-/** `setting` asks for `packages`, and npm has left them out; `also` is no package of ours. Without the setting the service starts. */
+/**
+ * `setting` needs `packages`, which npm did not install; `also` names a package outside the gateway's own optional
+ * ones. Without the setting the service starts.
+ */
 export class PackageMissing extends Schema.TaggedError<PackageMissing>()("PackageMissing", {
   setting: Schema.String,
   packages: Schema.String,

@@ -1,13 +1,13 @@
-// Prompts and partials as the operator declares them: versions, labels, and how one of them is named.
-// It must not know templates, requests or where prompts are kept.
+// Prompts and partials as the operator declares them: versions, labels, and the reference that names a version.
+// It must not know templates, requests or where prompts are stored.
 import type { JsonObject } from "./text/json.ts"
 import { isRefusedKey } from "./text/refusedKeys.ts"
 
-/** What one version says: a chat to be, or a text that other prompts put into theirs. */
+/** The content of one version: a chat, or a text that prompts include as a partial. */
 export type PromptContent =
   | {
       readonly _tag: "Chat"
-      /** May carry `@slug/`; no template. */
+      /** May start with `@slug/`; it is not a template. */
       readonly model: string
       /** Messages of the chat schema, whose strings are templates. */
       readonly messages: ReadonlyArray<JsonObject>
@@ -18,18 +18,18 @@ export type PromptContent =
 
 export interface Prompt {
   readonly id: string
-  /** For people. */
+  /** A title for operators. */
   readonly name: string | undefined
-  /** By their numbers. */
+  /** The versions by number. */
   readonly versions: ReadonlyMap<number, PromptContent>
-  /** Names of versions, such as `production`. */
+  /** Version numbers by label, such as `production`. */
   readonly labels: ReadonlyMap<string, number>
 }
 
-/** Served where a request names no version; without it the newest is. */
+/** The label served when a request names no version. Without this label the newest version is served. */
 export const defaultLabel = "production"
 
-/** Names the newest version, unless the prompt gives the label to another. */
+/** Names the newest version, unless the prompt assigns the label to another version. */
 const newestLabel = "latest"
 
 const idGrammar = /^[A-Za-z0-9][\w.-]{0,63}$/
@@ -39,26 +39,26 @@ const numberGrammar = /^[1-9]\d{0,8}$/
 /** True for text that may be the id of a prompt. */
 export const isPromptId = (text: string): boolean => idGrammar.test(text)
 
-/** True for text that may name a version; no number is one. */
+/** True for text that may be a label; a number is not one. */
 export const isPromptLabel = (text: string): boolean => labelGrammar.test(text) && !isRefusedKey(text)
 
 const newest = ({ versions }: Prompt): number => Math.max(...versions.keys())
 
-/** The version a reference `id`, `id@3` or `id@label` means, of a prompt that has the id. */
+/** The version number that a reference `id`, `id@3` or `id@label` means in this prompt. */
 const versionOf = (prompt: Prompt, wanted: string | undefined): number | undefined => {
   if (wanted === undefined) return prompt.labels.get(defaultLabel) ?? newest(prompt)
   if (numberGrammar.test(wanted)) return Number(wanted)
   return prompt.labels.get(wanted) ?? (wanted === newestLabel ? newest(prompt) : undefined)
 }
 
-/** One version of one prompt. */
+/** One version of a prompt. */
 export interface PromptVersion {
   readonly id: string
   readonly version: number
   readonly content: PromptContent
 }
 
-/** Finds versions by reference; of two prompts with one id the first wins. */
+/** Finds versions by reference. Of two prompts with the same id the first wins. */
 export const promptFinder = (prompts: ReadonlyArray<Prompt>): ((reference: string) => PromptVersion | undefined) => {
   const byId = new Map(prompts.toReversed().map((prompt) => [prompt.id, prompt]))
   return (reference) => {

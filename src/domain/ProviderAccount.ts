@@ -1,19 +1,21 @@
-// An account: one slug of the catalog, its provider, where it lives and the credential stored with it.
+// Provider accounts: slug, provider kind, project, region, stored credentials, and credentials a request carries.
 // It must not know how a credential is exchanged or sent.
 import type * as Redacted from "effect/Redacted"
+import type { ModelTable } from "./models/modelTable.ts"
+import type { Serving } from "./serve/Serving.ts"
 
-/** The providers this gateway brings: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
+/** The built-in providers: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
 export const builtInKinds = ["vertex-ai", "google"] as const
 export type BuiltInKind = (typeof builtInKinds)[number]
 export const isBuiltIn = (kind: ProviderKind): kind is BuiltInKind => builtInKinds.some((one) => one === kind)
 
-/** One of these, or the name under which an application adds a provider of its own. */
+/** A built-in kind, or the name of a provider that an embedding application adds. */
 export type ProviderKind = BuiltInKind | (string & {})
 
-/** Something for every built-in kind, and perhaps for others. */
+/** A value for every built-in kind, and optionally for added ones. */
 export type PerKind<A> = Readonly<Record<BuiltInKind, A>> & { readonly [kind: string]: A | undefined }
 
-/** Texts that may name a region or a project, and so may enter a URL. */
+/** The grammars of regions and projects are closed because both enter URLs. */
 const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
 const projectGrammar =
   /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
@@ -29,21 +31,21 @@ export interface ServiceAccountKey {
   readonly projectId: string | undefined
 }
 
-/** What proves who we are upstream. */
+/** What authenticates the gateway upstream. */
 export type Credentials =
   | { readonly _tag: "ApiKey"; readonly key: Redacted.Redacted<string> }
   | { readonly _tag: "AccessToken"; readonly token: Redacted.Redacted<string> }
   | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
   | { readonly _tag: "ApplicationDefault" }
 
-/** A self-deployed endpoint whose dialect, host or served model name must be told. */
+/** A self-deployed endpoint: its dialect, host, and served model name. */
 export interface EndpointFacts {
   readonly dialect: "openai" | "gemini" | "predict"
   readonly host: string | undefined
   readonly model: string | undefined
 }
 
-/** Prefixes `gs://bucket/path`. */
+/** Allowed prefixes `gs://bucket/path`. */
 export interface StorageLists {
   /** Undefined: any object. */
   readonly read: ReadonlyArray<string> | undefined
@@ -57,18 +59,21 @@ export interface ProviderAccount {
   readonly projectId: string | undefined
   readonly region: string | undefined
   readonly credentials: Credentials | undefined
-  /** Who the credential belongs to; decides how a refusal is told. */
+  /** The owner of the credential; decides which error the caller gets when the upstream rejects it. */
   readonly origin: "caller" | "stored"
-  /** The gateway key whose request brought the credential. */
+  /** The gateway key whose request carried the credential. */
   readonly carriedBy?: string
   readonly endpoints: Readonly<Record<string, EndpointFacts>>
   readonly models: ReadonlyArray<string> | undefined
   readonly apiVersion: string | undefined
   readonly quotaProject: string | undefined
-  /** Places besides its own to which a request may lead the stored credential, `*` at the end for any rest; undefined: none. */
+  /**
+   * Further projects and regions that a request may name under the stored credential; a final `*` matches any rest.
+   * Undefined: none.
+   */
   readonly projects?: ReadonlyArray<string> | undefined
   readonly regions?: ReadonlyArray<string> | undefined
-  /** What of Cloud Storage a request may name under the stored credential. */
+  /** The Cloud Storage objects that a request may name under the stored credential. */
   readonly gcs?: StorageLists | undefined
   /** Operator only: replaces scheme and host of the provider. */
   readonly baseUrl: string | undefined
@@ -76,15 +81,19 @@ export interface ProviderAccount {
   readonly tokenUrl: string | undefined
 }
 
-/** The accounts as they were at one moment. */
+/** An immutable view of all accounts. */
 export interface CatalogView {
-  /** The account under a slug, or undefined when there is none. */
+  /** The account of a slug, or undefined. */
   readonly resolve: (slug: string) => ProviderAccount | undefined
-  /** All accounts in the order they were declared, the two built-in slugs last. */
+  /** All accounts in the order of declaration, the two built-in slugs last. */
   readonly list: () => ReadonlyArray<ProviderAccount>
+  /** Facts about models, with those that the operator states. */
+  readonly models: ModelTable
+  /** What the operator sets for models without a slug; without it nothing. */
+  readonly serving?: Serving | undefined
 }
 
-/** A stored account that is no more than what is said of it. */
+/** A stored account with these facts and no others. */
 export const providerAccount = (
   facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>
 ): ProviderAccount => ({
@@ -101,12 +110,14 @@ export const providerAccount = (
   ...facts
 })
 
-/** Credentials that came with the request; they win over the stored ones. */
+/** Credentials that came with the request; they take precedence over the stored ones. */
 export interface CarriedCredentials {
   /** The value of `Authorization` without a `Bearer ` prefix, never the gateway key. */
   readonly authorization: Redacted.Redacted<string> | undefined
   readonly googApiKey: Redacted.Redacted<string> | undefined
   readonly vertexProjectId: string | undefined
   readonly vertexRegion: string | undefined
+  /** Project and region are those of the path, which count only with a credential of the request. */
+  readonly isPathPlace?: true
   readonly vertexServiceAccountJson: Redacted.Redacted<string> | undefined
 }

@@ -1,16 +1,22 @@
-// What can go wrong at an upstream: one error, a closed union of reasons.
-// It must not know HTTP statuses of our own answers or how a client dialect words an error.
+// Upstream errors: one `ProviderError` with a closed union of reasons, and the rules of retry and fallback.
+// It must not know the HTTP statuses of the gateway's answers or how a client dialect words an error.
 import * as Schema from "effect/Schema"
 
+/** A part of a google.rpc.Status, as JSON. */
+export type StatusDetail = Readonly<Record<string, unknown>>
+const isDetail = (value: unknown): value is StatusDetail => typeof value === "object" && value !== null
+
 const common = {
-  /** One or two sentences for the caller; upstream text is already cut and scrubbed. */
+  /** One or two sentences for the caller; upstream text is already cut and redacted. */
   message: Schema.String,
-  /** A code word the upstream gave itself, kept when it is a string. */
-  upstreamCode: Schema.optionalKey(Schema.String)
+  /** The upstream's own error code, when it is a string. */
+  upstreamCode: Schema.optionalKey(Schema.String),
+  /** Scrubbed details of a google.rpc.Status, by which Google's clients decide; only native routes return them. */
+  details: Schema.optionalKey(Schema.Array(Schema.declare(isDetail)))
 }
 const retryable = { ...common, retryAfterMillis: Schema.optionalKey(Schema.Number) }
 
-/** A request the upstream found invalid. `code` overrides the usual `upstream_invalid_argument`. */
+/** The upstream rejected the request as invalid. `code` overrides the usual `upstream_invalid_argument`. */
 export const InvalidRequest = Schema.TaggedStruct("InvalidRequest", {
   ...common,
   param: Schema.optionalKey(Schema.String),
@@ -18,29 +24,30 @@ export const InvalidRequest = Schema.TaggedStruct("InvalidRequest", {
     Schema.Literals(["upstream_failed_precondition", "content_policy_violation", "unsupported_operation"])
   )
 })
-/** Grounding and regular tools in one request, refused upstream. */
+/** The upstream rejects grounding and regular tools in one request. */
 export const ToolMixRejected = Schema.TaggedStruct("ToolMixRejected", common)
 /** A thought signature is missing, corrupted or of another issuer. */
 export const SignatureRejected = Schema.TaggedStruct("SignatureRejected", common)
 /** The prompt is longer than the model's context. */
 export const ContextTooLong = Schema.TaggedStruct("ContextTooLong", common)
-/** The upstream's own size limit. */
+/** The request exceeds the upstream's own size limit. */
 export const PayloadTooLarge = Schema.TaggedStruct("PayloadTooLarge", common)
-/** The credential was refused; whose it was decides what the caller is told. */
+/** The upstream rejected the credential; `origin` decides the error that the caller gets. */
 export const CredentialsRejected = Schema.TaggedStruct("CredentialsRejected", {
   ...common,
   origin: Schema.Literals(["caller", "stored"])
 })
-/** `permission` is set when the upstream named the missing one. */
+/** `permission` is set when the upstream named the missing one; `code` when a setting excludes the model. */
 export const PermissionDenied = Schema.TaggedStruct("PermissionDenied", {
   ...common,
-  permission: Schema.optionalKey(Schema.String)
+  permission: Schema.optionalKey(Schema.String),
+  code: Schema.optionalKey(Schema.Literal("model_not_permitted"))
 })
-/** The model or endpoint does not exist there. */
+/** The upstream has no such model or endpoint. */
 export const ModelNotFound = Schema.TaggedStruct("ModelNotFound", common)
-/** Too many requests; the delay is the upstream's own, never invented. */
+/** Too many requests. The retry delay is the upstream's own; the gateway never invents one. */
 export const RateLimited = Schema.TaggedStruct("RateLimited", retryable)
-/** A quota that a short wait does not cure. `isBilling`: the upstream account has not been paid, a 402 instead of a 429. */
+/** A quota that a short wait does not restore. `isBilling`: the upstream account is unpaid, a 402 instead of a 429. */
 export const QuotaExhausted = Schema.TaggedStruct("QuotaExhausted", {
   ...retryable,
   isBilling: Schema.optionalKey(Schema.Literal(true)),
@@ -51,14 +58,14 @@ export const Overloaded = Schema.TaggedStruct("Overloaded", {
   ...retryable,
   code: Schema.Literals(["upstream_unavailable", "upstream_overloaded"])
 })
-/** The upstream failed inside: 500, 502, 409, 499. */
+/** An internal error of the upstream: 500, 502, 409, 499. */
 export const Internal = Schema.TaggedStruct("Internal", { ...retryable, status: Schema.Number })
-/** One of our four timers, or the upstream's own deadline. */
+/** One of the gateway's four timers ended the call, or the upstream's own deadline did. */
 export const Timeout = Schema.TaggedStruct("Timeout", {
   ...common,
   phase: Schema.Literals(["connect", "first_byte", "idle", "total", "upstream"])
 })
-/** No connection, or it broke before an answer. `permanent` marks certificate faults. */
+/** No connection, or it broke before an answer. `permanent` marks certificate errors. */
 export const Transport = Schema.TaggedStruct("Transport", {
   ...common,
   kind: Schema.Literals(["refused", "reset", "dns", "tls", "other"])
@@ -69,18 +76,20 @@ export const BadReply = Schema.TaggedStruct("BadReply", {
   kind: Schema.Literals(["unreadable", "empty", "malformed_call", "no_content", "redirect", "too_large", "truncated"])
 })
 
-/** It failed so often of late that it was not called; the delay is ours. */
+/** The circuit is open after repeated failures, so the upstream was not called. The delay is the gateway's. */
 export const CircuitOpen = Schema.TaggedStruct("CircuitOpen", retryable)
 
-/** The gateway has no memory left for the call: the key holds more than its share, or all keys together hold everything. */
+/**
+ * The gateway has no memory left for the call: the key holds more than its share, or all keys together hold everything.
+ */
 export const NoRoom = Schema.TaggedStruct("NoRoom", {
   ...common,
   shortage: Schema.Literals(["key", "all"]),
-  /** Memory lacked for the request already, so the upstream was not called. */
+  /** The request itself did not fit into memory, so the upstream was not called. */
   isUncalled: Schema.optionalKey(Schema.Literal(true))
 })
 
-/** Every reason an upstream call can fail for. */
+/** Every reason for which an upstream call can fail. */
 export const Reason = Schema.Union([
   InvalidRequest,
   ToolMixRejected,
@@ -102,16 +111,18 @@ export const Reason = Schema.Union([
 ])
 export type Reason = typeof Reason.Type
 
-/** A failed upstream call: why, at which slug, and what HTTP said. */
+/** A failed upstream call: the reason, the account's slug, and the upstream's HTTP status. */
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   slug: Schema.String,
   reason: Reason,
   upstreamStatus: Schema.optionalKey(Schema.Number),
-  /** One of several calls of a request; others were answered, and are billed. */
+  /** The request made several calls. Others succeeded, and are billed. */
   isPartial: Schema.optionalKey(Schema.Literal(true))
 }) {}
 
-/** Whether the upstream may bill a call that failed: its answer cannot be used or kept, or a timer of ours ended the call. */
+/**
+ * Whether the upstream may bill the failed call: its answer cannot be used or kept, or a timer of the gateway ended it.
+ */
 export const mayHaveWorked = ({ isPartial, reason }: ProviderError): boolean => {
   if (isPartial === true) return true
   if (reason._tag === "Timeout") return reason.phase !== "connect" && reason.phase !== "upstream"
@@ -119,15 +130,26 @@ export const mayHaveWorked = ({ isPartial, reason }: ProviderError): boolean => 
   return reason._tag === "BadReply" && reason.kind !== "redirect"
 }
 
-/** The same error with every text it has through `shown`. */
+/** The same JSON with `shown` applied to each of its texts. */
+const textsThrough = (value: unknown, shown: (text: string) => string): unknown => {
+  if (typeof value === "string") return shown(value)
+  if (Array.isArray(value)) return value.map((inner: unknown) => textsThrough(inner, shown))
+  return isDetail(value) ? detailThrough(value, shown) : value
+}
+
+const detailThrough = (detail: StatusDetail, shown: (text: string) => string): StatusDetail =>
+  Object.fromEntries(Object.entries(detail).map(([name, inner]) => [name, textsThrough(inner, shown)]))
+
+/** The same error with `shown` applied to each of its texts. */
 export const withTexts = (
   { reason, slug, upstreamStatus }: ProviderError,
   shown: (text: string) => string
 ): ProviderError => {
-  const { message, upstreamCode } = reason
+  const { details, message, upstreamCode } = reason
   const texts = {
     message: shown(message),
     ...(upstreamCode === undefined ? {} : { upstreamCode: shown(upstreamCode) }),
+    ...(details === undefined ? {} : { details: details.map((detail) => detailThrough(detail, shown)) }),
     ...("param" in reason && reason.param !== undefined ? { param: shown(reason.param) } : {}),
     ...("quotaId" in reason && reason.quotaId !== undefined ? { quotaId: shown(reason.quotaId) } : {})
   }
@@ -138,7 +160,7 @@ export const withTexts = (
   })
 }
 
-/** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */
+/** Whether to retry the same target (`same`), try only another one (`next`), or give up (`never`). */
 export const retryOf = (reason: Reason): "same" | "next" | "never" => {
   switch (reason._tag) {
     case "RateLimited":

@@ -1,20 +1,20 @@
-// The facts of one client request, fixed once at the rim and never changed.
+// The facts of one client request: ids, key, config, credentials, flags, metadata. They never change.
 // It must not know the body or any upstream.
 import type { GatewayConfig } from "./config/GatewayConfig.ts"
-import type { CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
+import type { BuiltInKind, CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"
 import type { Room } from "./Room.ts"
 
-/** What a request says about answers that were given before. */
-export interface CacheWish {
-  /** `off` forbids them; `ask` wants them; `unsaid` leaves it to the config. */
+/** The cache options of a request. */
+export interface CacheOptions {
+  /** `off` forbids cached answers, `ask` allows them, `unsaid` leaves the decision to the config. */
   readonly mode: "off" | "ask" | "unsaid"
-  /** How old they may be. */
+  /** The oldest cached answer that is accepted, in seconds. */
   readonly maxAgeSeconds: number | undefined
-  /** A new answer, which is kept for those who ask later. */
+  /** Skips the cached answer and stores the new one. */
   readonly refresh: boolean
-  /** Whoever names it shares answers with others who do, in the place of the gateway key. */
+  /** Requests with the same namespace share cached answers across gateway keys. */
   readonly namespace: string | undefined
 }
 
@@ -26,29 +26,35 @@ export interface RequestContext {
   /** Wall-clock moment after which no work is done for this request; undefined without a client deadline. */
   readonly deadlineMillis: number | undefined
   readonly key: GatewayKey
-  /** The one the request names, else its key's. */
+  /** The config that the request names, else the config of its key. */
   readonly config: GatewayConfig | undefined
-  /** The accounts as they were when the request came; those of the moment unless it says. */
+  /** The accounts at the moment the request came; without it the current ones. */
   readonly catalog?: CatalogView
-  /** Undefined for a config that came with the request. */
+  /** Undefined for an inline config. */
   readonly configId: string | undefined
-  /** The model of a prompt that is granted to the key; undefined where the request asks for another. */
+  /** The model of a prompt that is granted to the key; undefined where the request sets another model. */
   readonly grantedModel?: string
+  /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */
+  readonly native?: { readonly kind: BuiltInKind; readonly slug: string | undefined }
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials
   readonly strict: boolean
+  /** True: answers list the order of blocks, calls and pictures. */
+  readonly ordered?: boolean
   readonly dryRun: boolean
   readonly unsupported: "ignore" | "reject"
-  /** The request's own, over those of its config, over those of its key. */
+  /** Merged metadata: the request's values override the config's, which override the key's. */
   readonly metadata: Readonly<Record<string, string>>
   readonly betas: ReadonlyArray<string>
-  /** Undefined when the request says nothing. */
-  readonly cache: CacheWish | undefined
+  /** Value of `anthropic-version`. */
+  readonly anthropicVersion?: string | undefined
+  /** Undefined when the request has no cache header. */
+  readonly cache: CacheOptions | undefined
   /** Seed of the deterministic ids of this request. */
   readonly idSeed: string
-  /** Who is told of upstream calls; undefined when nobody accounts for the request. */
-  readonly observed: Observed | undefined
-  /** The memory it may use; without one its calls are not counted. */
+  /** The recorder of upstream calls; undefined without accounting. */
+  readonly recorder: Observed | undefined
+  /** The memory reservation of the request; without one its calls reserve nothing. */
   readonly room?: Room | undefined
 }

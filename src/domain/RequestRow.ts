@@ -1,40 +1,42 @@
-// One request that has ended, as it is logged, kept and listed: an allow-list of facts, none of which is content or a secret.
-// It must not know how it is written down.
+// The row of one finished request, as it is logged, stored and listed. It never contains content or secrets.
+// It must not know how the row is written.
 import type { Usage } from "./Usage.ts"
 
-/** One upstream call of it. */
+/** One upstream call of the request. */
 export interface AttemptRow {
   readonly provider: string
   readonly model: string
   readonly target: number
   readonly durationMillis: number
-  /** Streams only, once a chunk came. */
+  /** Streams only, once a chunk has arrived. */
   readonly firstChunkMillis: number | undefined
-  /** The code of its failure; undefined when it answered or was given up. */
+  /** The error code of the call; undefined when it succeeded or was interrupted. */
   readonly errorCode: string | undefined
   readonly upstreamStatus: number | undefined
 }
 
 export interface RequestRow {
   readonly endedMillis: number
-  /** What its client or the gateway calls it; several requests can have the same. */
+  /** The id chosen by the client or the gateway. Several requests can share one. */
   readonly requestId: string
-  /** The gateway's own id, which no other request has; undefined where that is `requestId`. */
+  /** The gateway's own unique id; undefined where it equals `requestId`. */
   readonly id?: string | undefined
   readonly traceId: string
   readonly route: string
-  /** 499 when the client left first. */
+  /** 499 when the client disconnected first. */
   readonly status: number
-  /** Who answered, else who was asked last; undefined when nobody was. */
+  /** The provider that answered, else the one called last; undefined when no provider was called. */
   readonly provider: string | undefined
   readonly model: string | undefined
   readonly target: number | undefined
+  /** The announced or past end of the model: its stage, with day and successor where they are known. */
+  readonly modelWarning?: string | undefined
   readonly attempts: ReadonlyArray<AttemptRow>
   readonly stream: boolean
   readonly cache: string | undefined
   readonly durationMillis: number
   readonly ttftMillis: number | undefined
-  /** What is left of the duration when upstreams, and pauses between calls, are taken out; of a stream, to its first byte. */
+  /** The duration minus the time of upstream calls and of pauses between them; of a stream, up to its first byte. */
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
@@ -42,5 +44,5 @@ export interface RequestRow {
   readonly errorCode: string | undefined
 }
 
-/** The id that no other request has. */
+/** The unique id of the request. */
 export const ownIdOf = ({ id, requestId }: RequestRow): string => id ?? requestId

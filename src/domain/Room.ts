@@ -1,12 +1,12 @@
-// The memory that one request may use, as code that fills memory for it sees that.
-// It must not know who shares the memory, or how it is shared.
+// The memory reservation of one request, as the code that buffers bodies and replies sees it.
+// It must not know which requests share the memory, or by what rule.
 
-/** Why there is no more: the key of the request holds more than its share, or all keys together hold everything. */
+/** Why a reservation fails: the key holds more than its share, or all keys together hold everything. */
 export type Shortage = "key" | "all"
 
-/** Bytes of a request that stay in memory while it runs. */
+/** Bytes that a request keeps in memory while it runs. */
 export interface Room {
-  /** Reserves bytes until the request ends, or returns why they are refused. */
+  /** Reserves bytes until the request ends, or returns the reason of the refusal. */
   readonly take: (bytes: number) => Shortage | undefined
   /** Releases bytes before the request ends. */
   readonly give: (bytes: number) => void

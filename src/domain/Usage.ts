@@ -1,9 +1,9 @@
-// What a request used, in one convention for every operation, and what that costs.
-// It must not know any dialect's names of counts, nor where prices come from.
+// Token usage of a request in one convention for every operation, and its cost in millionths of a US dollar.
+// It must not know any dialect's field names, or where prices come from.
 
 /**
- * Inclusive counts: `input` holds what was read from a cache or written to one, `output` holds thoughts.
- * What is counted apart is a share of these two.
+ * Counts are inclusive: `input` includes tokens read from and written to a cache, `output` includes thoughts. The other
+ * token counts are parts of these two.
  */
 export interface Usage {
   readonly input: number
@@ -14,16 +14,16 @@ export interface Usage {
   readonly audioInput: number
   readonly audioOutput: number
   readonly imageOutput: number
-  /** Pictures of an answer, for models that are paid by the picture. */
+  /** Generated pictures, for models that are priced by the picture. */
   readonly images: number
 }
 
-/** US dollars per million tokens; models with long contexts ask another rate for a request beyond a size. */
+/** US dollars per million tokens. Models with long contexts have a higher rate for requests above a size. */
 export type Rate =
   | number
   | { readonly base: number; readonly tiers: ReadonlyArray<{ readonly start: number; readonly price: number }> }
 
-/** What a model costs. A share without a rate of its own costs what the whole does. */
+/** The price of a model. A part without a rate of its own costs the rate of its whole. */
 export interface Price {
   readonly input?: Rate
   readonly output?: Rate
@@ -36,7 +36,7 @@ export interface Price {
   readonly image?: number
 }
 
-/** The tier of a request is decided by all of its input, and holds for every token of it. */
+/** The total input selects the tier, and its rate applies to every token of the request. */
 const rateOf = (rate: Rate | undefined, input: number): number => {
   if (rate === undefined || typeof rate === "number") return rate ?? 0
   let { base } = rate
@@ -44,10 +44,10 @@ const rateOf = (rate: Rate | undefined, input: number): number => {
   return base
 }
 
-/** Millionths of a dollar as dollars. */
+/** Converts millionths of a dollar to dollars. */
 export const dollarsOf = (micros: number): number => micros / 1e6
 
-/** The cost in millionths of a dollar, which is what tokens times dollars per million of them are. */
+/** The cost in millionths of a dollar: tokens times US dollars per million tokens. */
 export const microDollars = (usage: Usage, price: Price): number => {
   const { input, output } = usage
   const cached = price.cached === undefined ? 0 : Math.min(usage.cached, input)

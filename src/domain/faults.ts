@@ -1,5 +1,5 @@
-// What is wrong with a value an operator or a caller configured, and where: from schema issues to sentences.
-// It must not know files, headers or credentials; a value is repeated only where it can be no secret.
+// Configuration errors: turns schema issues into sentences with the path of the wrong value.
+// It must not know files, headers or credentials. It quotes a value only where the value cannot be a secret.
 import type * as Schema from "effect/Schema"
 import { isOutOfRange, outOfRange } from "./text/json.ts"
 import { hint } from "./text/nearest.ts"
@@ -11,23 +11,23 @@ export interface Fault {
   /** `providers[0].region`, or the name of a variable or flag. */
   readonly path: string
   readonly message: string
-  /** The place in the file; undefined when the value came from elsewhere. */
+  /** The path as keys and indices; undefined when the value is not from a file. */
   readonly at: FaultPath | undefined
 }
 
-/** `providers[0].region` of its keys and indices. */
+/** Renders keys and indices as `providers[0].region`. */
 export const renderPath = (at: FaultPath): string =>
   at.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("")
 
-/** A fault at a place in the file. */
+/** A fault at a path of the file. */
 export const faultAt = (at: FaultPath, message: string): Fault => ({ path: renderPath(at), message, at })
 
-/** Faults in one line, for where there is no place for more. */
-export const inOneLine = (faults: ReadonlyArray<Fault>): string =>
+/** All faults in one line, for logs and single-line messages. */
+export const joinFaults = (faults: ReadonlyArray<Fault>): string =>
   faults.map(({ message, path }) => `${path} ${message}`).join("; ")
 
-/** Text of the configuration made fit for one line of a message. */
-export const shown = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
+/** A quoted value of the configuration: at most 80 characters, printable ASCII only. */
+export const quoteValue = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
 
 type Issue = Schema.SchemaError["issue"]
 type Ast = Schema.Top["ast"]
@@ -58,13 +58,13 @@ const literalsOf = (ast: Ast): ReadonlyArray<string> => {
   return []
 }
 
-/** What a type is called; where null is taken too, it means that the key is left out. */
+/** The name of a type in messages. Null is left out, because it means that the key is absent. */
 const nounOf = (ast: Ast): string => {
   const types = ast._tag === "Union" ? ast.types.filter((one) => one._tag !== "Null") : [ast]
   return types.map((one) => nouns[one._tag] ?? "another kind of value").join(" or ")
 }
 
-/** A value of another type; a number that is out of range is no number to a schema. */
+/** A value of another type. Schemas do not count a number that is out of range as a number. */
 const typeFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
   const noun = nounOf(ast)
   return faultAt(path, noun.includes("a number") && isOutOfRange(value) ? outOfRange : `expected ${noun}`)
@@ -72,7 +72,7 @@ const typeFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
 
 const isObjects = (ast: Ast): boolean => (ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects")
 
-/** A value outside a closed set: of words, or of mappings told apart by `type`. */
+/** A value outside a closed set: of words, or of mappings that differ in `type`. */
 const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
   const known = literalsOf(ast)
   if (known.length === 0) return typeFault(ast, value, path)
@@ -86,15 +86,15 @@ const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
     : wordFault(known, type, [...path, "type"])
 }
 
-/** A word longer than this is no mistyped one, and may be a secret that was put in the wrong place. */
+/** A longer word is not a misspelling, and may be a secret in the wrong place: it is not quoted. */
 const longestWord = 24
 
 const wordFault = (known: ReadonlyArray<string>, value: unknown, path: FaultPath): Fault =>
   typeof value === "string" && value.length <= longestWord
-    ? faultAt(path, `${shown(value)} is not known here${hint(value, known)}`)
+    ? faultAt(path, `${quoteValue(value)} is not known here${hint(value, known)}`)
     : faultAt(path, `expected one of ${known.join(", ")}`)
 
-/** Every fault of a schema issue, in the order of the schema; `value` is what stands at `path`. */
+/** Every fault of a schema issue, in the order of the schema; `value` is the value at `path`. */
 export const faultsOfIssue = (issue: Issue, value: unknown, path: FaultPath = []): ReadonlyArray<Fault> => {
   switch (issue._tag) {
     case "Pointer": {
@@ -122,7 +122,7 @@ export const faultsOfIssue = (issue: Issue, value: unknown, path: FaultPath = []
   }
 }
 
-/** The filter's own sentence when it made one, else that of its annotation. */
+/** The sentence that the filter produced, else that of its annotation. */
 const filterMessage = (issue: Extract<Issue, { readonly _tag: "Filter" }>): string => {
   const inner = issue.issue
   const own = inner._tag === "InvalidValue" ? messageOf(inner.annotations) : undefined

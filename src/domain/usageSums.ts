@@ -1,5 +1,5 @@
-// What lists of requests and sums of usage can be asked, and how requests become sums.
-// It must not know where either is kept.
+// Queries over the request log and usage sums, and how requests are added up by day, key, provider and model.
+// It must not know where requests or sums are stored.
 import type * as Types from "effect/Types"
 import { dayOf } from "./text/days.ts"
 import type { RequestRow } from "./RequestRow.ts"
@@ -10,15 +10,18 @@ export interface RequestQuery {
   readonly model?: string | undefined
   readonly key?: string | undefined
   readonly requestId?: string | undefined
-  /** Moment in milliseconds; older requests are left out. */
+  /** Moment in milliseconds; earlier requests are left out. */
   readonly since?: number | undefined
   readonly limit: number
-  /** The position behind which to go on. */
+  /** The position after which the page starts. */
   readonly cursor?: number | undefined
 }
 
-/** Whether a list that is asked for holds this request. */
-export const fits = (row: RequestRow, { key, model, provider, requestId, since, status }: RequestQuery): boolean =>
+/** Whether the query includes this request. */
+export const matchesQuery = (
+  row: RequestRow,
+  { key, model, provider, requestId, since, status }: RequestQuery
+): boolean =>
   (status === undefined || row.status === status) &&
   (provider === undefined || row.provider === provider) &&
   (model === undefined || row.model === model) &&
@@ -26,7 +29,7 @@ export const fits = (row: RequestRow, { key, model, provider, requestId, since, 
   (requestId === undefined || row.requestId === requestId) &&
   (since === undefined || row.endedMillis >= since)
 
-/** What sums can be told apart by. */
+/** The dimensions by which sums can be grouped. */
 export const groupings = ["day", "key", "provider", "model"] as const
 export type Grouping = (typeof groupings)[number]
 
@@ -48,24 +51,24 @@ export interface Sums {
 }
 
 export interface UsageGroup extends Sums {
-  /** The value of each grouping asked for. */
+  /** The value of each requested dimension. */
   readonly by: Readonly<Partial<Record<Grouping, string>>>
 }
 
-/** The newest first; `next` is the cursor of the page behind. */
+/** Newest first; `next` is the cursor of the next page. */
 export interface RequestPage {
   readonly rows: ReadonlyArray<RequestRow>
   readonly next: number | undefined
 }
 
-/** The sums of one day, key, provider and model, and when the latest of its requests ended. */
+/** The sums of one day, key, provider and model, and the end of its latest request. */
 export interface UsageBucket {
   readonly by: Readonly<Record<Grouping, string>>
   readonly sums: Types.Mutable<Sums>
   lastMillis: number
 }
 
-/** Adds a request to its bucket, which is made where it is missing; `model` is the name it is summed under. */
+/** Adds a request to its bucket, creating the bucket when needed. `model` is the name the request is counted under. */
 export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model: string): void => {
   const { endedMillis, keyId: key = "", provider = "" } = row
   const day = dayOf(endedMillis)
@@ -100,8 +103,8 @@ const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
   sums.costMicros += more.costMicros
 }
 
-/** The buckets a query asks for, put together by its groupings, in their order. */
-export const grouped = (
+/** The matching buckets, merged by the requested dimensions and sorted by their values. */
+export const groupUsage = (
   buckets: Iterable<UsageBucket>,
   { from, groupBy, key, to }: UsageQuery
 ): ReadonlyArray<UsageGroup> => {

@@ -1,4 +1,4 @@
-// The version the service says of itself; a test holds it against package.json.
-// It must not know anything else.
+// The version the service reports; a test compares it with package.json.
+// It must not know any other file.
 
 export const version = "0.1.0"

@@ -1,11 +1,12 @@
-// Lets pages of the origins that the operator names call the API; without any a browser keeps its answers from every other page.
-// It must not know keys: a page sends its own in a header, and cookies are never asked for.
+// Allows pages of the origins that the operator names to call the API. Without an origin, browsers hide the answers from every other page.
+// It must not depend on keys: a page sends its own in a header, and cookies are never read.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import { canonicalPath } from "../api/clients/canonicalPath.ts"
 import { anyOrigin } from "../domain/settings/Settings.ts"
 import { headersOf, nodeResponseOf } from "./node/NodeAnswer.ts"
 
@@ -18,16 +19,16 @@ export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Ref
 )
 
 /** Operators and health are for no page. */
-const isPages = (url: string): boolean => url.startsWith("/v1/")
+const isPages = (url: string): boolean => /^\/v1(alpha|beta1?)?\//.test(canonicalPath(url.split("?", 1)[0] ?? ""))
 
-/** A star does not stand for `authorization`. How long a browser may go by it is in seconds. */
+/** A star does not include `authorization`. The age is in seconds. */
 const preflight = {
-  "access-control-allow-methods": "GET, POST",
+  "access-control-allow-methods": "GET, POST, DELETE",
   "access-control-allow-headers": "*, authorization",
   "access-control-max-age": "600"
 }
 
-/** What an answer says to a page of this origin; undefined for pages that may not read it. */
+/** The headers that allow a page of this origin to read an answer; undefined for other pages. */
 const permissionOf =
   (origins: ReadonlyArray<string>) =>
   (origin: string | undefined): Record<string, string> | undefined => {

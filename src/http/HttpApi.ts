@@ -1,5 +1,5 @@
 // All routes of the service as one layer on Effect's HttpRouter.
-// It must not know servers, sockets or where the services come from.
+// It must not depend on servers, sockets or where the services come from.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
@@ -11,26 +11,34 @@ import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
 import type { Prices } from "../catalog/Prices.ts"
 import type { Prompts } from "../catalog/Prompts.ts"
+import type { NativeOperation, Operation } from "../domain/operations.ts"
 import type { Admission } from "../keys/Admission.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { UsageLog } from "../keys/UsageLog.ts"
+import type { LearnedRemedies } from "../state/LearnedRemedies.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { Administration } from "../admin/Administration.ts"
 import type { ProviderTest } from "../admin/ProviderTest.ts"
+import type { Carriers } from "../store/Carriers.ts"
+import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
-import { serverEdge } from "./edge/Boundary.ts"
+import { serverEdge } from "./edge/RequestLifecycle.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
 import { Cors } from "./Cors.ts"
 import { CountTokensHandlers } from "./routes/CountTokensHandlers.ts"
-import { DocsHandlers } from "./routes/DocsHandlers.ts"
+import { DocsHandlers } from "./routes/docs/DocsHandlers.ts"
 import { EmbeddingsHandlers } from "./routes/EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./routes/HealthHandlers.ts"
 import { ImagesHandlers } from "./routes/ImagesHandlers.ts"
-import { MessagesHandlers } from "./routes/MessagesHandlers.ts"
+import { MessagesCountHandlers, MessagesHandlers } from "./routes/MessagesHandlers.ts"
 import { MetricsHandlers } from "./routes/MetricsHandlers.ts"
 import { ModelsHandlers } from "./routes/ModelsHandlers.ts"
+import { NativeRoutes } from "./routes/NativeRoutes.ts"
 import { PromptsHandlers } from "./routes/PromptsHandlers.ts"
+import { RootHandlers } from "./routes/RootHandlers.ts"
+import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
+import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
 import { isOperators } from "./edge/routes.ts"
 import { Traffic } from "./node/Traffic.ts"
 
@@ -42,52 +50,72 @@ export type HttpApiServices =
   | Configs
   | Prompts
   | UsageLog
+  | LearnedRemedies
   | Admission
   | Prices
   | Administration
   | ProviderTest
+  | ResponseStore
+  | Carriers
 
 type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
 
-const everybodys: Routes = Layer.mergeAll(
-  ChatHandlers,
-  CountTokensHandlers,
-  EmbeddingsHandlers,
-  ImagesHandlers,
-  MessagesHandlers,
+const ofOperations: Readonly<Record<Exclude<Operation, NativeOperation>, Routes>> = {
+  chat: ChatHandlers,
+  countTokens: CountTokensHandlers,
+  embeddings: EmbeddingsHandlers,
+  images: ImagesHandlers,
+  messages: MessagesHandlers,
+  messagesCountTokens: MessagesCountHandlers
+}
+
+/** The routes of clients, which every composition serves. */
+const clients: Routes = Layer.mergeAll(
   ModelsHandlers,
   PromptsHandlers,
-  HealthHandlers
+  ResponsesHandlers,
+  KeptHandlers,
+  HealthHandlers,
+  ...Object.values(ofOperations)
 )
 
 const operators: Routes = Layer.merge(AdminHandlers, AdminEntries)
 
-/** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Routes = Layer.mergeAll(
-  everybodys,
-  operators,
-  MetricsHandlers,
-  DocsHandlers,
-  Cors,
-  serverEdge(() => true)
+/** Native paths are read after everything else of the edge: middleware that is added last is the innermost. */
+const withNative = (edge: Routes): Routes => Layer.provideMerge(NativeRoutes, edge)
+
+/** The routes of a server of the gateway alone; they share the traffic counters of that server. */
+const routes: Routes = withNative(
+  Layer.mergeAll(
+    clients,
+    operators,
+    MetricsHandlers,
+    DocsHandlers,
+    RootHandlers,
+    Cors,
+    serverEdge(() => true)
+  )
 )
 
-/** The same where operators have a server of their own, and that one. */
-const routesApart: Routes = Layer.mergeAll(
-  everybodys,
-  DocsHandlers,
-  Cors,
-  serverEdge((path) => !isOperators(path))
+/** The routes of clients where operators have a server of their own. */
+const routesApart: Routes = withNative(
+  Layer.mergeAll(
+    clients,
+    DocsHandlers,
+    RootHandlers,
+    Cors,
+    serverEdge((path) => !isOperators(path))
+  )
 )
 const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
-/** The routes for a router of somebody else, whose other paths stay its own. */
+/** The routes for the router of another application, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(
-  Layer.merge(everybodys, operators),
+  withNative(Layer.merge(clients, operators)),
   Traffic.layer
 )
 
-/** Paths are taken literally: a doubled or trailing slash or another case is another path. */
+/** Paths are taken literally: the edge of the server reads the other spellings of a path, and no others count. */
 const routerConfig = {
   caseSensitive: true,
   ignoreTrailingSlash: false,

@@ -1,5 +1,5 @@
-// The listening server: Node's options, answers to broken HTTP, and how it leaves.
-// It must not know routes or handlers.
+// The listening server: Node's options, answers to broken HTTP, and a graceful shutdown.
+// It must not depend on routes or handlers.
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -13,8 +13,8 @@ import { errorBody } from "./response/errorBody.ts"
 import type { ErrorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import { headersOfNode, OwnServer } from "./node/NodeAnswer.ts"
-import { idHeaders } from "./response/Refusal.ts"
-import { FreshId, type RequestIds, requestIds } from "./request/RequestContexts.ts"
+import { idHeaders } from "./response/baseHeaders.ts"
+import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
 import { StepwiseServer } from "./StepwiseServer.ts"
 import { Traffic } from "./node/Traffic.ts"
 import { expectationFailed, headerFault, parserFault } from "./request/wireFaults.ts"
@@ -37,12 +37,12 @@ const graceMillis = 500
 /** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
 const sweepMillis = 100
 
-/** A turn of the event loop this short, in milliseconds, has found nothing to do. */
+/** A turn of the event loop of at most this many milliseconds was idle. */
 const quietMillis = 0.2
 /** A process that is never idle does not wait for it longer than so many turns. */
 const mostTurns = 1000
 
-/** Goes on right behind a turn of the event loop that found nothing. */
+/** Continues right after an idle turn of the event loop. */
 const whenQuiet = (then: () => void): void => {
   let before = performance.now()
   let turns = 0
@@ -56,8 +56,8 @@ const whenQuiet = (then: () => void): void => {
 }
 
 /**
- * A connection that the kernel still holds when its listener is closed is reset, and the request on it lost; behind a
- * turn that found nothing there is none.
+ * Closing a listener resets the connections that wait in the kernel, with their requests. After an idle turn of the
+ * event loop no connection waits.
  */
 const closingQuietly = (server: NodeServer): void => {
   const close = server.close.bind(server)
@@ -79,7 +79,7 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
   })
   closingQuietly(server)
   server.maxConnections = limits.connections
-  // Node looks whether anything of what waits was taken meanwhile; a socket that waits for an upstream has nothing to be taken.
+  // Only a socket with bytes to write is stalled; a socket that waits for an upstream has none.
   server.setTimeout(limits.writeStallMillis, (socket) => {
     if (socket.writableLength > 0 || messageOf(socket) === null) socket.destroy()
   })
@@ -137,7 +137,7 @@ const rawAnswer = (facts: ErrorFacts, ids: RequestIds): string => {
 }
 
 /**
- * Leaving, in this order: ready says 503 while connections are still taken, then the listener closes,
+ * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
  * running answers finish, and idle connections are closed as they fall idle. The hard cap is the server's own.
  */
 const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>

@@ -1,17 +1,17 @@
-// Node's server, whose requests arrive together.
-// It must not know what becomes of a request.
+// Node's server, which hands on all requests of a turn of the event loop together.
+// It must not depend on how a request is answered.
 import { Server, ServerResponse } from "node:http"
-import { inStep } from "../upstream/Steps.ts"
+import { schedulePhase } from "../batching/Phases.ts"
 
 /**
- * Hands on requests behind the look at all sockets, when most bodies are here too and can be taken as they are. Whose
- * client has gone by then is handed to nobody: nothing would tell of the leaving any more.
+ * Hands on requests after the event loop has read all sockets, when most bodies are complete. A request whose client
+ * has gone by then is dropped, because no further event would report the closed connection.
  */
 export class StepwiseServer extends Server {
   override emit(name: string, ...facts: Array<unknown>): boolean {
     const [, response] = facts
     if (name !== "request" || !(response instanceof ServerResponse)) return super.emit(name, ...facts)
-    inStep("arrival", () => {
+    schedulePhase("arrival", () => {
       if (!response.closed) super.emit(name, ...facts)
     })
     return true

@@ -1,5 +1,5 @@
-// Whether a key may ask now: its rate limits and its budget. What a request may use is reserved before it runs and settled when it has ended.
-// It must not know HTTP, models or prices. A key without limits is nobody's business here.
+// Admission of requests by gateway key: reserves rate limit and budget before a request, settles them after it.
+// It must not know HTTP, models or prices. Keys without limits are admitted without a reservation.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,34 +11,34 @@ import type { Allowance, LimitState } from "../domain/LimitState.ts"
 import { Spending } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
-import { makeBudgets } from "./Budgets.ts"
+import { type Budgets, makeBudgets } from "./Budgets.ts"
 import { type KeyBuckets, type LimitKind, rateBuckets } from "./RateBuckets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
-/** What a request will probably use. */
+/** The expected usage of a request. */
 export interface Estimate {
   readonly tokens: number
   readonly costMicros: number
 }
 
-/** What a request has used. */
-export interface Used extends Estimate {
-  /** The counts are incomplete: the greater of them and the estimate is charged. */
+/** The actual usage of a request. */
+export interface ActualUsage extends Estimate {
+  /** The counts are incomplete, so the larger of them and the estimate is charged. */
   readonly isPart?: boolean
 }
 
-/** A request that may run. */
+/** An admitted request. */
 export interface Admitted {
-  /** What is left of the limits of its key. */
+  /** The remaining limits of the key. */
   readonly limits: LimitState
-  /** To be run once, when it has ended: with what it used, or undefined where nobody counted and the estimate stands. */
-  readonly settle: (used: Used | undefined) => Effect.Effect<unknown>
+  /** To be run once, after the request has ended: with its usage, or undefined when the estimate stays charged. */
+  readonly settle: (used: ActualUsage | undefined) => Effect.Effect<unknown>
 }
 
 export interface KeySpending {
-  /** In the period of the key's budget; of a key without one, in this month. */
+  /** Spending in the period of the key's budget; without a budget, in this month. */
   readonly spentMicros: number
-  /** When the last request ended that is still listed. */
+  /** The end of the key's latest request that is still listed. */
   readonly lastUsedMillis: number | undefined
 }
 
@@ -46,20 +46,29 @@ export class Admission extends Context.Service<
   Admission,
   {
     /**
-     * Gives `hold` the admitted request in the moment it is admitted. A key whose budget or minute is used up is refused;
-     * StoreUnavailable means that its budget cannot be told while the store is gone.
+     * Calls `hold` in the moment of admission. The effect fails when the key's rate limit or budget is exhausted. It
+     * fails with StoreUnavailable when the budget is unknown because the store is unreachable.
      */
     readonly admit: (
       key: GatewayKey,
       estimate: Estimate,
       hold: (admitted: Admitted) => void
     ) => Effect.Effect<void, RateLimitReached | BudgetSpent | StoreUnavailable>
-    /** The same for a request without an upstream call: it counts as a request only, whatever is left of tokens and budget. */
+    /**
+     * Reserves more of the budget of an admitted request, for a further call of its answer. `hold` receives the end of
+     * the reservation, to be run when the request is settled: the request pays for all its calls together.
+     */
+    readonly admitMore: (
+      key: GatewayKey,
+      costMicros: number,
+      hold: (release: Effect.Effect<void>) => void
+    ) => Effect.Effect<void, BudgetSpent | StoreUnavailable>
+    /** The same for a request without an upstream call: it counts against the request limit only. */
     readonly admitUncalled: (
       key: GatewayKey,
       hold: (admitted: Admitted) => void
     ) => Effect.Effect<void, RateLimitReached>
-    /** What a key has spent, by all gateways on the store, and when it was used last. */
+    /** The key's spending across all gateways on the store, and the end of its latest request. */
     readonly spent: (key: GatewayKey) => Effect.Effect<KeySpending, StoreUnavailable>
   }
 >()("gateway/keys/Admission") {
@@ -72,8 +81,8 @@ export class Admission extends Context.Service<
 
 const none: LimitState = { requests: undefined, tokens: undefined }
 
-/** Incomplete counts do not reduce a reserve. */
-const chargeOf = ({ isPart }: Used, counted: number, reserved: number): number =>
+/** Incomplete counts never reduce a reservation. */
+const chargeOf = ({ isPart }: ActualUsage, counted: number, reserved: number): number =>
   isPart === true ? Math.max(counted, reserved) : counted
 
 const uncalled = (requests: Allowance | undefined): Admitted => ({
@@ -81,14 +90,10 @@ const uncalled = (requests: Allowance | undefined): Admitted => ({
   settle: () => Effect.void
 })
 
-const make = Effect.gen(function* () {
-  const spending = yield* Spending
-  const log = yield* UsageLog
-  const bucketsOf = rateBuckets(yield* RateLimiter.RateLimiterStore)
-  const budgets = yield* makeBudgets
-  const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
+type RateLimitCounter = (kind: LimitKind | "budget") => void
 
+/** Takes from the rate limit buckets of a key, and reports the remaining limits in a refusal. */
+const bucketTaker = (count: RateLimitCounter) => {
   const refused = Effect.fnUntraced(function* (
     buckets: KeyBuckets,
     kind: LimitKind,
@@ -110,22 +115,52 @@ const make = Effect.gen(function* () {
       ? Effect.undefined
       : Effect.catch(bucket.take(tokens), (retryMillis) => refused(buckets, kind, bucket.limit, retryMillis))
   }
-  /** A refused request counts as one, so that who asks too often is not served for asking more. */
+  /** A refused request also counts, so that frequent retries are not rewarded. */
   const limitsOf = (buckets: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> =>
     Effect.flatMap(take(buckets, "requests", 1), (requests) =>
       Effect.map(take(buckets, "tokens", tokens), (tokens) => ({ requests, tokens }))
     )
+  return { take, limitsOf }
+}
+
+/** The spending of a key: with a budget from the lease and the store, else from the usage sums. */
+const spendingReader = (
+  budgets: Budgets,
+  spending: Spending["Service"],
+  log: UsageLog["Service"]
+): Admission["Service"]["spent"] =>
+  Effect.fnUntraced(function* ({ budget, id }) {
+    const period = periodOf(budget?.per ?? "month", yield* Clock.currentTimeMillis)
+    const lastUsedMillis = yield* log.lastUsed(id)
+    if (budget !== undefined) {
+      // Either count can be ahead: the store includes other processes, this process includes unreported spending.
+      const known = budgets.spent(id, period) ?? 0
+      return { spentMicros: Math.max(known, yield* spending.spent(id, period)), lastUsedMillis }
+    }
+    const [sums] = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id })
+    return { spentMicros: sums?.costMicros ?? 0, lastUsedMillis }
+  })
+
+const make = Effect.gen(function* () {
+  const spending = yield* Spending
+  const log = yield* UsageLog
+  const bucketsOf = rateBuckets(yield* RateLimiter.RateLimiterStore)
+  const budgets = yield* makeBudgets
+  const registry = SeriesRegistry.of(yield* Effect.context<never>())
+  const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
+  const { limitsOf, take } = bucketTaker(count)
 
   const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function* (key, { costMicros, tokens }, hold) {
     const { budget } = key
     const buckets = bucketsOf(key)
     const perMinute = buckets?.tokens
-    // A request that is larger than a minute allows waits for a whole minute's; the excess is paid by those behind it.
+    // A request above the tokens of a minute takes a full minute's allowance. The excess is charged when the request
+    // ends, which delays later requests.
     const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.limit)
     const limits = buckets === undefined ? none : yield* limitsOf(buckets, taken)
     const settleTokens = (used: number): Effect.Effect<unknown> =>
       perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
-    const settleUsed = (used: Used | undefined) =>
+    const settleUsed = (used: ActualUsage | undefined) =>
       used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
     if (budget === undefined) return hold({ limits, settle: settleUsed })
     let isHeld = false
@@ -145,12 +180,23 @@ const make = Effect.gen(function* () {
         if (_tag === "BudgetSpent") count("budget")
       })
     )
-    // Whoever is refused, or leaves while the store is asked, has used no tokens.
+    // A request that is refused, or interrupted during the store query, has used no tokens.
     yield* Effect.ensuring(
       counted,
       Effect.suspend(() => (isHeld ? Effect.void : settleTokens(0)))
     )
   })
+
+  const admitMore: Admission["Service"]["admitMore"] = ({ budget, id }, costMicros, hold) =>
+    budget === undefined
+      ? Effect.void
+      : Effect.tapError(
+          budgets.reserve(id, budget, costMicros, (settleCost) => hold(Effect.sync(() => settleCost(0)))),
+          ({ _tag }) =>
+            Effect.sync(() => {
+              if (_tag === "BudgetSpent") count("budget")
+            })
+        )
 
   const admitUncalled: Admission["Service"]["admitUncalled"] = (key, hold) => {
     const buckets = bucketsOf(key)
@@ -158,16 +204,5 @@ const make = Effect.gen(function* () {
       ? Effect.void
       : Effect.map(take(buckets, "requests", 1), (requests) => hold(uncalled(requests)))
   }
-  const spent: Admission["Service"]["spent"] = Effect.fnUntraced(function* ({ budget, id }) {
-    const period = periodOf(budget?.per ?? "month", yield* Clock.currentTimeMillis)
-    const lastUsedMillis = yield* log.lastUsed(id)
-    if (budget !== undefined) {
-      // The store knows of others what this process does not, and this process of itself what the store does not yet.
-      const known = budgets.spent(id, period) ?? 0
-      return { spentMicros: Math.max(known, yield* spending.spent(id, period)), lastUsedMillis }
-    }
-    const [sums] = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id })
-    return { spentMicros: sums?.costMicros ?? 0, lastUsedMillis }
-  })
-  return Admission.of({ admit, admitUncalled, spent })
+  return Admission.of({ admit, admitMore, admitUncalled, spent: spendingReader(budgets, spending, log) })
 })

@@ -1,5 +1,6 @@
-// Budgets of keys: what a request may cost is set aside before it runs, out of a lease on the shared budget.
-// It must not know requests, prices or tables. The store is asked by one fiber, and waited for only where a lease does not suffice.
+// Key budgets: reserves the cost of a request before it runs, out of this process's lease on the shared budget.
+// It must not know requests, prices or tables.
+// One fiber calls the store; a request waits only when its lease is too small.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -16,15 +17,16 @@ import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Lease } from "./Lease.ts"
 
-/** Whether metrics may name keys by their ids; open metrics name none unless the operator asks (TH32). */
+/** Whether metrics may be labelled by key id. Metrics are readable without a key, so this is off by default (TH32). */
 export const KeyLabel: Context.Reference<boolean> = Context.Reference("gateway/keys/KeyLabel", {
   defaultValue: () => false
 })
 
 export interface Budgets {
   /**
-   * Sets this much aside, at least a millionth of a dollar, and in the same moment gives `hold` what ends that: it takes
-   * what was spent in the end. Fails when the budget does not cover it, and when nothing of it is at hand while the store is gone.
+   * Reserves an amount of at least a millionth of a dollar and calls `hold` in the same moment. `hold` receives the
+   * function that settles the reservation with the amount spent. The effect fails when the budget does not cover the
+   * amount, or when the lease does not and the store is unreachable.
    */
   readonly reserve: (
     keyId: string,
@@ -32,15 +34,15 @@ export interface Budgets {
     micros: number,
     hold: (settle: (spentMicros: number) => void) => void
   ) => Effect.Effect<void, BudgetSpent | StoreUnavailable>
-  /** What this process knows to be spent of a period by all; undefined when it has not asked. */
+  /** What all processes have spent in a period, as last reported to this one; undefined when it is unknown. */
   readonly spent: (keyId: string, period: string) => number | undefined
 }
 
-/** The latest lease of each key, and those of periods that are over until they are settled. */
+/** The latest lease of each key, and leases of past periods until they are settled. */
 class Leases {
   private readonly all = new Map<string, Lease>()
   private readonly latest = new Map<string, Lease>()
-  /** Undefined: no key is named by a metric. */
+  /** Undefined: metrics have no key label. */
   private readonly registry: SeriesRegistry | undefined
   private readonly leaseMillis: number
 
@@ -79,7 +81,7 @@ class Leases {
     return this.latest.get(lease.keyId) !== lease
   }
 
-  /** In one order for all processes, so that none of them waits for another that waits for it. */
+  /** Sorted in the same order in all processes, which prevents deadlocks in the store. */
   due(nowMillis: number): ReadonlyArray<Lease> {
     return [...this.all.values()]
       .filter((lease) => lease.isDue(nowMillis))
@@ -95,7 +97,7 @@ class Leases {
     return false
   }
 
-  /** When a lease is to be renewed or given back next; undefined while none is held. */
+  /** The next moment at which a lease must be renewed or returned; undefined without leases. */
   get renewalMillis(): number | undefined {
     let next: number | undefined
     for (const { renewalMillis } of this.all.values()) {
@@ -109,7 +111,7 @@ class Leases {
   }
 }
 
-/** A request that costs nothing also reserves this while it runs, so that no request passes when the budget is used up. */
+/** A free request also reserves this amount, so that it is refused when the budget is exhausted. */
 const leastMicros = 1
 
 export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function* () {
@@ -119,7 +121,7 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
     (yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined,
     leaseMillis
   )
-  /** Something is to be told; somebody waits for that. */
+  /** Open while a lease has something to report or to request. */
   const stirred = yield* Latch.make(false)
   const urgent = yield* Latch.make(false)
   const { answer, exchange } = exchanging(spending, leases)
@@ -135,11 +137,11 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
     )
     return Effect.andThen(rest, Effect.andThen(gathered, Effect.andThen(urgent.close, exchange)))
   })
-  // Run when the fiber has ended: what it was telling is told again.
-  yield* Effect.addFinalizer(() => Effect.ignore(farewell(spending, leases)))
+  // Runs after the fiber has ended, and repeats the exchange that was interrupted.
+  yield* Effect.addFinalizer(() => Effect.ignore(returnLeases(spending, leases)))
   yield* Effect.forkScoped(Effect.forever(turn))
 
-  /** Waits for the exchange that is told of this request. */
+  /** Waits for the exchange that includes this request. */
   const asked = (lease: Lease, micros: number): Effect.Effect<void, StoreUnavailable> =>
     Effect.suspend(() => {
       lease.waiting += micros
@@ -168,7 +170,7 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
         })
         return Effect.void
       }
-      // What no budget covers is not asked for: while it waits, it would keep others from all that is left.
+      // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
       if (micros > budget.micros || lease.isRefused(micros, now))
         return Effect.fail(spentError(budget, lease, micros, now))
       return Effect.flatMap(asked(lease, micros), () => {
@@ -182,7 +184,7 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   return { reserve, spent: (keyId, period) => leases.get(keyId, period)?.spentMicros }
 })
 
-/** Exchanges for all leases that are due; `answer` is that of the next exchange to begin. */
+/** Runs the exchanges of all due leases; `answer` waits for the next exchange that starts. */
 const exchanging = (spending: Spending["Service"], leases: Leases) => {
   let next = Deferred.makeUnsafe<void, StoreUnavailable>()
   const exchange = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -191,13 +193,13 @@ const exchanging = (spending: Spending["Service"], leases: Leases) => {
     const waited = next
     next = Deferred.makeUnsafe()
     return Effect.flatMap(
-      Effect.exit(told(spending, due, now, (lease) => lease.change(now, leases.isOver(lease)))),
+      Effect.exit(exchangeLeases(spending, due, now, (lease) => lease.change(now, leases.isOver(lease)))),
       (exit) => {
         if (Exit.isSuccess(exit)) {
           for (const lease of due) leases.forget(lease)
           return Deferred.done(waited, exit)
         }
-        // Who came meanwhile has waited for the same silence.
+        // Requests that arrived during the failed exchange fail with it.
         const also = next
         next = Deferred.makeUnsafe()
         return Effect.andThen(Deferred.done(waited, exit), Deferred.done(also, exit))
@@ -207,8 +209,8 @@ const exchanging = (spending: Spending["Service"], leases: Leases) => {
   return { answer: () => Deferred.await(next), exchange }
 }
 
-/** Exchanges for these leases. */
-const told = (
+/** One exchange of the given leases with the store. */
+const exchangeLeases = (
   spending: Spending["Service"],
   some: ReadonlyArray<Lease>,
   nowMillis: number,
@@ -223,14 +225,14 @@ const told = (
         }
       })
 
-/** At the end of the process everything is told, and what is held goes back. */
-const farewell = (spending: Spending["Service"], leases: Leases): Effect.Effect<void, StoreUnavailable> =>
+/** At the end of the process all spending is reported, and all leases are returned. */
+const returnLeases = (spending: Spending["Service"], leases: Leases): Effect.Effect<void, StoreUnavailable> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const close = (lease: Lease): SpendingChange => ({ ...lease.change(now, true), wantedMicros: 0 })
     const pending = leases.unsettled.filter((lease) => lease.pending !== undefined)
     return Effect.andThen(
-      told(spending, pending, now, (lease) => lease.change(now, true)),
-      Effect.suspend(() => told(spending, leases.unsettled, now, close))
+      exchangeLeases(spending, pending, now, (lease) => lease.change(now, true)),
+      Effect.suspend(() => exchangeLeases(spending, leases.unsettled, now, close))
     )
   })
 

@@ -1,35 +1,35 @@
-// Slots and bytes that running requests hold, shared fairly by the keys they belong to.
-// It must not know HTTP, or what the bytes are.
+// Concurrency and memory limits across keys: running requests and their bytes are shared fairly between gateway keys.
+// It must not know HTTP, or what the bytes contain.
 import type { Room, Shortage } from "../domain/Room.ts"
 
-/** What is held: requests that run, and bytes of bodies, of their translations and of replies. */
-interface Held {
+/** Running requests, and the bytes of their bodies, translations and replies. */
+interface Holding {
   requests: number
   bytes: number
 }
-export type Resource = keyof Held
+export type Resource = keyof Holding
 
-export interface Capacity extends Readonly<Held> {
-  /** This percentage of each is only for keys that hold no more than their fair share. */
+export interface Capacity extends Readonly<Holding> {
+  /** The percentage of each that is reserved for keys below their fair share. */
   readonly keptPercent: number
 }
 
-/** A slot is refused by the limit of the key itself, by its share, or because all slots are taken. */
+/** A request is refused by the key's own limit, by its fair share, or because all slots are taken. */
 export type SlotRefused = "limit" | Shortage
 
 /**
- * Any key may take what is free. The last part is kept for keys that hold no more than their fair share, which is the
- * capacity divided by the keys that hold something and one newcomer. So one key never takes everything.
+ * Any key may use free capacity. The last part is reserved for keys at or below their fair share. The fair share is the
+ * capacity divided by the keys with running requests and one newcomer. So no key ever takes everything.
  */
 export class FairShares {
   private readonly capacity: Capacity
-  /** The part of the capacity that is kept for keys below their share. */
-  private readonly kept: Readonly<Held>
-  private readonly all: Held = { requests: 0, bytes: 0 }
-  private readonly byKey = new Map<string, Held>()
+  /** The part of the capacity that is reserved for keys below their share. */
+  private readonly kept: Readonly<Holding>
+  private readonly all: Holding = { requests: 0, bytes: 0 }
+  private readonly byKey = new Map<string, Holding>()
   private readonly refused: (resource: Resource) => void
 
-  /** `refused` is called when a key is refused for what it holds itself. */
+  /** `refused` is called when a key is refused for its own usage. */
   constructor(capacity: Capacity, refused: (resource: Resource) => void) {
     this.capacity = capacity
     const keptOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
@@ -37,7 +37,7 @@ export class FairShares {
     this.refused = refused
   }
 
-  /** A slot for a request, to be ended once; `most` is how many requests of this key may run at once. */
+  /** Reserves a slot for a request, to be ended once; `most` limits the running requests of this key. */
   enter(keyId: string, most?: number): RequestHold | SlotRefused {
     const known = this.byKey.get(keyId)
     const held = known ?? { requests: 0, bytes: 0 }
@@ -53,7 +53,7 @@ export class FairShares {
     return new RequestHold(this, keyId, held)
   }
 
-  take(held: Held, bytes: number): Shortage | undefined {
+  take(held: Holding, bytes: number): Shortage | undefined {
     const shortage = this.shortage("bytes", held, bytes)
     if (shortage !== undefined) return shortage
     held.bytes += bytes
@@ -61,22 +61,22 @@ export class FairShares {
     return undefined
   }
 
-  give(held: Held, bytes: number): void {
+  give(held: Holding, bytes: number): void {
     held.bytes -= bytes
     this.all.bytes -= bytes
   }
 
-  leave(keyId: string, held: Held): void {
+  leave(keyId: string, held: Holding): void {
     this.all.requests--
     if (--held.requests === 0) this.byKey.delete(keyId)
   }
 
-  /** What all requests hold now. */
-  get total(): Readonly<Held> {
+  /** The current usage of all requests. */
+  get total(): Readonly<Holding> {
     return this.all
   }
 
-  private shortage(resource: Resource, held: Held, amount: number): Shortage | undefined {
+  private shortage(resource: Resource, held: Holding, amount: number): Shortage | undefined {
     const capacity = this.capacity[resource]
     const free = capacity - this.all[resource] - amount
     if (free >= this.kept[resource]) return undefined
@@ -89,14 +89,14 @@ export class FairShares {
   }
 }
 
-/** What one request holds: its slot, and bytes of memory. */
+/** The usage of one request: its slot, and bytes of memory. */
 export class RequestHold implements Room {
   private readonly shares: FairShares
   private readonly keyId: string
-  private readonly held: Held
+  private readonly held: Holding
   private bytes = 0
 
-  constructor(shares: FairShares, keyId: string, held: Held) {
+  constructor(shares: FairShares, keyId: string, held: Holding) {
     this.shares = shares
     this.keyId = keyId
     this.held = held
@@ -113,7 +113,7 @@ export class RequestHold implements Room {
     this.shares.give(this.held, bytes)
   }
 
-  /** Releases all of it; to be called once. */
+  /** Releases the slot and all bytes; to be called once. */
   end(): void {
     this.shares.give(this.held, this.bytes)
     this.shares.leave(this.keyId, this.held)

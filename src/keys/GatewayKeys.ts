@@ -1,4 +1,4 @@
-// Finds the record of a presented gateway key. Of texts it keeps those that were good of late, and only in memory.
+// Looks up gateway keys by digest. The texts of recently used valid keys are cached in memory only.
 // It must not know headers or what a key is used for.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import * as Clock from "effect/Clock"
@@ -10,43 +10,45 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
-import { inference, noNames, readKey } from "../domain/settings/readKey.ts"
-import { type KeySetting, WrittenKey } from "../domain/settings/Settings.ts"
-import { type Held, Holdings, type RecordFault } from "../store/Holdings.ts"
+import { defaultScopes, noNames, readKey } from "../domain/settings/readKey.ts"
+import type { KeySetting } from "../domain/settings/Settings.ts"
+import { WrittenKey } from "../domain/settings/WrittenKey.ts"
+import { ConfigSnapshot, type ConfigState, type RecordFault } from "../store/ConfigSnapshot.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 
-/** Longer texts are no keys and are not worth a digest. */
+/** A longer text cannot be a key, so it is not hashed. */
 const longestKey = 256
 
-/** What the gateway itself keeps of a key: the digest of its text, and when it was revoked. */
-export const KeptOfKey = Schema.Struct({
+/** The stored fields that the gateway sets: digest of the text, prefix, and revocation. */
+export const StoredKeyFields = Schema.Struct({
   digest: Schema.String,
-  /** The first characters of its text, to tell keys apart by. */
+  /** The first characters of the text, which identify the key in lists. */
   prefix: Schema.String,
   revoked_at: Schema.optionalKey(Schema.String)
 })
 
-/** What a stored key is: that, and what is written of it. */
-export const KeyEntry = Schema.Struct({ ...WrittenKey.fields, ...KeptOfKey.fields })
+/** A stored key: the operator's fields and the gateway's. */
+export const KeyEntry = Schema.Struct({ ...WrittenKey.fields, ...StoredKeyFields.fields })
 
 export class GatewayKeys extends Context.Service<
   GatewayKeys,
   {
     /**
-     * The record of the presented key; unknown, malformed, overlong, expired and revoked ones fail alike. No error holds
-     * the text. Where the store does not answer, a key that is not known here may be a new one: that fails as StoreUnavailable.
+     * The record of the presented key. Unknown, malformed, overlong, expired and revoked keys fail alike, and no error
+     * contains the text. An unknown key fails as StoreUnavailable while the store is unreachable, because the key may
+     * be new.
      */
     readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
-    /** What is kept of a key's text: a digest only this gateway, or those on its store, can make. */
+    /** The stored digest of a key's text. Computing it needs the pepper of this gateway or its store. */
     readonly digest: (text: string) => string
   }
 >()("gateway/keys/GatewayKeys") {
-  /** The declared keys and those of the store, as they are at the moment of asking; the pepper is that of the store. */
-  static readonly layer = (pepper: Redacted.Redacted<string>): Layer.Layer<GatewayKeys, never, Holdings> =>
+  /** The declared keys and those of the store, with the store's pepper; each lookup uses the current snapshot. */
+  static readonly layer = (pepper: Redacted.Redacted<string>): Layer.Layer<GatewayKeys, never, ConfigSnapshot> =>
     Layer.effect(
       GatewayKeys,
       Effect.gen(function* () {
-        const holdings = yield* Holdings
+        const holdings = yield* ConfigSnapshot
         const digest = digester(Redacted.value(pepper))
         const view = yield* holdings.view((held) => heldKeys(held, digest))
         const refused = Effect.suspend(() =>
@@ -56,7 +58,7 @@ export class GatewayKeys extends Context.Service<
       })
     )
 
-  /** These keys alone, behind a pepper of this process. */
+  /** The given keys only, with a random pepper. */
   static readonly layerStatic = (entries: ReadonlyArray<KeySetting>): Layer.Layer<GatewayKeys> =>
     Layer.sync(GatewayKeys, () => {
       const digest = digester(randomBytes(32).toString("base64"))
@@ -71,8 +73,8 @@ export class GatewayKeys extends Context.Service<
 type Digest = (text: string) => Buffer
 
 /**
- * Keys and pepper are random and the pepper never leaves memory in the clear, so one plain hash is as good here as an
- * HMAC, at a fraction of its cost per request.
+ * One plain hash is as strong as an HMAC here, because keys and pepper are random and the pepper stays secret. It costs
+ * a fraction per request.
  */
 const digester =
   (pepper: string): Digest =>
@@ -84,10 +86,10 @@ interface Known {
   readonly key: Effect.Effect<GatewayKey, KeyInvalid>
 }
 
-/** By digest in base64. */
+/** Keys by base64 digest. */
 type KnownKeys = ReadonlyMap<string, Known>
 
-/** A key with an end answers until then. */
+/** A key with an expiry is valid until that moment. */
 const known = (digest: Buffer, key: GatewayKey): Known => {
   const { expiresMillis } = key
   const found = Effect.succeed(key)
@@ -104,17 +106,17 @@ const known = (digest: Buffer, key: GatewayKey): Known => {
 
 const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, Known> =>
   new Map(
-    entries.map(({ key: text, scopes = inference, providers, models, ...rest }) => {
+    entries.map(({ key: text, scopes = defaultScopes, providers, models, ...rest }) => {
       const digest = digestOf(Redacted.value(text))
       return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
     })
   )
 
-/** A stored key as it is written. */
+/** Reads a stored key record. */
 export const readKeyEntry = recordReader(KeyEntry)
 
 const heldKeys = (
-  { declared, records }: Held,
+  { declared, records }: ConfigState,
   digestOf: Digest
 ): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
   const faults: Array<RecordFault> = []
@@ -124,7 +126,8 @@ const heldKeys = (
     if (Result.isFailure(entry)) {
       faults.push({ id: `key ${record.id}`, message: entry.failure })
     } else if (entry.success.revoked_at === undefined && !view.has(entry.success.digest)) {
-      // Slugs and configs it names may come and go: a key that names one that is gone may use that little less.
+      // Slugs and configs of a stored key are not checked, because they may be deleted. A deleted name only allows
+      // less.
       const { key } = readKey(record.id, entry.success, noNames)
       view.set(entry.success.digest, known(Buffer.from(entry.success.digest, "base64"), key))
     }
@@ -132,13 +135,13 @@ const heldKeys = (
   return { view, faults }
 }
 
-/** Keys in use whose digests are remembered; when there are more, all are forgotten. */
+/** Number of cached digests; a full cache is cleared. */
 const mostMet = 1024
 
 /**
- * A digest is dear, so those of good texts are remembered (`bench`, unary): not whether they are good, which is asked anew
- * each time. Such a text is found by a hash whose seed is the process's own, so that the time it takes tells nobody how
- * much of a guess is right.
+ * Caches the digests of valid texts, because computing a digest is expensive (`bench`, unary). Validity is checked
+ * again on every lookup. The cache hashes texts with a seed of the process, so its timing does not reveal how much of a
+ * guess is right.
  */
 const finder = <E>(keys: () => KnownKeys, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
   const met = new Map<string, string>()

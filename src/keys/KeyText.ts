@@ -1,13 +1,13 @@
-// The text of a gateway key: how it is made, and how much of it is shown.
-// It must not know where a key is kept.
+// Generates the text of gateway keys, and the prefix that lists show.
+// It must not know where a key is stored.
 import { randomBytes } from "node:crypto"
 import * as Redacted from "effect/Redacted"
 import { keyMark } from "../domain/settings/keyMark.ts"
 
-/** Letters and digits alone, so that a double click takes all of a key. */
+/** Letters and digits only, so that a double click selects the whole key. */
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const keyBytes = 32
-/** As many digits as 32 bytes need. */
+/** The number of base62 digits of 32 bytes. */
 const keyDigits = 43
 
 const inBase62 = (bytes: Uint8Array): string => {
@@ -23,11 +23,11 @@ const inBase62 = (bytes: Uint8Array): string => {
 /** A new gateway key: 256 random bits. */
 export const makeKey = (): string => `${keyMark}${inBase62(randomBytes(keyBytes))}`
 
-/** The beginning of a shorter text would say too much of it. */
+/** The prefix of a shorter text would reveal too much of it. */
 const longText = 32
 const shownLength = 8
 
-/** The first characters of a long text, to tell keys apart by; of a short one nothing. */
+/** The first characters of a long text, which identify the key; undefined for a short text. */
 export const keyPrefix = (key: Redacted.Redacted<string>): string | undefined => {
   const text = Redacted.value(key)
   return text.length < longText ? undefined : text.slice(0, shownLength)

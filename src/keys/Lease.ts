@@ -1,21 +1,23 @@
-// The part of a budget that this process may spend without asking the store, and what it has done with it.
+// A lease on a key's budget: the part this process may spend without calling the store, and what it has spent.
 // It must not know the store's tables, clocks or requests.
 import type { SpendingChange, SpendingState } from "../store/Spending.ts"
 
-/** What a process takes beyond what it needs: one part in so many of the budget. */
+/** Beyond its need a process leases 1/100 of the budget. */
 const slices = 100
 
-/** How long what was refused is believed not to be there. */
+/** How long a refused amount is refused again without calling the store. */
 const refusedMillis = 1000
 
-/** All in millionths of a US dollar. What is reserved and what is spent and not yet told never exceed what was granted. */
+/**
+ * All amounts are millionths of a US dollar. Reserved and unreported amounts together never exceed the granted amount.
+ */
 export class Lease {
   readonly keyId: string
   readonly period: string
   budgetMicros: number
   /** Wanted by requests that wait for a grant. */
   waiting = 0
-  /** The last exchange granted less than was wanted. */
+  /** The last exchange granted less than was requested. */
   isShort = false
   private readonly leaseMillis: number
   private reserved = 0
@@ -25,13 +27,13 @@ export class Lease {
   private usedMillis = 0
   private spentByAll = 0
   private turn = 0
-  /** The least that was refused, and until when as much is refused without asking again. */
+  /** The smallest refused amount, and until when such amounts are refused without calling the store. */
   private refusedMicros = 0
   private refusedUntilMillis = 0
-  /** Nothing was wanted beyond the need, because nobody asks any more. */
+  /** The last exchange requested nothing beyond the need, because the key is idle. */
   private isLean = false
-  /** An exchange that is not answered. */
-  private telling: SpendingChange | undefined
+  /** The exchange that awaits its answer. */
+  private exchanging: SpendingChange | undefined
 
   constructor(keyId: string, period: string, budgetMicros: number, leaseMillis: number) {
     this.keyId = keyId
@@ -40,22 +42,22 @@ export class Lease {
     this.leaseMillis = leaseMillis
   }
 
-  /** Spent by all processes, as far as this one knows. */
+  /** What all processes have spent, as far as this one knows. */
   get spentMicros(): number {
-    return this.spentByAll + this.untold
+    return this.spentByAll + this.unreported
   }
 
-  private get untold(): number {
-    return this.spent + (this.telling?.spentMicros ?? 0)
+  private get unreported(): number {
+    return this.spent + (this.exchanging?.spentMicros ?? 0)
   }
 
-  /** While the store is asked for less, only that may be used. */
+  /** While a request for less is unanswered, only that smaller amount may be used. */
   private get free(): number {
-    const { granted, telling } = this
+    const { granted, exchanging } = this
     return (
-      (telling === undefined ? granted : Math.min(granted, telling.spentMicros + telling.wantedMicros)) -
+      (exchanging === undefined ? granted : Math.min(granted, exchanging.spentMicros + exchanging.wantedMicros)) -
       this.reserved -
-      this.untold
+      this.unreported
     )
   }
 
@@ -67,13 +69,13 @@ export class Lease {
     return nowMillis < this.untilMillis && micros <= this.free
   }
 
-  /** Sets it aside for a request that runs. */
+  /** Reserves an amount for a running request. */
   reserve(micros: number, nowMillis: number): void {
     this.reserved += micros
     this.usedMillis = nowMillis
   }
 
-  /** It has ended and has cost so much. */
+  /** Replaces a reservation by the amount spent. */
   settle(reserved: number, spent: number): void {
     this.reserved -= reserved
     this.spent += spent
@@ -88,7 +90,7 @@ export class Lease {
     return nowMillis < this.refusedUntilMillis && micros >= this.refusedMicros
   }
 
-  /** Another budget may cover what was refused. */
+  /** A changed budget may cover what was refused. */
   changeBudget(micros: number): void {
     this.budgetMicros = micros
     this.refusedUntilMillis = 0
@@ -98,42 +100,46 @@ export class Lease {
     return isOver || nowMillis - this.usedMillis > this.leaseMillis / 2
   }
 
-  /** Nothing runs, waits, is left to tell or held. */
+  /** True when nothing runs, waits, is unreported or granted. */
   get isSettled(): boolean {
     return (
-      this.reserved === 0 && this.waiting === 0 && this.untold === 0 && this.granted === 0 && this.telling === undefined
+      this.reserved === 0 &&
+      this.waiting === 0 &&
+      this.unreported === 0 &&
+      this.granted === 0 &&
+      this.exchanging === undefined
     )
   }
 
-  /** When the next exchange is due of itself: half the time it was granted for is over. */
+  /** The moment of the next scheduled exchange, at half of the lease time. */
   get renewalMillis(): number | undefined {
     return this.granted === 0 ? undefined : this.untilMillis - this.leaseMillis / 2
   }
 
-  /** Half of what was taken beyond the need is used, and there is more. */
+  /** Half of the extra amount is used, and more may be available. */
   get isLow(): boolean {
     return this.granted > 0 && !this.isShort && !this.isLean && this.free < this.slice / 2
   }
 
-  /** More is held than others should miss: who it was asked for could not use it, or has cost nothing. */
+  /** More than the extra amount is free: requests were refused for another reason, or cost less than estimated. */
   private get isExcessive(): boolean {
     return this.granted > 0 && this.free > this.slice
   }
 
-  /** Something is to be told, asked or given back. */
+  /** True when an exchange is needed to report, request or return an amount. */
   get isStirred(): boolean {
-    return this.waiting > 0 || this.spent > 0 || this.telling !== undefined || this.isLow || this.isExcessive
+    return this.waiting > 0 || this.spent > 0 || this.exchanging !== undefined || this.isLow || this.isExcessive
   }
 
   isDue(nowMillis: number): boolean {
     return this.isStirred || (this.renewalMillis !== undefined && nowMillis >= this.renewalMillis)
   }
 
-  /** The next exchange; one that was not answered is told again as it was. */
+  /** The next exchange. An unanswered exchange is repeated unchanged. */
   change(nowMillis: number, isOver: boolean): SpendingChange {
-    if (this.telling === undefined) {
+    if (this.exchanging === undefined) {
       this.isLean = this.isIdle(nowMillis, isOver) && this.waiting === 0
-      this.telling = {
+      this.exchanging = {
         keyId: this.keyId,
         period: this.period,
         budgetMicros: this.budgetMicros,
@@ -143,17 +149,17 @@ export class Lease {
       }
       this.spent = 0
     }
-    return this.telling
+    return this.exchanging
   }
 
-  /** The exchange that was told and not answered. */
+  /** The exchange that awaits its answer. */
   get pending(): SpendingChange | undefined {
-    return this.telling
+    return this.exchanging
   }
 
   answered({ leasedMicros, spentMicros }: SpendingState, askedMillis: number): void {
-    this.isShort = leasedMicros < (this.telling?.wantedMicros ?? 0)
-    this.telling = undefined
+    this.isShort = leasedMicros < (this.exchanging?.wantedMicros ?? 0)
+    this.exchanging = undefined
     this.granted = leasedMicros
     this.untilMillis = askedMillis + this.leaseMillis
     this.spentByAll = spentMicros

@@ -1,5 +1,5 @@
-// The rate limits of keys as buckets: each holds what a minute allows, and fills evenly.
-// It must not know requests, or where the buckets are kept.
+// Rate limits of keys as token buckets: each holds the allowance of one minute and refills evenly.
+// It must not know requests, or where the buckets are stored.
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
@@ -13,8 +13,9 @@ type Store = RateLimiter.RateLimiterStore["Service"]
 const minute = Duration.minutes(1)
 
 /**
- * One limit of one key. The store is asked past Effect's `RateLimiter`, which costs several times what it guards, for it
- * reckons in durations and makes an error for each refusal. Nobody is refused for want of a store: what it cannot tell is undefined.
+ * One limit of one key. It calls the store directly instead of Effect's `RateLimiter`, which computes in durations,
+ * creates an error for each refusal, and so costs several times more. Without an answer of the store, requests pass,
+ * and the allowance is undefined.
  */
 export class RateBucket {
   readonly limit: number
@@ -26,14 +27,14 @@ export class RateBucket {
   constructor(store: Store, keyId: string, kind: LimitKind, limit: number) {
     this.store = store
     this.limit = limit
-    // A limit that was changed has a bucket of its own: what is left of a larger one would pass by it.
+    // A changed limit gets a new bucket, because the content of a larger bucket would exceed the new limit.
     this.key = `${keyId}:${kind}:${limit}`
     this.refillRate = Duration.divideUnsafe(minute, limit)
-    // As the store counts, which knows no less than a nanosecond.
+    // The store counts in the same unit, with a resolution of one nanosecond.
     this.refillMillis = Duration.toMillis(this.refillRate)
   }
 
-  /** Takes so much, or fails with the milliseconds until that will be there. */
+  /** Takes tokens, or fails with the milliseconds until they are available. */
   take(tokens: number): Effect.Effect<Allowance | undefined, number> {
     return Effect.matchEffect(this.asked(tokens, false), {
       onSuccess: ([left, elapsed]) =>
@@ -42,7 +43,7 @@ export class RateBucket {
     })
   }
 
-  /** Takes, or gives back, whatever is there. */
+  /** Takes or returns tokens, even beyond the content of the bucket. */
   adjust(tokens: number): Effect.Effect<Allowance | undefined> {
     return Effect.match(this.asked(tokens, true), {
       onSuccess: ([left, elapsed]) => this.allowance(left, elapsed),
@@ -58,13 +59,13 @@ export class RateBucket {
   private allowance(left: number, elapsedMillis: number): Allowance {
     return {
       limit: this.limit,
-      // What comes back to a bucket that has filled meanwhile is more than it holds, until it is asked again.
+      // Returned tokens may exceed the capacity of the bucket until the store refills it.
       remaining: Math.min(this.limit, Math.max(0, Math.floor(left))),
       resetMillis: Math.ceil(this.untilThere(this.limit - left, elapsedMillis))
     }
   }
 
-  /** The bucket fills by whole tokens; `elapsedMillis` of the present one are over. */
+  /** The bucket refills by whole tokens; `elapsedMillis` of the current one have passed. */
   private untilThere(tokens: number, elapsedMillis: number): number {
     return Math.max(0, Math.ceil(tokens) * this.refillMillis - elapsedMillis)
   }
@@ -76,7 +77,7 @@ export interface KeyBuckets {
   readonly tokens: RateBucket | undefined
 }
 
-/** The buckets of keys, made once for as long as a key stays as it is; undefined for a key without limits. */
+/** The buckets of keys, cached per key record; undefined for a key without limits. */
 export const rateBuckets = (store: Store) => {
   const known = new WeakMap<GatewayKey, KeyBuckets>()
   return (key: GatewayKey): KeyBuckets | undefined => {

@@ -1,16 +1,14 @@
-// The latest requests and the sums of all, for those who ask by the admin API: in the memory of this process, or in the store.
+// The request log and usage sums of the admin API: in the memory of this process, or in the store.
 // It must not know HTTP, tables, or how a request ran.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import { RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import {
-  fits,
-  grouped,
+  matchesQuery,
+  groupUsage,
   type RequestPage,
   type RequestQuery,
   sumUp,
@@ -18,30 +16,29 @@ import {
   type UsageGroup,
   type UsageQuery
 } from "../domain/usageSums.ts"
-import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import { RequestTable } from "../store/RequestTable.ts"
-import { metrics } from "../telemetry/metrics.ts"
-import { SeriesRegistry } from "../telemetry/Series.ts"
-
-/** What has ended within this time is written together, in one go up to so many as a batch holds. */
-const batchMillis = 100
-/** A store that did not answer is tried again after this. */
-const pauseMillis = 1000
+import { makeRequestWriter } from "./RequestWriter.ts"
 
 export class UsageLog extends Context.Service<
   UsageLog,
   {
-    /** `model` is the name the row is summed under. Never waits: what cannot be kept is dropped and counted. */
+    /**
+     * `model` is the name the row is counted under. The call never waits; rows beyond the queue limit are dropped and
+     * counted.
+     */
     readonly append: (row: RequestRow, model: string) => void
-    /** The request of this id of ours, else the latest whose client called it so; refused where several keys did. */
+    /**
+     * The request with this unique id, else the latest with this client id. It is refused when several keys sent the
+     * client id.
+     */
     readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
     readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
-    /** When the latest request of a key ended, of those that are kept. */
+    /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/keys/UsageLog") {
-  /** So many of the latest requests, and sums per day, key, provider and model of as many as fit; the oldest go first. */
+  /** Keeps the latest requests in a ring, and sums by day, key, provider and model; a full map drops its oldest sum. */
   static readonly layerMemory: Layer.Layer<UsageLog> = Layer.effect(
     UsageLog,
     Effect.map(Limits, ({ requestsKept, usageEntries }) => {
@@ -61,7 +58,7 @@ export class UsageLog extends Context.Service<
         const rows: Array<RequestRow> = []
         for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
           const row = at(position)
-          if (row === undefined || !fits(row, query)) continue
+          if (row === undefined || !matchesQuery(row, query)) continue
           if (rows.length === query.limit) return { rows, next: position + 1 }
           rows.push(row)
         }
@@ -76,20 +73,26 @@ export class UsageLog extends Context.Service<
         },
         request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),
         requests: (query) => Effect.sync(() => page(query)),
-        usage: (query) => Effect.sync(() => grouped(buckets.values(), query)),
+        usage: (query) => Effect.sync(() => groupUsage(buckets.values(), query)),
         lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
       }
     })
   )
 
-  /** In the store, for all gateways on it. One fiber writes; who reads sees all that has ended in this process. */
+  /**
+   * Stores rows for all gateways on the store. One fiber writes; a read includes every request that ended in this
+   * process.
+   */
   static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(
     UsageLog,
     Effect.suspend(() => make)
   )
 }
 
-/** Clients choose their ids, so that one key can repeat another's: which request is meant is not guessed then. Requests without a key give way. */
+/**
+ * Clients choose their ids, so one key can repeat the id of another. An ambiguous id is refused; requests without a key
+ * have the lowest precedence.
+ */
 const byId = Effect.fnUntraced(function* (
   id: string,
   latest: (fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
@@ -108,66 +111,11 @@ const byId = Effect.fnUntraced(function* (
 
 const make = Effect.gen(function* () {
   const table = yield* RequestTable
-  const { usageQueue } = yield* Limits
-  /** The oldest first. */
-  const sealed: Array<RequestBatch> = []
-  let filling = new RequestBatch()
-  /** Requests of them all. */
-  let waiting = 0
-  let dropped = 0
-  const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  registry.read(metrics.usageQueue, {}, () => waiting)
-  registry.read(metrics.usageDropped, {}, () => dropped)
-
-  const some = yield* Latch.make(false)
-  const many = yield* Latch.make(false)
-  const one = yield* Semaphore.make(1)
-  /** What comes while a batch is written belongs to the next one. */
-  const seal = (): void => {
-    if (filling.rows === 0) return
-    sealed.push(filling)
-    filling = new RequestBatch()
-  }
-  const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> =>
-    Effect.map(table.write(batch), () => {
-      sealed.shift()
-      waiting -= batch.rows
-    })
-  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(
-    Effect.suspend(() => {
-      seal()
-      return Effect.forEach([...sealed], writeFirst, { discard: true })
-    })
-  )
-  const turn = Effect.suspend(() => {
-    many.closeUnsafe()
-    if (waiting === 0) some.closeUnsafe()
-    const rest = Effect.raceFirst(many.await, Effect.sleep(batchMillis))
-    return Effect.andThen(
-      some.await,
-      Effect.andThen(
-        rest,
-        Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
-      )
-    )
-  })
-  yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
-
+  const { append, writeAll } = yield* makeRequestWriter(table)
   const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
     Effect.andThen(writeAll, read)
   return UsageLog.of({
-    append: (row, model) => {
-      if (waiting >= usageQueue) {
-        dropped++
-        return
-      }
-      filling.add(row, model)
-      if (++waiting === 1) some.openUnsafe()
-      if (filling.rows === batchRows) {
-        seal()
-        many.openUnsafe()
-      }
-    },
+    append,
     request: (id) =>
       Effect.andThen(
         writeAll,

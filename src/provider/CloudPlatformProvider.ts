@@ -1,5 +1,5 @@
 // Vertex AI as a provider: its operations, and its bearer tokens.
-// It must not know the router or our HTTP.
+// It must not depend on the router or our HTTP.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +15,8 @@ import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
 import { openAiChat } from "./openAiChat.ts"
 import { predictChat } from "./predictChat.ts"
-import type { Provider } from "./Provider.ts"
+import { nativeContent, nativeUnary } from "./nativeCall.ts"
+import type { EveryPrepare, Provider } from "./Provider.ts"
 
 export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider, Provider>()(
   "gateway/provider/CloudPlatformProvider"
@@ -26,23 +27,28 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       const tokens = yield* TokenProvider
       const limits = yield* Limits
       const embed = embeddings(cloudRoute, limits)
+      const prepare: EveryPrepare = {
+        chat: byFamily("chat", {
+          gemini: geminiChat(cloudRoute, limits),
+          claude: claudeChat(cloudRoute, limits),
+          openai: openAiChat(cloudRoute, limits),
+          predict: predictChat(cloudRoute, limits)
+        }),
+        embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
+        images: byFamily("images", { gemini: images(cloudRoute, limits) }),
+        countTokens: byFamily("countTokens", {
+          gemini: geminiCount(cloudRoute, limits),
+          claude: claudeCount(cloudRoute, limits)
+        }),
+        messages: claudeMessages(cloudRoute, limits),
+        messagesCountTokens: claudeMessagesCount(cloudRoute, limits),
+        nativeContent: nativeContent(cloudRoute, limits),
+        nativeEmbeddings: nativeUnary("nativeEmbeddings", cloudRoute),
+        nativePredictions: nativeUnary("nativePredictions", cloudRoute),
+        nativeCount: nativeUnary("nativeCount", cloudRoute)
+      }
       return {
-        prepare: {
-          chat: byFamily("chat", {
-            gemini: geminiChat(cloudRoute, limits),
-            claude: claudeChat(cloudRoute, limits),
-            openai: openAiChat(cloudRoute, limits),
-            predict: predictChat(cloudRoute, limits)
-          }),
-          embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
-          images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
-          countTokens: byFamily("token counting", {
-            gemini: geminiCount(cloudRoute, limits),
-            claude: claudeCount(cloudRoute, limits)
-          }),
-          messages: claudeMessages(cloudRoute, limits),
-          messagesCountTokens: claudeMessagesCount(cloudRoute, limits)
-        },
+        prepare,
         media: { chat: claudeMedia, countTokens: claudeMedia },
         authorize: tokens.authorization,
         refresh: tokens.refresh

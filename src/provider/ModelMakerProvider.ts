@@ -1,5 +1,5 @@
 // The Gemini Developer API as a provider: its operations, and its API keys.
-// It must not know the router or our HTTP.
+// It must not depend on the router or our HTTP.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +12,8 @@ import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
 import { makerRoute } from "./makerRoute.ts"
-import type { Provider } from "./Provider.ts"
+import { nativeContent, nativeUnary } from "./nativeCall.ts"
+import type { EveryPrepare, Provider } from "./Provider.ts"
 
 export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(
   "gateway/provider/ModelMakerProvider"
@@ -22,15 +23,20 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
     Effect.gen(function* () {
       const tokens = yield* TokenProvider
       const limits = yield* Limits
+      const prepare: EveryPrepare = {
+        chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
+        embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),
+        images: byFamily("images", { gemini: images(makerRoute, limits) }),
+        countTokens: byFamily("countTokens", { gemini: geminiCount(makerRoute, limits) }),
+        messages: withoutClaude("messages"),
+        messagesCountTokens: withoutClaude("messagesCountTokens"),
+        nativeContent: nativeContent(makerRoute, limits),
+        nativeEmbeddings: nativeUnary("nativeEmbeddings", makerRoute),
+        nativePredictions: nativeUnary("nativePredictions", makerRoute),
+        nativeCount: nativeUnary("nativeCount", makerRoute)
+      }
       return {
-        prepare: {
-          chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
-          embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),
-          images: byFamily("image generation", { gemini: images(makerRoute, limits) }),
-          countTokens: byFamily("token counting", { gemini: geminiCount(makerRoute, limits) }),
-          messages: withoutClaude("messages"),
-          messagesCountTokens: withoutClaude("messagesCountTokens")
-        },
+        prepare,
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

@@ -1,12 +1,15 @@
-// What a provider is: a pure route per operation, and one effect that authorises.
-// It must not know configs, retries or HTTP of our own side.
+// The interface of a provider: a pure route per operation, and one effect that authorises.
+// It must not depend on configs, retries or HTTP of our own side.
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { GatewayError } from "../domain/GatewayError.ts"
+import type { ModelTable } from "../domain/models/modelTable.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import type { Operation } from "../domain/operations.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
+import type { NativeRequest } from "../translate/native/nativeRequest.ts"
 import type { FetchedMedia, KnownSignature } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AuthHeaders } from "../upstream/Upstream.ts"
@@ -16,7 +19,7 @@ import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings
 import type { ImageList, ImagesRequest } from "../wire/openai/Images.ts"
 import type { TokenCount } from "../wire/openai/TokenCount.ts"
 
-/** Request, unary answer and chunk of every operation. A new operation is one more row. */
+/** Request, unary answer and chunk of every operation. A row of `domain/operations.ts` without one here does not compile. */
 export interface Operations {
   readonly chat: { readonly request: ChatRequest; readonly out: ChatCompletion; readonly chunk: ChatChunk }
   readonly embeddings: { readonly request: EmbeddingsRequest; readonly out: EmbeddingList; readonly chunk: never }
@@ -24,9 +27,13 @@ export interface Operations {
   readonly countTokens: { readonly request: ChatRequest; readonly out: TokenCount; readonly chunk: never }
   readonly messages: { readonly request: MessagesRequest; readonly out: PassedReply; readonly chunk: Uint8Array }
   readonly messagesCountTokens: { readonly request: MessagesRequest; readonly out: PassedReply; readonly chunk: never }
+  readonly nativeContent: { readonly request: NativeRequest; readonly out: PassedReply; readonly chunk: Uint8Array }
+  readonly nativeEmbeddings: { readonly request: NativeRequest; readonly out: PassedReply; readonly chunk: never }
+  readonly nativePredictions: { readonly request: NativeRequest; readonly out: PassedReply; readonly chunk: never }
+  readonly nativeCount: { readonly request: NativeRequest; readonly out: PassedReply; readonly chunk: never }
 }
 
-/** What one attempt knows besides the request: the account, the model there, and what was recalled and fetched. */
+/** The context of one attempt: account, model, recalled signatures, fetched media. */
 export interface AttemptContext {
   readonly request: RequestContext
   readonly account: ProviderAccount
@@ -34,6 +41,8 @@ export interface AttemptContext {
   readonly model: string
   /** The model without its slug. */
   readonly modelId: string
+  /** The facts about models in force. */
+  readonly models: ModelTable
   readonly stream: boolean
   readonly optionIndex: number
   readonly callId: (n: number) => string
@@ -41,17 +50,20 @@ export interface AttemptContext {
   readonly media: (url: string) => FetchedMedia | undefined
 }
 
-export type Prepare<Op extends keyof Operations> = (
+export type Prepare<Op extends Operation> = (
   request: Operations[Op]["request"],
   context: AttemptContext
 ) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
 
+/** All operations, for a provider of ours: it decides about each. */
+export type EveryPrepare = { readonly [Op in Operation]: Prepare<Op> }
+
 export interface Provider {
   /** A missing operation is a missing key. */
-  readonly prepare: { readonly [Op in keyof Operations]?: Prepare<Op> }
+  readonly prepare: { readonly [Op in Operation]?: Prepare<Op> }
   /** Addresses of media that a call needs as bytes, since its upstream fetches none; a missing operation needs none. */
   readonly media?: {
-    readonly [Op in keyof Operations]?: (
+    readonly [Op in Operation]?: (
       request: Operations[Op]["request"],
       model: Pick<AttemptContext, "account" | "modelId">
     ) => ReadonlyArray<string>

@@ -1,5 +1,5 @@
 // Which provider serves which kind of account: ours, and those an application adds under names of its own.
-// It must not know any provider's inside.
+// It must not depend on the inside of any provider.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

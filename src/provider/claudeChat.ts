@@ -1,5 +1,5 @@
 // Chat with a Claude model on Vertex AI, and the count of its tokens.
-// It must not know configs, tokens of access or HTTP of our own side.
+// It must not depend on configs, tokens of access or HTTP of our own side.
 import * as Result from "effect/Result"
 import type { LimitValues } from "../domain/Limits.ts"
 import { chatToClaude } from "../translate/chat-to-claude/ChatToClaude.ts"
@@ -9,7 +9,7 @@ import { prepare, prepareUnary } from "../upstream/Prepared.ts"
 import type { PrepareModel } from "./byFamily.ts"
 import { callInput } from "./callInput.ts"
 import type { Provider } from "./Provider.ts"
-import { type RouteOf, targetModel } from "./Route.ts"
+import { type RouteOf, targetModel } from "./callRoute.ts"
 
 export const claudeChat =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
@@ -18,7 +18,7 @@ export const claudeChat =
       prepare({ translator: chatToClaude, request, ...callInput("chat", context, model, route, limits) })
     )
 
-/** The URL names an operation where the model stands, and the body the model (table 13). */
+/** The URL has `count-tokens` instead of the model, and the body names the model (table 13). */
 export const claudeCount =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"countTokens"> =>
   (request, context, model) =>

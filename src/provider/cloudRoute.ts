@@ -1,17 +1,17 @@
 // Vertex AI: from account and model to URL and fixed headers.
-// It must not know bodies, tokens or configs.
+// It must not depend on bodies, tokens or configs.
 import * as Result from "effect/Result"
 import { BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { isProject, isRegion, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { fixedHeaders, segment, upstreamUrl, vertexHost } from "./hosts.ts"
-import { rememberedRoutes, type RouteOf, type TargetModel } from "./Route.ts"
+import { memoizeRoutes, type RouteOf, type TargetModel } from "./callRoute.ts"
 
 const missing = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "missing_required_parameter", param, message }))
 const invalidHeader = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_header", param, message }))
 
-/** `projects/P/locations/L`, or a fault that says what to send. */
+/** `projects/P/locations/L`, or a fault with what to send. */
 const place = (account: ProviderAccount): Result.Result<{ host: string; path: string }, BodyInvalid> => {
   const stored = account.credentials?._tag === "ServiceAccount" ? account.credentials.key.projectId : undefined
   const project = account.projectId ?? stored
@@ -49,7 +49,7 @@ const resource = (model: TargetModel): string => {
   return `/publishers/${model.family === "claude" ? "anthropic" : "google"}/models/${segment(model.modelId)}`
 }
 
-/** An API key on Vertex AI: no project and no location stand in the path (express mode). */
+/** An API key on Vertex AI: the path has no project and no location (express mode). */
 const expressUrl = (
   account: ProviderAccount,
   model: TargetModel,
@@ -66,8 +66,8 @@ const expressUrl = (
     : upstreamUrl(account, vertexHost("global"), `/${version}${resource(model)}${verb}`, query)
 
 /** Where a call of this model goes on Vertex AI (table 10). */
-export const cloudRoute: RouteOf = rememberedRoutes((account, model, call) => {
-  const version = account.apiVersion ?? "v1"
+export const cloudRoute: RouteOf = memoizeRoutes((account, model, call, asked = "v1") => {
+  const version = account.apiVersion ?? asked
   const headers = fixedHeaders(account)
   const question = call.indexOf("?")
   const verb = question < 0 ? call : call.slice(0, question)

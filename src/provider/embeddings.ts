@@ -1,5 +1,5 @@
-// Embeddings as both providers prepare them: the model tells the operation, and how many inputs one call of it takes.
-// It must not know bodies, configs or tokens.
+// Embeddings as both providers prepare them: the model decides the upstream operation, and how many inputs one call of it takes.
+// It must not depend on bodies, configs or tokens.
 import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
@@ -14,12 +14,12 @@ import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings
 import type { PrepareModel } from "./byFamily.ts"
 import { type CallInput, callInput } from "./callInput.ts"
 import { inParts } from "./inParts.ts"
-import type { RouteOf } from "./Route.ts"
+import type { RouteOf } from "./callRoute.ts"
 
 interface Call {
   /** The end of the URL. */
   readonly verb: string
-  /** How many calls of one request run at once. */
+  /** How many calls of one request run concurrently. */
   readonly concurrency: number
   readonly prepare: (
     request: EmbeddingsRequest,
@@ -55,7 +55,10 @@ export const embeddings =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> =>
   (request, context, model) => {
     const { account } = context
-    const facts = embeddingModel({ kind: account.kind, ...model }, model.endpoint)
+    const facts = embeddingModel(
+      { kind: account.kind, ...model, record: context.models.find(model.modelId).record },
+      model.endpoint
+    )
     if (facts === undefined) {
       return Result.fail(
         new UnsupportedOperation({

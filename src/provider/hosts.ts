@@ -1,9 +1,9 @@
-// The closed set of places a request may go to, and the grammar of what enters a URL.
-// It must not know credentials or bodies.
+// The closed set of hosts a request may go to, and the grammar of the parts of a URL.
+// It must not depend on credentials or bodies.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { remembered } from "../domain/remembered.ts"
+import { memoizeBounded } from "../domain/memoizeBounded.ts"
 
 /**
  * Host of a Vertex AI location: `global` and express mode have none of their own, `us` and `eu` are multi-regions
@@ -24,15 +24,15 @@ export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, 
 
 const plainSegment = /^[A-Za-z0-9@:._-]+$/
 
-/** One path segment; what a model id may hold besides alphanumerics stays readable. */
+/** One path segment; the punctuation of model ids stays readable. */
 export const segment = (text: string): string =>
   plainSegment.test(text) ? text : encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")
 
 /** Host and path kept apart by a character that neither can hold. */
 const part = "\n"
 
-/** True when the finished URL is what its parts say; URLs of the same model come again and again. */
-const isSound = remembered((parts) => {
+/** True when the finished URL equals its parts. Memoized, because requests repeat the same URLs. */
+const isSound = memoizeBounded((parts) => {
   const [base = "", path = "", query = ""] = parts.split(part)
   const url = URL.parse(base + path + query)
   const expected = URL.parse(base)

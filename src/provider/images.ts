@@ -1,5 +1,5 @@
 // Image generation as both providers prepare it: Imagen by predict, Gemini by one generateContent per picture.
-// It must not know bodies, configs or tokens.
+// It must not depend on bodies, configs or tokens.
 import * as Result from "effect/Result"
 import type { LimitValues } from "../domain/Limits.ts"
 import { geminiCanvas, imagesToGemini } from "../translate/images-to-gemini.ts"
@@ -10,9 +10,9 @@ import { prepareUnary } from "../upstream/Prepared.ts"
 import type { PrepareModel } from "./byFamily.ts"
 import { callInput } from "./callInput.ts"
 import { inParts } from "./inParts.ts"
-import { familyLacks, type RouteOf } from "./Route.ts"
+import { familyLacks, type RouteOf } from "./callRoute.ts"
 
-/** How many calls of one request run at once. */
+/** How many calls of one request run concurrently. */
 const concurrency = 4
 
 /** Prepares images over a route of one provider. */
@@ -20,8 +20,8 @@ export const images =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"images"> =>
   (request, context, model) => {
     const { account } = context
-    if (model.endpoint) return familyLacks(account, model, "image generation")
-    const drawsAll = isImagen(model.modelId)
+    if (model.endpoint) return familyLacks(account, model, "images")
+    const drawsAll = isImagen(context.models.find(model.modelId).record)
     const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
     if (Result.isFailure(route)) return Result.fail(route.failure)
     const input = callInput("images", context, model, route.success, limits)

@@ -1,5 +1,5 @@
 // One request as several upstream calls: each part is prepared like a request of its own.
-// It must not know how a request is cut or what its answers are.
+// It must not depend on how a request is cut or what its answers are.
 import * as Result from "effect/Result"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Parts } from "../translate/Translator.ts"

@@ -1,12 +1,12 @@
 // The Gemini Developer API: from account and model to URL.
-// It must not know bodies, keys or configs.
+// It must not depend on bodies, keys or configs.
 import * as Result from "effect/Result"
 import { UnsupportedOperation } from "../domain/GatewayError.ts"
 import { fixedHeaders, geminiHost, segment, upstreamUrl } from "./hosts.ts"
-import { rememberedRoutes, type RouteOf } from "./Route.ts"
+import { memoizeRoutes, type RouteOf } from "./callRoute.ts"
 
 /** Where a call of this model goes on the Gemini API; other families do not live there. */
-export const makerRoute: RouteOf = rememberedRoutes((account, model, call) => {
+export const makerRoute: RouteOf = memoizeRoutes((account, model, call, asked = "v1beta") => {
   if (model.family !== "gemini" || model.endpoint) {
     return Result.fail(
       new UnsupportedOperation({
@@ -19,7 +19,7 @@ export const makerRoute: RouteOf = rememberedRoutes((account, model, call) => {
     upstreamUrl(
       account,
       geminiHost,
-      `/${account.apiVersion ?? "v1beta"}/models/${segment(model.modelId)}${verb}`,
+      `/${account.apiVersion ?? asked}/models/${segment(model.modelId)}${verb}`,
       query === undefined ? "" : `?${query}`
     ),
     (url) => ({ url, headers: fixedHeaders(account) })

@@ -1,5 +1,5 @@
 // Makes the plan of a request, with the state of circuits where load could go elsewhere.
-// It must not know how a target is called.
+// It must not depend on how a target is called.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
@@ -7,12 +7,12 @@ import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { CatalogView } from "../domain/ProviderAccount.ts"
+import type { Operation } from "../domain/operations.ts"
 import type { Circuits } from "../state/Circuits.ts"
-import type { Operations } from "../provider/Provider.ts"
-import type { Asking } from "./Attempts.ts"
-import { bodies } from "./bodies.ts"
-import { circuitOf } from "./circuit.ts"
-import { orderTargets, type Plan, type Planned, planOne, possibleTargets, resolveTargets } from "./plan.ts"
+import type { Asking } from "./attempt/Attempts.ts"
+import { bodies } from "./bodies/bodies.ts"
+import { circuitOf } from "./retry/circuit.ts"
+import { orderTargets, type Plan, type Planned, planOne, possibleTargets, resolveTargets } from "./plan/plan.ts"
 
 export interface PlanningServices {
   /** For requests that bring none. */
@@ -23,51 +23,69 @@ export interface PlanningServices {
   readonly draw: () => number
 }
 
-const none: ReadonlySet<string> = new Set()
+const noCircuits: ReadonlySet<string> = new Set()
 
-export const planning = ({ catalog: present, circuits, draw, limits: { conditionSteps } }: PlanningServices) => {
-  const openOnes = (
-    config: GatewayConfig,
-    all: ReadonlyArray<Planned>,
-    key: GatewayKey
-  ): Effect.Effect<ReadonlySet<string>> =>
-    config.sharesGuarded
-      ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
-      : Effect.succeed(none)
+export class Planning {
+  private readonly services: PlanningServices
 
-  const askedOf = <Op extends keyof Operations>({ context, operation, request }: Asking<Op>) => {
-    const { carried, catalog = present, configId, grantedModel, key, metadata, providerHeader: header } = context
+  constructor(services: PlanningServices) {
+    this.services = services
+  }
+
+  /** The targets of a request, in the order in which they are tried. */
+  plan<Op extends Operation>(asking: Asking<Op>): Effect.Effect<Plan, GatewayError> {
+    const { config, key, recorder } = asking.context
+    const { draw, limits } = this.services
+    recorder?.routing(asking.context)
+    const { asked, catalog, facts } = this.askedOf(asking)
+    if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
+    const targets = resolveTargets(config, asked, catalog)
+    if (Result.isFailure(targets)) return Effect.fail(targets.failure)
+    return Effect.flatMap(this.openCircuits(config, targets.success, key), (open) => {
+      const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
+      const order = { facts, conditionSteps: limits.conditionSteps, draw, isOpen }
+      return Effect.fromResult(orderTargets(config, targets.success, order))
+    })
+  }
+
+  /** The targets of all plans that could be made of a request. */
+  possible<Op extends Operation>(asking: Asking<Op>): Result.Result<ReadonlyArray<Planned>, GatewayError> {
+    const { config } = asking.context
+    const { conditionSteps } = this.services.limits
+    const { asked, catalog, facts } = this.askedOf(asking)
+    return config === undefined
+      ? planOne(asked, catalog)
+      : Result.flatMap(resolveTargets(config, asked, catalog), (targets) =>
+          possibleTargets(config, targets, { facts, conditionSteps })
+        )
+  }
+
+  private askedOf<Op extends Operation>({ context, operation, request }: Asking<Op>) {
+    const {
+      carried,
+      catalog = this.services.catalog,
+      configId,
+      grantedModel,
+      key,
+      metadata,
+      native,
+      providerHeader: header
+    } = context
     return {
       catalog,
-      asked: { model: request.model, header, key, carried, configId, grantedModel },
+      asked: { model: request.model, header, key, carried, configId, grantedModel, native },
       facts: () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
     }
   }
 
-  return {
-    plan: <Op extends keyof Operations>(asking: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
-      const { config, key, observed } = asking.context
-      observed?.routing(asking.context)
-      const { asked, catalog, facts } = askedOf(asking)
-      if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
-      const all = resolveTargets(config, asked, catalog)
-      if (Result.isFailure(all)) return Effect.fail(all.failure)
-      return Effect.flatMap(openOnes(config, all.success, key), (open) => {
-        const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
-        return Effect.fromResult(orderTargets(config, all.success, { facts, conditionSteps, draw, isOpen }))
-      })
-    },
-    /** The targets of all plans that could be made of this request. */
-    possible: <Op extends keyof Operations>(
-      asking: Asking<Op>
-    ): Result.Result<ReadonlyArray<Planned>, GatewayError> => {
-      const { config } = asking.context
-      const { asked, catalog, facts } = askedOf(asking)
-      return config === undefined
-        ? planOne(asked, catalog)
-        : Result.flatMap(resolveTargets(config, asked, catalog), (all) =>
-            possibleTargets(config, all, { facts, conditionSteps })
-          )
-    }
+  /** The names of the circuits that are open, where load could go to another target. */
+  private openCircuits(
+    { sharesGuarded }: GatewayConfig,
+    targets: ReadonlyArray<Planned>,
+    key: GatewayKey
+  ): Effect.Effect<ReadonlySet<string>> {
+    if (!sharesGuarded) return Effect.succeed(noCircuits)
+    const circuits = targets.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined)
+    return this.services.circuits.open(circuits)
   }
 }

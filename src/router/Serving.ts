@@ -1,35 +1,41 @@
-// Serves a request by the targets of its plan, one after the other, as long as a failure leaves a way.
-// It must not know how a call is made, nor whether it answers at once or as a stream.
+// Serves a request by the targets of its plan, one after the other, until one answers or no fallback edge is left.
+// It must not depend on how a call is made, or on whether its answer is complete or a stream.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
+import type { Operation } from "../domain/operations.ts"
+import type { ProviderError } from "../domain/ProviderError.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
-import type { Operations } from "../provider/Provider.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
-import type { AttemptTimes } from "../upstream/Upstream.ts"
-import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
-import { type CacheAsk, cacheAsk } from "./cacheKey.ts"
-import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
-import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
-import { failureOf } from "./failures.ts"
-import { fetching, notFetching } from "./Fetching.ts"
-import { type AttemptState, firstAttempt, nextAttempt } from "./nextAttempt.ts"
-import type { Plan, Planned } from "./plan.ts"
-import { planning, type PlanningServices } from "./Planning.ts"
-import { type RetryBudget, retryBudgets } from "./RetryBudget.ts"
+import {
+  type Asking,
+  type Attempt,
+  attemptTimes,
+  type AttemptServices,
+  callAttempt,
+  prepareAttempt,
+  type Repeating
+} from "./attempt/Attempts.ts"
+import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
+import { cached } from "./attempt/Cached.ts"
+import { callHealing } from "./attempt/CallHealing.ts"
+import type { CallStrategy } from "./attempt/CallStrategy.ts"
+import { circuitOf, refusedBy, verdictOf } from "./retry/circuit.ts"
+import { failureOf } from "./retry/failures.ts"
+import { type Fetching, fetching, notFetching } from "./attempt/Fetching.ts"
+import { type AttemptState, firstAttempt, nextAttempt } from "./retry/nextAttempt.ts"
+import type { Plan, Planned } from "./plan/plan.ts"
+import { Planning, type PlanningServices } from "./Planning.ts"
+import { type RetryBudget, retryBudgets } from "./retry/retryBudgets.ts"
+import type { CacheStatus } from "./attempt/shownAttempt.ts"
 
-/** What an attempt came to. */
-interface Answered<Op extends keyof Operations, A> {
+/** The attempt that answered, and its answer. */
+interface Answered<Op extends Operation, A> {
   readonly attempt: Attempt<Op>
   readonly value: A
   readonly retryCount: number
   readonly cache: CacheStatus
-}
-
-/** How a prepared call is made, and how its answer is kept for others. */
-export interface Sending<Op extends keyof Operations, A, R> extends Keeping<A> {
-  readonly call: (attempt: Attempt<Op>, times: AttemptTimes) => Effect.Effect<A, GatewayError, R>
 }
 
 export interface ServingServices extends AttemptServices, PlanningServices {
@@ -38,115 +44,175 @@ export interface ServingServices extends AttemptServices, PlanningServices {
   readonly media: MediaFetch | undefined
 }
 
-interface Serving {
+export class Serving {
+  private readonly services: ServingServices
+  private readonly planning: Planning
+  private readonly fetch: Fetching | undefined
+  private readonly budgetOf = retryBudgets()
+
+  constructor(services: ServingServices) {
+    this.services = services
+    this.planning = new Planning(services)
+    this.fetch = services.media === undefined ? undefined : fetching(services.media, services.limits)
+  }
+
   /** All targets that a request could be sent to. */
-  readonly possible: <Op extends keyof Operations>(
-    asking: Asking<Op>
-  ) => Result.Result<ReadonlyArray<Planned>, GatewayError>
-  readonly serve: <Op extends keyof Operations, A, R>(
-    asking: Asking<Op>,
-    sending: Sending<Op, A, R>
-  ) => Effect.Effect<Answered<Op, A>, GatewayError, R>
+  possible<Op extends Operation>(asking: Asking<Op>): Result.Result<ReadonlyArray<Planned>, GatewayError> {
+    return this.planning.possible(asking)
+  }
+
   /** The first target, made ready and not called. */
-  readonly prepared: <Op extends keyof Operations>(asking: Asking<Op>) => Effect.Effect<Attempt<Op>, GatewayError>
-}
+  prepare<Op extends Operation>(asking: Asking<Op>): Effect.Effect<Attempt<Op>, GatewayError> {
+    const fetch = this.fetch === undefined ? undefined : notFetching
+    return Effect.suspend(() =>
+      Effect.flatMapEager(this.planning.plan(asking), ([first]) => prepareAttempt(this.services, fetch, asking, first))
+    )
+  }
 
-export const serving = (services: ServingServices): Serving => {
-  const { cache, circuits, draw, limits, media } = services
-  const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
-  const show = preparing(services, media === undefined ? undefined : notFetching)
-  const budgetOf = retryBudgets()
-  const { plan, possible } = planning(services)
-
-  const attempted = <Op extends keyof Operations, A, R>(
+  /** Tries the targets of the plan until one answers. */
+  serve<Op extends Operation, A, R>(
     asking: Asking<Op>,
-    planned: Planned,
-    retryCount: number,
-    sending: Sending<Op, A, R>
-  ): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
-    const { context, stream } = asking
-    const circuit = circuitOf(planned, context.key)
-    const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
-    return Effect.flatMapEager(prepare(asking, planned), (attempt) =>
-      Effect.flatMapEager(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
-        const call = sending.call(attempt, times)
-        const guarded =
-          circuit === undefined
-            ? call
-            : circuits.guard(
-                circuit,
-                call,
-                (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)),
-                (why) => refusedBy(attempt.account.slug, why)
-              )
-        if (ask === undefined)
-          return Effect.map(guarded, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
-        return Effect.map(cached(cache, ask, context, attempt, sending, guarded), ([value, status]) => ({
-          attempt,
-          value,
-          retryCount,
-          cache: status
-        }))
+    strategy: CallStrategy<Op, A, R>
+  ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
+    return Effect.suspend(() =>
+      Effect.flatMapEager(this.planning.plan(asking), (plan) => {
+        const { key, startedMillis } = asking.context
+        const budget = this.budgetOf(key.id, plan[0].account.slug)
+        budget.request(startedMillis)
+        return this.attempt(asking, plan, budget, strategy, firstAttempt)
       })
     )
   }
 
-  /** What follows a failure: a wait and the same target, another target, or the end. */
-  const afterFailure = <A, R>(
-    { context }: Asking<keyof Operations>,
+  /** One attempt, and after a failure what follows it: a wait and the same target, another target, or the end. */
+  private attempt<Op extends Operation, A, R>(
+    asking: Asking<Op>,
+    plan: Plan,
+    budget: RetryBudget,
+    strategy: CallStrategy<Op, A, R>,
+    state: AttemptState
+  ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
+    const planned = plan[state.target] ?? plan[0]
+    return Effect.catch(this.callTarget(asking, planned, budget, state.retries, strategy), (error) =>
+      Effect.clockWith((clock) => {
+        const { cacheSeconds } = this.services.limits
+        const nowMillis = clock.currentTimeMillisUnsafe()
+        const next = this.nextOf(asking, plan, budget, state, error, nowMillis)
+        switch (next._tag) {
+          case "Attempt":
+            return this.attempt(asking, plan, budget, strategy, next.state)
+          case "Wait":
+            budget.retry(nowMillis)
+            return Effect.flatMap(Effect.sleep(next.millis), () =>
+              this.attempt(asking, plan, budget, strategy, next.state)
+            )
+          case "Done":
+            return Effect.fail(
+              endOf(error, state, plan, cacheAsk(asking.context.cache, planned.target?.cache, cacheSeconds))
+            )
+        }
+      })
+    )
+  }
+
+  private nextOf(
+    { context: { deadlineMillis } }: Asking<Operation>,
     plan: Plan,
     budget: RetryBudget,
     state: AttemptState,
     error: GatewayError,
-    again: (state: AttemptState) => Effect.Effect<A, GatewayError, R>
-  ): Effect.Effect<A, GatewayError, R> =>
-    Effect.clockWith((clock) => {
-      const nowMillis = clock.currentTimeMillisUnsafe()
-      const next = nextAttempt(
-        plan.map(({ target, ways }) => ({ retry: target?.retry, ways })),
-        state,
-        failureOf(error),
-        {
-          nowMillis,
-          deadlineMillis: context.deadlineMillis,
-          random: draw(),
-          isAffordable: budget.isAffordable(nowMillis)
-        },
-        limits
-      )
-      switch (next._tag) {
-        case "Attempt":
-          return again(next.state)
-        case "Wait":
-          budget.retry(nowMillis)
-          return Effect.flatMap(Effect.sleep(next.millis), () => again(next.state))
-        case "Done":
-          return Effect.fail(
-            endOf(error, state, plan, cacheAsk(context.cache, plan[state.target]?.target?.cache, limits.cacheSeconds))
-          )
-      }
-    })
+    nowMillis: number
+  ) {
+    const { draw, limits } = this.services
+    const targets = plan.map(({ edges, target }) => ({ retry: target?.retry, edges }))
+    const moment = { nowMillis, deadlineMillis, random: draw(), isAffordable: budget.isAffordable(nowMillis) }
+    return nextAttempt(targets, state, failureOf(error), moment, limits)
+  }
 
-  return {
-    possible,
-    serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
-      Effect.suspend(() =>
-        Effect.flatMapEager(plan(asking), (targets) => {
-          const { key, startedMillis } = asking.context
-          const budget = budgetOf(key.id, targets[0].account.slug)
-          budget.request(startedMillis)
-          const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
-            Effect.catch(attempted(asking, targets[state.target] ?? targets[0], state.retries, sending), (error) =>
-              afterFailure(asking, targets, budget, state, error, trying)
-            )
-          return trying(firstAttempt)
-        })
-      ),
-    prepared: (asking) => Effect.suspend(() => Effect.flatMapEager(plan(asking), ([first]) => show(asking, first)))
+  /** Prepares a target and calls it. A call that is refused for a known reason is changed and made again. */
+  private callTarget<Op extends Operation, A, R>(
+    asking: Asking<Op>,
+    planned: Planned,
+    budget: RetryBudget,
+    retryCount: number,
+    strategy: CallStrategy<Op, A, R>
+  ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
+    const call = (attempt: Attempt<Op>) => this.callPrepared(asking, planned, attempt, budget, retryCount, strategy)
+    const { context } = asking
+    const { learned, limits } = this.services
+    const heals = context.unsupported === "reject" ? 0 : limits.heals
+    return Effect.flatMapEager(prepareAttempt(this.services, this.fetch, asking, planned), (attempt) =>
+      callHealing(learned, context, attempt, call, heals)
+    )
+  }
+
+  /** Calls a prepared target: within its circuit, and through the cache where the request or its config asks. */
+  private callPrepared<Op extends Operation, A, R>(
+    asking: Asking<Op>,
+    planned: Planned,
+    attempt: Attempt<Op>,
+    budget: RetryBudget,
+    retryCount: number,
+    strategy: CallStrategy<Op, A, R>
+  ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
+    const { cache, limits } = this.services
+    const { context, stream } = asking
+    const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
+    const timesNow = attemptTimes(attempt.account, planned.target?.times, context, limits, stream)
+    const repeating: Repeating | undefined =
+      attempt.prepared.hops === undefined
+        ? undefined
+        : { times: timesNow, retry: (later) => this.retryTarget(asking, planned, budget, later, firstAttempt) }
+    return Effect.flatMapEager(timesNow, (times): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
+      const call = this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating))
+      return ask === undefined
+        ? Effect.map(call, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
+        : Effect.map(
+            cached(cache, ask, context, attempt, strategy.keeping(asking.operation), call),
+            ([value, status]) => ({ attempt, value, retryCount, cache: status })
+          )
+    })
+  }
+
+  /** A later call of a long answer: retried at its own target, and never sent to another. */
+  private retryTarget<A, R>(
+    asking: Asking<Operation>,
+    planned: Planned,
+    budget: RetryBudget,
+    call: Effect.Effect<A, ProviderError, R>,
+    state: AttemptState
+  ): Effect.Effect<A, ProviderError, R> {
+    return Effect.catch(call, (error) =>
+      Effect.clockWith((clock) => {
+        const nowMillis = clock.currentTimeMillisUnsafe()
+        const next = this.nextOf(asking, [{ ...planned, edges: [] }], budget, state, error, nowMillis)
+        if (next._tag !== "Wait") return Effect.fail(error)
+        budget.retry(nowMillis)
+        return Effect.flatMap(Effect.sleep(next.millis), () =>
+          this.retryTarget(asking, planned, budget, call, next.state)
+        )
+      })
+    )
+  }
+
+  /** The call within the circuit of its target, or the call alone for a target without one. */
+  private guard<A, R>(
+    { context: { key } }: Asking<Operation>,
+    planned: Planned,
+    call: Effect.Effect<A, GatewayError, R>
+  ): Effect.Effect<A, GatewayError, R> {
+    const circuit = circuitOf(planned, key)
+    if (circuit === undefined) return call
+    return this.services.circuits.guard(
+      circuit,
+      call,
+      (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)),
+      (why) => refusedBy(planned.account.slug, why)
+    )
   }
 }
 
-/** Adds what the headers of an answer need and a single failure lacks; a refusal before any call stays as it is. */
+/** Adds the facts that the headers of an answer need and a single failure lacks. A refusal before any call stays as it is. */
 const endOf = (
   error: GatewayError,
   { calls, retries, target, targets }: AttemptState,

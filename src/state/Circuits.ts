@@ -1,5 +1,5 @@
-// Circuits: a target that fails again and again is left alone for a while, then tried by one call at a time.
-// It must not know configs' words, requests or answers. What it forgets costs a few calls.
+// Circuits: calls to a target that fails again and again stop for a while, then one probe at a time tries the target.
+// Must not know the config file, requests or responses. Lost state costs a few failed calls.
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,12 +14,12 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
 import { Breakers, type Policy, type Refused, type Verdict } from "./Breakers.ts"
 
-/** A circuit: who and what it is of, and when it opens. */
+/** A circuit: its target, the gateway key it counts for, and when it opens. */
 export interface Circuit {
   readonly name: string
-  /** The gateway key of its calls. */
+  /** The gateway key whose calls are counted. */
   readonly owner: string
-  /** The account and the model it leads to. */
+  /** The account (`slug`) and the model of the target. */
   readonly slug: string
   readonly modelId: string
   readonly rule: CircuitRule
@@ -27,10 +27,10 @@ export interface Circuit {
 
 export type CircuitState = "Closed" | "HalfOpen" | "Open"
 
-/** Who wants to know the state a circuit was met in, unless that is what it always was. `part` tells its thresholds apart. */
+/** Observes the state in which a circuit was found or to which it changed. `part` names one of its thresholds. */
 export type CircuitStates = (circuit: Circuit, part: string, state: CircuitState) => Effect.Effect<void>
 export const CircuitStates: Context.Reference<CircuitStates> = Context.Reference<CircuitStates>(
-  "gateway/memory/CircuitStates",
+  "gateway/state/CircuitStates",
   {
     defaultValue: () => () => Effect.void
   }
@@ -39,9 +39,9 @@ export const CircuitStates: Context.Reference<CircuitStates> = Context.Reference
 export class Circuits extends Context.Service<
   Circuits,
   {
-    /** The names of those that would refuse a call now. */
+    /** The names of the circuits that would refuse a call now. */
     readonly open: (circuits: ReadonlyArray<Circuit>) => Effect.Effect<ReadonlySet<string>>
-    /** Makes the call unless the circuit refuses it, and learns from its end. */
+    /** Makes the call unless the circuit refuses it, and counts its end. */
     readonly guard: <A, E, R>(
       circuit: Circuit,
       call: Effect.Effect<A, E, R>,
@@ -49,14 +49,14 @@ export class Circuits extends Context.Service<
       refused: (why: Refused) => E
     ) => Effect.Effect<A, E, R>
   }
->()("gateway/memory/Circuits") {
-  /** In this process. */
+>()("gateway/state/Circuits") {
+  /** Circuits of this process only. */
   static readonly layerMemory: Layer.Layer<Circuits> = Layer.effect(
     Circuits,
     Effect.flatMap(Limits, (limits) => Effect.flatMap(Breakers.inProcess(limits), (breakers) => make(breakers, limits)))
   )
 
-  /** What opens in one process is open in all on one Redis. */
+  /** Circuits shared by all processes on one Redis: a circuit that opens in one process opens in all. */
   static readonly layerShared: Layer.Layer<Circuits, never, Redis.Redis> = Layer.effect(
     Circuits,
     Effect.gen(function* () {
@@ -70,7 +70,7 @@ const make = (
   breakers: Breakers,
   { circuitEntries, circuitIdleMillis }: LimitValues
 ): Effect.Effect<Circuits["Service"]> =>
-  Effect.map(CircuitStates, (met) => {
+  Effect.map(CircuitStates, (observe) => {
     const tracked = new Tracked(circuitEntries, circuitIdleMillis)
     const guarded = <A, E, R>(
       circuit: Circuit,
@@ -84,7 +84,7 @@ const make = (
           Effect.matchEffect(Scope.provide(breakers.admit(policy), scope), {
             onFailure: (why) =>
               Effect.andThen(
-                met(circuit, policy.key, why.retryAfterMillis === undefined ? "HalfOpen" : "Open"),
+                observe(circuit, policy.key, why.retryAfterMillis === undefined ? "HalfOpen" : "Open"),
                 Effect.fail(refused(why))
               ),
             onSuccess: ({ isProbe, record }) => {
@@ -94,11 +94,11 @@ const make = (
                     ? Effect.void
                     : Effect.clockWith((clock) => {
                         if (state === "Open") tracked.opened(circuit, clock.currentTimeMillisUnsafe())
-                        return met(circuit, policy.key, state)
+                        return observe(circuit, policy.key, state)
                       })
                 )
               )
-              return isProbe ? Effect.andThen(met(circuit, policy.key, "HalfOpen"), made) : made
+              return isProbe ? Effect.andThen(observe(circuit, policy.key, "HalfOpen"), made) : made
             }
           })
         )
@@ -124,10 +124,10 @@ const make = (
     }
   })
 
-/** The calls a share of failures is taken of. */
+/** The number of latest calls from which the rate of failures is computed. */
 const windowCalls = 100
 
-/** A rule of two thresholds is two breakers, each of which may refuse. */
+/** A rule with two thresholds makes two breakers; each of them may refuse a call. */
 const policiesOf = ({
   name,
   rule: { consecutive, cooldownMillis: openMillis, rate }
@@ -150,12 +150,13 @@ const policiesOf = ({
       ])
 ]
 
-/** How often, of the time a name stays, it is looked for names that are over. */
+/** Idle names are removed at most once in this share of the idle time. */
 const prunedShare = 0.1
 
 /**
- * Names are made of what callers send: beyond so many, a key that holds its even share gets no further circuits. A key that
- * holds less takes the place of one that has the most. A name stays as long as its breaker does.
+ * The circuits that are counted. Their names contain text from clients, so their number is bounded. When the list is full,
+ * a gateway key with its even share gets no further circuits; a key with less replaces a name of the key with most. A name
+ * stays as long as its breaker.
  */
 class Tracked {
   private readonly untilMillis: FairEntries<number>

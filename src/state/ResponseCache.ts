@@ -1,5 +1,5 @@
-// Answers that are given again to whoever asks the same and wants that. What it forgets costs a call.
-// It must not know requests, operations or what an answer is: a text under a key.
+// The response cache: texts by key, in this process or shared in Redis. A lost entry costs one provider call.
+// Must not know requests, operations or the format of a response.
 import { createHash } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,50 +13,53 @@ import { RedisPrefix } from "../store/SharedRedis.ts"
 export class ResponseCache extends Context.Service<
   ResponseCache,
   {
-    /** The key of an identity: a digest over every part of it, each with its length before it. */
+    /** The key of a request's identity: a digest of every part, each prefixed with its length. */
     readonly keyOf: (parts: ReadonlyArray<string | Uint8Array>) => string
-    /** What was put in under the key no longer ago than this. */
+    /** The text stored under the key, unless it is older than `maxAgeMillis`. */
     readonly get: (key: string, maxAgeMillis: number) => Effect.Effect<string | undefined>
-    /** Keeps a text for so long at most; one that is too large is not kept. `owner` is the gateway key that had it made. */
+    /**
+     * Stores a text for at most `lifeMillis`; a text over `longest` is dropped. `owner` is the gateway key of the
+     * request.
+     */
     readonly set: (key: string, text: string, lifeMillis: number, owner: string) => Effect.Effect<void>
-    /** Texts beyond this length are not worth writing. */
+    /** The largest size, by `sizeOf`, that `set` stores. Callers can stop collecting a longer text. */
     readonly longest: number
   }
->()("gateway/memory/ResponseCache") {
-  /** In this process: of the owner that has the most, the entry that was used longest ago leaves first. */
+>()("gateway/state/ResponseCache") {
+  /** In this process. When the cache is full, the owner with most entries loses its least recently used one. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
 
-  /** In this process and in Redis, whose word counts while it is there: an answer made anew by one is the answer of all. */
+  /** In this process and in Redis. An entry in Redis wins, so that a refresh by one process is served by all. */
   static readonly layerShared: Layer.Layer<ResponseCache, never, Redis.Redis> = Layer.effect(
     ResponseCache,
     Effect.gen(function* () {
-      const own = make(yield* Limits)
+      const local = make(yield* Limits)
       const redis = yield* Redis.Redis
-      // What another version wrote may read otherwise.
+      // Another version of the gateway may write another format.
       const prefix = `${yield* RedisPrefix}cache:${version}:`
       return {
-        keyOf: own.keyOf,
+        keyOf: local.keyOf,
         get: (key, maxAgeMillis) =>
           Effect.flatMap(
             Effect.orElseSucceed(redis.send<string | null>("GET", prefix + key), () => null),
             (written) => {
               const entry = written === null ? undefined : entryOf(written)
               return entry === undefined
-                ? own.get(key, maxAgeMillis)
+                ? local.get(key, maxAgeMillis)
                 : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
             }
           ),
         set: (key, text, lifeMillis, owner) =>
           Effect.andThen(
-            own.set(key, text, lifeMillis, owner),
-            sizeOf(text) > own.longest
+            local.set(key, text, lifeMillis, owner),
+            sizeOf(text) > local.longest
               ? Effect.void
               : Effect.flatMap(
                   clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
                   (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
                 )
           ),
-        longest: own.longest
+        longest: local.longest
       }
     })
   )
@@ -75,7 +78,7 @@ const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
 const isGood = ({ sinceMillis, untilMillis }: Omit<Entry, "owner">, nowMillis: number, maxAgeMillis: number): boolean =>
   nowMillis < untilMillis && nowMillis - sinceMillis < maxAgeMillis
 
-/** An entry as it stands in Redis: since when and until when it is good, and its text below. */
+/** Reads an entry from Redis: a line with start and end in milliseconds, then the text. */
 const entryOf = (written: string): Omit<Entry, "owner"> | undefined => {
   const head = /^(\d+) (\d+)\n/.exec(written)
   return head === null
@@ -112,5 +115,5 @@ function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): Respo
   }
 }
 
-/** Memory of a text, and of what surrounds it. */
+/** Bytes of memory for a text: two per character, and about 256 for the entry around it. */
 const sizeOf = (text: string): number => 2 * text.length + 256

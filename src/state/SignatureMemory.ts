@@ -1,5 +1,5 @@
-// Remembers the signature of each tool call we returned, so that strict clients need not carry it.
-// It must not know requests or replies. What it forgets costs a sentinel, or thinking for the rest of a turn, never an answer.
+// Remembers the thought signature of each tool call that was returned, so that clients need not send it back.
+// Must not know requests or replies. A lost signature costs a sentinel, or thinking for the rest of a turn, never an answer.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,8 +8,8 @@ import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits } from "../domain/Limits.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
 
-/** A signature and the backend that made it; nobody else may be sent it. */
-export interface Remembered {
+/** A signature and the backend that made it; another backend must not receive it. */
+export interface StoredSignature {
   readonly issuer: string
   readonly signature: string
 }
@@ -17,21 +17,26 @@ export interface Remembered {
 export class SignatureMemory extends Context.Service<
   SignatureMemory,
   {
-    /** What is known of these calls, made under this gateway key. */
-    readonly recall: (keyId: string, callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Remembered>>
+    /** The signatures of these calls that are known under this gateway key. */
+    readonly recall: (
+      keyId: string,
+      callIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, StoredSignature>>
     readonly remember: (
       keyId: string,
       issuer: string,
       pairs: ReadonlyArray<{ readonly callId: string; readonly signature: string }>
     ) => Effect.Effect<void>
   }
->()("gateway/memory/SignatureMemory") {
-  /** In this process: all expire, large ones are not kept, and the oldest of the key that has the most leave first. */
+>()("gateway/state/SignatureMemory") {
+  /**
+   * In this process. Signatures expire, large ones are dropped, and the key with most of them loses its oldest first.
+   */
   static readonly layerMemory: Layer.Layer<SignatureMemory> = Layer.effect(
     SignatureMemory,
     Effect.gen(function* () {
       const limits = yield* Limits
-      const entries = new FairEntries<Remembered & { readonly expiresMillis: number }>(
+      const entries = new FairEntries<StoredSignature & { readonly expiresMillis: number }>(
         limits.signatureEntries,
         limits.signatureTotalBytes
       )
@@ -39,18 +44,18 @@ export class SignatureMemory extends Context.Service<
       return {
         recall: (keyId, callIds) =>
           Effect.map(nowMillis, (now) => {
-            const known = new Map<string, Remembered>()
+            const signatures = new Map<string, StoredSignature>()
             for (const callId of callIds) {
               const entry = entries.get(nameOf(keyId, callId))
-              if (entry !== undefined && entry.expiresMillis > now) known.set(callId, entry)
+              if (entry !== undefined && entry.expiresMillis > now) signatures.set(callId, entry)
             }
-            return known
+            return signatures
           }),
         remember: (keyId, issuer, pairs) =>
           Effect.map(nowMillis, (now) => {
             for (const { callId, signature } of pairs) {
               if (signature.length > limits.signatureBytes) continue
-              // Signatures are base64, so a letter is a byte.
+              // Signatures are base64, so one character is one byte.
               entries.set(
                 keyId,
                 nameOf(keyId, callId),
@@ -58,7 +63,7 @@ export class SignatureMemory extends Context.Service<
                 signature.length
               )
             }
-            // The oldest stand first, and they are the first to expire.
+            // Entries are in order of age, so the first ones expire first.
             for (
               let oldest = entries.oldest;
               oldest !== undefined && oldest[1].expiresMillis <= now;
@@ -70,28 +75,31 @@ export class SignatureMemory extends Context.Service<
     })
   )
 
-  /** In this process and in Redis, which is asked for what others remember. While it is gone they are on their own. */
+  /**
+   * In this process and in Redis, which has the signatures of other processes. A Redis outage leaves those of this
+   * process.
+   */
   static readonly layerShared: Layer.Layer<SignatureMemory, never, Redis.Redis> = Layer.effect(
     SignatureMemory,
     Effect.gen(function* () {
-      const own = yield* SignatureMemory
+      const local = yield* SignatureMemory
       const redis = yield* Redis.Redis
       const prefix = `${yield* RedisPrefix}signature:`
       const { signatureBytes, signatureMillis } = yield* Limits
       return {
         recall: (keyId, callIds) =>
-          Effect.flatMap(own.recall(keyId, callIds), (known) => {
-            const asked = callIds
-              .filter((callId) => !known.has(callId) && callId.length <= longestCallId)
-              .slice(-mostAsked)
-            if (asked.length === 0) return Effect.succeed(known)
+          Effect.flatMap(local.recall(keyId, callIds), (signatures) => {
+            const missing = callIds
+              .filter((callId) => !signatures.has(callId) && callId.length <= longestCallId)
+              .slice(-mostRemoteReads)
+            if (missing.length === 0) return Effect.succeed(signatures)
             return redis
-              .send<ReadonlyArray<string | null>>("MGET", ...asked.map((callId) => prefix + nameOf(keyId, callId)))
+              .send<ReadonlyArray<string | null>>("MGET", ...missing.map((callId) => prefix + nameOf(keyId, callId)))
               .pipe(
                 Effect.map(
-                  (texts) => new Map([...known, ...texts.flatMap((text, at) => rememberedOf(asked[at], text))])
+                  (texts) => new Map([...signatures, ...texts.flatMap((text, at) => parseEntry(missing[at], text))])
                 ),
-                Effect.orElseSucceed(() => known)
+                Effect.orElseSucceed(() => signatures)
               )
           }),
         remember: (keyId, issuer, pairs) => {
@@ -110,25 +118,25 @@ export class SignatureMemory extends Context.Service<
               ),
             { concurrency: 16, discard: true }
           )
-          return Effect.andThen(own.remember(keyId, issuer, pairs), Effect.ignore(share))
+          return Effect.andThen(local.remember(keyId, issuer, pairs), Effect.ignore(share))
         }
       }
     })
   ).pipe(Layer.provide(SignatureMemory.layerMemory))
 }
 
-/** Ids of calls are chosen by callers, names of keys by operators: without its length one could end in another's. */
+/** Clients choose call ids and operators choose key names; the length keeps two pairs from having one name. */
 const nameOf = (keyId: string, callId: string): string => `${keyId.length}:${keyId}/${callId}`
 
-/** No upstream has longer ids, and nothing longer is worth asking for. */
+/** No upstream makes longer ids, so longer ones are not looked up in Redis. */
 const longestCallId = 256
-/** Of a long history the last calls matter. */
-const mostAsked = 1_000
+/** Redis is asked for this many calls at most, the last ones of the history. */
+const mostRemoteReads = 1_000
 
-const rememberedOf = (
+const parseEntry = (
   callId: string | undefined,
   text: string | null
-): ReadonlyArray<readonly [string, Remembered]> => {
+): ReadonlyArray<readonly [string, StoredSignature]> => {
   const end = text?.indexOf("\n") ?? -1
   return callId === undefined || text === null || end < 0
     ? []

@@ -1,33 +1,33 @@
-// Bytes sealed with AES-256-GCM and bound to their place, so that they open nowhere else.
-// It must not know where keys or sealed bytes are kept.
+// Encryption at rest: bytes sealed with AES-256-GCM and bound to their context, so that they open in no other one.
+// Must not know where keys or sealed bytes are stored.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto"
 
-/** What sealed bytes belong to. */
-export interface Place {
+/** The associated data of sealed bytes: what they belong to. */
+export interface SealContext {
   readonly kind: string
   readonly id: string
   readonly version: number
 }
 
-/** First byte of what is sealed here; another form would have another. */
+/** First byte of sealed bytes; a later format gets another number. */
 const form = 1
-const ivBytes = 12
+export const ivBytes = 12
 const tagBytes = 16
 const keyBytes = 32
 const headBytes = 1 + ivBytes + tagBytes
 
 export const randomKey = (): Buffer => randomBytes(keyBytes)
 
-/** A key of 32 bytes; undefined for another length. What it returns shows nothing when printed. */
+/** A key of 32 bytes; undefined for another length. Printing the result shows no secret. */
 export const keyOf = (bytes: Uint8Array): KeyObject | undefined =>
   bytes.length === keyBytes ? createSecretKey(bytes) : undefined
 
-/** A name for a key that tells nothing about it. */
-export const fingerprint = (key: KeyObject): string =>
+/** A public name for a key; the key cannot be computed from it. */
+export const keyFingerprint = (key: KeyObject): string =>
   createHmac("sha256", key).update("model-gateway key id").digest("hex").slice(0, 16)
 
-/** Every part with its length before it: no two places have the same bytes. */
-const associated = ({ id, kind, version }: Place): Buffer =>
+/** Each part is prefixed with its length, so that two contexts never have the same bytes. */
+export const associated = ({ id, kind, version }: SealContext): Buffer =>
   Buffer.concat(
     [kind, id, String(version)].flatMap((part) => {
       const bytes = Buffer.from(part, "utf8")
@@ -37,19 +37,26 @@ const associated = ({ id, kind, version }: Place): Buffer =>
     })
   )
 
-/** Form, 96 random bits, tag, ciphertext. */
-export const sealBytes = (key: KeyObject, place: Place, plain: Uint8Array): Uint8Array => {
-  const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(associated(place))
+/**
+ * Format byte, 96 bits, tag, ciphertext. The bits are random unless given; given ones must be a function of context and
+ * content.
+ */
+export const sealBytes = (
+  key: KeyObject,
+  context: SealContext,
+  plain: Uint8Array,
+  iv: Uint8Array = randomBytes(ivBytes)
+): Uint8Array => {
+  const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(associated(context))
   const text = Buffer.concat([cipher.update(plain), cipher.final()])
   return Uint8Array.from(Buffer.concat([Buffer.of(form), iv, cipher.getAuthTag(), text]))
 }
 
-/** What was sealed; undefined when a bit, the place or the key is another. */
-export const openBytes = (key: KeyObject, place: Place, sealed: Uint8Array): Buffer | undefined => {
+/** The plain bytes; undefined when a bit of `sealed`, the context or the key differs. */
+export const openBytes = (key: KeyObject, context: SealContext, sealed: Uint8Array): Buffer | undefined => {
   if (sealed[0] !== form || sealed.length < headBytes) return undefined
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 1 + ivBytes), { authTagLength: tagBytes })
-    .setAAD(associated(place))
+    .setAAD(associated(context))
     .setAuthTag(sealed.subarray(1 + ivBytes, headBytes))
   try {
     return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()])
@@ -57,3 +64,6 @@ export const openBytes = (key: KeyObject, place: Place, sealed: Uint8Array): Buf
     return undefined
   }
 }
+
+/** The context of a stored response. */
+export const responseContext = (id: string): SealContext => ({ kind: "response", id, version: 1 })

@@ -1,5 +1,5 @@
-// Where the master keys come from: the operator, or a file that only the gateway's user may read.
-// It must not know what they encrypt.
+// Master keys of the store: set by the operator, or kept in a key file that only the gateway's user may read.
+// Must not know what the keys encrypt.
 import { randomBytes } from "node:crypto"
 import {
   chmodSync,
@@ -15,28 +15,28 @@ import {
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { fingerprint, keyOf } from "./Envelope.ts"
+import { keyFingerprint, keyOf } from "./Envelope.ts"
 import { StoreUnusable } from "./Sql.ts"
 
-/** 32 bytes each, as base64. The first encrypts, all of them decrypt. */
+/** 32 bytes each, as base64. The first one encrypts; each of them decrypts. */
 export type MasterTexts = ReadonlyArray<Redacted.Redacted<string>>
 
 export interface MasterKeys {
-  /** Asked again whenever something turns up that none of the keys opens. */
-  readonly all: Effect.Effect<MasterTexts, StoreUnusable>
-  /** Puts a new key first, where keys are the gateway's own to make. */
+  /** Runs again when none of the known keys opens a data key. */
+  readonly read: Effect.Effect<MasterTexts, StoreUnusable>
+  /** Puts a new key first. Does nothing for keys that the operator sets. */
   readonly renew: Effect.Effect<void, StoreUnusable>
-  /** Forgets all but the first and those of these fingerprints, where keys are the gateway's own. */
+  /** Removes all keys but the first and those with these fingerprints. Does nothing for keys that the operator sets. */
   readonly retire: (used: ReadonlySet<string>) => Effect.Effect<void, StoreUnusable>
-  /** What an operator looks at when no key fits. */
+  /** Names the source of the keys in error messages. */
   readonly where: string
 }
 
 export const randomMasterText = (): string => randomBytes(32).toString("base64")
 
-/** Keys the operator sets and changes. */
+/** Master keys that the operator sets and changes. */
 export const masterKeysGiven = (texts: MasterTexts, where: string): MasterKeys => ({
-  all: Effect.succeed(texts),
+  read: Effect.succeed(texts),
   renew: Effect.void,
   retire: () => Effect.void,
   where
@@ -54,16 +54,16 @@ const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, 
         : new StoreUnusable({ message: `the key file ${path} cannot be ${what}: ${codeOf(error)}` })
   })
 
-/** What has a new name, or another file under its name, has it after a loss of power as well. */
-const settle = (folder: string): void => {
-  // Windows opens no folders.
+/** Writes the folder's entries to the disk, so that a created or renamed file survives a loss of power. */
+const syncFolder = (folder: string): void => {
+  // Windows cannot open a folder.
   if (process.platform === "win32") return
   const opened = openSync(folder, "r")
   fsyncSync(opened)
   closeSync(opened)
 }
 
-/** The file as a whole or not at all, whatever happens to the process or the machine. */
+/** Replaces the file atomically, also when the process or the machine stops. */
 const replace = (path: string, lines: ReadonlyArray<string>): void => {
   const draft = `${path}.${process.pid}`
   const file = openSync(draft, "w", 0o600)
@@ -72,7 +72,7 @@ const replace = (path: string, lines: ReadonlyArray<string>): void => {
   closeSync(file)
   chmodSync(draft, 0o600)
   renameSync(draft, path)
-  settle(dirname(path))
+  syncFolder(dirname(path))
 }
 
 const make = (path: string): void => {
@@ -82,17 +82,17 @@ const make = (path: string): void => {
     writeSync(file, `${randomMasterText()}\n`)
     fsyncSync(file)
     closeSync(file)
-    settle(dirname(path))
+    syncFolder(dirname(path))
   } catch (error) {
-    // Another process was faster: its key is the one.
+    // Another process has made the file first; its key is used.
     if (codeOf(error) !== "EEXIST") throw error
   }
 }
 
-/** Of a text that is no key it is that of no key. */
+/** Empty for a text that is not a key. */
 const fingerprintOf = (text: string): string => {
   const key = keyOf(Buffer.from(text, "base64"))
-  return key === undefined ? "" : fingerprint(key)
+  return key === undefined ? "" : keyFingerprint(key)
 }
 
 const linesOf = (path: string): ReadonlyArray<string> => {
@@ -108,9 +108,9 @@ const linesOf = (path: string): ReadonlyArray<string> => {
     .filter((line) => line !== "")
 }
 
-/** Keys in a file, one a line; made with one key when it is absent, refused when others than its owner can read it. */
+/** Keys in a file, one a line. An absent file is made with one key; a file that others can read is refused. */
 export const masterKeysFile = (path: string): MasterKeys => ({
-  all: attempt(path, "read", () => {
+  read: attempt(path, "read", () => {
     try {
       return linesOf(path).map((line) => Redacted.make(line))
     } catch (error) {

@@ -1,14 +1,14 @@
-// The tables of the store and how a database comes to have them, the same on SQLite and PostgreSQL.
-// It must not know what is written into them. A migration that was released never changes; what comes later is a new one.
+// The tables of the store and their migrations, the same on SQLite and PostgreSQL.
+// Must not know what the tables hold. A released migration never changes; each later change is a new migration.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { describeStore, type StoreLocation, storeMemory } from "../domain/settings/storeLocation.ts"
-import { layer, onSqlite, reached, reasonOf, StoreUnusable, transaction } from "./Sql.ts"
+import { checkReachable, onSqlite, reasonOf, sqlClientLayer, StoreUnusable, transaction } from "./Sql.ts"
 
-/** Column types by dialect. Names sort by their bytes everywhere; booleans are whole numbers, 0 and 1. */
+/** Column types by dialect. Names sort by their bytes on both; booleans are the integers 0 and 1. */
 const words = (sql: SqlClient.SqlClient) => {
   const word = (sqlite: string, pg: string) => sql.literal(onSqlite(sql) ? sqlite : pg)
   return {
@@ -21,7 +21,7 @@ const words = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** Records, their versions and audit log, under one revision; the keys that encrypt. */
+/** Records, their versions and the audit log, with one revision number; the keys that encrypt secrets. */
 const records = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { bytes, end, integer, name } = words(sql)
@@ -46,7 +46,7 @@ const records = Effect.gen(function* () {
   yield* sql`CREATE TABLE vault_values (name ${name} PRIMARY KEY, value ${bytes} NOT NULL, value_key_id ${name} NOT NULL ${end}`
 })
 
-/** The request log, its sums, and what keys have spent. Money is in millionths of a US dollar. */
+/** The request log, its sums, and the spending of keys. Money is in millionths of a US dollar. */
 const accounting = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, name, position } = words(sql)
@@ -65,7 +65,7 @@ const accounting = Effect.gen(function* () {
     PRIMARY KEY (key_id, period) ${end}`
 })
 
-/** The parts of budgets that processes may spend without asking. */
+/** Leases: the parts of budgets that a process may spend without a round trip to the store. */
 const leases = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, name } = words(sql)
@@ -75,8 +75,9 @@ const leases = Effect.gen(function* () {
 })
 
 /**
- * Requests are kept in batches, as they are written: a row and two indices for each were a tenth of the CPU time of a request.
- * The view shows them one by one to whoever asks by SQL. When a key was last used stands with the sums, which outlive them.
+ * Requests are stored in batches. A row and two index entries per request took 10 % of the CPU time of a request. The view
+ * `requests` shows one row per request to SQL clients. The sums have the time of the last use of a key, because they are
+ * kept longer than the requests.
  */
 const batches = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -97,17 +98,31 @@ const batches = Effect.gen(function* () {
   yield* sql`CREATE INDEX usage_sums_by_key ON usage_sums (key_id, last_millis)`
 })
 
+/** Responses that may be continued or asked for again. Their content is sealed; the other columns hold the owner and the expiry. */
+const responses = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { bytes, end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE responses (
+    id ${name} PRIMARY KEY, key_id ${name} NOT NULL, created_millis ${integer} NOT NULL, expires_millis ${integer} NOT NULL,
+    status ${name} NOT NULL, previous_id ${name}, bytes_number ${integer} NOT NULL,
+    sealed ${bytes} NOT NULL, sealed_key_id ${name} NOT NULL ${end}`
+  yield* sql`CREATE INDEX responses_by_key ON responses (key_id, created_millis)`
+  yield* sql`CREATE INDEX responses_by_expiry ON responses (expires_millis)`
+  yield* sql`CREATE INDEX responses_by_sealed_key ON responses (sealed_key_id)`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
     "2_accounting": accounting,
     "3_leases": leases,
-    "4_batches": batches
+    "4_batches": batches,
+    "5_responses": responses
   }),
   table: "migrations"
 })
 
-/** Any number, the same in every process: who migrates holds the lock of this name. */
+/** The advisory lock of migrations. Any number will do, as long as every process uses the same. */
 const lockNumber = 787
 
 const unusable = (error: Migrator.MigrationError | SqlError): StoreUnusable => {
@@ -118,8 +133,8 @@ const unusable = (error: Migrator.MigrationError | SqlError): StoreUnusable => {
 }
 
 /**
- * Brings the database to the tables of this version, one process at a time, all or nothing; gives the migrations that ran.
- * A database that is ahead of this version stays as it is.
+ * Brings the database to the tables of this version, one process at a time, all or nothing. Returns the migrations that
+ * ran. A database with later migrations stays as it is.
  */
 export const migrate: Effect.Effect<
   ReadonlyArray<readonly [id: number, name: string]>,
@@ -127,19 +142,22 @@ export const migrate: Effect.Effect<
   SqlClient.SqlClient
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // SQLite's transactions of changes exclude each other anyway.
+  // On SQLite a write transaction excludes other writers already.
   const lock = onSqlite(sql) ? Effect.void : Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
   return yield* transaction(sql)(Effect.andThen(lock, run))
 }).pipe(Effect.mapError(unusable))
 
-/** The database there, with its tables. Fails when it cannot be reached or is none of ours; `awaited` in the place of `reached` is patient. */
+/**
+ * A database with its tables. Fails when it is unreachable or has foreign tables. With `awaitReachable` the start waits
+ * for it.
+ */
 export const database = (
   location: StoreLocation,
-  reach: typeof reached = reached
+  reach: typeof checkReachable = checkReachable
 ): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.tap(layer(location), (context) =>
+  Layer.tap(sqlClientLayer(location), (context) =>
     Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context)
   )
 
-/** A database of this process alone, gone when it ends. */
+/** A database of this process only; it ends with the process. */
 export const databaseMemory: Layer.Layer<SqlClient.SqlClient> = Layer.orDie(Layer.suspend(() => database(storeMemory)))

@@ -1,103 +1,42 @@
-// What operators keep by the admin API: records by kind and id, each change a new version, each change in the audit log.
-// It must not know what a kind of record means.
+// Stored records of the admin API by kind and id: each change makes a new version and an entry in the audit log.
+// Must not know what a kind of record means.
 import * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
+import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import { databaseMemory } from "./Migrations.ts"
-import { answered, durably } from "./Sql.ts"
+import { durableTransaction, makeStoreCall } from "./Sql.ts"
+import {
+  type Actor,
+  type AuditRow,
+  type Page,
+  RecordBroken,
+  type RecordContent,
+  type RecordKind,
+  RecordMissing,
+  RecordsMoved,
+  RecordTaken,
+  type StoredRecord
+} from "./StoredRecord.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
-export const recordKinds = ["provider", "key", "config", "prompt"] as const
-export type RecordKind = (typeof recordKinds)[number]
-
-/** Kinds of which every version stays; of the others only the newest does, for nobody asks for older ones. */
+/**
+ * Kinds whose versions are all kept. Of the other kinds only the newest version is kept, because no older one is read.
+ */
 const versioned: ReadonlySet<RecordKind> = new Set(["prompt"])
-
-export interface StoredRecord {
-  readonly kind: RecordKind
-  readonly id: string
-  /** 1 when created, one more with each update. */
-  readonly version: number
-  readonly createdMillis: number
-  readonly updatedMillis: number
-  /** What may be shown. */
-  readonly value: JsonObject
-  /** What may not; encrypted wherever it is kept. */
-  readonly secret: Redacted.Redacted<JsonObject> | undefined
-}
-
-/** What a change writes. `secret` undefined keeps the one there is, null removes it. */
-export interface RecordContent {
-  readonly value: JsonObject
-  readonly secret?: Redacted.Redacted<JsonObject> | null | undefined
-  /** What the audit log calls an update that is known by another name. */
-  readonly action?: "revoke" | "rotate"
-}
-
-/** Who changes it, and in which request, for the audit log. */
-export interface Actor {
-  /** Id of an admin key, or `cli`. */
-  readonly id: string
-  readonly requestId: string | undefined
-}
-
-/** A record of the id is there already. */
-export class RecordTaken extends Schema.TaggedError<RecordTaken>()("RecordTaken", {
-  kind: Schema.Literals(recordKinds),
-  id: Schema.String
-}) {}
-
-/** The id has no record. */
-export class RecordMissing extends Schema.TaggedError<RecordMissing>()("RecordMissing", {
-  kind: Schema.Literals(recordKinds),
-  id: Schema.String
-}) {}
-
-/** Some record has changed since the revision by which the change was judged. */
-export class RecordsMoved extends Schema.TaggedError<RecordsMoved>()("RecordsMoved", {}) {}
-
-/** The record is there, but what is stored of it was damaged: its secret does not open. Writing it with a new secret, or removing it, mends that. */
-export class RecordBroken extends Schema.TaggedError<RecordBroken>()("RecordBroken", {
-  kind: Schema.Literals(recordKinds),
-  id: Schema.String,
-  why: Schema.String
-}) {
-  override get message(): string {
-    return `the ${this.kind} ${this.id} cannot be decrypted: ${this.why}; give its secret anew, or remove it`
-  }
-}
-
-export interface AuditRow {
-  readonly atMillis: number
-  readonly actor: string
-  readonly requestId: string | undefined
-  readonly action: "create" | "update" | "delete" | NonNullable<RecordContent["action"]>
-  readonly kind: RecordKind
-  readonly id: string
-  readonly version: number
-}
-
-export interface Page<A> {
-  readonly rows: ReadonlyArray<A>
-  /** What to ask for the page behind; undefined on the last. */
-  readonly next: string | undefined
-}
 
 export class Records extends Context.Service<
   Records,
   {
-    /** Every record of a kind, by id. One that is broken is left out, and the log told of it, so that the others are served. */
-    readonly all: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-    /** A page of a kind in the order of ids, without those broken; `cursor` is the `next` of the page before. */
+    /** Every record of a kind, by id. A broken record is left out and logged, so that the others are served. */
+    readonly list: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+    /** A page of a kind by id, without broken records; `cursor` is the `next` of the previous page. */
     readonly page: (
       kind: RecordKind,
       limit: number,
@@ -107,11 +46,14 @@ export class Records extends Context.Service<
       kind: RecordKind,
       id: string
     ) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
-    /** Every version of a record that is kept, the oldest first; empty when there is none. Secrets of older versions are not. */
+    /** The stored versions of a record, the oldest first; empty for an unknown id. Only the newest has its secret. */
     readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-    /** Every version that is kept of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
+    /**
+     * The stored versions of all records of a kind, by id and version, without broken ones. Only the newest has its
+     * secret.
+     */
     readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-    /** Each change, with `expected`, is made only while that is the revision, so that what it was judged by still holds. */
+    /** Each change with `expected` is made only at that revision: the state it was checked against still holds. */
     readonly create: (
       kind: RecordKind,
       id: string,
@@ -119,7 +61,7 @@ export class Records extends Context.Service<
       actor: Actor,
       expected?: number
     ) => Effect.Effect<StoredRecord, RecordTaken | RecordsMoved | StoreUnavailable>
-    /** Writes the next version. A record that is broken takes a new secret only. */
+    /** Writes the next version. A broken record needs a new secret. */
     readonly update: (
       kind: RecordKind,
       id: string,
@@ -140,13 +82,13 @@ export class Records extends Context.Service<
     readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
   }
 >()("gateway/store/Records") {
-  /** Records in the database, whose tables are there; a change is one transaction and is on the disk once it is acknowledged. */
+  /** Records in a migrated database. Each change is one transaction, on the disk once it is acknowledged. */
   static readonly layer: Layer.Layer<Records, never, SqlClient.SqlClient | Vault> = Layer.effect(
     Records,
     Effect.suspend(() => make)
   )
 
-  /** The same in the memory of this process, gone when it ends. */
+  /** Records in the memory of this process; they end with the process. */
   static readonly layerMemory: Layer.Layer<Records> = Records.layer.pipe(
     Layer.provide(Vault.layerMemory),
     Layer.provide(databaseMemory)
@@ -154,7 +96,7 @@ export class Records extends Context.Service<
 }
 
 type Service = Records["Service"]
-type Answered = Effect.Success<typeof answered>
+type Within = Effect.Success<typeof makeStoreCall>
 
 interface Row {
   readonly kind: RecordKind
@@ -192,14 +134,14 @@ const auditRow = (row: LogRow): AuditRow => ({
 
 const hasSecret = (row: Row): row is Row & SealedRow => row.secret !== null && row.secret_key_id !== null
 
-/** The page of at most `limit`, out of rows of which one more was asked for. */
+/** The page of at most `limit` rows, out of `limit + 1` rows that were read. */
 const paged = <A>(rows: ReadonlyArray<A>, limit: number, cursorOf: (row: A) => string): Page<A> => {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }
 }
 
-/** Rows of the current records, each with the key of its secret. */
+/** Columns and tables of current records, each with the key of its secret. */
 const selecting = (sql: SqlClient.SqlClient) => ({
   columns: sql.literal(
     "r.kind, r.id, r.version, r.created_millis, r.updated_millis, r.value, r.secret, r.secret_key_id, k.wrapped, k.master_id"
@@ -226,24 +168,24 @@ const recordOf = (vault: Vault["Service"], row: Row): Effect.Effect<StoredRecord
       : Effect.fail(new RecordBroken({ kind, id, why: "its value is no JSON object" }))
   })
 
-const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered) => {
+const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within) => {
   const { columns, source } = selecting(sql)
-  /** Without those that are broken, each of which the log is told of. */
-  const sound = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<StoredRecord>> =>
+  /** Leaves broken records out and logs each of them. */
+  const readable = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<StoredRecord>> =>
     Effect.map(
       Effect.forEach(rows, (row) =>
         Effect.catch(recordOf(vault, row), ({ message }) => Effect.as(Effect.logError(`store: ${message}`), undefined))
       ),
       (records) => records.filter((record) => record !== undefined)
     )
-  const all: Service["all"] = (kind) =>
-    Effect.flatMap(within(sql<Row>`SELECT ${columns} FROM ${source} WHERE r.kind = ${kind} ORDER BY r.id`), sound)
+  const list: Service["list"] = (kind) =>
+    Effect.flatMap(within(sql<Row>`SELECT ${columns} FROM ${source} WHERE r.kind = ${kind} ORDER BY r.id`), readable)
 
   const page: Service["page"] = Effect.fnUntraced(function* (kind, limit, cursor) {
     const rows = yield* within(sql<Row>`SELECT ${columns} FROM ${source}
       WHERE r.kind = ${kind} AND r.id > ${cursor ?? ""} ORDER BY r.id LIMIT ${limit + 1}`)
-    const { next, rows: shown } = paged(rows, limit, ({ id }) => id)
-    return { rows: yield* sound(shown), next }
+    const { next, rows: records } = paged(rows, limit, ({ id }) => id)
+    return { rows: yield* readable(records), next }
   })
 
   const get: Service["get"] = (kind, id) =>
@@ -256,9 +198,12 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answer
     LEFT JOIN records r ON r.kind = v.kind AND r.id = v.id AND r.version = v.version
     LEFT JOIN vault_keys k ON k.id = r.secret_key_id`)
   const versions: Service["versions"] = (kind, id) =>
-    Effect.flatMap(within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} AND v.id = ${id} ORDER BY v.version`), sound)
+    Effect.flatMap(
+      within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} AND v.id = ${id} ORDER BY v.version`),
+      readable
+    )
   const histories: Service["histories"] = (kind) =>
-    Effect.flatMap(within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} ORDER BY v.id, v.version`), sound)
+    Effect.flatMap(within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} ORDER BY v.id, v.version`), readable)
 
   const revision: Service["revision"] = Effect.map(
     within(sql<{ readonly number: number }>`SELECT number FROM revision`),
@@ -269,12 +214,12 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answer
     return Effect.map(
       within(sql<LogRow>`SELECT * FROM audit_log WHERE revision < ${before} ORDER BY revision DESC LIMIT ${limit + 1}`),
       (rows) => {
-        const { next, rows: shown } = paged(rows, limit, (row) => String(row.revision))
-        return { rows: shown.map(auditRow), next }
+        const { next, rows: entries } = paged(rows, limit, (row) => String(row.revision))
+        return { rows: entries.map(auditRow), next }
       }
     )
   }
-  return { all, page, get, versions, histories, revision, audit }
+  return { list, page, get, versions, histories, revision, audit }
 }
 
 interface Change {
@@ -285,15 +230,18 @@ interface Change {
   readonly expected: number | undefined
 }
 
-/** Runs a change under the next revision; taking that is the lock that puts the changes of all processes in order. */
+/**
+ * Runs a change under the next revision. The update of the revision is the lock that orders the changes of all
+ * processes.
+ */
 const changing =
-  (sql: SqlClient.SqlClient, within: Answered, auditStored: number) =>
+  (sql: SqlClient.SqlClient, within: Within, auditStored: number) =>
   <A extends { readonly version: number }, E>(
     { action, actor, expected, id, kind }: Change,
     work: (now: number) => Effect.Effect<A, E | SqlError>
   ) =>
     within(
-      durably(sql)(
+      durableTransaction(sql)(
         Effect.gen(function* () {
           const [next] = yield* sql<{
             readonly number: number
@@ -320,16 +268,16 @@ const changing =
       )
     )
 
-/** The row of a record as far as anybody may read it. */
-const shownRow = ({ createdMillis, updatedMillis, value, version }: StoredRecord) => ({
+/** The public columns of a record's row. */
+const publicColumns = ({ createdMillis, updatedMillis, value, version }: StoredRecord) => ({
   version,
   created_millis: createdMillis,
   updated_millis: updatedMillis,
   value: JSON.stringify(value)
 })
 
-/** The row of a record's secret. */
-const secretRow = (vault: Vault["Service"], record: StoredRecord) =>
+/** The columns of a record's secret. */
+const secretColumns = (vault: Vault["Service"], record: StoredRecord) =>
   record.secret === undefined
     ? Effect.succeed({ secret: null, secret_key_id: null })
     : vault.seal(record, record.secret).pipe(
@@ -342,14 +290,14 @@ const secretRow = (vault: Vault["Service"], record: StoredRecord) =>
         )
       )
 
-const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered, auditStored: number) => {
+const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within, auditStored: number) => {
   const change = changing(sql, within, auditStored)
   const addVersion = (record: StoredRecord) =>
-    sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...shownRow(record) })}`
+    sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...publicColumns(record) })}`
   const forgetVersions = (kind: RecordKind, id: string) =>
     sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
 
-  /** The row a change starts from. */
+  /** The row that a change starts from. */
   const changeable = Effect.fnUntraced(function* (kind: RecordKind, id: string) {
     const row = yield* byName(sql, kind, id)
     return row === undefined ? yield* new RecordMissing({ kind, id }) : row
@@ -369,7 +317,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answe
           value,
           secret: secret ?? undefined
         }
-        yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...shownRow(record), ...(yield* secretRow(vault, record)) })}`
+        yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...publicColumns(record), ...(yield* secretColumns(vault, record)) })}`
         yield* addVersion(record)
         return record
       })
@@ -390,7 +338,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answe
           value,
           secret: kept
         }
-        yield* sql`UPDATE records SET ${sql.update({ ...shownRow(record), ...(yield* secretRow(vault, record)) })}
+        yield* sql`UPDATE records SET ${sql.update({ ...publicColumns(record), ...(yield* secretColumns(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`
         if (!versioned.has(kind)) yield* forgetVersions(kind, id)
         yield* addVersion(record)
@@ -416,7 +364,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answe
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
-  const within = yield* answered
+  const within = yield* makeStoreCall
   const { auditStored } = yield* Limits
   return Records.of({ ...reads(sql, vault, within), ...writes(sql, vault, within, auditStored) })
 })

@@ -1,12 +1,13 @@
-// Requests that wait to be written together: their texts and their sums. Each is made ready as it ends, while its facts are at hand;
-// requests that waited as objects would be moved by several collections and be put into words all at once. Texts are bytes at once,
-// which SQLite takes as they are, without the copies that a joined string costs.
-// It must not know SQL.
+// A batch of ended requests that wait to be written to the store: one JSON text and its usage sums.
+// Must not know SQL.
+//
+// Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
+// collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
 import type { RequestRow } from "../domain/RequestRow.ts"
 import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
-import { packed } from "./packedRow.ts"
+import { packRow } from "./packedRow.ts"
 
-/** No batch holds more. */
+/** The largest number of requests in one batch. */
 export const batchRows = 500
 
 const opening = 0x5b
@@ -19,10 +20,10 @@ export class RequestBatch {
   private count = 0
   private readonly buckets = new Map<string, UsageBucket>()
 
-  /** `model` is the name the row is summed under. */
+  /** `model` is the name under which the row is summed. */
   add(row: RequestRow, model: string): void {
-    const text = packed(row)
-    // A character has at most three bytes; brackets and commas are one each.
+    const text = packRow(row)
+    // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
     if (needed > this.room.length) this.room = Buffer.concat([this.room], Math.max(needed, this.room.length * 2))
     this.room[this.length++] = this.count++ === 0 ? opening : comma
@@ -39,13 +40,13 @@ export class RequestBatch {
     return this.bytes.toString()
   }
 
-  /** The same in UTF-8. */
+  /** The same text in UTF-8. */
   get bytes(): Buffer {
     this.room[this.length] = closing
     return this.room.subarray(0, this.length + 1)
   }
 
-  /** In one order for all processes, so that none of them waits for another that waits for it. */
+  /** Sorted by key: all processes lock the rows in one order, which prevents deadlocks. */
   get sums(): ReadonlyArray<UsageBucket> {
     return [...this.buckets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, bucket]) => bucket)
   }

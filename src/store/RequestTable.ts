@@ -1,5 +1,5 @@
-// Requests that have ended and their sums, as tables of the store.
-// It must not know how a request ran, or when rows are written.
+// The request log in the store: ended requests and their usage sums, as tables.
+// Must not know how a request ran, or when batches are written.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { parseJsonText } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
-  fits,
+  matchesQuery,
   type Grouping,
   type RequestPage,
   type RequestQuery,
@@ -21,23 +21,23 @@ import {
   type UsageGroup,
   type UsageQuery
 } from "../domain/usageSums.ts"
-import { type PackedRow, unpacked } from "./packedRow.ts"
+import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { answered, lazily, onSqlite } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall, onSqlite } from "./Sql.ts"
 
-/** Batches that are looked through at once. */
+/** Batches that one query reads. */
 const batchesPerRead = 10
-/** Positions of rows: that of their batch, and their place in it; no batch has as many. */
-const placesPerBatch = 1000
-/** Batches leave together when they hold this share of what is kept. */
+/** A row's position is its batch's position times this number, plus its index in the batch. */
+const rowsPerPosition = 1000
+/** Old batches are deleted once per this share of the requests that are kept. */
 const trimShare = 0.01
 
 export class RequestTable extends Context.Service<
   RequestTable,
   {
-    /** All of them or none. */
+    /** Writes the whole batch or nothing. */
     readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
-    /** The latest that fits, of those that have this id in any way. */
+    /** The latest request that fits, among batches whose text contains this id. */
     readonly latest: (
       id: string,
       fit: (row: RequestRow) => boolean
@@ -47,23 +47,23 @@ export class RequestTable extends Context.Service<
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/store/RequestTable") {
-  /** Keeps `requestsStored` of the latest requests and a few more, and sums for `usageDays` days. */
+  /** Keeps the latest `requestsStored` requests and a few more, and sums for `usageDays` days. */
   static readonly layer: Layer.Layer<RequestTable, never, SqlClient.SqlClient> = Layer.effect(
     RequestTable,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { requestsStored, usageDays } = yield* Limits
-      const within = yield* answered
-      const atOnce = lazily(sql)
+      const within = yield* makeStoreCall
+      const inTransaction = lazyTransaction(sql)
       let tidiedDay = 0
-      /** Once a day is often enough for sums. */
+      /** Old sums are deleted once a day. */
       const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const day = Math.floor(now / dayMillis)
         if (day === tidiedDay) return Effect.void
         tidiedDay = day
         return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
       })
-      /** The first batch of a process trims too, or one that is often started would never do so. */
+      /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
       const trimmed = (rows: number) =>
         Effect.suspend(() => {
@@ -74,7 +74,7 @@ export class RequestTable extends Context.Service<
         })
       return {
         write: (batch) =>
-          within(atOnce(Effect.andThen(written(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
+          within(inTransaction(Effect.andThen(insertBatch(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
         ...reads(sql, within)
       }
     })
@@ -86,14 +86,14 @@ interface Batch {
   readonly packed: string
 }
 
-/** The text was written here. */
+/** `RequestBatch` wrote the text, so it has the form of packed rows. */
 const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
   const value: unknown = Result.getOrThrow(parseJsonText(packed))
   return value as ReadonlyArray<PackedRow>
 }
 
-const written = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
-  // SQLite takes bytes without making anything of them, PostgreSQL wants a text.
+const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
+  // SQLite takes the bytes without a conversion; PostgreSQL needs a string.
   const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
   yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${batch.rows}, ${packed})`
   for (const {
@@ -123,7 +123,7 @@ const written = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Re
   }
 })
 
-/** The batches behind those that hold as many requests as are kept. */
+/** Deletes the batches older than those that hold `most` requests. */
 const trim = (sql: SqlClient.SqlClient, most: number) =>
   sql`DELETE FROM request_batches WHERE position < (
     SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
@@ -136,7 +136,7 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   model: "model"
 }
 const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
-/** PostgreSQL would make a sum of whole numbers a decimal. */
+/** PostgreSQL's SUM of whole numbers is a decimal. */
 const sumColumns = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")
 
 interface SumRow extends Readonly<Record<(typeof sumNames)[number], number | null>> {
@@ -165,71 +165,80 @@ const byOf = (row: SumRow, groupBy: ReadonlyArray<Grouping>): UsageGroup["by"] =
   return Object.fromEntries(groupBy.map((one) => [one, values[one] ?? ""]))
 }
 
-type Within = Effect.Success<typeof answered>
+type Within = Effect.Success<typeof makeStoreCall>
 
-interface Found {
+interface PositionedRow {
   readonly position: number
   readonly row: RequestRow
 }
 
-/** The latest first. */
-const placed = (batch: Batch): ReadonlyArray<Found> =>
+/** The rows of a batch, the latest first. */
+const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>
   packedRows(batch)
-    .map((row, at) => ({ position: batch.position * placesPerBatch + at, row: unpacked(row) }))
+    .map((row, at) => ({ position: batch.position * rowsPerPosition + at, row: unpackRow(row) }))
     .toReversed()
 
-/** The latest rows that fit, of batches of which something may be known beforehand; so many, and what else is in the batch of the last one. */
-const found = Effect.fnUntraced(function* (
+/**
+ * At least `most` of the latest fitting rows, if there are so many: the last batch is returned whole. `conditions`
+ * select batches.
+ */
+const findRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   cursor: number,
   most: number,
   fit: (row: RequestRow) => boolean,
-  asked: ReadonlyArray<Fragment> = []
+  conditions: ReadonlyArray<Fragment> = []
 ) {
-  const all: Array<Found> = []
-  let behind = Math.ceil(cursor / placesPerBatch)
+  const rows: Array<PositionedRow> = []
+  let position = Math.ceil(cursor / rowsPerPosition)
   while (true) {
     const batches = yield* sql<Batch>`SELECT position, packed FROM request_batches
-      WHERE ${sql.and([sql`position < ${behind}`, ...asked])} ORDER BY position DESC LIMIT ${batchesPerRead}`
-    if (batches.length === 0) return all
+      WHERE ${sql.and([sql`position < ${position}`, ...conditions])} ORDER BY position DESC LIMIT ${batchesPerRead}`
+    if (batches.length === 0) return rows
     for (const batch of batches) {
-      behind = batch.position
-      all.push(...placed(batch).filter(({ position, row }) => position < cursor && fit(row)))
-      if (all.length >= most) return all
+      position = batch.position
+      rows.push(...positionedRows(batch).filter((found) => found.position < cursor && fit(found.row)))
+      if (rows.length >= most) return rows
     }
-    // Others have their turn in between.
+    // Other fibers run between two reads.
     yield* Effect.yieldNow
   }
 })
 
-/** Batches in which this id stands. */
-const holding = (sql: SqlClient.SqlClient, id: string): Fragment =>
+/** Selects the batches whose text contains this id. */
+const containsId = (sql: SqlClient.SqlClient, id: string): Fragment =>
   sql`${sql.literal(onSqlite(sql) ? "instr" : "strpos")}(packed, ${JSON.stringify(id)}) > 0`
 
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
   latest: (id, fit) =>
-    Effect.map(within(found(sql, Number.MAX_SAFE_INTEGER, 1, fit, [holding(sql, id)])), ([latest]) => latest?.row),
+    Effect.map(
+      within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [containsId(sql, id)])),
+      ([latest]) => latest?.row
+    ),
   requests: (query) => {
     const { cursor = Number.MAX_SAFE_INTEGER, limit, requestId } = query
-    const asked = requestId === undefined ? [] : [holding(sql, requestId)]
-    return Effect.map(within(found(sql, cursor, limit + 1, (row) => fits(row, query), asked)), (all) => ({
-      rows: all.slice(0, limit).map(({ row }) => row),
-      next: all.length > limit ? all[limit - 1]?.position : undefined
-    }))
+    const conditions = requestId === undefined ? [] : [containsId(sql, requestId)]
+    return Effect.map(
+      within(findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), conditions)),
+      (found) => ({
+        rows: found.slice(0, limit).map(({ row }) => row),
+        next: found.length > limit ? found[limit - 1]?.position : undefined
+      })
+    )
   },
   usage: ({ from, groupBy, key, to }) => {
     const by = groupBy.map((one) => groupColumns[one]).join(", ")
-    const asked = [
+    const conditions = [
       sql`day >= ${from ?? ""}`,
       ...(to === undefined ? [] : [sql`day <= ${to}`]),
       ...(key === undefined ? [] : [sql`key_id = ${key}`])
     ]
     const summed =
       by === ""
-        ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}`
-        : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}
+        ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}`
+        : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}
           GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)}`
-    // Without groups there is one row, be there anything or not.
+    // Without groups SQL returns one row, also for an empty table.
     return Effect.map(within(summed), (rows) =>
       rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) }))
     )
@@ -241,7 +250,7 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
           readonly last_millis: number | null
         }>`SELECT MAX(last_millis) AS last_millis FROM usage_sums WHERE key_id = ${keyId}`
       ),
-      // 0 for what was summed before this was noted.
+      // Rows from before the column existed have 0.
       ([row]) => row?.last_millis || undefined
     )
 })

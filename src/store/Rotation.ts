@@ -1,36 +1,37 @@
-// New keys for the secrets of the store while it is in use: write with the new, read with both, encrypt anew in batches, forget the old.
-// It must not know what a secret is for.
+// Key rotation of the store while it is in use: makes new keys, encrypts the secrets again in batches, forgets the old keys.
+// Must not know what a secret is for.
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { MasterKeys } from "./MasterKeys.ts"
-import { durably, reasonOf, StoreUnusable } from "./Sql.ts"
+import { durableTransaction, reasonOf, StoreUnusable } from "./Sql.ts"
+import { responseContext } from "./Envelope.ts"
 import { lockStore, type SealedRow, Vault } from "./Vault.ts"
 
 export interface Rotated {
-  /** How many secrets of records were encrypted anew. */
+  /** Number of record secrets that were encrypted again. */
   readonly records: number
-  /** Records whose secrets do not open, as `kind id`; they stay as they are, and so do the keys they name. */
+  /** Records whose secrets do not open, as `kind id`. They stay as they are, and so do the keys they name. */
   readonly broken: ReadonlyArray<string>
-  /** How many data keys were forgotten. */
+  /** Number of data keys that were deleted. */
   readonly keysRetired: number
 }
 
 type Row = SealedRow & { readonly kind: string; readonly id: string; readonly version: number }
 
-/** Changes of others wait for a batch, so it is short. */
+/** Changes by other processes wait for a batch, so it is short. */
 const batch = 50
 
-/** Encrypts the next secrets anew that are behind this record; undefined when there are none. */
+/** Encrypts the secrets of the next batch after this record; undefined when there are none. */
 const nextBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   vault: Vault["Service"],
-  behind: Pick<Row, "kind" | "id">
+  after: Pick<Row, "kind" | "id">
 ) {
   yield* lockStore(sql)
   const rows = yield* sql<Row>`SELECT r.kind, r.id, r.version, r.secret, r.secret_key_id, k.wrapped, k.master_id
     FROM records r LEFT JOIN vault_keys k ON k.id = r.secret_key_id
     WHERE r.secret IS NOT NULL AND (k.is_current IS NULL OR k.is_current = 0)
-      AND (r.kind > ${behind.kind} OR (r.kind = ${behind.kind} AND r.id > ${behind.id}))
+      AND (r.kind > ${after.kind} OR (r.kind = ${after.kind} AND r.id > ${after.id}))
     ORDER BY r.kind, r.id LIMIT ${batch}`
   const broken: Array<string> = []
   for (const row of rows) {
@@ -47,16 +48,41 @@ const nextBatch = Effect.fnUntraced(function* (
   return last === undefined ? undefined : { last, broken, done: rows.length - broken.length }
 })
 
-/** Forgets the data keys that nothing is encrypted with any more. */
-const forget = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+type ResponseRow = SealedRow & { readonly id: string }
+
+/** Responses are large. */
+const responseBatch = 10
+
+/** Encrypts the next kept responses with the new key and removes those that do not open. The last id; undefined at the end. */
+const nextResponses = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vault: Vault["Service"], behind: string) {
+  yield* lockStore(sql)
+  const rows =
+    yield* sql<ResponseRow>`SELECT r.id, r.sealed AS secret, r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
+    FROM responses r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id
+    WHERE (k.is_current IS NULL OR k.is_current = 0) AND r.id > ${behind} ORDER BY r.id LIMIT ${responseBatch}`
+  for (const row of rows) {
+    const context = responseContext(row.id)
+    yield* Effect.flatMap(vault.open(context, row), (content) => vault.seal(context, content)).pipe(
+      Effect.flatMap(
+        ({ bytes, keyId }) => sql`UPDATE responses SET sealed = ${bytes}, sealed_key_id = ${keyId} WHERE id = ${row.id}`
+      ),
+      Effect.catchTag("SecretBroken", () => sql`DELETE FROM responses WHERE id = ${row.id}`)
+    )
+  }
+  return rows.at(-1)?.id
+})
+
+/** Deletes the data keys that encrypt nothing any more. */
+const deleteUnusedKeys = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* lockStore(sql)
   const gone = yield* sql`DELETE FROM vault_keys WHERE is_current = 0
     AND id NOT IN (SELECT secret_key_id FROM records WHERE secret_key_id IS NOT NULL)
+    AND id NOT IN (SELECT sealed_key_id FROM responses)
     AND id NOT IN (SELECT value_key_id FROM vault_values) RETURNING id`
   return gone.length
 })
 
-/** Forgets the master keys that nothing is encrypted with: those of another rotation, which has come less far, stay. */
+/** Removes the master keys that encrypt nothing. Keys that another, unfinished rotation needs stay. */
 const retire = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, masters: MasterKeys) {
   yield* lockStore(sql)
   const used = yield* sql<{ readonly master_id: string }>`SELECT DISTINCT master_id FROM vault_keys`
@@ -64,27 +90,32 @@ const retire = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, masters: M
 })
 
 /**
- * Makes a new data key, and a new master key where that is a file of ours, and encrypts everything with them. The store can be
- * read and written all the while by any process that has the master keys, new and old. Stopped in the middle it leaves nothing
- * unreadable: run it again.
+ * Makes a new data key, a new master key where the gateway keeps the key file, and encrypts everything with them. Any
+ * process that has the old and new master keys can read and write the store meanwhile. A rotation that stops in the middle
+ * leaves everything readable: run it again.
  */
 export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreUnusable, SqlClient.SqlClient | Vault> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
-    const transaction = durably(sql)
-    // The key file is written under the lock as well, for of two rotations at once neither may undo what the other one wrote.
+    const transaction = durableTransaction(sql)
+    // The lock covers the key file too: two concurrent rotations must not overwrite each other's file.
     yield* transaction(Effect.andThen(lockStore(sql), Effect.andThen(masters.renew, vault.renew)))
     const broken: Array<string> = []
     let records = 0
-    let behind: Pick<Row, "kind" | "id"> | undefined = { kind: "", id: "" }
-    while (behind !== undefined) {
-      const step: Effect.Success<ReturnType<typeof nextBatch>> = yield* transaction(nextBatch(sql, vault, behind))
-      behind = step?.last
+    let after: Pick<Row, "kind" | "id"> | undefined = { kind: "", id: "" }
+    while (after !== undefined) {
+      const step: Effect.Success<ReturnType<typeof nextBatch>> = yield* transaction(nextBatch(sql, vault, after))
+      after = step?.last
       records += step?.done ?? 0
       broken.push(...(step?.broken ?? []))
     }
-    const keysRetired = yield* transaction(forget(sql))
+    let response: string | undefined = ""
+    while (response !== undefined) {
+      const last: string | undefined = yield* transaction(nextResponses(sql, vault, response))
+      response = last
+    }
+    const keysRetired = yield* transaction(deleteUnusedKeys(sql))
     yield* transaction(retire(sql, masters))
     return { records, broken, keysRetired }
   }).pipe(

@@ -1,5 +1,5 @@
-// The connection to the Redis that several gateways share: one that answers within its time, or none.
-// It must not know what is kept there. While it is gone every command fails at once, so that nobody waits for it.
+// The connection to the Redis that several gateways share. A Redis outage makes each command fail immediately.
+// Must not know what is stored in Redis.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { PackageMissing } from "../domain/PackageMissing.ts"
 
-/** All that the gateway keeps in Redis has a name that begins so. */
+/** The prefix of every name that the gateway stores in Redis. */
 export const RedisPrefix: Context.Reference<string> = Context.Reference<string>("gateway/store/RedisPrefix", {
   defaultValue: () => "mgw:"
 })
@@ -17,11 +17,11 @@ export const RedisPrefix: Context.Reference<string> = Context.Reference<string>(
 export class SharedRedis extends Context.Service<
   SharedRedis,
   {
-    /** Whether commands are sent; false from the first one that was not answered in time until one is again. */
+    /** Whether commands are sent: false after a late answer or a lost connection, until Redis answers again. */
     readonly isUp: () => boolean
   }
 >()("gateway/store/SharedRedis") {
-  /** Starts whether or not Redis is there, and waits for it no longer than for a connection. The driver is loaded here. */
+  /** Loads the driver. Starts also without Redis, after waiting at most `redisConnectMillis` for a connection. */
   static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis, PackageMissing> =>
     Layer.effectContext(
       Effect.gen(function* () {
@@ -36,24 +36,59 @@ export class SharedRedis extends Context.Service<
     )
 }
 
-/** How often Redis is looked at when nobody uses it. */
+/** The pause between two looks at Redis. A look is a small write that shows whether Redis works. */
 const watchMillis = 500
-/** The longest pause between attempts to connect, with up to half of it more. */
+/** The longest pause between attempts to connect; up to half of it is added at random. */
 const mostPauseMillis = 600
 const leastPauseMillis = 25
 
 interface Connection {
   readonly send: Redis.Redis["Service"]["send"]
   readonly isUp: () => boolean
-  /** Why it is not. */
+  /** The reason of the outage. */
   readonly fault: () => string
-  /** Writes a name of no meaning, up or not, unless that is under way. */
+  /** Writes an empty value under a name of its own, unless a look is running. */
   readonly look: Effect.Effect<void>
-  /** Ends with the first look, the failure to connect, or the time for that. */
+  /** Ends with the first look, a failure to connect, or after `redisConnectMillis`. */
   readonly settled: Effect.Effect<void>
 }
 
 const gone = new Redis.RedisError({ cause: "Redis is gone" })
+
+/** The part of the driver's client that a look needs. */
+interface Probed {
+  readonly isReady: boolean
+  readonly sendCommand: (command: Array<string>) => Promise<unknown>
+}
+
+/** Whether Redis works, from the looks and from commands that fail. */
+const trackHealth = (client: Probed, lookName: string, { redisConnectMillis, redisMillis }: LimitValues) => {
+  let up = false
+  let fault = `no connection within ${redisConnectMillis} ms`
+  let looking = false
+  const fail = (cause: unknown): void => {
+    up = false
+    fault = reasonOf(cause)
+  }
+  return {
+    isUp: () => up,
+    fault: () => fault,
+    fail,
+    look: async (): Promise<void> => {
+      if (looking || !client.isReady) return
+      looking = true
+      // A full Redis and a replica answer reads, so the look must write.
+      const reply = client.sendCommand(["SET", lookName, "", "PX", String(redisConnectMillis)])
+      const ended = () => {
+        looking = false
+      }
+      reply.then(ended, ended)
+      await replyInTime(reply, redisMillis).then(() => {
+        up = client.isReady
+      }, fail)
+    }
+  }
+}
 
 const connect = (
   url: Redacted.Redacted<string>,
@@ -75,52 +110,34 @@ const connect = (
           )
       })
     )
-    let up = false
-    let fault = `no connection within ${limits.redisConnectMillis} ms`
-    const failed = (cause: unknown): void => {
-      up = false
-      fault = reasonOf(cause)
-    }
-    let looking = false
-    const look = async (): Promise<void> => {
-      if (looking || !client.isReady) return
-      looking = true
-      // A full one and a replica answer, but are of no use: they must take something in.
-      const reply = client.sendCommand(["SET", lookName, "", "PX", String(limits.redisConnectMillis)])
-      const ended = () => {
-        looking = false
-      }
-      reply.then(ended, ended)
-      await answered(reply, limits.redisMillis).then(() => {
-        up = client.isReady
-      }, failed)
-    }
+    const { fail, fault, isUp, look } = trackHealth(client, lookName, limits)
     const first = new Promise<void>((resolve) => {
       client.on("error", (cause) => {
-        failed(cause)
+        fail(cause)
         resolve()
       })
       client.on("ready", () => void look().then(resolve))
     })
     yield* Effect.acquireRelease(
-      // It ends when the client does; what went wrong was an event.
+      // The promise ends with the client; failures arrive as "error" events.
       Effect.sync(() => void client.connect().catch(() => undefined)),
-      // A friendly end would wait for answers that may never come.
+      // `close` would wait for replies that may never come.
       () => Effect.sync(() => client.destroy())
     )
     return {
-      isUp: () => up,
-      fault: () => fault,
+      isUp,
+      fault,
       look: Effect.promise(look),
       settled: Effect.promise(() => Promise.race([first, pause(limits.redisConnectMillis)])),
       send: <A>(...command: ReadonlyArray<string>) =>
         Effect.suspend(() =>
-          up
+          isUp()
             ? Effect.tryPromise({
-                try: () => answered(client.sendCommand([...command]), limits.redisMillis) as Promise<A>,
+                // Effect's `send` leaves the type of the reply to its caller.
+                try: () => replyInTime(client.sendCommand([...command]), limits.redisMillis) as Promise<A>,
                 catch: (cause) => {
-                  // What Redis refuses it has answered.
-                  if (!(cause instanceof ErrorReply)) failed(cause)
+                  // An error reply is an answer: Redis works.
+                  if (!(cause instanceof ErrorReply)) fail(cause)
                   return new Redis.RedisError({ cause })
                 }
               })
@@ -132,17 +149,17 @@ const connect = (
 const options = (url: Redacted.Redacted<string>, { redisConnectMillis, redisQueue }: LimitValues) =>
   ({
     url: Redacted.value(url),
-    // What older servers and proxies speak as well.
+    // Older servers and proxies speak this version too.
     RESP: 2,
     maintNotifications: "disabled",
     disableClientInfo: true,
     disableOfflineQueue: true,
     commandsQueueMaxLength: redisQueue,
-    // The driver's own timer stops when a command was written.
+    // The driver's own timer stops once a command is written, so `replyInTime` has the timer.
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: redisConnectMillis,
-      // A peer that vanished closes nothing. Looks keep a healthy connection from being silent for so long.
+      // A vanished server closes no connection. The looks keep a healthy connection busy.
       socketTimeout: 2 * redisConnectMillis,
       reconnectStrategy: (retries: number) =>
         Math.min(leastPauseMillis * 2 ** retries, mostPauseMillis) * (1 + Math.random() / 2)
@@ -156,8 +173,10 @@ const reasonOf = (cause: unknown): string => {
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis).unref())
 
-/** The reply, unless it takes longer than this. What arrived while the process was busy is read before it counts as late. */
-const answered = (reply: Promise<unknown>, millis: number): Promise<unknown> =>
+/**
+ * Fails when the reply takes longer than `millis`. A reply that arrived while the process was busy counts as in time.
+ */
+const replyInTime = (reply: Promise<unknown>, millis: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Error(`no answer within ${millis} ms`))
     const timer = setTimeout(() => setImmediate(late), millis)
@@ -170,18 +189,18 @@ const answered = (reply: Promise<unknown>, millis: number): Promise<unknown> =>
     reply.then(inTime(resolve), inTime(reject))
   })
 
-/** Looks again and again, and says when Redis goes and when it is back. */
+/** Looks at Redis again and again, and logs when an outage begins and ends. */
 const watch = ({ fault, isUp, look }: Connection): Effect.Effect<never> => {
-  let told = true
-  const tell = Effect.suspend(() => {
-    if (isUp() === told) return Effect.void
-    told = isUp()
-    return told
+  let reported = true
+  const report = Effect.suspend(() => {
+    if (isUp() === reported) return Effect.void
+    reported = isUp()
+    return reported
       ? Effect.logInfo("Redis answers again: limits, circuits, signatures and cached answers are shared.")
       : Effect.logWarning(
           `Redis does not answer (${fault()}): until it does, limits, circuits, signatures and cached answers are this process's own.`
         )
   })
   const rest = Effect.suspend(() => Effect.sleep(watchMillis * (1 + Math.random())))
-  return Effect.forever(Effect.andThen(tell, Effect.andThen(rest, look)))
+  return Effect.forever(Effect.andThen(report, Effect.andThen(rest, look)))
 }

@@ -1,5 +1,5 @@
-// What keys have spent, and which part of a budget each process on the store may spend without asking.
-// It must not know keys, requests or prices; it adds up millionths of a US dollar.
+// Spending of keys per period, and budget leases: the part of a budget that a process may spend without a round trip.
+// Must not know keys, requests or prices; it adds up millionths of a US dollar.
 import { randomUUID } from "node:crypto"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,48 +9,51 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { answered, lazily } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall } from "./Sql.ts"
 
-/** What a process tells of one budget. */
+/** What a process reports about one budget. */
 export interface SpendingChange {
   readonly keyId: string
-  /** A day or month of UTC; each begins with nothing spent. */
+  /** A day or month of UTC. Each period begins with nothing spent. */
   readonly period: string
   readonly budgetMicros: number
-  /** The number of this change. Told again under its number, because the answer got lost, it counts once. */
+  /** The number of this change. A change that is sent again under its number counts once. */
   readonly turn: number
-  /** Spent since the change before. */
+  /** Spent since the previous change. */
   readonly spentMicros: number
-  /** How much the process wants for itself from now on; 0 gives back what it has. */
+  /** The lease that the process requests from now on; 0 returns its lease. */
   readonly wantedMicros: number
 }
 
-/** How the budget stands after that. */
+/** The state of the budget after the change. */
 export interface SpendingState {
-  /** By all processes, as far as they have told. */
+  /** Spent by all processes, as far as they have reported. */
   readonly spentMicros: number
-  /** What the process has for itself: what it wanted, or what there is. All of these and what was spent never exceed the budget by themselves. */
+  /**
+   * The lease of this process: what it requested, or what is left. Leases and spending together never exceed the
+   * budget.
+   */
   readonly leasedMicros: number
 }
 
 export class Spending extends Context.Service<
   Spending,
   {
-    /** All changes or none; the answers in their order. */
+    /** Applies all changes or none. The results have the order of the changes. */
     readonly exchange: (
       changes: ReadonlyArray<SpendingChange>
     ) => Effect.Effect<ReadonlyArray<SpendingState>, StoreUnavailable>
-    /** What all processes have spent of a period, as far as they have told. */
+    /** Spent by all processes in a period, as far as they have reported. */
     readonly spent: (keyId: string, period: string) => Effect.Effect<number, StoreUnavailable>
   }
 >()("gateway/store/Spending") {
-  /** Shared by all processes on the database; a part that is not renewed for `leaseMillis` is anybody's again. */
+  /** Shared by all processes on the database. A lease that is not renewed for `leaseMillis` becomes free. */
   static readonly layer: Layer.Layer<Spending, never, SqlClient.SqlClient> = Layer.effect(
     Spending,
     Effect.suspend(() => make)
   )
 
-  /** Of this process alone, gone when it ends; so many periods as fit, the oldest go first. */
+  /** For this process only; it ends with the process. Beyond `usageEntries` periods the oldest ones leave. */
   static readonly layerMemory: Layer.Layer<Spending> = Layer.effect(
     Spending,
     Effect.map(Limits, ({ usageEntries }) => {
@@ -91,7 +94,7 @@ interface LeaseRow {
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const within = yield* answered
+  const within = yield* makeStoreCall
   const { leaseMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
@@ -99,15 +102,15 @@ const make = Effect.gen(function* () {
     { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,
     now: number
   ) {
-    // Takes the row's lock, so that all processes exchange in turn.
+    // Locks the row, so that the processes take turns.
     const [before] = yield* sql<{ readonly spent_micros: number }>`
       INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, 0, ${now})
       ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING spent_micros`
     const leases = yield* sql<LeaseRow>`
       SELECT holder, micros, turn, until_millis FROM spending_leases WHERE key_id = ${keyId} AND period = ${period}`
-    const isTold = leases.some((lease) => lease.holder === holder && lease.turn === turn)
+    const isRepeated = leases.some((lease) => lease.holder === holder && lease.turn === turn)
     const [after] =
-      isTold || spentMicros === 0
+      isRepeated || spentMicros === 0
         ? [before]
         : yield* sql<{ readonly spent_micros: number }>`
       UPDATE spending SET spent_micros = spent_micros + ${spentMicros}
@@ -140,7 +143,7 @@ const make = Effect.gen(function* () {
   return Spending.of({
     exchange: (changes) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        within(lazily(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
+        within(lazyTransaction(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
       ),
     spent: (keyId, period) =>
       Effect.map(

@@ -1,5 +1,5 @@
-// The database of the gateway by its location, and how work on it is bounded and fails.
-// It must not know a table.
+// The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
+// Must not know any table.
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -15,32 +15,32 @@ import { PackageMissing } from "../domain/PackageMissing.ts"
 import { describeStore, type StoreLocation } from "../domain/settings/storeLocation.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
-/** The store cannot be used at all; the message says why and what to do. */
+/** The store cannot be used at all; the message has the reason and the remedy. */
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {
   message: Schema.String,
-  /** Nobody answers there, which may pass by itself. */
+  /** The server does not answer, which may be temporary. */
   isAway: Schema.optionalKey(Schema.Boolean),
-  /** The configuration asks for what is not installed. */
+  /** The configuration needs a package that is not installed. */
   isUninstalled: Schema.optionalKey(Schema.Literal(true))
 }) {}
 
-/** What the driver said, in one line. */
+/** The driver's message, in one line. */
 export const reasonOf = ({ reason }: SqlError): string => {
   const { cause } = reason
-  const said = cause instanceof Error && cause.message !== "" ? cause.message : (reason.message ?? reason._tag)
-  return said.replaceAll(/\s+/g, " ")
+  const text = cause instanceof Error && cause.message !== "" ? cause.message : (reason.message ?? reason._tag)
+  return text.replaceAll(/\s+/g, " ")
 }
 
 const uninstalled = new PackageMissing({ setting: "a store.url of PostgreSQL", packages: "the package @effect/sql-pg" })
 
-/** The driver is loaded only where it is used. */
+/** Loads the driver where it is used. */
 const driver = <A>(load: () => Promise<A>): Effect.Effect<A, StoreUnusable> =>
   Effect.tryPromise({
     try: load,
     catch: () => new StoreUnusable({ message: uninstalled.message, isUninstalled: true })
   })
 
-/** Whole numbers come as numbers on every database; none of ours passes 2^53. */
+/** Decodes BIGINT as a number on PostgreSQL, as SQLite does; no value of the store passes 2^53. */
 const numbers = Effect.map(
   driver(() => import("@effect/sql-pg/PgTypes")),
   (PgTypes) => {
@@ -66,10 +66,10 @@ const postgres = Effect.fnUntraced(function* ({ url }: Extract<StoreLocation, { 
 })
 
 /**
- * The client of this database: SQLite by Node's own driver, PostgreSQL by a bounded pool that connects when it is asked.
- * Nothing reconnects by itself, so a server that comes back is not stormed.
+ * The SQL client of this database: SQLite with Node's own driver, PostgreSQL with a bounded pool that connects on demand.
+ * Nothing reconnects in the background, so a server that returns is not flooded.
  */
-export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
+export const sqlClientLayer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
   Layer.effect(
     SqlClient.SqlClient,
     location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)
@@ -90,8 +90,8 @@ export const onSqlite = (sql: SqlClient.SqlClient): boolean =>
   sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
 
 /**
- * All of the work or nothing. Effect takes it for a defect when a ROLLBACK fails. It does where the connection was lost, and
- * then there is nothing to roll back: it is a failure of the database like any other, and must end no fiber that writes.
+ * All of the work or nothing. Effect turns a failed ROLLBACK into a defect. A ROLLBACK fails on a lost connection, where
+ * nothing is left to roll back. So the defect becomes an ordinary failure, which no writing fiber dies of.
  */
 export const transaction =
   (sql: SqlClient.SqlClient) =>
@@ -110,20 +110,25 @@ const postgresTransaction =
     )
 
 /**
- * All of the work or nothing, and on the disk once it is acknowledged. A PostgreSQL server ends the transaction of a process that
- * stands still, so that the others need not wait for it.
+ * All of the work or nothing, and on the disk once it is acknowledged. PostgreSQL ends the transaction of a process that
+ * stopped in the middle, so that other processes need not wait for it.
  */
-export const durably = (sql: SqlClient.SqlClient) =>
+export const durableTransaction = (sql: SqlClient.SqlClient) =>
   onSqlite(sql) ? transaction(sql) : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
 
-/** All of the work or nothing, without waiting for the disk: it survives the process, and a loss of power perhaps not. */
-export const lazily = (sql: SqlClient.SqlClient) =>
+/**
+ * All of the work or nothing, without waiting for the disk. It survives a crash of the process, perhaps not a loss of
+ * power.
+ */
+export const lazyTransaction = (sql: SqlClient.SqlClient) =>
   onSqlite(sql)
     ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
         Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
-/** SQLite: full, disk error, read-only. PostgreSQL: disk full, out of resources, a replica that only reads. */
+/**
+ * SQLite: full, I/O error, read-only. PostgreSQL: class 53 (insufficient resources) and 25006 (read-only transaction).
+ */
 const fullSqlite: ReadonlySet<number> = new Set([8, 10, 13])
 const fullPostgres = /^(?:53|25006)/
 
@@ -138,12 +143,14 @@ const isFull = (error: SqlError): boolean => {
   return typeof code === "number" ? fullSqlite.has(code) : code !== undefined && fullPostgres.test(code)
 }
 
-/** PostgreSQL: it begins, ends, or has no connection to spare. */
+/**
+ * PostgreSQL: shutting down (57P01, 57P02), starting (57P03), too many connections (53300). These pass by themselves.
+ */
 const soonPostgres: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])
 
 const isAway = (error: SqlError): boolean => error.reason._tag === "ConnectionError" || soonPostgres.has(codeOf(error))
 
-/** Gives the answer or the failure of the work; who is interrupted leaves at once, the work tidies up behind. */
+/** Returns the result of the work. An interruption returns immediately, while the work cleans up in the background. */
 const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDetach(work), (fiber) =>
@@ -151,41 +158,44 @@ const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
     )
   )
 
-/** Clients whose last work failed, so that an outage is told once. */
-const silent = new WeakSet<SqlClient.SqlClient>()
+/** Clients whose last work failed, so that an outage is logged once. */
+const failed = new WeakSet<SqlClient.SqlClient>()
 
 /**
- * Makes failures of the database `StoreUnavailable` and tells the log why, once an outage. On PostgreSQL the work has
- * `storeAnswerMillis`; a server that stands still is given up, whatever state its connection is in.
+ * Bounds work on the store: failures of the database become `StoreUnavailable`, and each outage is logged once. On
+ * PostgreSQL the work has `storeAnswerMillis`; a server that hangs is given up, whatever the state of its connection.
  */
-export const answered = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
+export const makeStoreCall = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
   const isLocal = onSqlite(sql)
-  const told = (why: string, reason: StoreUnavailable["reason"]): Effect.Effect<never, StoreUnavailable> => {
-    const first = !silent.has(sql)
-    silent.add(sql)
+  const fail = (why: string, reason: StoreUnavailable["reason"]): Effect.Effect<never, StoreUnavailable> => {
+    const first = !failed.has(sql)
+    failed.add(sql)
     return Effect.andThen(first ? Effect.logError(`store: ${why}`) : Effect.void, new StoreUnavailable({ reason }))
   }
   return <A, E, R>(
     work: Effect.Effect<A, E, R>
   ): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
     const failing = work.pipe(
-      Effect.tap(() => (silent.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void)),
+      Effect.tap(() => (failed.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void)),
       Effect.catchIf(
         (error: E): error is Extract<E, SqlError> => isSqlError(error),
-        (error) => told(reasonOf(error), isFull(error) ? "full" : "unreachable")
+        (error) => fail(reasonOf(error), isFull(error) ? "full" : "unreachable")
       )
     )
     return isLocal
       ? failing
       : Effect.timeoutOrElse(leavable(failing), {
           duration: storeAnswerMillis,
-          orElse: () => told(`no answer in ${storeAnswerMillis} ms`, "unreachable")
+          orElse: () => fail(`no answer in ${storeAnswerMillis} ms`, "unreachable")
         })
   }
 })
 
-/** Asks the database whether it is there, so that a server that stands still does not hold up the start. */
-export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
+/**
+ * Fails when the database does not answer within `storeAnswerMillis`, so that a hanging server does not block the
+ * start.
+ */
+export const checkReachable = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
   Effect.flatMap(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
     const unreached = (why: string, away: boolean) =>
       new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}`, isAway: away })
@@ -198,18 +208,18 @@ export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlCl
 
 const pauseMillis = 500
 
-/** The same for a service that is to stay: a server that is away at its start is waited for, and the log told of it once. */
-export const awaited = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
+/** The start of a service: waits up to `storeStartMillis` for a server that is away, and logs that once. */
+export const awaitReachable = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
   Effect.flatMap(Limits, ({ storeStartMillis }) => {
-    let told = false
-    const tell = ({ isAway: away, message }: StoreUnusable): Effect.Effect<void> => {
-      if (told || away !== true) return Effect.void
-      told = true
+    let reported = false
+    const report = ({ isAway: away, message }: StoreUnusable): Effect.Effect<void> => {
+      if (reported || away !== true) return Effect.void
+      reported = true
       return Effect.logWarning(`${message}; it is waited for`)
     }
     return storeStartMillis === 0
-      ? reached(where)
-      : Effect.retry(Effect.tapError(reached(where), tell), {
+      ? checkReachable(where)
+      : Effect.retry(Effect.tapError(checkReachable(where), report), {
           while: ({ isAway: away }) => away === true,
           schedule: Schedule.spaced(pauseMillis).pipe(Schedule.jittered, Schedule.upTo({ duration: storeStartMillis }))
         })

@@ -1,5 +1,5 @@
 // Effect's SqlClient on the SQLite that comes with Node: one connection, one statement or transaction at a time.
-// It must not know a table.
+// Must not know any table.
 import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
@@ -13,16 +13,19 @@ import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { Limits } from "../domain/Limits.ts"
 
-/** How long a statement holds this process while another one writes; a longer wait gives way in between. */
+/** How long a statement blocks this process while another process writes. A longer wait yields between attempts. */
 const busyMillis = 50
 const statementsKept = 200
 
-/** A transaction that is on the disk once it is acknowledged. It takes the write lock at its start, so it never fails in the middle for want of it. */
+/**
+ * On the disk once it is acknowledged. IMMEDIATE takes the write lock first, so that no later statement fails for lack
+ * of it.
+ */
 export const durableBegin = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
-/** One that survives the process, and a loss of power perhaps not: it does not wait for the disk. */
+/** Does not wait for the disk. It survives a crash of the process, perhaps not a loss of power. */
 export const lazyBegin = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
 
-/** Node calls SQLite's code `errcode`, Effect looks for it as `errno`. */
+/** Node has SQLite's result code in `errcode`; Effect reads `errno`. */
 const sqlError = (cause: unknown, operation: string): SqlError => {
   const coded = cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
   return new SqlError({
@@ -30,7 +33,7 @@ const sqlError = (cause: unknown, operation: string): SqlError => {
   })
 }
 
-/** SQLite knows no booleans. */
+/** SQLite has no booleans. */
 const toInput = (value: unknown): SQLInputValue => {
   if (value === null || value === undefined) return null
   if (typeof value === "boolean") return value ? 1 : 0
@@ -44,8 +47,9 @@ const toInput = (value: unknown): SQLInputValue => {
   throw new TypeError(`a ${typeof value} cannot be stored`)
 }
 
-/** Tries every few milliseconds, for so long. */
-const waiting = (millis: number) => Schedule.spaced(5).pipe(Schedule.jittered, Schedule.upTo({ duration: millis }))
+/** Tries about every 5 ms, for so long. */
+const retrySchedule = (millis: number) =>
+  Schedule.spaced(5).pipe(Schedule.jittered, Schedule.upTo({ duration: millis }))
 
 class Sqlite implements Connection {
   readonly db: DatabaseSync
@@ -74,18 +78,18 @@ class Sqlite implements Connection {
     return made
   }
 
-  /** Runs it; outside a transaction a lock that another process holds is waited for. */
+  /** Outside a transaction, waits for a lock that another process holds. */
   #attempt<A>(operation: string, run: () => A): Effect.Effect<A, SqlError> {
     const once = Effect.try({ try: run, catch: (cause) => sqlError(cause, operation) })
     const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeoutError" && !this.db.isTransaction
-    // A schedule costs more than most statements, and few meet a lock.
+    // A schedule costs more than most statements, and few statements meet a lock.
     return Effect.catchIf(once, isLocked, () =>
-      Effect.retry(once, { while: isLocked, schedule: waiting(this.#lockMillis) })
+      Effect.retry(once, { while: isLocked, schedule: retrySchedule(this.#lockMillis) })
     )
   }
 
   #rows(sql: string, params: ReadonlyArray<unknown>): ReadonlyArray<Record<string, unknown>> {
-    // Rows come without a prototype, unlike those of other drivers.
+    // Node's rows have no prototype, unlike those of other drivers.
     return this.#prepare(sql)
       .all(...params.map(toInput))
       .map((row) => ({ ...row }))
@@ -117,15 +121,15 @@ class Sqlite implements Connection {
     Stream.unwrap(Effect.map(this.execute(sql, params, transform), Stream.fromIterable))
 }
 
-/** Only its owner may read what is made here. */
+/** Makes the file readable for its owner only. */
 const makeFile = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, "a", 0o600))
 }
 
 /**
- * A client on the database file at this path (made when absent), or in memory for `:memory:`. It keeps a write-ahead log;
- * a change is on the disk once it is acknowledged. Fails when the file cannot be opened or is no database.
+ * A client on the database file at this path, or in memory for `:memory:`. An absent file is made. The client uses a
+ * write-ahead log. Fails when the file cannot be opened or is not a database.
  */
 export const make = Effect.fnUntraced(function* (path: string) {
   const { storeLockMillis } = yield* Limits

@@ -1,5 +1,5 @@
-// Secrets of the store: sealed with data keys, which the database holds wrapped by the master key.
-// It must not know what a secret is for.
+// Secrets of the store: sealed with data keys, which the database holds wrapped by a master key.
+// Must not know what a secret is for.
 import type { KeyObject } from "node:crypto"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -11,16 +11,16 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
-import { fingerprint, keyOf, openBytes, type Place, randomKey, sealBytes } from "./Envelope.ts"
+import { keyFingerprint, keyOf, openBytes, randomKey, type SealContext, sealBytes } from "./Envelope.ts"
 import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
-import { durably, reasonOf, StoreUnusable } from "./Sql.ts"
+import { durableTransaction, reasonOf, StoreUnusable } from "./Sql.ts"
 
 export interface Sealed {
   readonly bytes: Uint8Array
   readonly keyId: string
 }
 
-/** Sealed bytes as they are read: with the key that sealed them, from one snapshot, so that no rotation comes between. */
+/** Sealed bytes and the wrapped key that sealed them, read in one query, so that no rotation happens in between. */
 export interface SealedRow {
   readonly secret: Uint8Array
   readonly secret_key_id: string
@@ -28,7 +28,7 @@ export interface SealedRow {
   readonly master_id: string | null
 }
 
-/** A secret does not open; `why` goes on after "cannot be decrypted: ". */
+/** A secret does not open; `why` completes "cannot be decrypted: ". */
 export class SecretBroken extends Schema.TaggedError<SecretBroken>()("SecretBroken", { why: Schema.String }) {}
 
 interface MasterKey {
@@ -36,30 +36,36 @@ interface MasterKey {
   readonly key: KeyObject
 }
 
-const keyPlace = (id: string): Place => ({ kind: "vault-key", id, version: 1 })
-const pepperPlace: Place = { kind: "vault", id: "pepper", version: 1 }
+const keyContext = (id: string): SealContext => ({ kind: "vault-key", id, version: 1 })
+const pepperContext: SealContext = { kind: "vault", id: "pepper", version: 1 }
 const dataKeysKept = 100
 
-/** Takes the lock of all changes of the store, to be called first in a transaction. */
+/** Takes the lock of all changes to the store. Call it first in a transaction. */
 export const lockStore = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =>
   Effect.asVoid(sql`UPDATE revision SET number = number`)
 
 export class Vault extends Context.Service<
   Vault,
   {
-    /** Seals with the current data key; runs within the transaction that holds the lock of changes. */
+    /** Seals with the current data key. Call it in a transaction that holds the lock of changes. */
     readonly seal: (
-      place: Place,
+      context: SealContext,
       secret: Redacted.Redacted<JsonObject>
     ) => Effect.Effect<Sealed, SecretBroken | SqlError>
-    readonly open: (place: Place, row: SealedRow) => Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken>
-    /** Random, the same for every process on the store, made once. */
+    readonly open: (context: SealContext, row: SealedRow) => Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken>
+    /** A random text, made once and the same for every process on the store. */
     readonly pepper: Redacted.Redacted<string>
-    /** Makes a new current data key, wraps every one by the first master key and seals the pepper anew; within a transaction as `seal` does. */
+    /**
+     * Makes a new current data key, wraps every data key with the first master key and seals the pepper again. Call it in a
+     * transaction that holds the lock of changes.
+     */
     readonly renew: Effect.Effect<void, SqlError | StoreUnusable>
   }
 >()("gateway/store/Vault") {
-  /** Makes data key and pepper in a store that has none. Fails when the master keys are unfit or not those of the store. */
+  /**
+   * Makes the data key and the pepper of a new store. Fails when the master keys are malformed or those of another
+   * store.
+   */
   static readonly layer = (masters: MasterKeys): Layer.Layer<Vault, StoreUnusable, SqlClient.SqlClient> =>
     Layer.effect(
       Vault,
@@ -70,7 +76,7 @@ export class Vault extends Context.Service<
       )
     )
 
-  /** For a store that ends with this process: so does its master key. */
+  /** For a store in memory: its master key ends with the process. */
   static readonly layerMemory: Layer.Layer<Vault, never, SqlClient.SqlClient> = Layer.orDie(
     Layer.suspend(() => Vault.layer(masterKeysGiven([Redacted.make(randomMasterText())], "the key of this process")))
   )
@@ -79,37 +85,37 @@ export class Vault extends Context.Service<
 /** The master keys in order; each must be 32 bytes in base64. */
 const readMasters = Effect.fnUntraced(function* (masters: MasterKeys) {
   const keys: Array<MasterKey> = []
-  for (const text of yield* masters.all) {
+  for (const text of yield* masters.read) {
     const key = keyOf(Buffer.from(Redacted.value(text), "base64"))
     if (key === undefined)
       return yield* new StoreUnusable({
         message: `${masters.where} must hold 32 bytes in base64, as \`openssl rand -base64 32\` makes them`
       })
-    keys.push({ id: fingerprint(key), key })
+    keys.push({ id: keyFingerprint(key), key })
   }
   const [first] = keys
   return first === undefined ? yield* new StoreUnusable({ message: `${masters.where} holds no key` }) : { first, keys }
 })
 
-/** Data keys as objects, unwrapped once each. */
+/** Unwraps each data key once and keeps it. */
 const makeKeyring = Effect.fnUntraced(function* (masters: MasterKeys) {
-  let known = yield* readMasters(masters)
+  let masterKeys = yield* readMasters(masters)
   const opened = new Map<string, KeyObject>()
-  const masterOf = (id: string) => known.keys.find((one) => one.id === id)?.key
+  const masterOf = (id: string) => masterKeys.keys.find((one) => one.id === id)?.key
   const unwrap = Effect.fnUntraced(function* (id: string, wrapped: Uint8Array | null, masterId: string | null) {
     const kept = opened.get(id)
     if (kept !== undefined) return kept
     if (wrapped === null || masterId === null)
       return yield* new SecretBroken({ why: `its data key ${id} is gone from the store` })
     if (masterOf(masterId) === undefined) {
-      known = yield* Effect.mapError(readMasters(masters), ({ message }) => new SecretBroken({ why: message }))
+      masterKeys = yield* Effect.mapError(readMasters(masters), ({ message }) => new SecretBroken({ why: message }))
     }
     const master = masterOf(masterId)
     if (master === undefined)
       return yield* new SecretBroken({
         why: `its data key is wrapped by the master key ${masterId}, which is not in ${masters.where}`
       })
-    const bytes = openBytes(master, keyPlace(id), wrapped)
+    const bytes = openBytes(master, keyContext(id), wrapped)
     const key = bytes === undefined ? undefined : keyOf(bytes)
     bytes?.fill(0)
     if (key === undefined) return yield* new SecretBroken({ why: `its data key ${id} was changed in the store` })
@@ -119,9 +125,9 @@ const makeKeyring = Effect.fnUntraced(function* (masters: MasterKeys) {
   })
   return {
     unwrap,
-    /** Reads the master keys again and gives the first. */
+    /** Reads the master keys again and returns the first one. */
     first: Effect.map(readMasters(masters), (read) => {
-      known = read
+      masterKeys = read
       return read.first
     })
   }
@@ -129,10 +135,10 @@ const makeKeyring = Effect.fnUntraced(function* (masters: MasterKeys) {
 
 const opening = (
   key: KeyObject,
-  place: Place,
+  context: SealContext,
   bytes: Uint8Array
 ): Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken> => {
-  const plain = openBytes(key, place, bytes)
+  const plain = openBytes(key, context, bytes)
   if (plain === undefined) return Effect.fail(new SecretBroken({ why: "it was changed in the store" }))
   const parsed = parseExactJsonText(plain.toString("utf8"))
   plain.fill(0)
@@ -141,9 +147,9 @@ const opening = (
     : Effect.fail(new SecretBroken({ why: "it is no JSON object" }))
 }
 
-const sealing = (key: KeyObject, place: Place, secret: Redacted.Redacted<JsonObject>): Uint8Array => {
+const sealing = (key: KeyObject, context: SealContext, secret: Redacted.Redacted<JsonObject>): Uint8Array => {
   const plain = Buffer.from(JSON.stringify(Redacted.value(secret)), "utf8")
-  const sealed = sealBytes(key, place, plain)
+  const sealed = sealBytes(key, context, plain)
   plain.fill(0)
   return sealed
 }
@@ -155,25 +161,25 @@ type Keyring = Effect.Success<ReturnType<typeof makeKeyring>>
 const keyFault = ({ why }: SecretBroken): StoreUnusable =>
   new StoreUnusable({ message: `the secrets of the store cannot be decrypted: ${why}` })
 
-/** The data keys in the database. */
+/** The data keys in the database, each wrapped by a master key. */
 const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
-  /** Makes a new one the current. */
+  /** Makes a new data key, which becomes the current one. */
   const add = Effect.fnUntraced(function* (master: MasterKey) {
     const bytes = randomKey()
     const id = randomKey().toString("hex").slice(0, 16)
-    const wrapped = sealBytes(master.key, keyPlace(id), bytes)
+    const wrapped = sealBytes(master.key, keyContext(id), bytes)
     const made = yield* Clock.currentTimeMillis
     yield* sql`UPDATE vault_keys SET is_current = 0`
     yield* sql`INSERT INTO vault_keys ${sql.insert({ id, master_id: master.id, wrapped, made_millis: made, is_current: 1 })}`
     bytes.fill(0)
   })
 
-  /** Wraps every data key by this master key. */
+  /** Wraps every data key with this master key. */
   const rewrap = Effect.fnUntraced(function* (master: MasterKey) {
     for (const row of yield* sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE master_id <> ${master.id}`) {
       const key = yield* Effect.mapError(ring.unwrap(row.id, row.wrapped, row.master_id), keyFault)
       const bytes = key.export()
-      yield* sql`UPDATE vault_keys SET master_id = ${master.id}, wrapped = ${sealBytes(master.key, keyPlace(row.id), bytes)} WHERE id = ${row.id}`
+      yield* sql`UPDATE vault_keys SET master_id = ${master.id}, wrapped = ${sealBytes(master.key, keyContext(row.id), bytes)} WHERE id = ${row.id}`
       bytes.fill(0)
     }
   })
@@ -190,28 +196,30 @@ const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const ring = yield* makeKeyring(masters)
   const keys = dataKeys(sql, ring)
 
-  const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function* (place, secret) {
+  const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function* (context, secret) {
     const row = yield* keys.current
     if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
     const key = yield* ring.unwrap(row.id, row.wrapped, row.master_id)
-    return { bytes: sealing(key, place, secret), keyId: row.id }
+    return { bytes: sealing(key, context, secret), keyId: row.id }
   })
 
-  const open: Vault["Service"]["open"] = (place, row) =>
-    Effect.flatMap(ring.unwrap(row.secret_key_id, row.wrapped, row.master_id), (key) => opening(key, place, row.secret))
+  const open: Vault["Service"]["open"] = (context, row) =>
+    Effect.flatMap(ring.unwrap(row.secret_key_id, row.wrapped, row.master_id), (key) =>
+      opening(key, context, row.secret)
+    )
 
   const readPepper = Effect.gen(function* () {
     const [row] =
       yield* sql<SealedRow>`SELECT v.value AS secret, v.value_key_id AS secret_key_id, k.wrapped, k.master_id
       FROM vault_values v LEFT JOIN vault_keys k ON k.id = v.value_key_id WHERE v.name = 'pepper'`
     if (row === undefined) return undefined
-    const { pepper } = Redacted.value(yield* Effect.mapError(open(pepperPlace, row), keyFault))
+    const { pepper } = Redacted.value(yield* Effect.mapError(open(pepperContext, row), keyFault))
     return typeof pepper === "string" ? Redacted.make(pepper) : undefined
   })
 
   const writePepper = Effect.fnUntraced(function* (pepper: Redacted.Redacted<string>) {
     const { bytes, keyId } = yield* Effect.catchTag(
-      seal(pepperPlace, Redacted.make({ pepper: Redacted.value(pepper) })),
+      seal(pepperContext, Redacted.make({ pepper: Redacted.value(pepper) })),
       "SecretBroken",
       keyFault
     )
@@ -219,19 +227,19 @@ const make = Effect.fnUntraced(function* (masters: MasterKeys) {
     yield* sql`INSERT INTO vault_values ${sql.insert({ name: "pepper", value: bytes, value_key_id: keyId })}`
   })
 
-  /** A new store gets its first keys, from whichever process comes first. */
-  const found = durably(sql)(
+  /** The first process on a new store makes its keys. */
+  const readOrMakePepper = durableTransaction(sql)(
     Effect.gen(function* () {
       yield* lockStore(sql)
-      const there = yield* readPepper
-      if (there !== undefined) return there
+      const stored = yield* readPepper
+      if (stored !== undefined) return stored
       if ((yield* keys.current) === undefined) yield* keys.add(yield* ring.first)
       const pepper = Redacted.make(randomKey().toString("base64url"))
       yield* writePepper(pepper)
       return pepper
     })
   )
-  const pepper = (yield* readPepper) ?? (yield* found)
+  const pepper = (yield* readPepper) ?? (yield* readOrMakePepper)
 
   return Vault.of({
     seal,

@@ -1,13 +1,13 @@
-// A request that has ended as one short text: an array of facts, in an order that the view `requests` of the store knows too.
-// It must not know tables. A fact that comes later stands at the end, so that older texts stay readable.
+// The stored form of an ended request: one short JSON array of facts. The view `requests` of the store has the same order.
+// Must not know tables. A new fact goes to the end, so that older texts stay readable.
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
 import type { Usage } from "../domain/Usage.ts"
 
-/** Times are whole microseconds: fractions are dear to print, and finer than anybody reads. */
+/** Times are whole microseconds, which is finer than any reader needs; fractions print slowly. */
 const micros = (millis: number): number => Math.round(millis * 1000)
 const microsOf = (millis: number | undefined): number | null => (millis === undefined ? null : micros(millis))
 const millisOf = (value: number | null): number | undefined => (value === null ? undefined : value / 1000)
-const known = <A>(value: A | null): A | undefined => value ?? undefined
+const orUndefined = <A>(value: A | null): A | undefined => value ?? undefined
 
 const packedAttempt = (attempt: AttemptRow) =>
   [
@@ -32,7 +32,7 @@ const packedUsage = ({
   reasoning
 }: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
-/** An id of its own stands last, and only where the client sent another one. */
+/** The last element is the request's own id. It is present only where the client sent another request id. */
 export type PackedRow = readonly [...ReturnType<typeof facts>, id?: string]
 
 const facts = (row: RequestRow) =>
@@ -57,7 +57,7 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-export const packed = (row: RequestRow): string =>
+export const packRow = (row: RequestRow): string =>
   JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
 
 const attemptOf = ([provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<
@@ -68,8 +68,8 @@ const attemptOf = ([provider, model, target, duration, firstChunk, errorCode, up
   target,
   durationMillis: duration / 1000,
   firstChunkMillis: millisOf(firstChunk),
-  errorCode: known(errorCode),
-  upstreamStatus: known(upstreamStatus)
+  errorCode: orUndefined(errorCode),
+  upstreamStatus: orUndefined(upstreamStatus)
 })
 
 const usageOf = ([
@@ -94,8 +94,8 @@ const usageOf = ([
   images
 })
 
-/** The row of an array that `packed` made a text of. */
-export const unpacked = ([
+/** The row of an array that `packRow` printed. */
+export const unpackRow = ([
   endedMillis,
   requestId,
   status,
@@ -122,17 +122,17 @@ export const unpacked = ([
   traceId,
   route,
   status,
-  provider: known(provider),
-  model: known(model),
-  target: known(target),
+  provider: orUndefined(provider),
+  model: orUndefined(model),
+  target: orUndefined(target),
   attempts: attempts.map(attemptOf),
   stream,
-  cache: known(cache),
+  cache: orUndefined(cache),
   durationMillis: duration / 1000,
   ttftMillis: millisOf(ttft),
   overheadMillis: overhead / 1000,
   usage: usage === null ? undefined : usageOf(usage),
-  costMicros: known(costMicros),
-  keyId: known(keyId),
-  errorCode: known(errorCode)
+  costMicros: orUndefined(costMicros),
+  keyId: orUndefined(keyId),
+  errorCode: orUndefined(errorCode)
 })

@@ -1,5 +1,5 @@
-// Spans and metrics to an OpenTelemetry collector, over OTLP as JSON. Loaded only when an endpoint is set.
-// It must not know requests; it hands on facts. Endpoints, headers, batches and samplers the SDK reads from OTEL_* itself.
+// Exports spans and metrics to an OpenTelemetry collector, over OTLP as JSON. Loaded only when an endpoint is set.
+// Must not know requests. The SDK itself reads endpoints, headers, batch sizes and samplers from OTEL_*.
 import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import * as OtelMetrics from "@effect/opentelemetry/OtelMetrics"
 import { OtelTracerProvider } from "@effect/opentelemetry/OtelTracer"
@@ -27,8 +27,8 @@ import { type SpanFacts, type SpanPlace, type Tracer, Tracing } from "./Tracing.
 const name = "model-gateway"
 const shutdownTimeout = "5 seconds"
 
-/** Random ids, but for those that were told to somebody before their span was made. */
-class KnownIds implements IdGenerator {
+/** Random ids, except for ids that were sent to an upstream before their span was made. */
+class PresetIds implements IdGenerator {
   private readonly random = new RandomIdGenerator()
   traceId: string | undefined
   spanId: string | undefined
@@ -39,7 +39,7 @@ class KnownIds implements IdGenerator {
 
 const kinds = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL, client: SpanKind.CLIENT }
 
-/** What the vendors before us wrote; text that is none is left out. */
+/** The `tracestate` of the caller; undefined when it is malformed. */
 const stateOf = (text: string) => {
   const state = createTraceState(text)
   return state.serialize() === "" ? undefined : state
@@ -57,13 +57,13 @@ const parentOf = ({ parent, state, traceId }: SpanPlace): SpanContext | undefine
   }
 }
 
-/** Lists are copied: the SDK keeps what it is given. */
+/** Copies lists, because the SDK keeps a reference to them. */
 const attributesOf = ({ attributes }: SpanFacts) =>
   Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => [key, typeof value === "object" ? [...value] : value])
   )
 
-const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
+const tracerOf = (version: string, ids: PresetIds, content: boolean) =>
   Effect.map(OtelTracerProvider, (provider): Tracer => {
     const tracer = provider.getTracer(name, version, { schemaUrl })
     const record = (facts: SpanFacts, context: Context): void => {
@@ -81,7 +81,7 @@ const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
     }
     return {
       content,
-      ended: (facts, place) => {
+      record: (facts, place) => {
         const parent = place === undefined ? undefined : parentOf(place)
         ids.traceId = place?.traceId
         record(facts, parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent))
@@ -91,9 +91,12 @@ const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
     }
   })
 
-/** For as long as the scope lives; what waits then is still sent, for five seconds at most. A collector that is gone costs nothing else. */
+/**
+ * Exports while the scope is open. Closing it sends what waits, for at most five seconds. An unreachable collector has
+ * no other effect.
+ */
 export const exporter = (version: string, { content, isNamed, metrics, traces }: ExportSetting): Layer.Layer<never> => {
-  const ids = new KnownIds()
+  const ids = new PresetIds()
   const spans = Layer.effect(Tracing, tracerOf(version, ids, content)).pipe(
     Layer.provide(
       Layer.unwrap(

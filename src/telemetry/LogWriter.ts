@@ -1,12 +1,12 @@
-// Writes lines of the log in batches, beside the requests they tell of; what cannot be written in time is dropped and counted.
-// It must not know what a line says.
+// Writes log lines in batches, concurrently with requests. Lines that cannot be written in time are dropped and counted.
+// Must not know the content of a line.
 import type { Writable } from "node:stream"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Limits } from "../domain/Limits.ts"
 
-/** Where lines go. A pipe takes them without waiting; a reader that stops reading costs lines, never requests. */
+/** The destination of log lines. Writing to a pipe does not wait; a stalled reader costs lines, never requests. */
 export const LogSink: Context.Reference<Writable> = Context.Reference<Writable>("gateway/telemetry/LogSink", {
   defaultValue: () => process.stdout
 })
@@ -16,7 +16,7 @@ const batchLines = 500
 const lastMillis = 1000
 const newline = 10
 
-/** Lines are bytes at once: two buffers take turns, one is filled while the other is on its way out. */
+/** Lines are kept as bytes. Two buffers take turns: one fills while the other is written. */
 export class LogWriter {
   private readonly sink: Writable
   private filling: Buffer
@@ -25,18 +25,18 @@ export class LogWriter {
   private lines = 0
   private timer: NodeJS.Timeout | undefined
   private whenOut: () => void = () => undefined
-  /** Lines that were given up so far. */
+  /** The number of lines dropped so far. */
   dropped = 0
 
   private constructor(sink: Writable, bytes: number) {
     this.sink = sink
     this.filling = Buffer.allocUnsafe(bytes)
     this.spare = Buffer.allocUnsafe(bytes)
-    // A pipe that breaks ends in the callback of a write; without a listener it would end the process.
+    // A broken pipe is reported to the callback of the write; without a listener the error would end the process.
     sink.on("error", () => undefined)
   }
 
-  /** A writer for as long as the scope lives; what waits then is still written, if somebody reads it. */
+  /** A writer for the life of the scope. Closing the scope writes the waiting lines, for at most `lastMillis`. */
   static readonly make: Effect.Effect<LogWriter, never, Scope.Scope> = Effect.gen(function* () {
     const sink = yield* LogSink
     const { logBytes } = yield* Limits
@@ -50,14 +50,14 @@ export class LogWriter {
     )
   })
 
-  /** Lines that wait. */
+  /** The number of waiting lines. */
   get depth(): number {
     return this.lines
   }
 
-  /** Takes a line without its end; a line that finds no room is dropped. */
+  /** Takes a line without its line break; a line without room in the buffer is dropped. */
   write(line: string): void {
-    // A character has at most three bytes.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     if (this.length + line.length * 3 >= this.filling.length) this.flush()
     if (this.length + line.length * 3 >= this.filling.length) {
       this.dropped++

@@ -1,5 +1,5 @@
-// The content of messages as the GenAI semantic conventions write it into spans, for operators who ask for that.
-// It must not know who asked or where it goes. Media are told by kind, length and digest, never in full.
+// Message content in spans, in the form of the GenAI semantic conventions, for operators who turn content capture on.
+// Must not know the exporter or the setting. Media appear as type, length and digest, never in full.
 import { hash } from "node:crypto"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Attributes } from "./Tracing.ts"
@@ -29,7 +29,7 @@ const source = (given: Json | undefined): JsonObject => {
   return typeof given["data"] === "string" ? blob(given["media_type"], given["data"]) : media(given["url"])
 }
 
-/** One part of OpenAI's messages or one block of Anthropic's; what is neither is told by its type alone. */
+/** A part of an OpenAI message or a block of an Anthropic message; other parts keep only their type. */
 const partOf = (part: Json): JsonObject => {
   if (typeof part === "string") return { type: "text", content: part }
   if (!isJsonObject(part)) return {}
@@ -100,7 +100,7 @@ export const inputContent = (request: JsonObject): Attributes => {
   }
 }
 
-/** One message of an answer, with why it ended. */
+/** The messages of a response, each with its finish reason. */
 export const outputContent = (
   messages: ReadonlyArray<{ readonly message: JsonObject; readonly finishReason: string | undefined }>
 ): Attributes => ({

@@ -1,18 +1,19 @@
-// The metrics of requests: which series a route and a target have, made once and looked up by nobody on the way.
-// It must not know how a request ran; it takes numbers.
+// Request metrics: the series of each route and each target, created once and kept, so that requests need no look-up.
+// Must not know how a request ran; it takes numbers.
+import { operationLabel } from "../domain/operations.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Usage } from "../domain/Usage.ts"
-import { operationName, providerName } from "./genAi.ts"
+import { providerName } from "./genAi.ts"
 import { metrics } from "./metrics.ts"
 import { type Counter, type Gauge, type Histogram, type Labels, type SeriesRegistry } from "./Series.ts"
 
-/** Who answered. */
-interface Answering {
+/** The account that answered. */
+interface Account {
   readonly slug: string
   readonly kind: ProviderKind
 }
 
-/** Series that exist once their name was needed; names are few. */
+/** Series by name, created when a name is first needed. The set of names is small. */
 class ByName<Series, Name extends string | number = string> {
   private readonly made = new Map<Name, Series>()
   private readonly make: (name: Name) => Series
@@ -22,23 +23,23 @@ class ByName<Series, Name extends string | number = string> {
   }
 
   get(name: Name): Series {
-    const met = this.made.get(name)
-    if (met !== undefined) return met
+    const existing = this.made.get(name)
+    if (existing !== undefined) return existing
     const series = this.make(name)
     this.made.set(name, series)
     return series
   }
 }
 
-/** What an upstream call ended in; failures go by the tag of their reason. */
-export const answered = "ok"
-export const cancelled = "cancelled"
+/** Outcomes of an upstream call; a failure is counted under the tag of its reason. */
+export const okOutcome = "ok"
+export const cancelledOutcome = "cancelled"
 
-/** All series of one target on one route. */
+/** The series of one target on one route. */
 export class TargetMeters {
   private readonly tokens: ByName<Histogram>
   readonly outputChunk: ByName<Histogram>
-  /** By the tag of the failure, `""` without one. */
+  /** By the tag of the failure; `""` without a failure. */
   readonly operation: ByName<Histogram>
   readonly request: ByName<Histogram>
   readonly firstChunk: ByName<Histogram>
@@ -47,21 +48,24 @@ export class TargetMeters {
   readonly attempts: ByName<Counter>
   readonly retries: ByName<Counter>
   readonly fallbacks: ByName<Counter>
-  /** By status, of which only the class is told. */
+  /** By the row of the refusal. */
+  readonly heals: ByName<Counter>
+  /** By HTTP status; the label has its class only, such as `2xx`. */
   readonly requests: ByName<Counter, number>
   readonly costs: ByName<Counter>
+  readonly endings: ByName<Counter>
 
-  /** `key` is the gateway key's id, where operators want to tell keys apart. */
+  /** `key` is the id of the gateway key, where the setting `telemetry.key_label` is on. */
   constructor(
     registry: SeriesRegistry,
     route: string,
-    { kind, slug }: Answering,
+    { kind, slug }: Account,
     operation: string,
     model: string,
     key: string | undefined
   ) {
     const genAi = {
-      gen_ai_operation_name: operationName(operation),
+      gen_ai_operation_name: operationLabel(operation),
       gen_ai_provider_name: providerName(kind),
       gen_ai_request_model: model
     }
@@ -83,23 +87,25 @@ export class TargetMeters {
     this.attempts = counter(metrics.attempts, { provider: slug }, "outcome")
     this.retries = counter(metrics.retries, { provider: slug }, "reason")
     this.fallbacks = counter(metrics.fallbacks, { provider: slug }, "reason")
+    this.heals = counter(metrics.heals, { provider: slug, model }, "row")
     this.requests = new ByName((status) =>
       registry.counter(metrics.requests, { route, ...own, status_class: statusClass(status) })
     )
     this.costs = counter(metrics.cost, own, "")
+    this.endings = counter(metrics.modelWarnings, { provider: slug, model }, "stage")
   }
 
-  used({ input, output }: Usage): void {
+  observeUsage({ input, output }: Usage): void {
     this.tokens.get("input").observe(input)
     this.tokens.get("output").observe(output)
   }
 }
 
 const statusClass = (status: number): string => `${Math.trunc(status / 100)}xx`
-/** Of requests that reached no target. */
+/** The label of requests that reached no target. */
 const none = "none"
 
-/** All series of one route. */
+/** The series of one route. */
 export class RouteMeters {
   readonly activeRequests: Gauge
   private readonly registry: SeriesRegistry
@@ -128,33 +134,33 @@ export class RouteMeters {
     this.overheads = new ByName((streamed) => registry.histogram(metrics.overhead, { route, streamed }))
   }
 
-  /** Only routes that stream have it. */
+  /** Only routes that stream have this series. */
   get activeStreams(): Gauge {
     return this.registry.gauge(metrics.activeStreams, { route: this.route })
   }
 
-  /** `model` is a name of the closed set. */
-  target(answering: Answering, operation: string, model: string, key: string | undefined): TargetMeters {
+  /** `model` is a name of a closed set, so that the number of series stays bounded. */
+  target(account: Account, operation: string, model: string, key: string | undefined): TargetMeters {
     const name = key === undefined ? model : `${model}\n${key}`
-    const ofSlug = this.targets.get(answering.slug)
-    const met = ofSlug?.get(name)
-    if (met !== undefined) return met
-    const made = new TargetMeters(this.registry, this.route, answering, operation, model, key)
-    if (ofSlug === undefined) this.targets.set(answering.slug, new Map([[name, made]]))
+    const ofSlug = this.targets.get(account.slug)
+    const existing = ofSlug?.get(name)
+    if (existing !== undefined) return existing
+    const made = new TargetMeters(this.registry, this.route, account, operation, model, key)
+    if (ofSlug === undefined) this.targets.set(account.slug, new Map([[name, made]]))
     else ofSlug.set(name, made)
     return made
   }
 
-  ended(status: number, durationSeconds: number, target: TargetMeters | undefined): void {
+  observeRequest(status: number, durationSeconds: number, target: TargetMeters | undefined): void {
     this.http.get(status).observe(durationSeconds)
     ;(target?.requests ?? this.refused).get(status).add(1)
   }
 
-  overhead(seconds: number, stream: boolean): void {
+  observeOverhead(seconds: number, stream: boolean): void {
     this.overheads.get(stream ? "true" : "false").observe(seconds)
   }
 
-  cached(result: string): void {
+  countCacheResult(result: string): void {
     this.cache.get(result).add(1)
   }
 }

@@ -1,5 +1,5 @@
-// Metrics of the process itself, read when somebody looks: memory, CPU, the event loop, and what runs.
-// It must not know requests.
+// Process metrics, read at each scrape or export: memory, CPU, event loop lag, and versions.
+// Must not know requests.
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { getHeapStatistics } from "node:v8"
 import * as Effect from "effect/Effect"
@@ -8,22 +8,22 @@ import * as Version from "effect/Version"
 import { metrics } from "./metrics.ts"
 import { SeriesRegistry } from "./Series.ts"
 
-/** How often the event loop is looked at; a look costs a microsecond. */
-const lookMillis = 20
+/** The resolution of the event loop monitor; each sample costs about 1 µs. */
+const sampleMillis = 20
 
 const cpuSeconds = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000 / 1000
 }
 
-/** For as long as the scope lives. */
+/** Registers the metrics for the life of the scope. */
 const layer = (version: string): Layer.Layer<never> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const delay = yield* Effect.acquireRelease(
         Effect.sync(() => {
-          const histogram = monitorEventLoopDelay({ resolution: lookMillis })
+          const histogram = monitorEventLoopDelay({ resolution: sampleMillis })
           histogram.enable()
           return histogram
         }),
@@ -38,8 +38,8 @@ const layer = (version: string): Layer.Layer<never> =>
       registry.read(metrics.residentMemory, {}, () => process.memoryUsage.rss())
       registry.gauge(metrics.startTime, {}).value = performance.timeOrigin / 1000
       registry.read(metrics.eventLoopLag, {}, () => {
-        // What the timer itself waits is no lag.
-        const lag = Math.max(0, (delay.percentile(99) / 1000 / 1000 - lookMillis) / 1000)
+        // The monitor's values include the wait of its own timer.
+        const lag = Math.max(0, (delay.percentile(99) / 1000 / 1000 - sampleMillis) / 1000)
         delay.reset()
         return lag
       })

@@ -1,5 +1,5 @@
-// Series of metrics as plain numbers, updated without a look-up and read by whoever exports Effect's metric registry.
-// It must not know what is measured.
+// Metric series (counter, gauge, histogram) as plain numbers, registered in Effect's metric registry for exporters.
+// Must not know what is measured.
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import type { MetricSpec } from "./metrics.ts"
@@ -17,7 +17,7 @@ export class Gauge {
   value = 0
 }
 
-/** Counts of values per bucket; the last bucket takes what is beyond all bounds. */
+/** Counts of values per bucket; the last bucket takes values over all bounds. */
 export class Histogram {
   private readonly bounds: ReadonlyArray<number>
   private readonly counts: Array<number>
@@ -42,7 +42,7 @@ export class Histogram {
     if (value > this.max) this.max = value
   }
 
-  /** Adds all of another with the same bounds. */
+  /** Adds the counts of another histogram with the same bounds. */
   merge(other: Histogram): void {
     for (let at = 0; at < this.counts.length; at++) this.counts[at] = (this.counts[at] ?? 0) + (other.counts[at] ?? 0)
     this.count += other.count
@@ -61,27 +61,27 @@ export class Histogram {
 
 const hooks = <State>(get: () => State) => ({ get, update: () => undefined, modify: () => undefined })
 
-/** Unit is an attribute that exporters take out again. */
+/** Effect has no field for the unit, so it is an attribute, which exporters remove again. */
 const options = ({ description, unit }: MetricSpec, labels: Labels) => ({
   description,
   attributes: unit === undefined ? labels : { ...labels, unit }
 })
 
-/** All series of one metric registry. Asked twice for the same labels it answers the same series. */
+/** The series of one metric registry. The same metric and labels always give the same series. */
 export class SeriesRegistry {
-  private static readonly known = new WeakMap<object, SeriesRegistry>()
+  private static readonly byOwner = new WeakMap<object, SeriesRegistry>()
   private readonly context: Context.Context<never>
   private readonly counters = new Map<string, Counter>()
   private readonly gauges = new Map<string, Gauge>()
   private readonly histograms = new Map<string, Histogram>()
 
-  /** Of the registry a context holds: several gateways of one process share their series. */
+  /** For the metric registry in the context: several gateways of one process share their series. */
   static of(context: Context.Context<never>): SeriesRegistry {
     const owner = Context.get(context, Metric.MetricRegistry)
-    const known = SeriesRegistry.known.get(owner)
-    if (known !== undefined) return known
+    const existing = SeriesRegistry.byOwner.get(owner)
+    if (existing !== undefined) return existing
     const made = new SeriesRegistry(Context.make(Metric.MetricRegistry, owner))
-    SeriesRegistry.known.set(owner, made)
+    SeriesRegistry.byOwner.set(owner, made)
     return made
   }
 
@@ -90,7 +90,7 @@ export class SeriesRegistry {
   }
 
   counter(spec: MetricSpec, labels: Labels): Counter {
-    return kept(this.counters, spec, labels, () => {
+    return getOrMake(this.counters, spec, labels, () => {
       const series = new Counter()
       this.read(spec, labels, () => series.count)
       return series
@@ -98,7 +98,7 @@ export class SeriesRegistry {
   }
 
   gauge(spec: MetricSpec, labels: Labels): Gauge {
-    return kept(this.gauges, spec, labels, () => {
+    return getOrMake(this.gauges, spec, labels, () => {
       const series = new Gauge()
       this.read(spec, labels, () => series.value)
       return series
@@ -106,7 +106,7 @@ export class SeriesRegistry {
   }
 
   histogram(spec: MetricSpec, labels: Labels): Histogram {
-    return kept(this.histograms, spec, labels, () => {
+    return getOrMake(this.histograms, spec, labels, () => {
       const series = new Histogram(spec)
       const metric = Metric.histogram(spec.name, { ...options(spec, labels), boundaries: spec.buckets ?? [] })
       Metric.registerUnsafe(
@@ -118,7 +118,7 @@ export class SeriesRegistry {
     })
   }
 
-  /** A number that is worked out when somebody looks. */
+  /** A number that is computed at each scrape or export. */
   read(spec: MetricSpec, labels: Labels, get: () => number): void {
     const registered = options(spec, labels)
     if (spec.kind === "counter") {
@@ -138,11 +138,11 @@ export class SeriesRegistry {
   }
 }
 
-const kept = <Kind>(known: Map<string, Kind>, { name }: MetricSpec, labels: Labels, make: () => Kind): Kind => {
+const getOrMake = <Kind>(series: Map<string, Kind>, { name }: MetricSpec, labels: Labels, make: () => Kind): Kind => {
   const key = JSON.stringify([name, labels])
-  const met = known.get(key)
-  if (met !== undefined) return met
+  const existing = series.get(key)
+  if (existing !== undefined) return existing
   const made = make()
-  known.set(key, made)
+  series.set(key, made)
   return made
 }

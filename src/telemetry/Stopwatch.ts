@@ -1,8 +1,8 @@
-// Milliseconds of a clock that never goes back, for measuring how long something takes.
-// It must not be asked what time it is.
+// Milliseconds of a monotonic clock, for measuring durations.
+// Must not be used for the time of day.
 import * as Context from "effect/Context"
 
-/** Replaceable where durations must be known beforehand. */
+/** A reference, so that tests can fix the durations. */
 export const Stopwatch: Context.Reference<() => number> = Context.Reference<() => number>(
   "gateway/telemetry/Stopwatch",
   {

@@ -1,23 +1,11 @@
-// The words of the GenAI semantic conventions, v1.41.1: what operations, providers, requests and answers are called in metrics and spans.
-// It must not know series, spans or HTTP.
+// Attribute names and values of the GenAI semantic conventions, v1.41.1, for operations, providers, requests and responses.
+// Must not know series, spans or HTTP.
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { PerKind, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Attributes, AttributeValue } from "./Tracing.ts"
 
 export const schemaUrl = "https://opentelemetry.io/schemas/1.41.1"
-
-/** `image_generation` and `count_tokens` are no words of the conventions; others use the first of them as well. */
-const operations: Readonly<Record<string, string>> = {
-  chat: "chat",
-  messages: "chat",
-  embeddings: "embeddings",
-  images: "image_generation",
-  countTokens: "count_tokens",
-  messagesCountTokens: "count_tokens"
-}
-
-export const operationName = (operation: string): string => operations[operation] ?? operation
 
 const providers: PerKind<string> = { "vertex-ai": "gcp.vertex_ai", google: "gcp.gemini" }
 
@@ -33,20 +21,20 @@ const number = (value: Json | undefined): number | undefined => (typeof value ==
 const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined)
 const texts = (value: Json | undefined): ReadonlyArray<string> | undefined => {
   const list = Array.isArray(value) ? value : [value]
-  const found = list.filter((one): one is string => typeof one === "string")
-  return found.length === 0 ? undefined : found
+  const strings = list.filter((one): one is string => typeof one === "string")
+  return strings.length === 0 ? undefined : strings
 }
 
-/** What kind of output a request asks for; undefined when it leaves that open. */
+/** The output type that a request asks for; undefined when it leaves the type open. */
 const outputType = (operation: string, { modalities, response_format: format }: JsonObject): string | undefined => {
-  const asked = Array.isArray(modalities) ? modalities : []
-  if (operation === "images" || asked.includes("image")) return "image"
-  if (asked.includes("audio")) return "speech"
+  const requested = Array.isArray(modalities) ? modalities : []
+  if (operation === "images" || requested.includes("image")) return "image"
+  if (requested.includes("audio")) return "speech"
   const type = isJsonObject(format) ? format["type"] : undefined
   return type === "json_object" || type === "json_schema" ? "json" : type === "text" ? "text" : undefined
 }
 
-/** Everything of a client's request that has a name in the conventions; OpenAI's and Anthropic's fields are read alike. */
+/** The fields of a request that have a name in the conventions. OpenAI's and Anthropic's fields are read alike. */
 export const requestAttributes = (operation: string, request: JsonObject): Attributes => {
   const draft: Draft = {}
   const count = number(request["n"])
@@ -66,14 +54,14 @@ export const requestAttributes = (operation: string, request: JsonObject): Attri
   return draft
 }
 
-/** What an answer says of itself. */
-export interface AnswerFacts {
+/** Facts from a response body. */
+export interface ResponseFacts {
   readonly id: string | undefined
   readonly model: string | undefined
   readonly finishReasons: ReadonlyArray<string>
 }
 
-export const answerAttributes = ({ finishReasons, id, model }: AnswerFacts): Attributes => {
+export const responseAttributes = ({ finishReasons, id, model }: ResponseFacts): Attributes => {
   const draft: Draft = {}
   set(draft, "gen_ai.response.id", text(id))
   set(draft, "gen_ai.response.model", text(model))

@@ -1,11 +1,11 @@
-// Every metric of the service: its name, unit, buckets and meaning. The only place where metrics are named.
-// It must not know how they are counted or exported.
+// Every metric of the service: its name, unit, buckets, labels and description. The only place that names metrics.
+// Must not know how metrics are counted or exported.
 
 export interface MetricSpec {
   readonly name: string
   readonly kind: "counter" | "gauge" | "histogram"
   readonly description: string
-  /** Every label a series may have, as Prometheus writes it. */
+  /** Every label that a series may have, in Prometheus' spelling. */
   readonly labels: ReadonlyArray<string>
   readonly unit?: string
   /** Upper bounds, for histograms. */
@@ -15,7 +15,7 @@ export interface MetricSpec {
 const powers = (start: number, factor: number, count: number): ReadonlyArray<number> =>
   Array.from({ length: count }, (_, at) => Number((start * factor ** at).toPrecision(12)))
 
-/** Buckets as the GenAI semantic conventions 1.41.1 advise them. */
+/** The buckets that the GenAI semantic conventions 1.41.1 recommend. */
 const seconds = powers(0.01, 2, 14)
 const tokens = powers(1, 4, 14)
 const firstToken = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -73,7 +73,7 @@ export const metrics = {
   ),
   outputChunk: timing(
     "gen_ai.client.operation.time_per_output_chunk",
-    "Between the chunks of a stream, behind the first.",
+    "Between the chunks of a stream, after the first.",
     genAi
   ),
   requestDuration: timing("gen_ai.server.request.duration", "A whole request as its caller sees it.", failing),
@@ -85,7 +85,7 @@ export const metrics = {
   ),
   outputToken: timing(
     "gen_ai.server.time_per_output_token",
-    "Time per output token of a stream, behind the first.",
+    "Time per output token of a stream, after the first.",
     genAi,
     perToken
   ),
@@ -121,10 +121,24 @@ export const metrics = {
   ),
   retries: counter("gateway_retries_total", "Calls repeated at the same target, by why.", "provider", "reason"),
   fallbacks: counter("gateway_fallbacks_total", "Calls that went to another target, by why.", "provider", "reason"),
+  heals: counter(
+    "gateway_heals_total",
+    "Requests that succeeded after a known refusal, by the row of the refusal; the facts about the model need an update.",
+    "provider",
+    "model",
+    "row"
+  ),
   circuitState: gauge(
     "gateway_circuit_state",
     "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.",
     "target"
+  ),
+  modelWarnings: counter(
+    "gateway_model_warnings_total",
+    "Requests to a model whose end is announced or past, by its stage: deprecated or shut_down.",
+    "provider",
+    "model",
+    "stage"
   ),
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
   cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model", "key_id"),
@@ -140,10 +154,15 @@ export const metrics = {
     "budget"
   ),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
-  configReloads: counter(
-    "gateway_config_reload_total",
-    "Times the configuration was read anew, by whether it was taken over.",
-    "result"
+  configReloads: counter("gateway_config_reload_total", "Reloads of the configuration, by result.", "result"),
+  responsesUnstored: counter(
+    "gateway_responses_unstored_total",
+    "Responses that were to be kept and are not, because they are too large or the store did not take them.",
+    "reason"
+  ),
+  carriersCut: counter(
+    "gateway_carriers_cut_total",
+    "Responses whose encrypted reasoning was over its limit, so that its largest entries were left out."
   ),
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
   logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
@@ -152,7 +171,13 @@ export const metrics = {
     "gateway_usage_dropped_total",
     "Ended requests that are in no list and no sum because too many waited."
   ),
-  buildInfo: gauge("gateway_build_info", "Always 1; its labels say what runs.", "version", "node", "effect"),
+  buildInfo: gauge(
+    "gateway_build_info",
+    "Always 1; its labels name the running versions.",
+    "version",
+    "node",
+    "effect"
+  ),
   cpu: counter("process_cpu_seconds_total", "User and system CPU time."),
   residentMemory: gauge("process_resident_memory_bytes", "Resident memory."),
   startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
@@ -167,5 +192,5 @@ export const metrics = {
 
 const timed = /\.(duration|time_(to_first|per)_[a-z_]+)$/
 
-/** Prometheus wants the unit in the name; dots become underscores by themselves. */
+/** Prometheus has the unit in the name; its exporter replaces dots by underscores. */
 export const prometheusName = (name: string): string => (timed.test(name) ? `${name}_seconds` : name)

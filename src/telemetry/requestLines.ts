@@ -1,23 +1,26 @@
-// The lines of the log that tell of a request: as JSON for machines, or readable on a terminal.
-// It must not know where lines go. JSON is put together by hand, because every request pays for it.
+// Log lines of requests and failed upstream calls: as JSON, or readable on a terminal.
+// Must not know where lines go. The JSON is concatenated by hand, because every request pays for it.
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
-import { remembered } from "../domain/remembered.ts"
+import { memoizeBounded } from "../domain/memoizeBounded.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 
 export type LogLevel = "info" | "warn" | "error"
 
-/** What went wrong here or upstream is an error, what a caller can mend or did is a warning. */
+/** Faults of the gateway or of an upstream are errors. Faults of the client and cancellations are warnings. */
 export const levelOf = ({ status, errorCode }: Pick<RequestRow, "status" | "errorCode">): LogLevel =>
   status >= 500 ? "error" : status >= 400 || errorCode !== undefined ? "warn" : "info"
 
-/** `.000Z` to `.999Z`, and a thousandth as a decimal: `""`, `.001` to `.999`, without zeros at the end. */
+/** `ends`: `000Z` to `999Z`. `decimals`: thousandths as `""` or `.001` to `.999`, without trailing zeros. */
 const ends = Array.from({ length: 1000 }, (_, at) => `${String(at).padStart(3, "0")}Z`)
 const decimals = ends.map((end) => {
   const digits = end.slice(0, 3).replace(/0+$/, "")
   return digits === "" ? "" : `.${digits}`
 })
 
-/** Dates are dear; all moments of a second begin alike, and most requests end in the same one as the one before. */
+/**
+ * Formatting a date is slow, and most requests end in the same second as the one before: the start of the text is
+ * reused.
+ */
 const timeOf = (() => {
   let second = -1
   let start = ""
@@ -31,19 +34,19 @@ const timeOf = (() => {
   }
 })()
 
-/** Microseconds are fine enough. */
-export const round = (millis: number): number => Math.round(millis * 1000) / 1000
+/** Milliseconds, rounded to whole microseconds. */
+export const roundToMicros = (millis: number): number => Math.round(millis * 1000) / 1000
 
-/** The same as text; numbers with a fraction are dear to print. */
+/** The same as text. Printing a number with a fraction is slow, so the fraction comes from a table. */
 const millisText = (millis: number): string => {
   const micros = Math.round(millis * 1000)
   const whole = Math.floor(micros / 1000)
   return `${whole}${decimals[micros - whole * 1000]}`
 }
 
-const quoted = remembered((text: string): string => JSON.stringify(text))
+const quoted = memoizeBounded((text: string): string => JSON.stringify(text))
 
-/** Request ids, slugs, model ids and routes hold nothing that JSON would escape: their grammars see to that. */
+/** Request ids, slugs, model ids and routes need no JSON escapes: their grammars exclude such characters. */
 const opening = (row: RequestRow, level: LogLevel, what: string): string =>
   `{"ts":"${timeOf(row.endedMillis)}","level":"${level}","msg":"${what}","request_id":"${row.requestId}","trace_id":${JSON.stringify(row.traceId)}`
 
@@ -51,18 +54,18 @@ const plain = (name: string, value: string | undefined): string => (value === un
 const number = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`)
 const millis = (name: string, value: number | undefined): string =>
   value === undefined ? "" : `,"${name}":${millisText(value)}`
-/** Names that operators and upstreams give; they are few. */
+/** Names from operators and upstreams. Their number is small, so the quoted texts are remembered. */
 const named = (name: string, value: string | undefined): string =>
   value === undefined ? "" : `,"${name}":${quoted(value)}`
-/** Millionths of a dollar. */
+/** From millionths of a US dollar. */
 const dollars = (micros: number | undefined): string => (micros === undefined ? "" : `,"cost_usd":${dollarsOf(micros)}`)
 
-/** One line for a request; what is not known is left out. */
+/** One line for a request; unknown facts are left out. */
 export const requestLine = (row: RequestRow, level: LogLevel): string =>
   `${opening(row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
     "target",
     row.target
-  )},"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
+  )}${named("model_warning", row.modelWarning)},"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
     "ttft_ms",
     row.ttftMillis
   )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${dollars(
@@ -75,11 +78,11 @@ export const attemptLine = (row: RequestRow, attempt: AttemptRow, position: numb
     position + 1
   }${number("upstream_status", attempt.upstreamStatus)}${millis("duration_ms", attempt.durationMillis)}${named("error_code", attempt.errorCode)}}`
 
-/** Whole milliseconds, or seconds when there are many. */
+/** Whole milliseconds below 10 s, else seconds. */
 const span = (value: number): string =>
   value < 10 * 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`
 
-/** The same for the eye: what has no value is left out. */
+/** One line for a terminal; unknown facts are left out. */
 export const prettyLine = (row: RequestRow): string =>
   [
     timeOf(row.endedMillis).slice(11, 19),
@@ -90,6 +93,7 @@ export const prettyLine = (row: RequestRow): string =>
     row.ttftMillis === undefined ? undefined : `first ${span(row.ttftMillis)}`,
     row.usage === undefined ? undefined : `${row.usage.input}+${row.usage.output} tokens`,
     row.costMicros === undefined ? undefined : `$${dollarsOf(row.costMicros).toFixed(6)}`,
+    row.modelWarning,
     row.attempts.length > 1 ? `${row.attempts.length} calls` : undefined,
     row.errorCode,
     row.requestId

@@ -1,5 +1,5 @@
-// What a translator is: four pure functions and a fold, and how folds become machines.
-// It must not know any dialect.
+// Types of a translator (request, response, failure, stream fold) and the machines that run stream folds.
+// Must not depend on a dialect.
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
@@ -7,6 +7,7 @@ import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { ModelFacts } from "./shared/google/modelFacts.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
@@ -15,43 +16,47 @@ export interface KnownSignature {
   readonly signature: string
 }
 
-/** What became of media behind an address whose upstream takes bytes only. */
+/** The outcome of fetching a media address for an upstream without URL support. */
 export type FetchedMedia =
-  /** Bytes in base64; the type is what the host says. */
+  /** Bytes in base64; the type is the host's `content-type`. */
   | { readonly _tag: "Fetched"; readonly contentType: string | undefined; readonly data: string }
   | { readonly _tag: "Failed"; readonly message: string }
-  /** The request is shown only; to be sent it would be fetched. */
+  /** A dry run: the media would be fetched before sending. */
   | { readonly _tag: "Shown" }
 
-/** Everything a translation may depend on besides the body: values and pure functions only. */
+/** Everything a translation may depend on in addition to the body: values and pure functions only. */
 export interface TranslateContext {
-  /** `chatcmpl-<uuid>`, the same on every chunk. */
+  /** `chatcmpl-<uuid>`, equal on every chunk. */
   readonly id: string
   readonly createdSeconds: number
-  /** The model as the client wrote it. */
+  /** The model in the client's spelling. */
   readonly model: string
   readonly target: {
     readonly kind: ProviderKind
     readonly family: "gemini" | "claude" | "openai" | "predict"
     /** Without slug and prefix. */
     readonly modelId: string
+    /** All that is known of the model; of an unknown id that of the nearest one. */
+    readonly record: ModelRecord
     readonly facts: ModelFacts
-    /** `family/kind`, the issuer of signatures of this target. */
+    /** `family/kind`, the issuer of this target's signatures. */
     readonly issuer: string
   }
   readonly strict: boolean
+  /** True: answers list the order of blocks, calls and pictures. Chat clients never get that list. */
+  readonly ordered?: boolean | undefined
   readonly betas: ReadonlyArray<string>
-  /** What schemas may copy when their references are resolved, if four times the request is less. */
+  /** The minimum copy allowance for resolving schema references; four times the request if that is more. */
   readonly schemaCopyBytes: number
   /** `call-<uuid>` of the n-th call of this answer. */
   readonly callId: (n: number) => string
-  /** What the signature memory knows of a call of the history. */
+  /** The stored signature of a call of the history. */
   readonly signature: (callId: string) => KnownSignature | undefined
-  /** What was fetched from an address; undefined for what was not asked for. */
+  /** The fetched media of an address; undefined for other addresses. */
   readonly media: (url: string) => FetchedMedia | undefined
 }
 
-/** An error inside a 200 stream: data to the machine, a failure to the shell. Nothing follows it. */
+/** An error inside a 200 stream: a value for the machine, a failure for the caller. It is the last output. */
 export interface StreamFailed {
   readonly _tag: "StreamFailed"
   readonly reason: Reason
@@ -60,36 +65,44 @@ export const streamFailed = (reason: Reason): StreamFailed => ({ _tag: "StreamFa
 export const isStreamFailed = (value: unknown): value is StreamFailed =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "StreamFailed"
 
-/** A parameter that is sent with another value than asked. */
+/** A parameter that is sent with another value than requested. */
 export interface Adjustment {
   readonly param: string
   readonly asked: string
   readonly sent: string
-  /** The values the model takes, for a refusal. */
+  /** The accepted values, for an error message. */
   readonly takes: ReadonlyArray<string>
+  /** Words of the refusal when adjusting is forbidden; undefined: that of an unsupported parameter. */
+  readonly refusal?: { readonly code: string; readonly param: string; readonly message: string } | undefined
 }
 
-/** An adjustment as headers and dry runs name it. */
+/** An adjustment in the text form of headers and dry runs. */
 export const adjustmentText = ({ asked, param, sent }: Adjustment): string => `${param}=${asked}>${sent}`
 
-/** The upstream body of a request, upstream headers the body implies, and the parameters that have no place in it. */
+/** The upstream body of a request, upstream headers the body implies, and the parameters without an equivalent. */
 export interface Translated<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
   readonly ignored: ReadonlyArray<string>
-  /** Undefined: everything in the body is as it was asked. */
+  /** Undefined: every value in the body is as requested. */
   readonly adjusted?: ReadonlyArray<Adjustment> | undefined
 }
 
-/** What a request is cut into where its upstream takes it in several calls: at least one part, in order. */
+/** The parts of a request for an upstream that needs several calls: at least one part, in order. */
 export type Parts<Req> = readonly [Req, ...ReadonlyArray<Req>]
 
 export interface Unary<Req, Body, Reply, Out> {
   readonly name: string
   readonly reply: Schema.Codec<Reply, Json>
   readonly request: (request: Req, context: TranslateContext) => Result.Result<Translated<Body>, RequestFault>
-  readonly response: (reply: Reply, context: TranslateContext, request: Req) => Result.Result<Out, Reason>
-  /** Total: every status, any body. `body` is parsed JSON when it parses, else the text. */
+  /** `headers` are those of the response; undefined where they are not at hand. */
+  readonly response: (
+    reply: Reply,
+    context: TranslateContext,
+    request: Req,
+    headers?: Readonly<Record<string, string>>
+  ) => Result.Result<Out, Reason>
+  /** Total: accepts every status and body. `body` is parsed JSON when it parses, else the text. */
   readonly failure: (
     status: number,
     headers: Readonly<Record<string, string>>,
@@ -101,12 +114,35 @@ export interface Unary<Req, Body, Reply, Out> {
 export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends Unary<Req, Body, Reply, Out> {
   readonly event: Schema.Codec<Event, Json>
   /** A fold over the parsed JSON of events; it decodes them itself with `event`. */
-  readonly stream: (context: TranslateContext, request: Req) => Fold<State, Json, Chunk | StreamFailed>
+  readonly stream: (
+    context: TranslateContext,
+    request: Req,
+    headers?: Readonly<Record<string, string>>
+  ) => Fold<State, Json, Chunk | StreamFailed>
+  /** Only for upstreams that give a long answer in several hops. */
+  readonly hops?: HopTranslation<Req, Body, Reply, Out>
 }
 
-/** How far a stream has come, for the charge of one that is cut. */
+/** How the hops of one answer are asked for and joined. */
+export interface HopTranslation<Req, Body, Reply, Out> {
+  /** The body of the next hop: that of the first, and the token. */
+  readonly body: (body: Body, token: string) => Body
+  /** Undefined: the answer is over. */
+  readonly token: (reply: Reply) => string | undefined
+  /** The upstream's counts of all hops. */
+  readonly usage: (replies: ReadonlyArray<Reply>) => Usage
+  /** One answer of the replies so far; `isInterrupted`: the rest could not be had. */
+  readonly join: (
+    replies: ReadonlyArray<Reply>,
+    context: TranslateContext,
+    request: Req,
+    isInterrupted: boolean
+  ) => Result.Result<Out, Reason>
+}
+
+/** The progress of a stream, for charging a stream that is cut. */
 export interface Progress {
-  /** Whether the upstream's last counts have come; undefined: they come with the end of the stream. */
+  /** Whether the upstream's last counts arrived; undefined: counts arrive with the end of the stream. */
   readonly isCounted: boolean | undefined
   /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
   readonly characters: number
@@ -114,31 +150,44 @@ export interface Progress {
 
 export const noProgress: Progress = { isCounted: undefined, characters: 0 }
 
-/** A pure left fold that answers outputs; `onHalt` gives what is owed when the input ends. */
+/** A pure left fold with outputs; `onHalt` emits the outputs due when the input ends. */
 export interface Fold<State, In, Out> {
   readonly initial: () => State
   readonly step: (state: State, input: In) => readonly [State, ReadonlyArray<Out>]
   readonly onHalt: (state: State) => ReadonlyArray<Out>
-  /** What the upstream has counted so far; asked once, when the stream is over or was left. */
+  /** The upstream's counts so far; read once, when the stream is over or was left. */
   readonly usage?: (state: State) => Usage | undefined
   /** Read together with `usage`. */
   readonly progress?: (state: State) => Progress
+  /** The next hop of an answer that stopped at the limit of one request; read at the end of the input. */
+  readonly next?: (state: State) => { readonly token: string; readonly state: State } | undefined
 }
 
-/** A fold with its state closed over. */
+/** A fold bound to its state. */
 export interface Machine<In, Out> {
-  /** All steps at once: what one network read holds, without a machine in between for each event. */
+  /** Processes all inputs of one network read without an intermediate machine per event. */
   readonly steps: (inputs: ReadonlyArray<In>) => Stepped<In, Out>
   readonly halt: () => ReadonlyArray<Out>
-  /** What the upstream has counted so far. */
+  /** The upstream's counts so far. */
   readonly usage: () => Usage | undefined
   readonly progress: () => Progress
+  /** Asked at the end of the input, before `halt`; undefined: the answer is over, or cannot be continued. */
+  readonly next?: () => NextHop<In, Out> | undefined
 }
 
-/** The machine that goes on, and what came out. */
+/** The token that asks for the rest of an answer, and the machine that reads the rest. */
+export interface NextHop<In, Out> {
+  readonly token: string
+  readonly machine: Machine<In, Out>
+}
+
+/** The next machine and the outputs. */
 type Stepped<In, Out> = readonly [Machine<In, Out>, ReadonlyArray<Out>]
 
-/** A class: a machine is made for every read of every stream, and shares its methods where an object would hold new ones. */
+/**
+ * A class: every read of every stream creates a machine, and instances share methods where an object would hold new
+ * ones.
+ */
 class Folding<State, In, Out> implements Machine<In, Out> {
   private readonly fold: Fold<State, In, Out>
   private readonly state: State
@@ -170,6 +219,11 @@ class Folding<State, In, Out> implements Machine<In, Out> {
   progress(): Progress {
     return this.fold.progress?.(this.state) ?? noProgress
   }
+
+  next(): NextHop<In, Out> | undefined {
+    const hop = this.fold.next?.(this.state)
+    return hop === undefined ? undefined : { token: hop.token, machine: new Folding(this.fold, hop.state) }
+  }
 }
 
 export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> =>
@@ -178,16 +232,18 @@ export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In,
 class Composed<A, B, C> implements Machine<A, C> {
   private readonly first: Machine<A, B>
   private readonly second: Machine<B, C>
+  private readonly restart: (() => Machine<A, B>) | undefined
 
-  constructor(first: Machine<A, B>, second: Machine<B, C>) {
+  constructor(first: Machine<A, B>, second: Machine<B, C>, restart: (() => Machine<A, B>) | undefined) {
     this.first = first
     this.second = second
+    this.restart = restart
   }
 
   steps(inputs: ReadonlyArray<A>): Stepped<A, C> {
     const [first, between] = this.first.steps(inputs)
     const [second, out] = this.second.steps(between)
-    return [new Composed(first, second), out]
+    return [new Composed(first, second, this.restart), out]
   }
 
   halt(): ReadonlyArray<C> {
@@ -202,11 +258,22 @@ class Composed<A, B, C> implements Machine<A, C> {
   progress(): Progress {
     return this.second.progress()
   }
+
+  next(): NextHop<A, C> | undefined {
+    const hop = this.restart === undefined ? undefined : this.second.next?.()
+    return hop === undefined || this.restart === undefined
+      ? undefined
+      : { token: hop.token, machine: new Composed(this.restart(), hop.machine, this.restart) }
+  }
 }
 
 /** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
 export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> =>
-  new Composed(first, second)
+  new Composed(first, second, undefined)
+
+/** The same, where a later hop of one answer is read by a new first machine and the second machine goes on. */
+export const composeHops = <A, B, C>(first: () => Machine<A, B>, second: Machine<B, C>): Machine<A, C> =>
+  new Composed(first(), second, first)
 
 /** Runs a machine over all inputs and halts it. */
 export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {
@@ -214,7 +281,7 @@ export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In
   return [...out, ...last.halt()]
 }
 
-/** What a chat pair does with one known parameter of the request. */
+/** The treatment of one known request parameter by a translator pair. */
 export type ParamRule =
   | { readonly kind: "mapped"; readonly to: string }
   | { readonly kind: "ignored"; readonly why: string }

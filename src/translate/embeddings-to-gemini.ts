@@ -1,5 +1,5 @@
-// The pairs of embeddings and Gemini's own embedding calls: batchEmbedContents of the Gemini API, embedContent of Vertex AI.
-// It must not know URLs, credentials or how a request is cut into calls.
+// Translator pairs: embeddings to Gemini (batchEmbedContents of the Gemini API, embedContent of Vertex AI).
+// Must not depend on URLs, credentials or the splitting of requests.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
@@ -10,11 +10,11 @@ import {
   type EmbedContentRequest
 } from "../wire/google/EmbedContent.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
-import { embeddingList, numbersOf, vectorOf } from "./shared/reply/embeddingList.ts"
-import { count } from "./shared/reply/counts.ts"
+import { embeddingList, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
+import { readCount } from "./shared/reply/counts.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
+import { readEmbeddings, requireTexts } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>
@@ -63,7 +63,7 @@ const batchRequest = (
     ...(title === undefined ? {} : { title }),
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions })
   }
-  return Result.map(textsOnly(inputs), (texts) => ({
+  return Result.map(requireTexts(inputs), (texts) => ({
     body: { requests: texts.map((text) => ({ model, content: { parts: [{ text }] }, ...fields })) },
     headers: {},
     ignored: ignoredOfBatch(request, unused)
@@ -76,10 +76,10 @@ const batchResponse = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const found = (embeddings ?? []).map(({ values }) => {
-    const numbers = numbersOf(values)
-    return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request) }
+    const numbers = readNumbers(values)
+    return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request) }
   })
-  return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
+  return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
 export const embeddingsToBatch: Unary<
@@ -95,7 +95,7 @@ export const embeddingsToBatch: Unary<
   failure: failureFromGoogle
 }
 
-/** One input per call; `cutEmbeddings` sees to that. */
+/** One input per call; `cutEmbeddings` guarantees that. */
 const embedContentRequest = (
   request: EmbeddingsRequest
 ): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
@@ -109,7 +109,7 @@ const embedContentRequest = (
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
     ...(autoTruncate === undefined ? {} : { autoTruncate })
   }
-  return Result.map(textsOnly(inputs), ([text = ""]) => ({
+  return Result.map(requireTexts(inputs), ([text = ""]) => ({
     body: {
       content: { parts: [{ text }] },
       ...(Object.keys(config).length === 0 ? {} : { embedContentConfig: config })
@@ -124,12 +124,12 @@ const embedContentResponse = (
   context: TranslateContext,
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
-  const numbers = numbersOf(embedding?.values)
+  const numbers = readNumbers(embedding?.values)
   const found =
     numbers === undefined
       ? []
-      : [{ embedding: vectorOf(numbers, request), ...(truncated === true ? { truncated } : {}) }]
-  return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
+      : [{ embedding: encodeVector(numbers, request), ...(truncated === true ? { truncated } : {}) }]
+  return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
 export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequest, EmbedContentReply, EmbeddingList> =

@@ -1,15 +1,15 @@
-// The pair of embeddings and OpenAI-compatible endpoints: passed whole, with what only the gateway understands taken out.
-// It must not know URLs or credentials.
+// Translator pair: embeddings to OpenAI-compatible endpoints; passes the request without the gateway's own fields.
+// Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
 import { UpstreamEmbeddings } from "../wire/openai/UpstreamEmbeddings.ts"
-import { count } from "./shared/reply/counts.ts"
-import { embeddingList, type Found, numbersOf, vectorOf } from "./shared/reply/embeddingList.ts"
+import { readCount } from "./shared/reply/counts.ts"
+import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
 import { failureFromOpenAi } from "./shared/reply/openAiFailure.ts"
 import { ignored, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
+import { readEmbeddings, requireTexts } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const ours = ignored("no field of OpenAI's")
@@ -28,7 +28,7 @@ export const openAiEmbeddingsParams: Readonly<Record<KnownEmbeddingsParam, Param
 
 const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(openAiEmbeddingsParams))
 
-/** The client's own fields in their order, known or not. */
+/** The client's fields in their order, known and unknown. */
 type Body = Readonly<Record<string, unknown>>
 
 const request = (
@@ -45,28 +45,28 @@ const request = (
     if (rule?.kind === "ignored") unused.push(name)
     else fields.push([name, name === "model" ? target.modelId : value])
   }
-  return Result.map(textsOnly(wish.success.inputs), () => ({
+  return Result.map(requireTexts(wish.success.inputs), () => ({
     body: Object.fromEntries(fields),
     headers: {},
     ignored: unused
   }))
 }
 
-/** Vectors belong to the inputs their index names, else to those at their own place. */
+/** Assigns vectors by their index, or by their position when the index is missing. */
 const response = (
   { data, model, usage }: UpstreamEmbeddings,
   context: TranslateContext,
   asked: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const items = data ?? []
-  const found: Array<Found | undefined> = items.map(() => undefined)
+  const found: Array<EmbeddingEntry | undefined> = items.map(() => undefined)
   for (const [position, { embedding, index }] of items.entries()) {
-    const numbers = numbersOf(embedding)
+    const numbers = readNumbers(embedding)
     const at = typeof index === "number" ? index : position
-    if (numbers !== undefined && at in found) found[at] = { embedding: vectorOf(numbers, asked) }
+    if (numbers !== undefined && at in found) found[at] = { embedding: encodeVector(numbers, asked) }
   }
   const served = typeof model === "string" && model !== "" ? model : context.target.modelId
-  return embeddingList(found, count(usage?.prompt_tokens ?? undefined), context, asked, served)
+  return embeddingList(found, readCount(usage?.prompt_tokens ?? undefined), context, asked, served)
 }
 
 export const embeddingsToOpenAi: Unary<EmbeddingsRequest, Body, UpstreamEmbeddings, EmbeddingList> = {

@@ -1,5 +1,5 @@
-// The pair of image generation and Gemini's image models: one picture per call of generateContent.
-// It must not know URLs, credentials or how several pictures become several calls.
+// Translator pair: image generation to Gemini's image models; one picture per generateContent call.
+// Must not depend on URLs, credentials or the splitting of requests.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
@@ -12,18 +12,18 @@ import {
 } from "../wire/google/GenerateContent.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
 import { filterWords } from "./shared/google/filterWords.ts"
-import { usageOf } from "./shared/google/geminiUsage.ts"
-import { failureFromGoogle, failureInside } from "./shared/google/googleFailure.ts"
-import { filteredPicture, noPicture, outputFormatOf, pictureOf } from "./shared/reply/imageList.ts"
+import { geminiUsage } from "./shared/google/geminiUsage.ts"
+import { failureFromGoogle, googleFailureInside } from "./shared/google/googleFailure.ts"
+import { filteredPicture, noPicture, outputFormatOf, encodePicture } from "./shared/reply/imageList.ts"
 import { readLabels } from "./shared/chat-request/labels.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
 import {
   bothSpellings,
   type Canvas,
   type ImagesParam,
-  type ImagesWish,
+  type ImagesOptions,
   readImages,
-  told,
+  readSpelling,
   unusedSpellings
 } from "./shared/readImages.ts"
 import { readSafety } from "./shared/chat-request/safetySettings.ts"
@@ -66,18 +66,18 @@ export const geminiImageParams = {
   partial_images: ignored("pictures come whole")
 } satisfies Record<ImagesParam, ParamRule>
 
-const ignoredParams = ignoredBy(bothSpellings(geminiImageParams))
+const ignoredGeminiImageParams = ignoredBy(bothSpellings(geminiImageParams))
 
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
-/** What Gemini draws. Source: image generation pages of the Gemini API and of Vertex AI. */
+/** Formats that Gemini draws. Source: image generation pages of the Gemini API and of Vertex AI. */
 export const geminiCanvas = (kind: ProviderKind): Canvas => ({
   ratios: kind === "google" ? [...ratios, "1:4", "4:1", "1:8", "8:1"] : ratios,
   hasFourK: true
 })
 
-const imageConfig = (request: ImagesRequest, { aspectRatio, imageSize, output }: ImagesWish, kind: ProviderKind) => {
-  const person = told(request, "person_generation")
+const imageConfig = (request: ImagesRequest, { aspectRatio, imageSize, output }: ImagesOptions, kind: ProviderKind) => {
+  const person = readSpelling(request, "person_generation")
   const isVertex = kind === "vertex-ai"
   return {
     ...(aspectRatio === undefined ? {} : { aspectRatio }),
@@ -99,33 +99,36 @@ const geminiRequest = (
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const { prompt, seed, unused } = wish.success
   const image = imageConfig(request, wish.success, target.kind)
-  // Every image model takes both words, and some refuse IMAGE alone.
+  // Every image model accepts both modalities, and some reject IMAGE alone.
   const generationConfig: Record<string, Json> = { responseModalities: ["TEXT", "IMAGE"] }
   if (Object.keys(image).length > 0) generationConfig["imageConfig"] = image
   if (seed !== undefined) generationConfig["seed"] = seed
-  return Result.map(readSafety("safety_settings", told(request, "safety_settings"), target), (safetySettings) => ({
-    body: {
-      contents: [{ role: "user", parts: [{ text: prompt }] }],
-      generationConfig,
-      ...(safetySettings.length === 0 ? {} : { safetySettings }),
-      ...labels.success.body
-    },
-    headers: {},
-    ignored: ignoredParams(request, [
-      ...unused,
-      ...labels.success.unused,
-      ...(target.kind === "google" ? vertexOnly : [])
-    ])
-  }))
+  return Result.map(
+    readSafety("safety_settings", readSpelling(request, "safety_settings"), target),
+    (safetySettings) => ({
+      body: {
+        contents: [{ role: "user", parts: [{ text: prompt }] }],
+        generationConfig,
+        ...(safetySettings.length === 0 ? {} : { safetySettings }),
+        ...labels.success.body
+      },
+      headers: {},
+      ignored: ignoredGeminiImageParams(request, [
+        ...unused,
+        ...labels.success.unused,
+        ...(target.kind === "google" ? vertexOnly : [])
+      ])
+    })
+  )
 }
 
-/** Drafts inside thoughts are no pictures, and text beside a picture has no place in the answer. */
+/** Skips draft images inside thoughts and text next to the picture. */
 const geminiResponse = (
   reply: GenerateContentReply,
   context: TranslateContext,
   request: ImagesRequest
 ): Result.Result<ImageList, Reason> => {
-  if (reply.error) return Result.fail(failureInside(reply.error))
+  if (reply.error) return Result.fail(googleFailureInside(reply.error))
   const data: Array<Image> = []
   let mimeType: string | undefined
   for (const candidate of reply.candidates ?? []) {
@@ -133,10 +136,10 @@ const geminiResponse = (
       const type = inlineData?.mimeType
       if (thought === true || !inlineData?.data || !type?.startsWith("image/")) continue
       mimeType ??= type
-      data.push(pictureOf(inlineData.data, type, request))
+      data.push(encodePicture(inlineData.data, type, request))
     }
   }
-  if (data.length === 0) return Result.fail(noneBecause(reply))
+  if (data.length === 0) return Result.fail(missingPictureReason(reply))
   return Result.succeed({
     created: context.createdSeconds,
     data,
@@ -146,20 +149,20 @@ const geminiResponse = (
   })
 }
 
-const noneBecause = ({ candidates, promptFeedback }: GenerateContentReply): Reason => {
+const missingPictureReason = ({ candidates, promptFeedback }: GenerateContentReply): Reason => {
   if (promptFeedback?.blockReason) return filteredPicture(promptFeedback.blockReasonMessage)
   const held = candidates?.find(({ finishReason }) => filterWords.has(finishReason ?? ""))
   return held === undefined ? noPicture : filteredPicture(held.finishMessage)
 }
 
-/** What the upstream does not list by kind is text in the prompt, and picture in the answer unless it was thought. */
+/** Tokens without a modality count as text in the prompt, and as image in the answer except thoughts. */
 const imagesUsage = (metadata: UsageMetadata): ImagesUsage => {
   const {
     completion_tokens: output,
     completion_tokens_details: drawn,
     prompt_tokens: input,
     prompt_tokens_details: details
-  } = usageOf(metadata)
+  } = geminiUsage(metadata)
   const image = Math.min(details?.image_tokens ?? 0, input)
   const picture = Math.min(drawn?.image_tokens ?? output - (drawn?.reasoning_tokens ?? 0), output)
   return {

@@ -1,5 +1,5 @@
-// The pair of image generation and Imagen's predict, on both products.
-// It must not know URLs or credentials.
+// Translator pair: image generation to Imagen's predict, on Vertex AI and the Gemini API.
+// Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json } from "../domain/text/json.ts"
@@ -7,11 +7,18 @@ import type { Reason } from "../domain/ProviderError.ts"
 import { PredictReply, type PredictRequest } from "../wire/google/Predict.ts"
 import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
-import { filteredPicture, noPicture, outputFormatOf, pictureOf, refusedPrompt } from "./shared/reply/imageList.ts"
+import { filteredPicture, noPicture, outputFormatOf, encodePicture, refusedPrompt } from "./shared/reply/imageList.ts"
 import { readLabels } from "./shared/chat-request/labels.ts"
-import { normaliseModelId } from "./shared/google/modelFacts.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { bothSpellings, type Canvas, type ImagesParam, readImages, told, unusedSpellings } from "./shared/readImages.ts"
+import {
+  bothSpellings,
+  type Canvas,
+  type ImagesParam,
+  readImages,
+  readSpelling,
+  unusedSpellings
+} from "./shared/readImages.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")
@@ -48,15 +55,15 @@ export const imagenParams = {
   partial_images: ignored("pictures come whole")
 } satisfies Record<ImagesParam, ParamRule>
 
-const ignoredParams = ignoredBy(bothSpellings(imagenParams))
+const ignoredImagenParams = ignoredBy(bothSpellings(imagenParams))
 
 /** Models of the older kind, which draw several pictures in one call. */
-export const isImagen = (modelId: string): boolean => /^(imagen-|imagegeneration(@|$))/.test(normaliseModelId(modelId))
+export const isImagen = ({ family }: ModelRecord): boolean => family === "imagen"
 
-/** What Imagen draws. Source: Vertex AI, Imagen, "Configure aspect ratio". */
+/** Formats that Imagen draws. Source: Vertex AI, Imagen, "Configure aspect ratio". */
 export const imagenCanvas: Canvas = { ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], hasFourK: false }
 
-/** Parameters that go on as they are, `false` and `0` included. */
+/** Parameters sent unchanged, including `false` and `0`. */
 const plain = [
   ["negative_prompt", "negativePrompt"],
   ["guidance_scale", "guidanceScale"],
@@ -77,9 +84,10 @@ const imagenRequest = (
   const { aspectRatio, imageSize, n, output, prompt, seed, unused } = wish.success
   const labels = readLabels(request.labels, target)
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
-  const storageUri = told(request, "storage_uri")
+  const storageUri = readSpelling(request, "storage_uri")
   const stores = storageUri !== undefined && target.kind === "vertex-ai"
-  // Without a count Imagen draws four, where OpenAI's clients expect one; without the reason an answer that was filtered whole is `{}`.
+  // Imagen's default is four pictures; OpenAI's clients expect one. Without `includeRaiReason` a fully filtered answer
+  // is `{}`.
   const parameters: Record<string, Json> = { sampleCount: n, includeRaiReason: true }
   if (aspectRatio !== undefined) parameters["aspectRatio"] = aspectRatio
   if (imageSize !== undefined) parameters["sampleImageSize"] = imageSize
@@ -87,14 +95,14 @@ const imagenRequest = (
   if (seed !== undefined) parameters["seed"] = seed
   if (typeof request.language === "string") parameters["language"] = request.language
   for (const [name, field] of plain) {
-    const value = told(request, name)
+    const value = readSpelling(request, name)
     if (value !== undefined) parameters[field] = value
   }
   if (stores) parameters["storageUri"] = storageUri
   return Result.succeed({
     body: { instances: [{ prompt }], parameters, ...labels.success.body },
     headers: {},
-    ignored: ignoredParams(request, [
+    ignored: ignoredImagenParams(request, [
       ...unused,
       ...labels.success.unused,
       ...(stores ? [] : unusedSpellings(["storage_uri"]))
@@ -102,7 +110,7 @@ const imagenRequest = (
   })
 }
 
-/** Filtered pictures are entries with nothing but a reason: they are left out unless all are. */
+/** A filtered picture is an entry with a reason only; such entries are dropped unless all are filtered. */
 const imagenResponse = (
   { predictions }: PredictReply,
   context: TranslateContext,
@@ -135,14 +143,14 @@ const imagenResponse = (
   })
 }
 
-/** Stored pictures come as the address they were stored under, whatever form was asked for. */
+/** A stored picture is returned as its storage address in every response format. */
 const pictureIn = (
   prediction: { readonly [key: string]: Json | undefined },
   request: ImagesRequest
 ): Image | undefined => {
   const { bytesBase64Encoded: bytes, gcsUri, mimeType } = prediction
   if (typeof bytes === "string" && bytes !== "")
-    return pictureOf(bytes, typeof mimeType === "string" ? mimeType : "image/png", request)
+    return encodePicture(bytes, typeof mimeType === "string" ? mimeType : "image/png", request)
   return typeof gcsUri === "string" && gcsUri !== "" ? { url: gcsUri } : undefined
 }
 

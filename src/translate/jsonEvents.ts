@@ -1,5 +1,5 @@
-// Network bytes of a Gemini stream to the JSON of its events.
-// It must not know what an event holds.
+// Parses the network bytes of a Gemini stream (SSE) to the JSON of its events.
+// Must not depend on the content of an event.
 import * as Result from "effect/Result"
 import { type Json, isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
@@ -11,7 +11,10 @@ export interface JsonEventsState {
   readonly failed: boolean
 }
 
-/** Every object that comes as an event; anything that is no object is passed over. A payload that is no JSON ends the stream as failed. */
+/**
+ * Emits every object sent as an event and skips other values. A payload that is not valid JSON ends the stream as
+ * failed.
+ */
 export const jsonEvents = (limits: {
   readonly eventBytes: number
 }): Fold<JsonEventsState, Uint8Array, Json | StreamFailed> => {
@@ -44,7 +47,7 @@ const faults = {
   too_large: badReply("too_large", "The upstream sent an event over the size limit.")
 }
 
-/** Some proxies end with OpenAI's own mark; it is no event. */
+/** Some proxies append OpenAI's end mark; it is not an event. */
 const isMark = (data: string): boolean => data === "" || data === "[DONE]"
 
 const readPayload = (event: SseEvent, out: Array<Json | StreamFailed>): Reason | undefined => {
@@ -60,7 +63,7 @@ const readPayload = (event: SseEvent, out: Array<Json | StreamFailed>): Reason |
     if (Result.isFailure(value)) return event.ended ? faults.unreadable : undefined
     pushObjects(value.success, out)
   }
-  // A last event that was cut is no fault of its own: whether the answer is whole is judged by its finish reasons.
+  // A cut last event is not a fault here: finish reasons decide whether the answer is complete.
   return event.ended && (split === undefined || split.rest) ? faults.unreadable : undefined
 }
 

@@ -1,5 +1,5 @@
-// Anthropic messages to Claude on Vertex AI: the same dialect at both ends, so bodies and events pass as their own bytes.
-// It must not know HTTP, accounts or OpenAI words. Rules: T1801, T1832, T1901-T1907 and table 7.
+// Passes Anthropic messages through to Claude on Vertex AI: same dialect, so bodies and events keep their bytes.
+// Must not depend on HTTP, accounts or OpenAI's format. Rules: T1801, T1832, T1901-T1907 and table 7.
 import * as Result from "effect/Result"
 import { type TopLevelEdits, editTopLevel } from "../domain/text/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
@@ -7,51 +7,69 @@ import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../doma
 import type { Reason } from "../domain/ProviderError.ts"
 import { upstreamText } from "../domain/text/upstreamText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
-import { vertexVersion } from "../wire/anthropic/Messages.ts"
-import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
+import {
+  noFrames,
+  readFrame,
+  unfinishedBytes,
+  type WholeFrame,
+  type WholeFrameState,
+  wholeFrames
+} from "../wire/wholeFrames.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { cutAnswer } from "./shared/reply/badStream.ts"
-import { betaRule, betasOf } from "./shared/claude/betas.ts"
+import { betaRule, bodyBetas } from "./shared/claude/betas.ts"
+import { betasOfFields } from "./shared/claude/betasOfFields.ts"
+import { retentionRefusal } from "./shared/claude/dataRetention.ts"
 import { countedId } from "./shared/claude/claudeIds.ts"
-import { usageOf } from "./shared/claude/claudeUsage.ts"
+import { claudeVersion, withoutThread } from "./shared/claude/claudeVersion.ts"
+import { claudeUsage } from "./shared/claude/claudeUsage.ts"
 import { mergeUsage } from "./shared/reply/counts.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/reply/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
 
-/** What the gateway reads of a native body; everything else is in its bytes, and the upstream's to judge. */
+/** The fields of a native body that the gateway reads; the upstream validates the rest. */
 export interface MessagesRequest {
   readonly model: string
   readonly stream: boolean
-  /** Flags of the body's own `anthropic_beta`. */
+  /** Flags of the body's own `anthropic_beta`, and those that its fields need. */
   readonly betas: ReadonlyArray<string>
-  /** The whole body as it came: JSON text of one object. */
+  /** The body's own `anthropic_version`. */
+  readonly version: Json | undefined
+  /** The unchanged body: JSON text of one object. */
   readonly bytes: Uint8Array
+  /** The client speaks to Vertex AI itself: the bytes are those of rawPredict already. */
+  readonly isRaw?: true
 }
 
 /** A complete answer of the upstream as its own bytes. */
 export interface PassedReply {
   readonly bytes: Uint8Array
   readonly contentType: string
-  /** What the upstream counted, read beside the bytes. */
+  /** The upstream's counts, read from the same bytes. */
   readonly usage: Usage | undefined
+  /** Pictures that are paid by number. */
+  readonly images?: number
 }
 
-/** The counts of a message, or of an event that tells some. */
+/** The counts of a message, or of an event with counts. */
 const countsOf = (body: Json | undefined): JsonObject | undefined =>
   isJsonObject(body) && isJsonObject(body["usage"]) ? body["usage"] : undefined
 
-/** What the answer to a message has cost; the answer to a count has no such field. */
+/** The usage of a message answer; a count answer has no such field. */
 export const usageOfReply = (body: Json): Usage | undefined => {
   const counts = countsOf(body)
-  return counts === undefined ? undefined : usageOf(counts)
+  return counts === undefined ? undefined : claudeUsage(counts)
 }
 
 const invalid = (code: string, param: string, message: string) =>
   Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
 
-/** Reads what both routes need: `model`, and `messages` that are some (T1904). */
-export const readCounted = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> => {
+const joinBetas = (own: ReadonlyArray<string>, needed: ReadonlyArray<string>): ReadonlyArray<string> =>
+  needed.length === 0 ? own : [...new Set([...own, ...needed])]
+
+/** Reads the fields of both routes: `model` and non-empty `messages` (T1904). */
+export const readCountRequest = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> => {
   const { model, messages, stream } = body
   if (model === undefined || model === null) return invalid("missing_required_parameter", "model", "is missing.")
   if (typeof model !== "string") return invalid("invalid_type", "model", "has the wrong type: expected string.")
@@ -59,15 +77,21 @@ export const readCounted = (body: JsonObject, bytes: Uint8Array): Result.Result<
     return invalid("missing_required_parameter", "messages", "is missing.")
   if (!Array.isArray(messages)) return invalid("invalid_type", "messages", "has the wrong type: expected array.")
   if (messages.length === 0) return invalid("empty_array", "messages", "is empty; send at least one message.")
-  const betas = betasOf(body["anthropic_beta"])
+  const betas = bodyBetas(body["anthropic_beta"])
   return betas === undefined
     ? invalid("invalid_header", "anthropic-beta", `${betaRule}.`)
-    : Result.succeed({ model, stream: stream === true, betas, bytes })
+    : Result.map(withoutThread(body), () => ({
+        model,
+        stream: stream === true,
+        betas: joinBetas(betas, betasOfFields(body)),
+        version: body["anthropic_version"],
+        bytes
+      }))
 }
 
-/** Reads the body of a message to answer, which says how long the answer may be. */
-export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> =>
-  Result.flatMap(readCounted(body, bytes), (request) => {
+/** Reads the body of a messages request, which also requires `max_tokens`. */
+export const readMessagesRequest: typeof readCountRequest = (body, bytes) =>
+  Result.flatMap(readCountRequest(body, bytes), (request) => {
     const most = body["max_tokens"]
     if (most === undefined || most === null) return invalid("missing_required_parameter", "max_tokens", "is missing.")
     return typeof most === "number" && Number.isSafeInteger(most) && most > 0
@@ -75,36 +99,49 @@ export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result
       : invalid("invalid_value", "max_tokens", "is a positive whole number below 2^53.")
   })
 
-/** Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript packages/vertex-sdk. */
-const always: TopLevelEdits = { anthropic_version: JSON.stringify(vertexVersion), anthropic_beta: undefined }
+/**
+ * Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript
+ * packages/vertex-sdk.
+ */
+const vertexEdits = ({ version }: MessagesRequest, ofHeader: string | undefined): TopLevelEdits => ({
+  anthropic_version: JSON.stringify(claudeVersion(version, ofHeader)),
+  anthropic_beta: undefined
+})
 
-/** The upstream's body of a message to answer: the model stands in the URL. */
-export const messagesBody = (request: MessagesRequest): Uint8Array =>
-  editTopLevel(request.bytes, { ...always, model: undefined })
+/** The upstream's messages body: the model is part of the URL. `version` is the client's `anthropic-version` header. */
+export const messagesBody = (request: MessagesRequest, version?: string): Uint8Array =>
+  request.isRaw === true
+    ? request.bytes
+    : editTopLevel(request.bytes, { ...vertexEdits(request, version), model: undefined })
 
-/** The upstream's body of a message to count: the URL names no model, and nothing is streamed. */
-export const countedBody = (request: MessagesRequest, modelId: string): Uint8Array =>
-  editTopLevel(request.bytes, { ...always, model: JSON.stringify(countedId(modelId)), stream: undefined })
+/** The upstream's count body: the URL has no model, and `stream` is removed. */
+export const countedBody = (request: MessagesRequest, modelId: string, version?: string): Uint8Array =>
+  editTopLevel(request.bytes, {
+    ...(request.isRaw === true ? {} : vertexEdits(request, version)),
+    model: JSON.stringify(countedId(modelId)),
+    stream: undefined
+  })
 
-/** A refused call. What the model itself refuses is told in its own words: hints for other dialects would mislead (T1905). */
+/** Maps error responses. The model's own errors keep their text: hints for other dialects would mislead (T1905). */
 export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (
   status,
   headers,
   body,
   origin
-) =>
-  status === 400 || status === 413
-    ? reasonOfStatus(status, headers, readUpstreamError(status, headers, body), origin)
-    : failureFromGoogle(status, headers, body, origin)
+) => {
+  if (status !== 400 && status !== 413) return failureFromGoogle(status, headers, body, origin)
+  const error = readUpstreamError(status, headers, body)
+  return retentionRefusal(error) ?? reasonOfStatus(status, headers, error, origin)
+}
 
 export interface MessageStreamState {
   readonly frames: WholeFrameState
-  /** Whether a frame has gone out. */
+  /** True after the first frame was sent. */
   readonly begun: boolean
-  /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
+  /** `ended`: `message_stop` or the upstream's error arrived, so no frame is missing. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
-  /** True after the event with the stop reason, which has the last counts; false after an error in their place. */
+  /** True after the event with the stop reason, which has the last counts; false after an error instead of them. */
   readonly isCounted: boolean | undefined
   /** Bytes of output so far, without the JSON around them. */
   readonly written: number
@@ -119,17 +156,21 @@ const start: MessageStreamState = {
   written: 0
 }
 
+const vertexEvent = "vertex_event"
+
 /** The bytes of a content event around its text, without the `event:` line. */
 const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'
   .length
 
 /**
- * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
- * become a status; a later one passes, without what must not be shown. An error without a name is Google's own, and no event of this dialect.
+ * Passes whole frames unchanged, all frames of a network read as one piece. An error as the first event fails the
+ * call, so it can still become an HTTP status. A later error passes with secrets removed. An error without an event
+ * name is Google's own and not part of this dialect, so it fails the stream.
  */
 export const messageStream = (
   limits: { readonly eventBytes: number },
-  redaction: Redaction
+  redaction: Redaction,
+  keepsVertexEvents = false
 ): Fold<MessageStreamState, Uint8Array, Uint8Array | StreamFailed> => ({
   initial: () => start,
   step: (state, bytes) => {
@@ -139,13 +180,20 @@ export const messageStream = (
     let run: Array<Uint8Array> = []
     let { begun, isCounted, phase, usage, written } = state
     for (const frame of whole) {
+      // Vertex AI's own event breaks parsers that know Anthropic's events only; clients of rawPredict expect it.
+      if (frame.event === vertexEvent && !keepsVertexEvents) {
+        done.push(...joinFrames(run))
+        run = []
+        continue
+      }
       const { type, error, counts, isLast } = eventOf(frame, redaction)
       const isOver = phase === "ended"
-      // After the first event the client gets the upstream's own frame; an error without a name is no frame of this dialect.
+      // After the first event the client gets the upstream's own frame; an error without a name is not a frame of this
+      // dialect.
       if (error !== undefined && !isOver && (!begun || frame.event === "")) {
         return [
           { ...state, frames, begun, phase: "failed", usage, written },
-          [...done, ...together(run), streamFailed(error())]
+          [...done, ...joinFrames(run), streamFailed(error())]
         ]
       }
       if (!isOver) {
@@ -157,32 +205,32 @@ export const messageStream = (
       }
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true
-      const shown = type === "error" || error !== undefined ? shownError(frame, redaction) : undefined
+      const shown = type === "error" || error !== undefined ? redactedError(frame, redaction) : undefined
       if (shown === undefined) run.push(frame.bytes)
       else {
-        done.push(...together(run), shown)
+        done.push(...joinFrames(run), shown)
         run = []
       }
     }
-    const out = [...done, ...together(run)]
+    const out = [...done, ...joinFrames(run)]
     return frames.size > limits.eventBytes
       ? [{ frames: noFrames, begun, phase: "failed", usage, isCounted, written }, [...out, streamFailed(tooLarge)]]
       : [{ frames, begun, phase, usage, isCounted, written }, out]
   },
   onHalt: ({ frames, begun, phase }) => {
     if (phase !== "open") return []
-    // What never was a frame may be an error that came as plain JSON.
-    const error = begun ? undefined : errorIn(jsonOf(decoder.decode(restOf(frames))))
-    return [streamFailed(error === undefined ? cutAnswer : failureInside(error, redaction))]
+    // Bytes outside a frame may be an error in plain JSON.
+    const error = begun ? undefined : errorIn(jsonOf(decoder.decode(unfinishedBytes(frames))))
+    return [streamFailed(error === undefined ? cutAnswer : messagesFailureInside(error, redaction))]
   },
-  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+  usage: ({ usage }) => (usage === undefined ? undefined : claudeUsage(usage)),
   progress: ({ isCounted, written }) => ({ isCounted, characters: written })
 })
 
 const nameBytes = ({ event }: WholeFrame): number => (event === "" ? 0 : "event: \n".length + event.length)
 
-/** The frame of an error without what must not be shown; undefined where nothing of that is in it, so that its own bytes pass. */
-const shownError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | undefined => {
+/** The error frame with secrets removed; undefined when nothing was removed, so the frame keeps its own bytes. */
+const redactedError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | undefined => {
   const data = readFrame(bytes)?.data ?? decoder.decode(bytes)
   const event = jsonOf(data)
   const shown = isJsonObject(event) ? JSON.stringify(publicError(event, redaction)) : upstreamText(redaction.text(data))
@@ -191,7 +239,7 @@ const shownError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | u
     : encoder.encode(`event: error\ndata: ${shown}\n\n`)
 }
 
-/** The error's message is text like that of any other error; the rest loses known values only. */
+/** Cleans the error's message like other error texts; the rest loses known secret values only. */
 const publicError = (event: JsonObject, redaction: Redaction): Json => {
   const shown = redaction.json(event)
   const error = isJsonObject(shown) ? shown["error"] : undefined
@@ -210,8 +258,8 @@ const tooLarge: Reason = {
   message: "The upstream sent an event over the size limit."
 }
 
-/** Frames of one read stand one behind the other in memory, but for one that began in an earlier read. */
-const together = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+/** Frames of one read are contiguous in memory, except a frame that began in an earlier read. */
+const joinFrames = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
   const last = frames.at(-1)
   const first = frames.find((frame) => frame.buffer === last?.buffer)
   if (first === undefined || last === undefined || first === last) return frames
@@ -221,14 +269,14 @@ const together = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> 
 
 interface ReadEvent {
   readonly type: string
-  /** Why, of an event that is an error; read only when it is asked. */
+  /** The reason of an error event; evaluated on demand. */
   readonly error?: () => Reason
   readonly counts?: JsonObject | undefined
-  /** It has the stop reason. */
+  /** The event has the stop reason. */
   readonly isLast?: boolean
 }
 
-/** What has to be known of an event; most are known by their name alone. */
+/** Reads an event as far as necessary; the name alone classifies most events. */
 const eventOf = ({ bytes, event }: WholeFrame, redaction: Redaction): ReadEvent => {
   if (event === "message_start" || event === "message_delta") {
     const value = jsonOf(readFrame(bytes)?.data ?? "")
@@ -240,23 +288,23 @@ const eventOf = ({ bytes, event }: WholeFrame, redaction: Redaction): ReadEvent 
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
   return error === undefined
     ? { type, counts: countsIn(value), isLast: endsAnswer(value) }
-    : { type, error: () => failureInside(error, redaction) }
+    : { type, error: () => messagesFailureInside(error, redaction) }
 }
 
 const endsAnswer = (event: Json): boolean =>
   isJsonObject(event) && isJsonObject(event["delta"]) && typeof event["delta"]["stop_reason"] === "string"
 
-/** The first event of an answer tells its counts within the message, a later one beside what it changes. */
+/** The first event of an answer has its counts inside the message, later events next to their changes. */
 const countsIn = (event: Json): JsonObject | undefined =>
   isJsonObject(event) ? (countsOf(event["message"]) ?? countsOf(event)) : undefined
 
-/** Whose credential was refused cannot be told inside a 200; nobody is blamed for a stored one. */
-const failureInside = (error: JsonObject, redaction: Redaction): Reason =>
+/** The origin of an error inside a 200 is unknown; "stored" blames no caller's credential. */
+const messagesFailureInside = (error: JsonObject, redaction: Redaction): Reason =>
   failureFromMessages(statusInside(error), {}, redaction.json({ error }), "stored")
 
 const jsonOf = (text: string): Json => Result.getOrElse(parseJsonText(text), () => null)
 
-/** `{error}`, or Google's array of one. */
+/** Reads `{error}`, or Google's array of one. */
 const errorIn = (value: Json): JsonObject | undefined => {
   const holder = Array.isArray(value) ? value[0] : value
   return isJsonObject(holder) && isJsonObject(holder["error"]) ? holder["error"] : undefined

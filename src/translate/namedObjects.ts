@@ -1,18 +1,18 @@
-// What a prepared body names outside of itself: objects of Cloud Storage, cached contents, stores of documents.
-// It must not know accounts, or who may name what.
+// Finds the cloud resources a prepared body names: Cloud Storage objects, cached contents, document stores.
+// Must not depend on accounts or permissions.
 import { storageObject } from "../domain/text/cloudStorage.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 
 export interface NamedObject {
-  /** `resource` is a name of Google Cloud, such as `projects/P/locations/L/cachedContents/C`. */
+  /** `resource` is a Google Cloud resource name, such as `projects/P/locations/L/cachedContents/C`. */
   readonly use: "read" | "write" | "resource"
   readonly name: string
 }
 
-/** Google reads members in either spelling. */
+/** Google accepts members in either spelling. */
 const plain = (member: string): string => member.replaceAll("_", "").toLowerCase()
 
-/** Members whose values a model or its client made; an address in them is text and fetches nothing. */
+/** Members with values from a model or client; an address in them is text and is not fetched. */
 const opaque = new Set([
   "text",
   "args",
@@ -28,7 +28,7 @@ const opaque = new Set([
 const holdsAddress = (member: string): boolean =>
   member.endsWith("uri") || member.endsWith("url") || member === "filedata" || member === "data"
 
-/** Every text in a value, with the member it stands under. */
+/** Visits every text in a value, with the member that contains it. */
 const visit = (value: Json | undefined, member: string, meet: (text: string, member: string) => void): void => {
   if (typeof value === "string") meet(value, member)
   else if (Array.isArray(value)) for (const item of value) visit(item, member, meet)
@@ -40,11 +40,11 @@ const visit = (value: Json | undefined, member: string, meet: (text: string, mem
   }
 }
 
-/** Both spellings of a member: which of two an upstream obeys is not ours to guess. */
+/** Both spellings of a member: which of the two an upstream reads is not documented. */
 const both = (holder: Json | undefined, camel: string, snake: string): ReadonlyArray<Json | undefined> =>
   isJsonObject(holder) ? [holder[camel], holder[snake]] : []
 
-/** What stands at a fixed place: nothing is searched. */
+/** Names at fixed positions, without a search. */
 const atPlaces = (body: JsonObject): Array<NamedObject> => {
   const found: Array<NamedObject> = []
   const resource = (name: string) => {
@@ -58,7 +58,10 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
   return found
 }
 
-/** The objects a body names. Those it reads are searched for in all of it, so only where `withReads` wants them. */
+/**
+ * Lists the objects a body names. Read objects need a search of the whole body, so they are listed for `withReads`
+ * only.
+ */
 export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<NamedObject> => {
   if (!isJsonObject(body)) return []
   const found = atPlaces(body)

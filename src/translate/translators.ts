@@ -1,5 +1,5 @@
-// Every translator by name.
-// It must not know providers or routes.
+// Lists every translator by name.
+// Must not depend on providers or routes.
 import { chatToClaude } from "./chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"

@@ -1,13 +1,13 @@
-// The addresses of a host by the name system itself, all of them, so that they can be looked at before one is called.
-// It must not know which are allowed. Search domains and the hosts file take no part: a name means the same everywhere.
+// Resolves all DNS addresses of a host, so that they can be checked before one of them is called.
+// Must not know which addresses are allowed. Search domains and the hosts file are not used: a name has one meaning.
 import { Resolver } from "node:dns/promises"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** IPv4 and IPv6; a name without any has none, for whatever reason. */
+/** The IPv4 and IPv6 addresses; empty for a name without any, or when the look-up fails. */
 export type HostAddresses = (host: string) => Effect.Effect<ReadonlyArray<string>>
 
-/** By these servers, or by those the machine asks. */
+/** Uses these DNS servers, or those of the machine. */
 export const hostAddressesBy =
   (servers?: ReadonlyArray<string>): HostAddresses =>
   (host) =>

@@ -1,22 +1,22 @@
-// One HTTP call as its handler sees it: phases, one timer, the silent retry, and what becomes of the bytes.
-// It must not know the HTTP client behind it, providers or dialects.
+// One HTTP call to an upstream: its phases, its timer, its retry on a stale socket, and the collecting or streaming of bytes.
+// Must not know the HTTP client library, providers or dialects.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
-import { inStep } from "./Steps.ts"
+import { schedulePhase } from "../batching/Phases.ts"
 import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFault.ts"
 
-/** The connections of one layer, as a call uses them. */
+/** The connections of one layer, as calls use them. */
 export interface Wire {
-  /** Beyond so many bytes that nobody pulled, a stream's socket is paused. */
+  /** A stream's socket is paused when more bytes than this wait for a pull. */
   readonly windowBytes: number
   /** True while the request that starts is the first one on its socket. */
   opened: boolean
-  /** Sends; `anew` forbids the use of a kept socket. */
-  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, anew: boolean) => void
+  /** Sends the request; `isFresh` forbids the use of a kept socket. */
+  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => void
 }
 
-/** What a handler may do to its request. */
+/** What the HTTP client lets a handler do to its request. */
 export interface Controller {
   readonly abort: (reason: Error) => void
   readonly pause: () => void
@@ -27,7 +27,7 @@ const aborted = new Error("The call was given up.")
 
 type Phase = "connect" | "first_byte" | "idle"
 
-/** One call: its phases, its only timer, and the silent retry. What becomes of the bytes is the subclass's business. */
+/** One call: its phases, its only timer, and its retry on a stale socket. Subclasses handle the bytes. */
 export abstract class Call {
   protected readonly wire: Wire
   protected readonly request: TransportRequest
@@ -58,12 +58,12 @@ export abstract class Call {
   start(): void {
     this.totalAt = performance.now() + this.request.totalMillis
     this.enter("connect", this.request.connectMillis)
-    inStep("call", () => {
+    schedulePhase("call", () => {
       if (!this.over) this.dispatch(false)
     })
   }
 
-  /** Ends the call from our side; nothing is reported any more. */
+  /** Ends the call; after that nothing is reported. */
   abort(): void {
     if (!this.over) this.settle(true)
   }
@@ -80,9 +80,9 @@ export abstract class Call {
     this.onFault(kind)
   }
 
-  private dispatch(anew: boolean): void {
+  private dispatch(isFresh: boolean): void {
     try {
-      this.wire.dispatch(this.request, this.body, this, anew)
+      this.wire.dispatch(this.request, this.body, this, isFresh)
     } catch (error) {
       this.fail(faultKind(error))
     }
@@ -95,12 +95,12 @@ export abstract class Call {
     this.arm(now)
   }
 
-  /** While the socket is paused only the total time runs. */
+  /** While the socket is paused only the total timeout runs. */
   protected rest(): void {
     this.phaseAt = this.totalAt
   }
 
-  /** A timer that fires too early looks again; only an earlier deadline needs a new one. */
+  /** A timer that fires too early is armed again; only an earlier deadline needs a new timer. */
   private arm(now: number): void {
     const due = Math.min(this.phaseAt, this.totalAt)
     if (this.timer !== undefined && this.armedFor <= due) return
@@ -153,7 +153,7 @@ export abstract class Call {
     if (this.over) return
     const kind = faultKind(error)
     if (kind === "reset" && this.reused && !this.answered && !this.retried) {
-      // The upstream closed an idle socket just as we took it: not one byte was answered, so the call may go again.
+      // The upstream closed an idle socket as the call took it. Not one byte was answered, so the call may be repeated.
       this.retried = true
       this.enter("connect", this.request.connectMillis)
       return this.dispatch(true)
@@ -183,7 +183,7 @@ const isEncoded = (headers: Readonly<Record<string, string>>): boolean => {
 export const toBytes = (data: string | Uint8Array): Buffer =>
   typeof data === "string" ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 
-/** Collects the body and resumes once. An error status survives whatever happens to its body. */
+/** Collects the body and resumes once. A failure while reading an error body keeps the error status. */
 export class CollectCall extends Call {
   private readonly bounds: CollectBounds
   private readonly resume: (effect: Effect.Effect<CollectedResponse, TransportFault>) => void
@@ -221,7 +221,7 @@ export class CollectCall extends Call {
   protected onEnd(): void {
     const only = this.chunks.length === 1 ? this.chunks[0] : undefined
     const bytes = only ?? Buffer.concat(this.chunks, this.size)
-    inStep("reply", () => this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes })))
+    schedulePhase("reply", () => this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes })))
   }
 
   protected onFault(kind: FaultKind): void {
@@ -230,7 +230,7 @@ export class CollectCall extends Call {
   }
 }
 
-/** Queues what comes until it is pulled; beyond the window the socket is paused. */
+/** Queues the bytes until they are pulled; beyond the window the socket is paused. */
 export class StreamCall extends Call {
   private onHeadReady: ((effect: Effect.Effect<TransportResponse, TransportFault>) => void) | undefined
   private onReady: ((effect: TransportResponse["body"]) => void) | undefined
@@ -252,7 +252,7 @@ export class StreamCall extends Call {
     () =>
       this.ready() ??
       Effect.callback((resume) => {
-        // A fiber that gives way to others between the look and here finds what came meanwhile, which woke nobody.
+        // A fiber may yield between `ready` and this callback; bytes that arrived meanwhile woke no reader.
         const ready = this.ready()
         if (ready !== undefined) return resume(ready)
         this.onReady = resume
@@ -264,7 +264,7 @@ export class StreamCall extends Call {
 
   protected onHead(status: number, headers: Record<string, string>): void {
     if (isEncoded(headers) && isSuccess(status)) return this.fail("encoded")
-    // The coded body of an error says nothing; its status does.
+    // The body of an encoded error is not readable; its status is enough.
     if (isEncoded(headers)) this.settle(true)
     this.onHeadReady?.(Effect.succeed({ status, headers, body: this.pull, close: this.close }))
   }
@@ -290,11 +290,11 @@ export class StreamCall extends Call {
     this.onHeadReady?.(Effect.fail(new TransportFault({ kind })))
   }
 
-  /** One network read may hold many pieces: the reader wakes once, after all of them. */
+  /** One network read may have many pieces: the reader wakes once, after all of them. */
   private flushSoon(): void {
     if (this.onReady === undefined || this.flushing) return
     this.flushing = true
-    inStep("reply", () => {
+    schedulePhase("reply", () => {
       this.flushing = false
       const resume = this.onReady
       const ready = resume === undefined ? undefined : this.ready()

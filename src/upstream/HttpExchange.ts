@@ -1,12 +1,12 @@
-// One HTTP call and its answer, as the code on both sides of the network pool sees them.
-// It must not depend on the pool, on providers or on dialects.
+// The types of one HTTP call to an upstream and its response.
+// Must not depend on the connection pool, providers or dialects.
 import type * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type * as Redacted from "effect/Redacted"
 import type { Room } from "../domain/Room.ts"
 import type { TransportFault } from "./TransportFault.ts"
 
-/** Header name -> secret value, written to the wire here and nowhere else. */
+/** Header name to secret value. Only the transport reads the values. */
 export type AuthHeaders = Readonly<Record<string, Redacted.Redacted<string>>>
 
 export interface TransportRequest {
@@ -14,18 +14,18 @@ export interface TransportRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly auth: AuthHeaders
-  /** The only addresses to call, which the caller has checked. Without them the name of the host is resolved. */
+  /** The only addresses to call, checked by the caller. Without them the host name is resolved. */
   readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
-  /** Where the bytes of a collected answer are counted; without one they are not. */
+  /** Counts the bytes of a collected response; undefined: they are not counted. */
   readonly room?: Room | undefined
-  /** Until a socket is there. */
+  /** Until a socket is connected. */
   readonly connectMillis: number
-  /** From the request on the socket to the head of the answer; for a stream, to its first byte of body. */
+  /** From the request on the socket to the head of the response; for a stream, to the first byte of its body. */
   readonly firstByteMillis: number
-  /** Between two reads, while we are reading. */
+  /** Between two reads. It does not run while the socket is paused. */
   readonly idleMillis: number
-  /** The whole call, connecting included. */
+  /** The whole call, including the connection. */
   readonly totalMillis: number
 }
 
@@ -33,9 +33,9 @@ export interface TransportResponse {
   readonly status: number
   /** Lower-case names; a repeated header is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>
-  /** All bytes that came since the last pull; not pulling pauses the socket. */
+  /** The bytes that arrived since the last pull. Without pulls the socket is paused. */
   readonly body: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], TransportFault>
-  /** Gives the connection up; harmless when the answer is complete. */
+  /** Releases the connection; no effect after a complete response. */
   readonly close: Effect.Effect<void>
 }
 
@@ -45,7 +45,7 @@ export interface CollectedResponse {
   readonly bytes: Uint8Array
 }
 
-/** Bounds in bytes: a 2xx body beyond `replyBytes` is a fault, another one is cut at `errorBytes`. */
+/** Bounds in bytes. A 2xx body beyond `replyBytes` is a fault; the body of another status is cut at `errorBytes`. */
 export interface CollectBounds {
   readonly replyBytes: number
   readonly errorBytes: number

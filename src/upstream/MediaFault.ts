@@ -1,10 +1,10 @@
-// Why media behind an address were not fetched, and what a caller is told of it.
-// It must not know requests; no host, path or text of a host enters a message.
+// Why media URLs were not fetched, and the message for the client.
+// Must not know requests. No host, path or text of a host enters a message.
 import * as Data from "effect/Data"
 import { faultReason, type FaultKind } from "./TransportFault.ts"
 
 export type MediaFaultKind =
-  /** The name has no address, or not only public ones: which of the two is nobody's business. */
+  /** The name has no address, or not only public ones. The client must not learn which of the two. */
   | { readonly kind: "no_public_address" }
   | { readonly kind: "redirect" }
   | { readonly kind: "status"; readonly status: number }
@@ -17,7 +17,7 @@ export type MediaFaultKind =
 
 export class MediaFault extends Data.TaggedError("MediaFault")<{ readonly why: MediaFaultKind }> {}
 
-/** What is wrong and how it can be mended. */
+/** The reason and the remedy. */
 export const mediaFaultText = (why: MediaFaultKind): string => {
   switch (why.kind) {
     case "no_public_address":

@@ -1,5 +1,5 @@
-// Fetches media behind public https addresses, for upstreams that take bytes only. Off unless the operator wants it.
-// It must not know requests, dialects or what the bytes are for. Hosts get neither credential nor header of anybody.
+// Fetches media from public https URLs, for upstreams that take bytes only. Off by default.
+// Must not know requests, dialects or what the bytes are for. Hosts receive no credential and no header of a client.
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,17 +17,17 @@ import { HostAddresses } from "./HostAddresses.ts"
 import { MediaFault, type MediaFaultKind, mediaFaultText } from "./MediaFault.ts"
 import { Transport } from "./Transport.ts"
 
-/** Too much is being fetched, by all requests or by those of this key. */
+/** The media in flight exceed the limit of the gateway or of this key. */
 type NoRoom = Busy | ConcurrencyReached
 
-/** What became of each address of one request, all of them within `millis`; `room` counts what was fetched until the request ends. */
+/** The outcome for each URL of one request, within `millis`. `room` counts the fetched bytes until the request ends. */
 export type MediaFetch = (
   urls: ReadonlyArray<string>,
   millis: number,
   room?: Room
 ) => Effect.Effect<ReadonlyMap<string, FetchedMedia>, NoRoom>
 
-/** Undefined: nothing is fetched. */
+/** Undefined: media are not fetched. */
 export const MediaFetch: Context.Reference<MediaFetch | undefined> = Context.Reference<MediaFetch | undefined>(
   "gateway/upstream/MediaFetch",
   {
@@ -42,18 +42,18 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
     const addressesOf = yield* HostAddresses
     const limits = yield* Limits
     const connections = yield* Semaphore.make(limits.mediaConnections)
-    const whole: Held = { bytes: 0 }
+    const total: ByteCount = { bytes: 0 }
 
     const fetchOne = (
       text: string,
-      own: Held,
+      ofRequest: ByteCount,
       room: Room | undefined
     ): Effect.Effect<FetchedMedia, MediaFault | NoRoom> => {
       const url = isPublicMedia(text) ? URL.parse(text) : null
       if (url === null) return refuse({ kind: "no_public_address" })
       const called = Effect.flatMap(checkedAddresses(url, addressesOf), (addresses) =>
         Effect.flatMap(Effect.mapError(transport.open(requestFor(url, addresses, limits)), ofTransport), (response) =>
-          read(response, { own, whole, room, limits })
+          read(response, { ofRequest, total, room, limits })
         )
       )
       return connections.withPermits(1)(Effect.scoped(called))
@@ -62,11 +62,11 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
     return (urls, millis, room) => {
       if (urls.length > limits.mediaUrls)
         return Effect.succeed(new Map(urls.map((url) => [url, failed({ kind: "too_many", limit: limits.mediaUrls })])))
-      const own: Held = { bytes: 0 }
+      const ofRequest: ByteCount = { bytes: 0 }
       return Effect.clockWith((clock) => {
         const ends = clock.currentTimeMillisUnsafe() + Math.min(millis, limits.mediaMillis)
         const outcome = (url: string): Effect.Effect<readonly [string, FetchedMedia], NoRoom> =>
-          fetchOne(url, own, room).pipe(
+          fetchOne(url, ofRequest, room).pipe(
             Effect.timeoutOrElse({
               duration: Math.max(0, ends - clock.currentTimeMillisUnsafe()),
               orElse: () => refuse({ kind: "timeout" })
@@ -74,12 +74,12 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
             Effect.catchTag("MediaFault", ({ why }) => Effect.succeed(failed(why))),
             Effect.map((fetched) => [url, fetched] as const)
           )
-        return Effect.forEach(urls, (url) => Effect.suspend(() => outcome(url)), { concurrency: atOnce })
+        return Effect.forEach(urls, (url) => Effect.suspend(() => outcome(url)), { concurrency: urlsInParallel })
       }).pipe(
-        Effect.map((all) => new Map(all)),
+        Effect.map((outcomes) => new Map(outcomes)),
         Effect.ensuring(
           Effect.sync(() => {
-            whole.bytes -= own.bytes
+            total.bytes -= ofRequest.bytes
           })
         )
       )
@@ -87,19 +87,19 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
   })
 )
 
-/** Of one request. */
-const atOnce = 8
+/** Concurrent fetches of one request. */
+const urlsInParallel = 8
 
-/** Bytes in memory that are not handed over yet. */
-interface Held {
+/** Fetched bytes that requests hold in memory. */
+interface ByteCount {
   bytes: number
 }
 
 interface Reading {
-  readonly own: Held
+  readonly ofRequest: ByteCount
   /** Of all requests. */
-  readonly whole: Held
-  /** Of the request, until it ends. */
+  readonly total: ByteCount
+  /** Counts the bytes until the request ends. */
   readonly room: Room | undefined
   readonly limits: LimitValues
 }
@@ -114,7 +114,10 @@ const ofTransport = ({
 
 const failed = (why: MediaFaultKind): FetchedMedia => ({ _tag: "Failed", message: mediaFaultText(why) })
 
-/** One address that is not public refuses the host; those looked at are the ones called, and the name is not asked again. */
+/**
+ * One address that is not public refuses the host. The checked addresses are the ones called; the name is not resolved
+ * again.
+ */
 const checkedAddresses = (
   { hostname }: URL,
   addressesOf: HostAddresses
@@ -144,24 +147,24 @@ const requestFor = (
   totalMillis: mediaMillis
 })
 
-/** What says nothing passes: the bytes are looked at as well, by those who read them. */
+/** A missing or generic type passes: the translator detects the type from the bytes. */
 const isFetched = (contentType: string | undefined): boolean => {
   const mime = contentType === undefined ? anyBytes : (normaliseMime(contentType) ?? anyBytes)
   return mime.endsWith("/octet-stream") || (isReadable(mime) && !/^(audio|video)\//.test(mime))
 }
 
-/** The head is judged before anything of the body is taken. */
+/** Checks the head before reading the body. */
 const read = (response: TransportResponse, reading: Reading): Effect.Effect<FetchedMedia, MediaFault | NoRoom> => {
   const { headers, status } = response
   const {
     limits: { mediaBytes },
-    own
+    ofRequest
   } = reading
   const contentType = headers["content-type"]
   if (status >= 300 && status < 400) return refuse({ kind: "redirect" })
   if (status !== 200) return refuse({ kind: "status", status })
   if (!isFetched(contentType)) return refuse({ kind: "type" })
-  if (own.bytes + Number(headers["content-length"] ?? 0) > mediaBytes)
+  if (ofRequest.bytes + Number(headers["content-length"] ?? 0) > mediaBytes)
     return refuse({ kind: "too_large", limitBytes: mediaBytes })
   const parts: Array<Uint8Array> = []
   return Effect.flatMap(readBody(response.body, parts, reading), (): Effect.Effect<FetchedMedia, MediaFault> => {
@@ -170,7 +173,7 @@ const read = (response: TransportResponse, reading: Reading): Effect.Effect<Fetc
   })
 }
 
-/** Counts what comes, so that neither a request nor all of them hold more than they may. */
+/** Counts the bytes, so that neither one request nor all requests exceed their limits. */
 const readBody = (
   body: TransportResponse["body"],
   parts: Array<Uint8Array>,
@@ -178,23 +181,23 @@ const readBody = (
 ): Effect.Effect<void, MediaFault | NoRoom> => {
   const {
     limits: { mediaBytes, mediaInFlightBytes },
-    own,
+    ofRequest,
     room,
-    whole
+    total
   } = reading
   const pull: Effect.Effect<void, MediaFault | NoRoom> = Effect.matchEffect(body, {
     onFailure: (end) => (Cause.isDone(end) ? Effect.void : Effect.fail(ofTransport(end))),
-    onSuccess: (some) => {
+    onSuccess: (reads) => {
       let shortage: Shortage | undefined
-      for (const bytes of some) {
+      for (const bytes of reads) {
         parts.push(bytes)
-        own.bytes += bytes.length
-        whole.bytes += bytes.length
+        ofRequest.bytes += bytes.length
+        total.bytes += bytes.length
         shortage ??= room?.take(bytes.length)
       }
       if (shortage === "key") return Effect.fail(new ConcurrencyReached({ resource: "bytes", limit: undefined }))
-      if (own.bytes > mediaBytes) return refuse({ kind: "too_large", limitBytes: mediaBytes })
-      return shortage === "all" || whole.bytes > mediaInFlightBytes
+      if (ofRequest.bytes > mediaBytes) return refuse({ kind: "too_large", limitBytes: mediaBytes })
+      return shortage === "all" || total.bytes > mediaInFlightBytes
         ? Effect.fail(new Busy({ code: "overloaded", retryAfterMillis: 1_000 }))
         : pull
     }

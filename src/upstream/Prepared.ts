@@ -1,21 +1,25 @@
-// An upstream call made ready: URL, headers, body, and how to read the answer. No credential, no I/O.
-// It must not know the client's HTTP or any account secret.
+// A prepared upstream call: URL, headers, body, and how to read the response. It has no credential and does no I/O.
+// Must not know the client's HTTP request or any account secret.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
+import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import type { Operation } from "../domain/operations.ts"
+import { absenceText, type ModelEnding } from "../domain/models/modelLife.ts"
+import { dayOf } from "../domain/text/days.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
-import { statusInside } from "../translate/shared/reply/upstreamError.ts"
 import {
   type Adjustment,
-  compose,
+  composeHops,
+  type HopTranslation,
   isStreamFailed,
   type Machine,
   machine,
+  type NextHop,
   noProgress,
   type StreamFailed,
   streamFailed,
@@ -23,17 +27,18 @@ import {
   type Translator,
   type Unary
 } from "../translate/Translator.ts"
-
-/** The operations of the service. */
-export type OperationName = "chat" | "messages" | "embeddings" | "images" | "countTokens" | "messagesCountTokens"
+import type { Usage } from "../wire/openai/ChatReply.ts"
+import { badReply, failedReply, type RawResponse, readSuccessJson } from "./successJson.ts"
 
 export interface Target {
   readonly slug: string
   readonly kind: ProviderKind
   readonly modelId: string
-  readonly operation: OperationName
+  readonly operation: Operation
   readonly optionIndex: number
-  /** `family/kind`, whose signatures its answers carry. */
+  /** Undefined for a model without an end in sight (M-730). */
+  readonly ending?: ModelEnding | undefined
+  /** `family/kind`: the issuer of the signatures in its responses. */
   readonly issuer: string
 }
 
@@ -41,36 +46,59 @@ export interface Prepared<Out, Chunk> {
   readonly target: Target
   readonly method: "POST"
   readonly url: string
-  /** Never a credential. */
+  /** Never contains a credential. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
-  /** What to send in the place of the printed body, where its text must stay as the client wrote it. */
+  /** Sent instead of the printed `body`, where the text must stay as the client wrote it. */
   readonly bytes?: Uint8Array
   readonly ignored: ReadonlyArray<string>
-  /** Parameters with another value than asked; undefined for none. */
+  /** Parameters whose value was changed; undefined for none. */
   readonly adjusted?: ReadonlyArray<Adjustment> | undefined
-  /** The rest of a request that its upstream takes in pieces. */
+  /** The same call without thought signatures, for one more try where the upstream refuses those of another issuer. */
+  readonly unsigned?: Pick<Prepared<Out, Chunk>, "body">
+  /** The further calls of a request that its upstream takes in pieces. */
   readonly split?: Split<Out>
-  /** Reads a complete answer of any status. What an error quotes goes through `redaction`, an answer does not. */
+  /** The further hops of an answer that is longer than one request gives; undefined: it is not continued. */
+  readonly hops?: Hops<Out>
+  /** Reads a complete response of any status. `redaction` applies to the texts of errors only. */
   readonly reply: (
     status: number,
     headers: Readonly<Record<string, string>>,
     bytes: Uint8Array,
     redaction?: Redaction
   ) => Result.Result<Out, ProviderError>
-  /** From network bytes of a 200 stream to chunks. */
+  /** From the bytes of a 200 stream to chunks. */
   readonly chunks: (
     headers: Readonly<Record<string, string>>,
     redaction?: Redaction
   ) => Machine<Uint8Array, Chunk | StreamFailed>
 }
 
-/** The further calls of one request, and how all answers, in order and the first included, become one. */
+/** How a long answer is had in several calls, one after the other. */
+export interface Hops<Out> {
+  /** Most calls of one answer. */
+  readonly most: number
+  /** The first call, for a complete answer. */
+  readonly first: Prepared<Hop<Out>, never>
+  /** The body of the next call; for streams, whose machines give the token. */
+  readonly body: (token: string) => Json
+}
+
+/** What a call of a long answer gave, together with the calls before it. */
+export interface Hop<Out> {
+  /** Undefined: the answer is over. */
+  readonly next: Prepared<Hop<Out>, never> | undefined
+  /** The upstream's counts of all calls so far. */
+  readonly usage: Usage
+  readonly answer: (isInterrupted: boolean) => Result.Result<Out, ProviderError>
+}
+
+/** The further calls of one request, and how the responses become one. `join` gets the first response too, in order. */
 export interface Split<Out> {
   readonly calls: ReadonlyArray<Prepared<Out, never>>
-  /** How many calls run at once. */
+  /** Number of concurrent calls. */
   readonly concurrency: number
-  /** Failures of a call that the others make up for; unless said, any failure is that of the whole. */
+  /** True for a failure that the other calls make up for. Without it every failure fails the request. */
   readonly isSpared?: (reason: Reason) => boolean
   join(outs: ReadonlyArray<Out>): Out
 }
@@ -81,117 +109,193 @@ export interface PrepareInput<Translate, Req> {
   readonly context: TranslateContext
   readonly target: Target
   readonly url: string
-  /** Fixed headers of the route; those the body implies are added. */
+  /** Fixed headers of the route; headers of the body are added. */
   readonly headers: Readonly<Record<string, string>>
-  /** Whose credential it is, for the wording of a refusal. */
+  /** The owner of the credential, for the wording of a refusal. */
   readonly origin: "caller" | "stored"
   readonly limits: Pick<LimitValues, "eventBytes">
+  /** Most calls of one answer that may be longer than one request gives; undefined: one call. */
+  readonly hops?: number | undefined
 }
 
-/** Translates a request and closes over how its answer is read; the types of body and event end here. */
+/** Translates a request and closes over how its response is read. The types of body and event end here. */
 export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   input: PrepareInput<Translator<Req, Body, Reply, Event, Out, Chunk, State>, Req>
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
-  prepared(input, (_headers, redaction = noRedaction) =>
-    compose(
-      machine(jsonEvents(input.limits)),
-      ownedBy(input.origin, throughFailure(machine(input.translator.stream(input.context, input.request)), redaction))
-    )
+  Result.map(
+    preparedBody(input, (headers, redaction = noRedaction) =>
+      composeHops(
+        () => machine(jsonEvents(input.limits)),
+        machineWithOrigin(
+          input.origin,
+          throughFailure(machine(input.translator.stream(input.context, input.request, headers)), redaction)
+        )
+      )
+    ),
+    ([call, body]) => {
+      const { hops: most, translator } = input
+      const { hops } = translator
+      if (most === undefined || hops === undefined) return call
+      return {
+        ...call,
+        hops: {
+          most,
+          first: hopCall(input, hops, call, body, []),
+          body: (token) => asJson(hops.body(body, token))
+        }
+      }
+    }
   )
 
-/** The same for an operation that has no streams. */
+/** One call of a long answer; `before` are the replies of the calls before it. */
+const hopCall = <Req, Body, Reply, Out>(
+  input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
+  hops: HopTranslation<Req, Body, Reply, Out>,
+  call: Prepared<unknown, unknown>,
+  body: Body,
+  before: ReadonlyArray<Reply>
+): Prepared<Hop<Out>, never> => ({
+  target: call.target,
+  method: call.method,
+  url: call.url,
+  headers: call.headers,
+  ignored: call.ignored,
+  body: asJson(body),
+  reply: (status, headers, bytes, redaction) =>
+    Result.map(readJsonReply(input, { status, headers, bytes, redaction }), (reply): Hop<Out> => {
+      const replies = [...before, reply]
+      const token = hops.token(reply)
+      return {
+        next: token === undefined ? undefined : hopCall(input, hops, call, hops.body(body, token), replies),
+        usage: hops.usage(replies),
+        answer: (isInterrupted) =>
+          Result.mapError(
+            hops.join(replies, input.context, input.request, isInterrupted),
+            (reason) =>
+              new ProviderError({
+                slug: input.target.slug,
+                reason: withOrigin(reason, input.origin),
+                upstreamStatus: status
+              })
+          )
+      }
+    }),
+  chunks: () => finishedMachine
+})
+
+/** The same for an operation without streams. */
 export const prepareUnary = <Req, Body, Reply, Out>(
   input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>
-): Result.Result<Prepared<Out, never>, RequestFault> => prepared(input, () => ended)
+): Result.Result<Prepared<Out, never>, RequestFault> =>
+  Result.map(
+    preparedBody(input, () => finishedMachine),
+    ([call]) => call
+  )
 
-const prepared = <Req, Body, Reply, Out, Chunk>(
+/** The call, and its body in the translator's own type. */
+const preparedBody = <Req, Body, Reply, Out, Chunk>(
   input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   chunks: Prepared<Out, Chunk>["chunks"]
-): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
-  Result.map(input.translator.request(input.request, input.context), ({ adjusted, body, headers, ignored }) => ({
-    target: input.target,
-    method: "POST",
-    url: input.url,
-    headers: { "content-type": "application/json", ...input.headers, ...headers },
-    body: asJson(body),
-    ignored,
-    adjusted,
-    reply: (status, replyHeaders, bytes, redaction) =>
-      readReply(input, { status, headers: replyHeaders, bytes, redaction }),
-    chunks
-  }))
+): Result.Result<readonly [Prepared<Out, Chunk>, Body], RequestFault> =>
+  Result.map(input.translator.request(input.request, input.context), ({ adjusted, body, headers, ignored }) => [
+    {
+      target: input.target,
+      method: "POST",
+      url: input.url,
+      headers: { "content-type": "application/json", ...input.headers, ...headers },
+      body: asJson(body),
+      ignored,
+      adjusted,
+      reply: (status, replyHeaders, bytes, redaction) =>
+        readReply(input, { status, headers: replyHeaders, bytes, redaction }),
+      chunks
+    },
+    body
+  ])
 
 /** Translators build their bodies of JSON values only; their tests hold them to it. */
 const asJson = (body: unknown): Json => body as Json
 
-/** Translators do not know whose credential went out: an error inside a 200 is worded as if it were ours. */
-const owned = (reason: Reason, origin: "caller" | "stored"): Reason =>
+/** Translators do not know the owner of the credential: they word an error inside a 200 as if it were the gateway's. */
+export const withOrigin = (reason: Reason, origin: "caller" | "stored"): Reason =>
   reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason
 
-/** Nothing follows a failure of a stream, so that it is the last output. */
-export const ownedBy = <In, Chunk>(
+/** Sets the origin in a failure of a stream. The failure is always the last output. */
+export const machineWithOrigin = <In, Chunk>(
   origin: "caller" | "stored",
   inner: Machine<In, Chunk | StreamFailed>
 ): Machine<In, Chunk | StreamFailed> => {
   if (origin === "stored") return inner
-  const outputs = (some: ReadonlyArray<Chunk | StreamFailed>): ReadonlyArray<Chunk | StreamFailed> => {
-    const last = some.at(-1)
-    return isStreamFailed(last) ? [...some.slice(0, -1), streamFailed(owned(last.reason, origin))] : some
+  const outputs = (chunks: ReadonlyArray<Chunk | StreamFailed>): ReadonlyArray<Chunk | StreamFailed> => {
+    const last = chunks.at(-1)
+    return isStreamFailed(last) ? [...chunks.slice(0, -1), streamFailed(withOrigin(last.reason, origin))] : chunks
   }
   return {
     steps: (inputs) => {
-      const [then, some] = inner.steps(inputs)
-      return [ownedBy(origin, then), outputs(some)]
+      const [next, chunks] = inner.steps(inputs)
+      return [machineWithOrigin(origin, next), outputs(chunks)]
     },
     halt: () => outputs(inner.halt()),
     usage: () => inner.usage(),
-    progress: () => inner.progress()
+    progress: () => inner.progress(),
+    next: () => nextThrough(inner, (next) => machineWithOrigin(origin, next))
   }
+}
+
+/** The next hop of the inner machine, within the same outer one. */
+const nextThrough = <In, Inner, Out>(
+  inner: Machine<In, Out>,
+  within: (machine: Machine<In, Out>) => Machine<Inner, Out>
+): NextHop<Inner, Out> | undefined => {
+  const hop = inner.next?.()
+  return hop === undefined ? undefined : { token: hop.token, machine: within(hop.machine) }
 }
 
 const isReason = Schema.is(Reason)
 
-/** A failure of the framing passes by the translator, and ends it. */
+/** A failure of the framing bypasses the translator and ends the stream. */
 const throughFailure = <Chunk>(
   inner: Machine<Json, Chunk | StreamFailed>,
   redaction: Redaction
 ): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
   steps: (inputs) => {
     const at = inputs.findIndex(isFailure)
-    const some = events(at < 0 ? inputs : inputs.slice(0, at))
-    const [next, out] = inner.steps(some)
+    const before = withoutFailures(at < 0 ? inputs : inputs.slice(0, at))
+    const [next, out] = inner.steps(before)
     const last = out.at(-1)
-    const shown = isStreamFailed(last) ? [...out.slice(0, -1), failedAgain(inner, some, redaction, last)] : out
+    const redacted = isStreamFailed(last) ? [...out.slice(0, -1), redactedFailure(inner, before, redaction, last)] : out
     const failure = inputs[at]
     return isFailure(failure)
-      ? [{ ...ended, usage: () => next.usage(), progress: () => next.progress() }, [...shown, failure]]
-      : [throughFailure(next, redaction), shown]
+      ? [{ ...finishedMachine, usage: () => next.usage(), progress: () => next.progress() }, [...redacted, failure]]
+      : [throughFailure(next, redaction), redacted]
   },
   halt: () => inner.halt(),
   usage: () => inner.usage(),
-  progress: () => inner.progress()
+  progress: () => inner.progress(),
+  next: () => nextThrough(inner, (next) => throughFailure(next, redaction))
 })
 
-/** Machines are pure: the failure is read once more, of the same events without what must not be shown. */
-const failedAgain = <Chunk>(
+/** Machines are pure, so the failure is produced a second time, from redacted events. */
+const redactedFailure = <Chunk>(
   inner: Machine<Json, Chunk | StreamFailed>,
-  some: ReadonlyArray<Json>,
+  events: ReadonlyArray<Json>,
   redaction: Redaction,
   first: StreamFailed
 ): StreamFailed => {
-  const again = inner.steps(some.map((event) => redaction.json(event)))[1].at(-1)
+  const again = inner.steps(events.map((event) => redaction.json(event)))[1].at(-1)
   return isStreamFailed(again) && again.reason._tag === first.reason._tag ? again : first
 }
 
-/** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
+/** Checks the reason too: an upstream event may look like a failure of the gateway. */
 const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(input) && isReason(input.reason)
 
-/** Inputs known to hold no failure. */
-const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json> => inputs as ReadonlyArray<Json>
+/** The caller has cut the inputs before the first failure. */
+const withoutFailures = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json> =>
+  inputs as ReadonlyArray<Json>
 
-/** Takes everything and answers nothing: a stream that has failed, or an operation without streams. */
-export const ended: Machine<unknown, never> = {
-  steps: () => [ended, []],
+/** Ignores every input and returns nothing: a stream that has failed, or an operation without streams. */
+export const finishedMachine: Machine<unknown, never> = {
+  steps: () => [finishedMachine, []],
   halt: () => [],
   usage: () => undefined,
   progress: () => noProgress
@@ -200,86 +304,58 @@ export const ended: Machine<unknown, never> = {
 const checks = new WeakMap<object, (input: unknown) => boolean>()
 
 /**
- * True when JSON has the shape of a reply: replies are their own JSON, nothing in them is transformed, so a look is
- * enough and nothing is copied. One compiled check per translator.
+ * True when the JSON has the shape of a reply. Reply schemas transform nothing, so a check is enough and the JSON is not
+ * copied. One compiled check per translator.
  */
-const isReply = <Req, Body, Reply, Out>(input: unknown, { reply }: Unary<Req, Body, Reply, Out>): input is Reply => {
-  const known = checks.get(reply)
-  if (known !== undefined) return known(input)
+const isReply = <Req, Body, Reply, Out>(
+  input: unknown,
+  { reply }: Unary<Req, Body, Reply, Out>
+): input is Reply & Json => {
+  const compiled = checks.get(reply)
+  if (compiled !== undefined) return compiled(input)
   const check = Schema.is(reply)
   checks.set(reply, check)
   return check(input)
 }
 
-/** An answer as it came, and what its errors must not show. */
-interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly bytes: Uint8Array
-  readonly redaction: Redaction | undefined
+/** The reply of a successful response, of the shape that the translator reads. */
+const readJsonReply = <Req, Body, Reply, Out>(
+  { context, translator, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
+  answer: RawResponse
+): Result.Result<Reply & Json, ProviderError> => {
+  const failure: typeof translator.failure = (...facts) => withAbsence(translator.failure(...facts), context)
+  const body = readSuccessJson({ slug: target.slug, origin, failure }, answer)
+  if (Result.isFailure(body)) return Result.fail(body.failure)
+  const reply: unknown = body.success
+  return isReply(reply, translator)
+    ? Result.succeed(reply)
+    : failedReply(
+        target.slug,
+        answer.status,
+        badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read.")
+      )
 }
 
 const readReply = <Req, Body, Reply, Out>(
-  { translator, request, context, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
-  answer: Answer
+  input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
+  answer: RawResponse
 ): Result.Result<Out, ProviderError> => {
+  const { translator, request, context, target, origin } = input
   const { redaction = noRedaction, status } = answer
-  const body = acceptedJson({ slug: target.slug, origin, failure: translator.failure }, answer)
-  if (Result.isFailure(body)) return Result.fail(body.failure)
-  const reply: unknown = body.success
-  if (!isReply(reply, translator))
-    return failed(
-      target.slug,
-      status,
-      badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read.")
-    )
-  const out = translator.response(reply, context, request)
+  const read = readJsonReply(input, answer)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const out = translator.response(read.success, context, request, answer.headers)
   if (Result.isSuccess(out)) return Result.succeed(out.success)
-  const hidden: unknown = redaction.json(body.success)
-  const again = isReply(hidden, translator) ? translator.response(hidden, context, request) : out
+  const redacted: unknown = redaction.json(read.success)
+  const again = isReply(redacted, translator) ? translator.response(redacted, context, request, answer.headers) : out
   const reason = Result.isFailure(again) && again.failure._tag === out.failure._tag ? again.failure : out.failure
-  return failed(target.slug, status, owned(reason, origin))
+  return failedReply(target.slug, status, withOrigin(reason, origin))
 }
 
-const failed = (slug: string, upstreamStatus: number, reason: Reason): Result.Result<never, ProviderError> =>
-  Result.fail(new ProviderError({ slug, reason, upstreamStatus }))
-
-/** How the failures of one call are worded. */
-interface Failing {
-  readonly slug: string
-  readonly origin: "caller" | "stored"
-  readonly failure: Unary<never, unknown, unknown, unknown>["failure"]
-}
-
-/** The JSON of an answer that is a success; everything else an upstream can send is a reason. */
-export const acceptedJson = (
-  { slug, origin, failure }: Failing,
-  { bytes, headers, redaction = noRedaction, status }: Answer
-): Result.Result<Json, ProviderError> => {
-  const fail = (reason: Reason) => failed(slug, status, reason)
-  if (status >= 300 && status < 400)
-    return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
-  const text = decodeUtf8(bytes)
-  const json = text === undefined ? undefined : parseExactJsonText(text)
-  const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
-  const refused = (code: number, said: Json) =>
-    fail(failure(code, redaction.headers(headers), redaction.json(said), origin))
-  if (status < 200 || status >= 300) return refused(status, body ?? text ?? "")
-  if (bytes.length === 0) return fail(badReply("empty", "The upstream answered without a body."))
-  if (body === undefined)
-    return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
-  const hidden = hiddenStatus(body)
-  return hidden === undefined ? Result.succeed(body) : refused(hidden, body)
-}
-
-const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({
-  _tag: "BadReply",
-  kind,
-  message
-})
-
-/** The status of an error that came as the body of a 2xx, by itself or as the only item of an array; undefined when there is none. */
-const hiddenStatus = (body: Json): number | undefined => {
-  const whole: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
-  return isJsonObject(whole) && isJsonObject(whole["error"]) ? statusInside(whole["error"]) : undefined
+/** A model that the upstream does not have: the facts may state why (M-723, M-800). */
+const withAbsence = (reason: Reason, { createdSeconds, target: { kind, record } }: TranslateContext): Reason => {
+  if (reason._tag !== "ModelNotFound") return reason
+  const location = /\blocations\/([a-z0-9-]{1,40})\//.exec(reason.message)?.[1]
+  const text = absenceText(record, kind, location, dayOf(createdSeconds * 1000))
+  return text === undefined ? reason : { ...reason, message: `${reason.message} ${text}` }
 }

@@ -1,5 +1,5 @@
-// The door to the network: one HTTP call, answered as a whole body or as a pull of bytes.
-// It must not know providers, dialects or what a body means.
+// The transport: one HTTP call to an upstream over undici, with the response as a whole body or as a pull of bytes.
+// Must not know providers, dialects or what a body means.
 import type { LookupFunction } from "node:net"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -21,7 +21,7 @@ import type {
 } from "./HttpExchange.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
 
-/** What a scripted call answers: a head and chunks, then optionally a fault. */
+/** The response of a scripted call: a head and chunks, then optionally a fault. */
 export interface ScriptedResponse {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -35,16 +35,16 @@ export type TransportScript = (
 export class Transport extends Context.Service<
   Transport,
   {
-    /** Succeeds with the head of the answer; closing the scope closes the socket. */
+    /** Succeeds with the head of the response; closing the scope closes the socket. */
     readonly open: (request: TransportRequest) => Effect.Effect<TransportResponse, TransportFault, Scope.Scope>
-    /** The whole answer at once. */
+    /** Returns the complete response. */
     readonly collect: (
       request: TransportRequest,
       bounds: CollectBounds
     ) => Effect.Effect<CollectedResponse, TransportFault>
   }
 >()("gateway/upstream/Transport") {
-  /** Over undici; redirects are not followed, nothing is decompressed. */
+  /** Over undici. Redirects are not followed, and bodies are not decompressed. */
   static readonly layer: Layer.Layer<Transport> = Layer.effect(
     Transport,
     Effect.gen(function* () {
@@ -69,7 +69,7 @@ export class Transport extends Context.Service<
     })
   )
 
-  /** Answers from a function, without sockets and timers. */
+  /** Responses come from a function, without sockets and timers. */
   static readonly layerTest = (script: TransportScript): Layer.Layer<Transport> => {
     const answer = (request: TransportRequest): Effect.Effect<ScriptedResponse, TransportFault> =>
       Effect.suspend(() => {
@@ -108,24 +108,24 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
     connectTimeout: limits.connectMillis,
     keepAliveTimeout: limits.keepAliveMillis,
     maxHeaderSize: limits.headerBytes,
-    // Our timers rule: they tell the phases apart and stand still while we do not read.
+    // The timers of `Call` replace these: they separate the phases and stop while the socket is paused.
     headersTimeout: 0,
     bodyTimeout: 0
   }
   const kept = new Agent({ ...options, pipelining: 1 })
-  // Keeps no connection alive, so that every call gets a socket of its own.
+  // Keeps no connection alive, so that every call gets its own socket.
   const fresh = new Agent({ ...options, pipelining: 0 })
-  /** A connection of its own to one of these addresses, whatever the name system says by now. */
+  /** A connection to one of these addresses; the name is not resolved again. */
   const pinned = (origin: string, addresses: ReadonlyArray<string>) =>
     new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
   const wire = {
     windowBytes: limits.streamWindowBytes,
     opened: false,
-    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, anew: boolean) => {
+    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => {
       const { url, method, addresses } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : anew ? fresh : kept
+      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : isFresh ? fresh : kept
       dispatcher.dispatch(
         {
           origin,
@@ -139,7 +139,7 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
     },
     destroy: () => Promise.all([kept.destroy(), fresh.destroy()])
   }
-  // The event comes synchronously before the first request of the new socket is written.
+  // undici emits the event synchronously before it writes the first request to the new socket.
   kept.on("connect", () => {
     wire.opened = true
     queueMicrotask(() => {
@@ -149,7 +149,7 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
   return wire
 }
 
-/** Answers what Node asks of a name with addresses that are known. */
+/** A DNS look-up for Node that returns these addresses. */
 const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
   const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
   return (_host, options, done) => {
@@ -159,7 +159,7 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
   }
 }
 
-/** What must not be shown of the values a call was authorised with: the credentials without their scheme. */
+/** The credentials of a call without their scheme, for redaction. */
 export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
   Object.values(auth).map((value) => ({
     value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""),

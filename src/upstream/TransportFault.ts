@@ -1,10 +1,13 @@
-// The ways an HTTP call can fail without an answer, and what each means as a reason.
-// It must not know undici's classes, providers or dialects.
+// Transport faults: how an HTTP call fails without a usable response, and the error reason of each.
+// Must not know undici's classes, providers or dialects.
 import * as Data from "effect/Data"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { Shortage } from "../domain/Room.ts"
 
-/** `garbled` is an answer that is not HTTP, `encoded` one in a content coding that was not asked for, `no_room` one that memory lacks for. */
+/**
+ * `garbled`: the response is not HTTP. `encoded`: its content encoding was not requested. `no_room`, `no_room_for_key`: the
+ * memory limit of the gateway or of the key is reached.
+ */
 export type FaultKind =
   | "connect_timeout"
   | "first_byte_timeout"
@@ -24,7 +27,7 @@ export type FaultKind =
 /** The fault of a shortage of memory. */
 export const noRoom: Readonly<Record<Shortage, FaultKind>> = { key: "no_room_for_key", all: "no_room" }
 
-/** A call that got no usable answer; `kind` says why, without hosts or texts of the network. */
+/** A call without a usable response; `kind` contains no host and no text from the network. */
 export class TransportFault extends Data.TaggedError("TransportFault")<{ readonly kind: FaultKind }> {}
 
 const byCode = new Map<string, FaultKind>([
@@ -44,7 +47,7 @@ const byCode = new Map<string, FaultKind>([
 ])
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
-/** Classifies an error of the socket or of the HTTP parser by its name and code; texts are never looked at. */
+/** Classifies an error of the socket or the HTTP parser by its name and code, never by its message. */
 export const faultKind = (error: unknown): FaultKind => {
   if (error instanceof Error && error.name === "HTTPParserError") return "garbled"
   const code = codeOf(error)
@@ -52,14 +55,14 @@ export const faultKind = (error: unknown): FaultKind => {
   return byCode.get(code) ?? (tlsCode.test(code) ? "tls" : "other")
 }
 
-/** An AggregateError of several addresses counts as its first. */
+/** An AggregateError of several addresses counts as its first error. */
 const codeOf = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined
   if ("code" in error && typeof error.code === "string") return error.code
   return "errors" in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined
 }
 
-/** The reason a fault is; `subject` names who failed, as the start of a sentence. */
+/** The error reason of a fault; `subject` begins the message, such as "The upstream". */
 export const faultReason = (kind: FaultKind, subject: string): Reason => {
   switch (kind) {
     case "connect_timeout":

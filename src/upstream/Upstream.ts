@@ -1,28 +1,29 @@
-// Calls a prepared request: one complete answer, or a stream of chunks in one stage per network read.
-// It must not know accounts, dialects or retries.
+// Calls an upstream with a prepared request: one complete response, or a stream with one stage per network read.
+// Must not know accounts, dialects or retries.
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { GatewayError } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason, withTexts } from "../domain/ProviderError.ts"
 import { type HiddenValue, Redaction } from "../domain/text/redaction.ts"
 import type { Room, Shortage } from "../domain/Room.ts"
-import { isStreamFailed, type Progress } from "../translate/Translator.ts"
+import type { Progress } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
+import { badStream, ChunkPull, type NextHops, unanswered } from "./ChunkPull.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
 import type { AuthHeaders, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { credentialsIn, Transport } from "./Transport.ts"
-import { faultReason, noRoom, TransportFault } from "./TransportFault.ts"
+import { faultReason, noRoom, type TransportFault } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./HttpExchange.ts"
 
-/** Timers of one attempt in milliseconds; `total` also covers connect and first byte. */
+/** Timeouts of one attempt in milliseconds; `total` includes connect and first byte. */
 export interface AttemptTimes {
   readonly connectMillis: number
   readonly firstByteMillis: number
@@ -30,30 +31,43 @@ export interface AttemptTimes {
   readonly totalMillis: number
 }
 
-/** A stream that has begun. */
+/** A stream with its first chunk. */
 export interface Opened<Chunk> {
   readonly chunks: Stream.Stream<Chunk, ProviderError>
-  /** What the upstream has counted so far, and whether those are its last counts. */
+  /** The token counts of the upstream so far; `progress` has whether they are final. */
   readonly usage: () => Usage | undefined
   readonly progress: () => Progress
 }
 
+/** Makes a later call of a long answer, with an authorisation and times of its own. `usage` counts the calls so far. */
+export type SendLater = <A, R>(
+  usage: Usage | undefined,
+  send: (auth: AuthHeaders, times: AttemptTimes) => Effect.Effect<A, ProviderError, R>
+) => Effect.Effect<A, GatewayError, R>
+
 export class Upstream extends Context.Service<
   Upstream,
   {
-    /** One call, one complete answer. `room` counts the body until the call is over, and the answer until its request is. */
+    /**
+     * One call, one complete response. `room` counts the request body during the call and the response until the
+     * request ends.
+     */
     readonly once: <Out, Chunk>(
       prepared: Prepared<Out, Chunk>,
       auth: AuthHeaders,
       times: AttemptTimes,
       room?: Room
     ) => Effect.Effect<Out, ProviderError>
-    /** Succeeds when the first chunk exists; a failure hidden in the first event fails here. Later failures fail the stream. */
+    /**
+     * Succeeds with the first chunk; a failure in the first event fails here. Later failures fail the stream. `later`
+     * makes the further calls of an answer that is longer than one call gives.
+     */
     readonly open: <Out, Chunk>(
       prepared: Prepared<Out, Chunk>,
       auth: AuthHeaders,
       times: AttemptTimes,
-      room?: Room
+      room?: Room,
+      later?: SendLater
     ) => Effect.Effect<Opened<Chunk>, ProviderError, Scope.Scope>
   }
 >()("gateway/upstream/Upstream") {
@@ -71,22 +85,49 @@ export class Upstream extends Context.Service<
             (request) => transport.collect(request, bounds),
             (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
           ),
-        open: (prepared, auth, times, room) =>
-          withBody(prepared, requestOf(prepared, auth, times, room), transport.open, (response) => {
-            const redaction = redactionOf(prepared, auth)
-            return Effect.onError(
-              response.status >= 200 && response.status < 300
-                ? openChunks(prepared, response, redaction, room)
-                : readFailure(prepared, response, errorBytes, redaction),
-              () => response.close
+        open: (prepared, auth, times, room, later) => {
+          const opened = <A>(
+            call: Prepared<unknown, unknown>,
+            headers: AuthHeaders,
+            limits: AttemptTimes,
+            read: (response: TransportResponse, redaction: Redaction) => Effect.Effect<A, ProviderError>
+          ) =>
+            withBody(call, requestOf(call, headers, limits, room), transport.open, (response) => {
+              const redaction = redactionOf(call, headers)
+              return Effect.onError(
+                response.status >= 200 && response.status < 300
+                  ? read(response, redaction)
+                  : readFailure(call, response, errorBytes, redaction),
+                () => response.close
+              )
+            })
+          const { hops } = prepared
+          if (hops === undefined || later === undefined)
+            return opened(prepared, auth, times, (response, redaction) =>
+              openChunks(prepared, response, redaction, room, undefined)
+            )
+          return Effect.flatMap(Effect.scope, (scope) => {
+            const next: NextHops["next"] = (token, usage) =>
+              Effect.provideService(
+                later(usage, (headers, limits) =>
+                  opened({ ...prepared, body: hops.body(token) }, headers, limits, (response) =>
+                    Effect.succeed(response)
+                  )
+                ),
+                Scope.Scope,
+                scope
+              )
+            return opened(prepared, auth, times, (response, redaction) =>
+              openChunks(prepared, response, redaction, room, { most: hops.most, next })
             )
           })
+        }
       }
     })
   )
 }
 
-/** Calls while the body of the request is counted: nothing of it is needed once the answer, or its head, is there. */
+/** Counts the request body during the call. The body is not needed after the response, or its head, has arrived. */
 const withBody = <A, B, R>(
   prepared: Prepared<unknown, unknown>,
   request: TransportRequest,
@@ -109,12 +150,12 @@ const withBody = <A, B, R>(
   })
 }
 
-/** A longer text is kept as bytes alone while its call runs; the connection needs these anyway. */
+/** A longer text is kept as bytes only while its call runs; the connection needs the bytes anyway. */
 const longestText = 1024 * 1024
 
 const textOrBytes = (text: string): string | Uint8Array => (text.length > longestText ? Buffer.from(text) : text)
 
-/** The one place where the upstream body becomes text. */
+/** The only place that prints the upstream body. */
 const requestOf = (
   prepared: Prepared<unknown, unknown>,
   auth: AuthHeaders,
@@ -141,14 +182,13 @@ const uncalled = (prepared: Prepared<unknown, unknown>, shortage: Shortage): Pro
   })
 }
 
-const unanswered = (prepared: Prepared<unknown, unknown>, fault: TransportFault): ProviderError =>
-  new ProviderError({ slug: prepared.target.slug, reason: faultReason(fault.kind, "The upstream") })
-
-/** What an error of this call must not quote: its credential, and where an operator's own host is (TH22). */
+/** Hides the credential of the call and the location of an operator's own host in errors (TH22). */
 const redactionOf = ({ url }: Prepared<unknown, unknown>, auth: AuthHeaders): Redaction =>
   new Redaction(() => [...credentialsIn(auth), ...placesIn(url)])
 
-/** Host and port, and what stands before the version in the path. A name without a dot or a dash may be an ordinary word. */
+/**
+ * Host, port and the path before the version. A host name without a dot or dash may be an ordinary word, so it stays.
+ */
 const placesIn = (url: string): ReadonlyArray<HiddenValue> => {
   const { host, hostname, pathname } = new URL(url)
   const base = /^(\/.*?)\/v\d\w*\//.exec(pathname)?.[1] ?? ""
@@ -164,7 +204,9 @@ const readAnswer = <Out>(
   return Result.isSuccess(result) ? Effect.succeed(result.success) : failAdvised(result.failure, headers, redaction)
 }
 
-/** Fails with what the upstream's retry-after header advises, which wins over its body. A provider may have quoted what it must not. */
+/**
+ * Fails with the delay of the upstream's retry-after header, which takes precedence over its body. Redacts the texts.
+ */
 const failAdvised = (
   quoting: ProviderError,
   headers: Readonly<Record<string, string>>,
@@ -190,7 +232,7 @@ const takesAdvice = (reason: Reason): reason is Extract<Reason, { readonly retry
   reason._tag === "Overloaded" ||
   reason._tag === "Internal"
 
-/** Reads the bounded body of a refused stream; a body that breaks off does not hide the status. */
+/** Reads the bounded body of a refused stream. A body that breaks off keeps the status. */
 const readFailure = (
   prepared: Prepared<unknown, unknown>,
   { status, headers, body, close }: TransportResponse,
@@ -201,8 +243,8 @@ const readFailure = (
   let size = 0
   const collect: Effect.Effect<void> = Effect.matchEffect(body, {
     onFailure: () => Effect.void,
-    onSuccess: (some) => {
-      for (const bytes of some) {
+    onSuccess: (pulled) => {
+      for (const bytes of pulled) {
         reads.push(bytes.subarray(0, errorBytes - size))
         size += Math.min(bytes.length, errorBytes - size)
       }
@@ -229,143 +271,27 @@ const unexpected = (prepared: Prepared<unknown, unknown>, upstreamStatus: number
     }
   })
 
-type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
-
-const isSome = <Chunk>(chunks: ReadonlyArray<Chunk>): chunks is Chunks<Chunk> => chunks.length > 0
-
-/** Pulls until the first chunk exists, then is the stream that begins with it. */
+/** Pulls until the first chunk exists, and returns the stream that begins with it. */
 const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
   response: TransportResponse,
   redaction: Redaction,
-  room: Room | undefined
+  room: Room | undefined,
+  hops: NextHops | undefined
 ): Effect.Effect<Opened<Chunk>, ProviderError> => {
-  const { progress, pull, putBack, usage } = chunkPull(prepared, response, redaction, room)
-  return Effect.matchEffect(pull, {
+  const chunks = new ChunkPull(prepared, response, redaction, room, hops)
+  return Effect.matchEffect(chunks.pull, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
         ? Effect.fail(badStream(prepared, "empty", "The upstream's stream ended before it began."))
         : failAdvised(error, response.headers, redaction),
-    onSuccess: (chunks) => {
-      putBack(chunks)
-      return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage, progress })
+    onSuccess: (first) => {
+      chunks.putBack(first)
+      return Effect.succeed({
+        chunks: Stream.fromPull(Effect.succeed(chunks.pull)),
+        usage: () => chunks.usage(),
+        progress: () => chunks.progress()
+      })
     }
   })
 }
-
-interface ChunkPull<Chunk> {
-  readonly pull: Pull.Pull<Chunks<Chunk>, ProviderError>
-  /** Has the next pull give these once more. */
-  readonly putBack: (chunks: Chunks<Chunk>) => void
-  readonly usage: () => Usage | undefined
-  readonly progress: () => Progress
-}
-
-const lineFeed = 0x0a
-/** Shorter ones are part of what a stream costs anyway. */
-const leastCounted = 64 * 1024
-
-/** Counts the bytes of a long line that has not ended: pictures come as one, and all of it waits in memory. */
-class OpenLine {
-  private readonly room: Room | undefined
-  private bytes = 0
-  private counted = 0
-
-  constructor(room: Room | undefined) {
-    this.room = room
-  }
-
-  read(reads: ReadonlyArray<Uint8Array>): Shortage | undefined {
-    for (const read of reads) {
-      const end = read.lastIndexOf(lineFeed)
-      this.bytes = end < 0 ? this.bytes + read.length : read.length - end - 1
-    }
-    const wanted = this.bytes < leastCounted ? 0 : this.bytes
-    const more = wanted - this.counted
-    if (more === 0) return undefined
-    if (more < 0) this.room?.give(-more)
-    const shortage = more < 0 ? undefined : this.room?.take(more)
-    if (shortage === undefined) this.counted = wanted
-    return shortage
-  }
-}
-
-/** The single stage: all bytes of a read go through the machine, all its chunks come out as one array. */
-const chunkPull = <Chunk>(
-  prepared: Prepared<unknown, Chunk>,
-  response: TransportResponse,
-  redaction: Redaction,
-  room: Room | undefined
-): ChunkPull<Chunk> => {
-  const openLine = new OpenLine(room)
-  let held: Chunks<Chunk> | undefined
-  let current = prepared.chunks(response.headers, redaction)
-  let begun = false
-  let end: Pull.Pull<never, ProviderError> | undefined
-  let isWhole = false
-
-  const emit = (chunks: ReadonlyArray<Chunk>): Pull.Pull<Chunks<Chunk>, ProviderError> => {
-    if (!isSome(chunks)) return end ?? pull
-    begun = true
-    return Effect.succeed(chunks)
-  }
-  const take = (outputs: ReturnType<typeof current.halt>, into: Array<Chunk>): void => {
-    for (const output of outputs) {
-      if (end !== undefined) return
-      if (isStreamFailed(output)) {
-        const error = new ProviderError({
-          slug: prepared.target.slug,
-          reason: output.reason,
-          upstreamStatus: response.status
-        })
-        end = Effect.fail(withTexts(error, (text) => redaction.text(text)))
-      } else into.push(output)
-    }
-  }
-  const read: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.matchEffect(response.body, {
-    onSuccess: (reads) => {
-      const chunks: Array<Chunk> = []
-      const [next, outputs] = current.steps(reads)
-      current = next
-      take(outputs, chunks)
-      const shortage = openLine.read(reads)
-      if (shortage !== undefined)
-        end ??= Effect.fail(unanswered(prepared, new TransportFault({ kind: noRoom[shortage] })))
-      return emit(chunks)
-    },
-    onFailure: (error) => {
-      if (!Cause.isDone(error)) return (end = Effect.fail(broken(prepared, error, begun)))
-      const chunks: Array<Chunk> = []
-      take(current.halt(), chunks)
-      isWhole = end === undefined
-      end ??= Cause.done()
-      return emit(chunks)
-    }
-  })
-  const pull: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.suspend(() => {
-    if (held === undefined) return end ?? read
-    const chunks = held
-    held = undefined
-    return Effect.succeed(chunks)
-  })
-  return {
-    pull,
-    putBack: (chunks) => {
-      held = chunks
-    },
-    usage: () => current.usage(),
-    progress: () => {
-      const { characters, isCounted = isWhole } = current.progress()
-      return { characters, isCounted }
-    }
-  }
-}
-
-/** A connection that breaks after chunks have gone out is a cut answer; before that the call may be tried again. */
-const broken = (prepared: Prepared<unknown, unknown>, fault: TransportFault, begun: boolean): ProviderError =>
-  begun && fault.kind === "reset"
-    ? badStream(prepared, "truncated", "The upstream closed the connection in the middle of its answer.")
-    : unanswered(prepared, fault)
-
-const badStream = (prepared: Prepared<unknown, unknown>, kind: "empty" | "truncated", message: string): ProviderError =>
-  new ProviderError({ slug: prepared.target.slug, reason: { _tag: "BadReply", kind, message } })

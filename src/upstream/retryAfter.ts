@@ -1,10 +1,10 @@
-// The header retry-after as milliseconds from now.
-// It must not know who retries, or any clock: now is an argument.
+// Parses the header retry-after to milliseconds from now.
+// Must not know what retries. Must not read a clock: now is an argument.
 
-/** A year; a longer wait is nonsense, not advice. */
+/** A year; a longer delay is ignored. */
 const mostSeconds = 365 * 24 * 60 * 60
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); `retry-after-ms` is finer where it is sent. Garbage and the past are no advice. */
+/** Seconds or an HTTP date (RFC 9110, 10.2.3). `retry-after-ms` is preferred. A malformed or past value is ignored. */
 export const retryAfterMillis = (headers: Readonly<Record<string, string>>, nowMillis: number): number | undefined => {
   const fine = decimal(headers["retry-after-ms"])
   if (fine !== undefined) return bounded(fine)

@@ -1,4 +1,4 @@
-// Frames of a stream: network bytes to events, and our own SSE frames out.
+// Frames of server-sent events: parses network bytes into events, and renders events, pings and `[DONE]`.
 // It must not know any dialect or what an event means.
 import type * as Types from "effect/Types"
 
@@ -11,18 +11,20 @@ export interface SseEvent {
   readonly ended: boolean
 }
 
-/** The bytes are no text (`unreadable`), or one event is over the limit. Nothing follows it. */
+/** The bytes are not valid UTF-8 (`unreadable`), or one event exceeds the limit. No event follows it. */
 export interface FrameFault {
   readonly _tag: "FrameFault"
   readonly kind: "unreadable" | "too_large"
 }
 
 export interface FrameState {
-  /** `lines` reads SSE, `value` is inside bare JSON: an object, or an array whose objects are events. */
+  /** `lines` reads SSE; `value` is inside bare JSON, which is an object or an array whose objects are events. */
   readonly mode: "start" | "lines" | "value" | "failed"
-  /** The first bytes of a character whose rest has not come, at most three. */
+  /** The first bytes of an incomplete character, at most three. */
   readonly bytes: Uint8Array
-  /** The unfinished line or value. Joined with `+`: engines keep that as a rope, so each character is walked once. */
+  /**
+   * The unfinished line or value. It grows by `+`, because V8 keeps such text as a rope and reads each character once.
+   */
   readonly text: string
   /** A CR ended the last line; an LF right after it belongs to it. */
   readonly afterCr: boolean
@@ -35,7 +37,7 @@ export interface FrameState {
 }
 
 type Output = SseEvent | FrameFault
-/** The next state while it is being made, with what it gave out. */
+/** A mutable copy of the state during one step, with the outputs of the step. */
 interface Work extends Types.Mutable<FrameState> {
   readonly limit: number
   readonly out: Array<Output>
@@ -57,9 +59,10 @@ const start: FrameState = {
 }
 
 /**
- * Network bytes to events, whatever the content type says: lines are SSE (CRLF, LF or CR), a line that begins with `{`
- * or `[` where an event could begin is bare JSON. Google sends errors that way inside event streams, and a JSON array
- * where `alt=sse` was lost. `eventBytes` bounds one event, counted in UTF-16 units (never more than its bytes).
+ * Parses network bytes into events, whatever the content type is. Lines are SSE (CRLF, LF or CR); a line that begins
+ * with `{` or `[` where an event could begin is bare JSON. Google sends errors that way inside event streams, and a
+ * JSON array where `alt=sse` was lost. `eventBytes` bounds one event, counted in UTF-16 units (never more than its
+ * bytes).
  */
 export const sseEvents = (limits: { readonly eventBytes: number }) => ({
   initial: (): FrameState => start,
@@ -79,7 +82,7 @@ export const sseEvents = (limits: { readonly eventBytes: number }) => ({
   }
 })
 
-/** Field by field: a rest pattern took a fifth of the time of an event. */
+/** Copies field by field, because a rest pattern took 20 % of the CPU time of an event. */
 const stateOf = ({ afterCr, bytes, data, depth, escaped, event, inArray, inString, mode, text }: Work): FrameState => ({
   mode,
   bytes,
@@ -93,7 +96,7 @@ const stateOf = ({ afterCr, bytes, data, depth, escaped, event, inArray, inStrin
   escaped
 })
 
-/** Splits text of several JSON objects or arrays into the text of each; undefined when it holds anything else. */
+/** Splits text of several JSON objects or arrays into the text of each; undefined for any other text. */
 export const splitJson = (
   text: string
 ): { readonly values: ReadonlyArray<string>; readonly rest: boolean } | undefined => {
@@ -113,7 +116,7 @@ export const splitJson = (
   return { values, rest: work.mode === "value" }
 }
 
-/** One SSE frame. `data` is JSON text, hence one line; a line end in it would become a second `data:` line. */
+/** Renders one SSE frame. `data` is usually one line of JSON; each line end in it becomes a further `data:` line. */
 export const frame = (data: string, event?: string): string => {
   const lines = data.includes("\n") || data.includes("\r") ? data.split(/\r\n|\r|\n/).join("\ndata: ") : data
   return event === undefined ? `data: ${lines}\n\n` : `event: ${event.replace(/[\r\n]/g, " ")}\ndata: ${lines}\n\n`
@@ -122,12 +125,12 @@ export const frame = (data: string, event?: string): string => {
 /** The end of every OpenAI stream that did not fail. */
 export const doneFrame = "data: [DONE]\n\n"
 
-/** A comment: keeps proxies from closing a silent connection, and no client reads it. */
+/** An SSE comment. It keeps proxies from closing a silent connection, and clients skip it. */
 export const pingFrame = ": ping\n\n"
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** All whole characters; the decoder is used without its own memory, so the same state may be stepped twice. */
+/** Decodes all complete characters. The decoder keeps no state of its own, so the same state may be stepped twice. */
 const decode = (work: Work, chunk: Uint8Array): string | undefined => {
   let bytes = chunk
   if (work.bytes.length > 0) {
@@ -146,7 +149,7 @@ const decode = (work: Work, chunk: Uint8Array): string | undefined => {
   }
 }
 
-/** How many bytes at the end begin a character that is not whole. */
+/** How many bytes at the end belong to an incomplete character. */
 const unfinished = (bytes: Uint8Array): number => {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0

@@ -1,15 +1,15 @@
-// Network bytes of an event stream cut behind whole frames, for streams that go on byte by byte as they came.
+// Splits the bytes of an event stream after whole frames, for pass-through streams that keep their bytes.
 // It must not know any dialect or what an event means.
 import { sseEvents } from "./frames.ts"
 
-/** The bytes of one frame with its closing blank line, and the event they dispatch. */
+/** The bytes of one frame with its closing blank line, and the name of its event. */
 export interface WholeFrame {
   readonly bytes: Uint8Array
   /** The `event:` field, `""` when there is none. */
   readonly event: string
 }
 
-/** A frame that has not ended: its bytes as they came, and where in a line they stop. */
+/** The state of an unfinished frame: its bytes so far, and the position within a line. */
 export interface WholeFrameState {
   readonly parts: ReadonlyArray<Uint8Array>
   readonly size: number
@@ -25,8 +25,8 @@ const lf = 0x0a
 const cr = 0x0d
 
 /**
- * All frames that end within `more`; lines end with LF, CRLF or CR. A frame that a CR at the end of `more` closes waits for
- * the next byte. Bytes are copied only for a frame that came in several pieces.
+ * Returns all frames that end within `more`; lines end with LF, CRLF or CR. A frame closed by a CR at the end of `more`
+ * waits for the next byte. Only a frame that came in several pieces is copied.
  */
 export const wholeFrames = (
   state: WholeFrameState,
@@ -48,6 +48,8 @@ export const wholeFrames = (
     isLineStart = true
   }
   let afterCr = state.afterCr && more.length === 0
+  let nextLf = more.indexOf(lf)
+  let nextCr = more.indexOf(cr)
   for (let at = 0; at < more.length; at++) {
     const byte = more[at]
     if (byte === cr) {
@@ -56,6 +58,12 @@ export const wholeFrames = (
     }
     if (byte !== lf && byte !== cr) {
       isLineStart = false
+      // The rest of the line is skipped by a search, which is faster than a look at each byte.
+      if (nextLf !== -1 && nextLf < at) nextLf = more.indexOf(lf, at)
+      if (nextCr !== -1 && nextCr < at) nextCr = more.indexOf(cr, at)
+      const end = nextLf === -1 ? nextCr : nextCr === -1 ? nextLf : Math.min(nextLf, nextCr)
+      if (end === -1) break
+      at = end - 1
       continue
     }
     if (isLineStart) close(at + 1)
@@ -65,8 +73,8 @@ export const wholeFrames = (
   return [{ parts: own.length === 0 ? parts : [...parts, own], size: size + own.length, isLineStart, afterCr }, frames]
 }
 
-/** The bytes of a frame that has not ended. */
-export const restOf = ({ parts }: WholeFrameState): Uint8Array => joined(parts)
+/** The bytes of the unfinished frame. */
+export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => joined(parts)
 
 const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   let size = 0
@@ -83,15 +91,23 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 const field = new TextEncoder().encode("event:")
 const decoder = new TextDecoder()
 
-/** The name of a frame's event: mostly its first line, so that nothing else of it is decoded. */
+/** True for a frame of one line; such a frame has no `event:` line. */
+const isOneLine = (frame: Uint8Array): boolean => {
+  const firstLf = frame.indexOf(lf)
+  const firstCr = frame.indexOf(cr)
+  return firstLf >= frame.length - 3 && (firstCr === -1 || firstCr >= frame.length - 4)
+}
+
+/** The name of a frame's event. The `event:` line usually comes first, so the rest is not decoded. */
 const eventOf = (frame: Uint8Array): string => {
-  for (let at = 0; at < field.length; at++) if (frame[at] !== field[at]) return readFrame(frame)?.event ?? ""
+  for (let at = 0; at < field.length; at++)
+    if (frame[at] !== field[at]) return isOneLine(frame) ? "" : (readFrame(frame)?.event ?? "")
   let end = field.length
   while (frame[end] !== lf && frame[end] !== cr) end++
   return decoder.decode(frame.subarray(field.length, end)).trim()
 }
 
-/** The event of a whole frame; undefined for a comment, an empty frame, or bytes that are no text. */
+/** The event of a whole frame; undefined for a comment, an empty frame, or bytes that are not valid UTF-8. */
 export const readFrame = (frame: Uint8Array): { readonly event: string; readonly data: string } | undefined => {
   const framing = sseEvents({ eventBytes: frame.length })
   const event = framing.step(framing.initial(), frame)[1][0]

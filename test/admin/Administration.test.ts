@@ -1,4 +1,5 @@
-// What operators keep, listed, read and changed below HTTP: judged like the file, whole or not at all, without showing a secret.
+// Tests administration below HTTP: reads and changes, validated like the configuration file, atomic, without secrets.
+// Must not depend on HTTP.
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,7 +19,7 @@ import {
   StoreUnavailable
 } from "../../src/domain/GatewayError.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
-import { type Declarations, Holdings } from "../../src/store/Holdings.ts"
+import { type Declarations, ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
 import { Records } from "../../src/store/Records.ts"
 import { vertexAccount } from "../support/account.ts"
 import { config } from "../support/config.ts"
@@ -66,7 +67,7 @@ const declared: Declarations = {
 
 const services = Layer.mergeAll(Administration.layer, Catalog.layer, Configs.layer, Prompts.layer).pipe(
   Layer.provideMerge(GatewayKeys.layer(Redacted.make("pepper"))),
-  Layer.provideMerge(Holdings.layer(declared)),
+  Layer.provideMerge(ConfigSnapshot.layer(declared)),
   Layer.provideMerge(Records.layerMemory)
 )
 
@@ -79,8 +80,8 @@ const kept = {
   updated_at: "1970-01-01T00:00:00.000Z"
 }
 
-describe("providers", () => {
-  it.effect("one that is made is used at once, and shown without its credential", () =>
+describe("administration of providers", () => {
+  it.effect("providers: a new one is usable immediately and shown without its credential", () =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const catalog = yield* Catalog
@@ -128,7 +129,7 @@ describe("providers", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("every fault is told at its place", () =>
+  it.effect("providers: every fault is reported with its path", () =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const faults = (written: Parameters<typeof providers.create>[0]) =>
@@ -165,14 +166,14 @@ describe("providers", () => {
   )
 
   it.effect.each([
-    ["no object", "canary", "expected a mapping of keys"],
+    ["a value that is not an object", "canary", "expected a mapping of keys"],
     [
       "another type",
       { ...accountJson, type: "external_account", credential_source: { url: "http://169.254.169.254" } },
       "The service-account key"
     ],
     ["no key", { ...accountJson, private_key: "canary" }, "The service-account key"]
-  ])("B95 a service account of %s is refused, and never repeated", ([, json]) =>
+  ])("providers: a service account of %s is refused, and never repeated (B95)", ([, json]) =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const error = yield* Effect.flip(
@@ -183,13 +184,13 @@ describe("providers", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("a credential that is not named stays, goes where it went, and null takes it away", () =>
+  it.effect("providers: a credential that is not named stays at its destination, and null removes it", () =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const catalog = yield* Catalog
       const made = yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
       const { credential: _, ...bare } = made
-      // What was read can be written back.
+      // A resource can be sent back as it was read.
       const changed = yield* providers.update("gemini", { ...bare, models: ["gemini-2.5-flash"] }, actor)
       expect(changed).toEqual({ ...made, models: ["gemini-2.5-flash"], version: 2 })
       expect(catalog.resolve("gemini")?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make(canary) })
@@ -216,7 +217,7 @@ describe("providers", () => {
     ["base_url", "http://metadata.google.internal"],
     ["token_url", "http://[fe80::1]/token"],
     ["token_url", "http://0xa9.0xfe.0xa9fe/token"]
-  ] as const)("TH4 %s %s is refused", ([name, url]) =>
+  ] as const)("providers: the %s %s is refused (TH4)", ([name, url]) =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const error = yield* Effect.flip(providers.create({ slug: "v", provider: "vertex-ai", [name]: url }, actor))
@@ -224,7 +225,7 @@ describe("providers", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("TH4 the machine's own credential goes to Google only", () =>
+  it.effect("providers: the machine's own credential is accepted for Google's hosts only (TH4)", () =>
     Effect.gen(function* () {
       const { providers } = yield* Administration
       const entry = { slug: "v", provider: "vertex-ai", credentials: { type: "application_default" } }
@@ -237,7 +238,7 @@ describe("providers", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("what is declared is read-only, and what others need stays", () =>
+  it.effect("providers: a declared one cannot be changed, and one in use cannot be removed", () =>
     Effect.gen(function* () {
       const { configs, keys, prompts, providers } = yield* Administration
       const refused = new RecordRefused({
@@ -277,8 +278,8 @@ describe("providers", () => {
   )
 })
 
-describe("keys", () => {
-  it.effect("TH1 the text is told once, only its digest is kept, and it opens the gateway at once", () =>
+describe("administration of keys", () => {
+  it.effect("keys: the text is returned once, its digest alone is stored, and it is accepted immediately (TH1)", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
@@ -308,7 +309,7 @@ describe("keys", () => {
       })
       expect(yield* keys.get(made.id)).toEqual(made)
       expect((yield* found.find(key)).id).toBe(made.id)
-      expect(JSON.stringify(yield* (yield* Records).all("key"))).not.toContain(key.slice(8, 16))
+      expect(JSON.stringify(yield* (yield* Records).list("key"))).not.toContain(key.slice(8, 16))
       const changed = yield* keys.update(made.id, { ...made, name: "team b", providers: null }, actor)
       const { providers: _, ...open } = made
       expect(changed).toEqual({ ...open, name: "team b", version: 2 })
@@ -316,7 +317,7 @@ describe("keys", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("one that is rotated or revoked is refused from then on, and stays listed", () =>
+  it.effect("keys: a rotated or revoked text is refused from then on, and the key stays listed", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
@@ -354,7 +355,7 @@ describe("keys", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("every fault is told at its place", () =>
+  it.effect("keys: every fault is reported with its path", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration
       const faults = (written: Parameters<typeof keys.create>[0]) =>
@@ -384,7 +385,7 @@ describe("keys", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("what was written of a key and cannot be read can be written anew; the text of the key stays", () =>
+  it.effect("keys: a key whose stored fields are unreadable accepts new fields, and keeps its text", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
@@ -407,11 +408,11 @@ describe("keys", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("the last key that opens the admin API stays", () =>
+  it.effect("keys: the last key with the scope admin cannot be removed", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration
       const { id } = yield* keys.create({ name: "second", scopes: ["admin"] }, actor)
-      // The declared one is good until now.
+      // The declared key has been valid until now.
       yield* TestClock.adjust("1000 seconds")
       const refused = new RecordRefused({
         code: "last_admin_key",
@@ -425,7 +426,7 @@ describe("keys", () => {
         )
       ).toEqual(refused)
       const { id: third } = yield* keys.create({ name: "third", scopes: ["admin", "inference"] }, actor)
-      // Two who leave at once do not leave nobody.
+      // Two concurrent removals leave one key.
       const left = yield* Effect.all([Effect.exit(keys.remove(id, actor)), Effect.exit(keys.remove(third, actor))], {
         concurrency: 2
       })
@@ -434,8 +435,8 @@ describe("keys", () => {
   )
 })
 
-describe("configs", () => {
-  it.effect("credentials of targets are shown as masks, and masks written back stand for them", () =>
+describe("administration of configs", () => {
+  it.effect("configs: credentials of targets are masked, and a mask written back keeps its credential", () =>
     Effect.gen(function* () {
       const { configs } = yield* Administration
       const found = yield* Configs
@@ -485,7 +486,7 @@ describe("configs", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("every fault is told at its place", () =>
+  it.effect("configs: every fault is reported with its path", () =>
     Effect.gen(function* () {
       const { configs } = yield* Administration
       const faults = (written: Parameters<typeof configs.create>[0]) =>
@@ -510,10 +511,10 @@ describe("configs", () => {
   )
 })
 
-describe("prompts", () => {
+describe("administration of prompts", () => {
   const chat = { model: "@prod/gemini-2.5-flash", messages: [{ role: "user", content: "{{>tone}} Hello {{name}}" }] }
 
-  it.effect("a change makes a version; each stays readable by number and label", () =>
+  it.effect("prompts: each change makes a version, readable by number and label", () =>
     Effect.gen(function* () {
       const { prompts } = yield* Administration
       const found = yield* Prompts
@@ -527,7 +528,7 @@ describe("prompts", () => {
         versions: [1],
         ...kept
       })
-      // Labels that are not named stay.
+      // A change without labels keeps the labels.
       const changed = yield* prompts.update(
         "greet",
         { ...chat, model: "@prod/gemini-2.5-pro", parameters: { temperature: 0 } },
@@ -566,7 +567,7 @@ describe("prompts", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.effect("every fault is told at its place, and a partial that others hold stays one", () =>
+  it.effect("prompts: every fault is reported with its path, and a partial in use is kept", () =>
     Effect.gen(function* () {
       const { prompts } = yield* Administration
       expect(
@@ -601,7 +602,7 @@ describe("prompts", () => {
   )
 })
 
-it.effect("a change from an older version is refused, and one without a condition starts anew", () =>
+it.effect("administration: refuses a change from an older version, and repeats one without a precondition", () =>
   Effect.gen(function* () {
     const { configs } = yield* Administration
     yield* configs.create({ id: "fast", config: {} }, actor)
@@ -620,7 +621,7 @@ it.effect("a change from an older version is refused, and one without a conditio
   }).pipe(Effect.provide(services))
 )
 
-it.effect("the audit log has who changed what, and no secret", () =>
+it.effect("administration: the audit log has actor and change, and no secret", () =>
   Effect.gen(function* () {
     const { audit, keys, providers } = yield* Administration
     yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
@@ -644,7 +645,7 @@ it.effect("the audit log has who changed what, and no secret", () =>
 )
 
 it.effect(
-  "F32 a store that is full or gone refuses the change as such; what was there stays, and the next change holds",
+  "administration: a full or lost store refuses the change, keeps its records, and accepts the next change (F32)",
   () => {
     let trouble: StoreUnavailable | undefined
     const ailing = Layer.effect(
@@ -672,7 +673,7 @@ it.effect(
       Effect.provide(
         Layer.mergeAll(Administration.layer, Configs.layer).pipe(
           Layer.provideMerge(GatewayKeys.layer(Redacted.make("pepper"))),
-          Layer.provideMerge(Holdings.layer(declared)),
+          Layer.provideMerge(ConfigSnapshot.layer(declared)),
           Layer.provideMerge(ailing)
         )
       )

@@ -1,4 +1,5 @@
-// Two processes on one store: what one has judged to be right is judged anew when the other is faster.
+// Tests two processes on one store: a change is checked again when the other process changes a record first.
+// Must not run where a database takes one process only.
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,7 @@ import { Administration } from "../../src/admin/Administration.ts"
 import { RecordRefused } from "../../src/domain/GatewayError.ts"
 import type { StoreLocation } from "../../src/domain/settings/storeLocation.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
-import { type Declarations, Holdings } from "../../src/store/Holdings.ts"
+import { type Declarations, ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
 import type { MasterKeys } from "../../src/store/MasterKeys.ts"
 import { Records } from "../../src/store/Records.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -18,7 +19,7 @@ import { databases, patiently, someMasters } from "../support/databases.ts"
 const actor = { id: "cli", requestId: undefined }
 const declared: Declarations = { accounts: [{ ...vertexAccount, slug: "prod" }], keys: [], configs: {}, prompts: [] }
 
-/** A process, in which `meanwhile` happens once, between the judgement of a change and its writing. */
+/** A process in which `meanwhile` runs once, between the check of a change and its write. */
 const processOn = (
   location: StoreLocation,
   masters: MasterKeys,
@@ -45,7 +46,7 @@ const processOn = (
       Layer.fresh(
         Administration.layer.pipe(
           Layer.provide(keys),
-          Layer.provide(Holdings.layerAlone(declared)),
+          Layer.provide(ConfigSnapshot.layerAlone(declared)),
           Layer.provide(records),
           Layer.provide(Store.layer(location, masters))
         )
@@ -56,7 +57,7 @@ const processOn = (
 }
 
 describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("two processes on one $name", ({ location }) => {
-  /** One that is slower than the other. */
+  /** A process that is slower than the other one. */
   const two = (meanwhile: (faster: Administration["Service"]) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
       const at = yield* location
@@ -65,7 +66,7 @@ describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("two process
       return { faster, slower: yield* processOn(at, masters, () => meanwhile(faster)) }
     })
 
-  it.effect("make one first key", () =>
+  it.effect("two processes: make one first key", () =>
     Effect.gen(function* () {
       let made: unknown
       const { slower } = yield* two(({ keys }) =>
@@ -79,7 +80,7 @@ describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("two process
     }).pipe(Effect.scoped, patiently)
   )
 
-  it.effect("leave one key with the scope admin", () =>
+  it.effect("two processes: leave one key with the scope admin", () =>
     Effect.gen(function* () {
       const ids: Array<string> = []
       const { faster, slower } = yield* two(({ keys }) => keys.remove(ids[0] ?? "", actor))
@@ -93,7 +94,7 @@ describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("two process
     }).pipe(Effect.scoped, patiently)
   )
 
-  it.effect("take away nothing that the other has begun to use", () =>
+  it.effect("two processes: remove nothing that the other process has begun to use", () =>
     Effect.gen(function* () {
       let id = ""
       const { faster, slower } = yield* two(({ keys }) =>
@@ -109,7 +110,7 @@ describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("two process
     }).pipe(Effect.scoped, patiently)
   )
 
-  it.effect("lose no part of each other's changes", () =>
+  it.effect("two processes: lose no part of each other's changes", () =>
     Effect.gen(function* () {
       const { faster, slower } = yield* two(({ prompts }) =>
         prompts.update("p", { text: "of the faster", labels: { a: 1 } }, actor)

@@ -1,10 +1,11 @@
-// The contract as data: its paths are the routes of the service, its schemas are valid, and real answers are as it says.
+// Tests the OpenAPI document: its paths are the service's routes, its schemas are valid, and real answers match it.
+// Must not depend on how the document is rendered.
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { known } from "../../src/api/Headers.ts"
+import { requestHeaderNames } from "../../src/api/Headers.ts"
 import { requestHeaders } from "../../src/api/headerFields.ts"
 import { openApi } from "../../src/api/openApi.ts"
 import { demoPrompts } from "../../src/demo/seed.ts"
@@ -25,8 +26,8 @@ const declared: ReadonlyArray<string> = Object.entries<Json>(document.paths)
 /** The admin API is held to its routes as soon as it is a part of the document. */
 const hasAdmin = declared.some((one) => one.includes(" /admin/"))
 
-describe("the paths of the document", () => {
-  it("are these, each with its operation", () => {
+describe("paths of the document", () => {
+  it("paths: are the documented list, each with its operation", () => {
     const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
       Object.entries<Json>(item).map(
         ([method, operation]) => `${method.toUpperCase()} ${path} ${operation.operationId}`
@@ -35,7 +36,7 @@ describe("the paths of the document", () => {
     expect(operations).toMatchSnapshot()
   })
 
-  it("are the routes that the service adds to its router", async () => {
+  it("paths: are the routes that the service adds to its router", async () => {
     const added: Array<string> = []
     const recording = Layer.effect(
       HttpRouter.HttpRouter,
@@ -58,7 +59,7 @@ describe("the paths of the document", () => {
     expect(served.sort()).toEqual(declared)
   })
 
-  it("take the methods that the table of routes allows", () => {
+  it("methods: are those that the table of routes allows", () => {
     const methods = declared.map((one) => one.split(" "))
     const paths = [...new Set(methods.map(([, path = ""]) => path))]
     expect(paths.map((path) => [path, allowedMethods(path.replaceAll(/\{\w+\}/g, "one")).toSorted()])).toEqual(
@@ -67,11 +68,11 @@ describe("the paths of the document", () => {
   })
 })
 
-describe("the headers of the document", () => {
-  it("are those the service reads, and the provider's credential", () => {
-    const read = Object.values(known)
+describe("headers of the document", () => {
+  it("request headers: are those the service reads, and the provider's credential", () => {
+    const read = Object.values(requestHeaderNames)
       .map(({ name }) => name)
-      .filter((name) => name !== known.apiKey.name && name !== known.strictOpenAi.name)
+      .filter((name) => name !== requestHeaderNames.apiKey.name && name !== requestHeaderNames.strictOpenAi.name)
     expect(Object.keys(requestHeaders).sort()).toEqual(["authorization", ...read].sort())
   })
 })
@@ -106,23 +107,23 @@ const bodyOf = (route: string) => {
   return ["paths", path, method.toLowerCase(), "requestBody", "content", "application/json", "schema"]
 }
 
-describe("the schemas of the document", () => {
+describe("schemas of the document", () => {
   const all = places(document)
 
-  it("are many, and every one is a JSON schema whose references lead somewhere", () => {
+  it("schemas: are valid JSON schemas without dangling references", () => {
     expect(all.length).toBeGreaterThan(200)
-    // The same reference stands in many places; once is enough.
+    // Each reference is checked once.
     const distinct = new Map(
       all.map((steps) => [JSON.stringify(steps.reduce((node: Json, step) => node[step], document)), steps])
     )
     expect([...distinct.values()].filter((steps) => typeof ajv.getSchema(pointer(steps)) !== "function")).toEqual([])
   })
 
-  it("know no numbers that JSON has no form for, and none of the renderer's own words", () => {
+  it("schemas: contain no NaN or infinity, and no keyword of the renderer", () => {
     expect(JSON.stringify(document).match(/NaN|Infinity|x-effect|Encoded/g)).toBeNull()
   })
 
-  it("refuse what is not so", () => {
+  it("schemas: reject values of another shape", () => {
     expect(
       fault(responseOf("POST /v1/embeddings", 400), { error: { message: "m", type: "odd", param: null, code: "c" } })
     ).toBe("data/error/type must be equal to one of the allowed values")
@@ -131,7 +132,7 @@ describe("the schemas of the document", () => {
     ).toBeTypeOf("string")
   })
 
-  it("name each component once", () => {
+  it("components: have unique names", () => {
     expect(Object.keys(document.components.schemas).filter((name) => /_\d+$/.test(name))).toEqual([])
   })
 })
@@ -162,7 +163,7 @@ const asked: ReadonlyArray<
     "all fields of a completion",
     "POST /v1/chat/completions",
     200,
-    { ...chat, reasoning_effort: "high", logprobs: true, top_logprobs: 2 },
+    { ...chat, model: "@vertex-ai/gemini-2.5-flash", reasoning_effort: "high", logprobs: true, top_logprobs: 2 },
     open
   ],
   [
@@ -181,7 +182,7 @@ const asked: ReadonlyArray<
   ],
   ["a grounded completion", "POST /v1/chat/completions", 200, { ...chat, tools: [{ type: "google_search" }] }, open],
   [
-    "a picture in",
+    "an input image",
     "POST /v1/chat/completions",
     200,
     {
@@ -211,7 +212,7 @@ const asked: ReadonlyArray<
     }
   ],
   [
-    "a picture out",
+    "a drawn image",
     "POST /v1/chat/completions",
     200,
     { ...chat, model: "@google/gemini-2.5-flash-image", modalities: ["text", "image"] },
@@ -222,6 +223,23 @@ const asked: ReadonlyArray<
   ["an unknown provider", "POST /v1/chat/completions", 404, { ...chat, model: "@nobody/x" }],
   ["no key", "POST /v1/chat/completions", 401, chat, { "x-gateway-api-key": "mgk_wrong" }],
   ["a token count", "POST /v1/chat/completions/count_tokens", 200, chat, open],
+  ["a response", "POST /v1/responses", 200, { model: chat.model, input: "Hello" }],
+  [
+    "a response of Claude with a call",
+    "POST /v1/responses",
+    200,
+    {
+      model: claude.model,
+      input: [{ role: "user", content: "Weather in Bonn?" }],
+      tools: [{ type: "function", ...weather.function }],
+      tool_choice: "required",
+      reasoning: { effort: "low", summary: "auto" },
+      include: ["reasoning.encrypted_content"]
+    }
+  ],
+  ["a bad response", "POST /v1/responses", 400, { model: chat.model, input: [] }],
+  ["tokens of a response", "POST /v1/responses/input_tokens", 200, { model: chat.model, input: "Hello" }],
+  ["an unknown response", "GET /v1/responses/{id}", 404, undefined, {}, "resp_00000000000000000000000000000000"],
   ["a message", "POST /v1/messages", 200, claude],
   [
     "a message with tools",
@@ -236,23 +254,28 @@ const asked: ReadonlyArray<
   ["a bad message", "POST /v1/messages", 400, { ...claude, messages: [] }],
   ["a message of another family", "POST /v1/messages", 400, { ...claude, model: chat.model }],
   ["a count of a message", "POST /v1/messages/count_tokens", 200, { model: claude.model, messages: claude.messages }],
-  ["a vector", "POST /v1/embeddings", 200, { model: "@google/gemini-embedding-001", input: "a cat", dimensions: 8 }],
   [
-    "vectors as text",
+    "an embedding",
+    "POST /v1/embeddings",
+    200,
+    { model: "@google/gemini-embedding-001", input: "a cat", dimensions: 8 }
+  ],
+  [
+    "embeddings as base64",
     "POST /v1/embeddings",
     200,
     { model: "@vertex-ai/text-embedding-005", input: ["a cat", "a dog"], encoding_format: "base64" },
     open
   ],
   [
-    "pictures",
+    "images",
     "POST /v1/images/generations",
     200,
     { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "A cat", n: 2 },
     open
   ],
   [
-    "a picture of Gemini",
+    "an image of Gemini",
     "POST /v1/images/generations",
     200,
     { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }
@@ -277,7 +300,7 @@ const asked: ReadonlyArray<
     "greeting"
   ],
   ["an unknown prompt", "POST /v1/prompts/{id}/render", 404, {}, {}, "none"],
-  ["life", "GET /health/live", 200],
+  ["liveness", "GET /health/live", 200],
   ["readiness", "GET /health/ready", 200],
   ["the document", "GET /openapi.json", 200]
 ]
@@ -302,26 +325,30 @@ describe("answers of the service", () => {
     })
   }
 
-  it.each(asked)("%s: %s %i", async (_what, route, status, body, headers, id) => {
-    const response = await send(route, body, headers, id)
-    const text = await response.text()
-    expect([response.status, text === "" ? "empty" : ""]).toEqual([status, ""])
-    expect(fault(responseOf(route, status), JSON.parse(text))).toBeUndefined()
-    if (status === 200 && body !== undefined) expect(fault(bodyOf(route), body)).toBeUndefined()
-    const promised = Object.entries<Json>(
-      document.paths[route.split(" ")[1] ?? ""][route.split(" ")[0]?.toLowerCase() ?? ""].responses[status].headers ??
-        {}
-    )
-    expect(promised.filter(([name, { required }]) => required === true && response.headers.get(name) === null)).toEqual(
-      []
-    )
-  })
+  it.each(asked)(
+    "OpenAPI: the answer matches its schema: %s: %s %i",
+    async (_what, route, status, body, headers, id) => {
+      const response = await send(route, body, headers, id)
+      const text = await response.text()
+      expect([response.status, text === "" ? "empty" : ""]).toEqual([status, ""])
+      expect(fault(responseOf(route, status), JSON.parse(text))).toBeUndefined()
+      if (status === 200 && body !== undefined) expect(fault(bodyOf(route), body)).toBeUndefined()
+      const promised = Object.entries<Json>(
+        document.paths[route.split(" ")[1] ?? ""][route.split(" ")[0]?.toLowerCase() ?? ""].responses[status].headers ??
+          {}
+      )
+      expect(
+        promised.filter(([name, { required }]) => required === true && response.headers.get(name) === null)
+      ).toEqual([])
+    }
+  )
 
   it.each([
     ["chat", "POST /v1/chat/completions", { ...chat, stream: true, stream_options: { include_usage: true } }],
     ["a tool call", "POST /v1/chat/completions", { ...chat, stream: true, tools: [weather], tool_choice: "required" }],
+    ["a response", "POST /v1/responses", { model: chat.model, input: "Hello", stream: true }],
     ["a message", "POST /v1/messages", { ...claude, stream: true }]
-  ])("each event of a stream: %s", async (_what, route, body) => {
+  ])("OpenAPI: each event of a stream matches its schema: %s", async (_what, route, body) => {
     const text = await (await send(route, body, open)).text()
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => data).filter((data) => data !== "[DONE]")
     expect(events.length).toBeGreaterThan(2)

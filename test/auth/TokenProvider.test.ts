@@ -1,4 +1,5 @@
-// Tokens: exchanged once, kept, renewed ahead, and what happens when they cannot be had.
+// Tests access tokens: exchanged once, cached, renewed early, and the failures of the exchange.
+// Must not reach the network: the token endpoint is scripted or simulated.
 import { describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -80,9 +81,9 @@ const claimsOf = (request: TransportRequest | undefined) => {
   }
 }
 
-describe("headers", () => {
+describe("credential headers", () => {
   const plain = endpoint()
-  it.effect("T2201 T2202 keys and tokens go out as they are, and cannot be renewed", () =>
+  it.effect("credential headers: keys and tokens are sent unchanged, and cannot be renewed (T2201, T2202)", () =>
     Effect.gen(function* () {
       const key = account({ kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("AIza-key") } })
       const access = account({ credentials: { _tag: "AccessToken", token: Redacted.make("ya29.x") } })
@@ -96,9 +97,9 @@ describe("headers", () => {
   )
 })
 
-describe("service accounts", () => {
+describe("token exchange of service accounts", () => {
   const first = endpoint()
-  it.effect("T2204 the exchange: RS256, kid, claims, grant; token_uri of the key is ignored", () =>
+  it.effect("token exchange: sends RS256, kid, claims and grant, and ignores the key's token_uri (T2204)", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_700_000_000_500)
       expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
@@ -130,36 +131,38 @@ describe("service accounts", () => {
   )
 
   const compared = endpoint()
-  it.live("T2204 claims, life and grant agree with google-auth-library; we add kid, typ and sub", () =>
-    Effect.gen(function* () {
-      yield* bearer(account())
-      const bodies: Array<string> = []
-      const client = new JWT({
-        email: keyFile().client_email,
-        key: keyA.privatePem,
-        keyId: keyFile().private_key_id,
-        scopes: ["https://www.googleapis.com/auth/cloud-platform"],
-        transporter: new gaxios.Gaxios({
-          fetchImplementation: (_, init) => {
-            bodies.push(String(init?.body))
-            return Promise.resolve(Response.json({ access_token: "x", expires_in: 3_600 }))
-          }
+  it.live(
+    "token exchange: claims, lifetime and grant equal google-auth-library's, with kid, typ and sub added (T2204)",
+    () =>
+      Effect.gen(function* () {
+        yield* bearer(account())
+        const bodies: Array<string> = []
+        const client = new JWT({
+          email: keyFile().client_email,
+          key: keyA.privatePem,
+          keyId: keyFile().private_key_id,
+          scopes: ["https://www.googleapis.com/auth/cloud-platform"],
+          transporter: new gaxios.Gaxios({
+            fetchImplementation: (_, init) => {
+              bodies.push(String(init?.body))
+              return Promise.resolve(Response.json({ access_token: "x", expires_in: 3_600 }))
+            }
+          })
         })
-      })
-      yield* Effect.promise(() => client.authorize())
-      const ours = compared.calls[0]
-      if (ours === undefined) throw new Error("no exchange")
-      const dateless = (request: TransportRequest) => {
-        const { grant, header, claims, signed } = claimsOf(request)
-        const { iat, exp, sub: _sub, ...rest } = Object(claims)
-        return { grant, alg: Object(header).alg, rest, signed, life: exp - iat }
-      }
-      expect(dateless(ours)).toEqual(dateless({ ...ours, body: bodies[0] }))
-    }).pipe(Effect.provide(withTokens(compared)))
+        yield* Effect.promise(() => client.authorize())
+        const ours = compared.calls[0]
+        if (ours === undefined) throw new Error("no exchange")
+        const dateless = (request: TransportRequest) => {
+          const { grant, header, claims, signed } = claimsOf(request)
+          const { iat, exp, sub: _sub, ...rest } = Object(claims)
+          return { grant, alg: Object(header).alg, rest, signed, life: exp - iat }
+        }
+        expect(dateless(ours)).toEqual(dateless({ ...ours, body: bodies[0] }))
+      }).pipe(Effect.provide(withTokens(compared)))
   )
 
   const moved = endpoint()
-  it.effect("an operator's token_url replaces the URL; the audience stays Google's", () =>
+  it.effect("token exchange: an operator's token_url replaces the URL; the audience stays Google's", () =>
     Effect.gen(function* () {
       yield* bearer(account({ tokenUrl: "http://127.0.0.1:1/token" }))
       expect(moved.calls[0]?.url).toBe("http://127.0.0.1:1/token")
@@ -178,30 +181,32 @@ describe("service accounts", () => {
       }
     ]
   })
-  it.live("TH3 over a socket: the simulated token endpoint takes the key, and not another one of the same names", () =>
-    Effect.gen(function* () {
-      const server = yield* Effect.acquireRelease(
-        Effect.promise(() => simulator.listen()),
-        (made) => Effect.promise(made.close)
-      )
-      const good = account({ tokenUrl: `${server.url}/token` })
-      const bad = account({ ...good, credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
-      const header = yield* bearer(good)
-      expect(header).toMatch(/^authorization: Bearer ya29\.c\.[\w-]{43}$/)
-      expect(yield* bearer(good)).toBe(header)
-      expect(yield* refusal(bad)).toEqual({
-        _tag: "CredentialsRejected",
-        origin: "stored",
-        message: "The token endpoint refused the credential (invalid_grant: Invalid JWT Signature.).",
-        upstreamCode: "invalid_grant"
-      })
-      expect(simulator.counters.tokenExchanges).toBe(2)
-    }).pipe(Effect.provide(TokenProvider.layer.pipe(Layer.provide(Transport.layer))))
+  it.live(
+    "token exchange: over a socket the simulated endpoint accepts the key, and refuses another with the same names (TH3)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => simulator.listen()),
+          (made) => Effect.promise(made.close)
+        )
+        const good = account({ tokenUrl: `${server.url}/token` })
+        const bad = account({ ...good, credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
+        const header = yield* bearer(good)
+        expect(header).toMatch(/^authorization: Bearer ya29\.c\.[\w-]{43}$/)
+        expect(yield* bearer(good)).toBe(header)
+        expect(yield* refusal(bad)).toEqual({
+          _tag: "CredentialsRejected",
+          origin: "stored",
+          message: "The token endpoint refused the credential (invalid_grant: Invalid JWT Signature.).",
+          upstreamCode: "invalid_grant"
+        })
+        expect(simulator.counters.tokenExchanges).toBe(2)
+      }).pipe(Effect.provide(TokenProvider.layer.pipe(Layer.provide(Transport.layer))))
   )
 })
 
-describe("keeping", () => {
-  it.effect("each exchange is counted, kept tokens are not", () => {
+describe("token cache", () => {
+  it.effect("token cache: each exchange is counted, and a cached token is not", () => {
     const at = endpoint((n) => (n === 1 ? json(400, { error: "invalid_grant" }) : token(n)))
     return Effect.gen(function* () {
       yield* Effect.exit(bearer(account()))
@@ -221,7 +226,7 @@ describe("keeping", () => {
   })
 
   const many = endpoint((n) => Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
-  it.effect("F36 a hundred cold calls at once make one exchange", () =>
+  it.effect("a hundred concurrent cold calls: make one exchange (F36)", () =>
     Effect.gen(function* () {
       const all = yield* Effect.forkChild(
         Effect.all(
@@ -237,7 +242,7 @@ describe("keeping", () => {
   )
 
   const fifty = endpoint()
-  it.effect("F36 TH3 fifty credentials that differ in one part each make fifty exchanges", () =>
+  it.effect("token cache: fifty credentials that differ in one part each make fifty exchanges (F36, TH3)", () =>
     Effect.gen(function* () {
       const accounts = Array.from({ length: 50 }, (_, i) => account({ slug: `vertex-${i}` }))
       yield* Effect.all([...accounts, ...accounts, ...accounts].map(bearer), { concurrency: 150 })
@@ -246,29 +251,31 @@ describe("keeping", () => {
   )
 
   const identities = endpoint()
-  it.effect("TH3 every part of the identity counts: slug, owner, token_url, mail, key id, key, project", () =>
-    Effect.gen(function* () {
-      const key = keyOf()
-      const same = account()
-      const variants = [
-        same,
-        account({ slug: "other" }),
-        account({ origin: "caller" }),
-        account({ tokenUrl: "http://127.0.0.1:1/token" }),
-        account({ credentials: { _tag: "ServiceAccount", key: { ...key, clientEmail: "r" } } }),
-        account({ credentials: { _tag: "ServiceAccount", key: { ...key, privateKeyId: "k" } } }),
-        account({ credentials: { _tag: "ServiceAccount", key: { ...key, projectId: undefined } } }),
-        account({ credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
-      ]
-      const headers = yield* Effect.all(variants.map(bearer))
-      expect(new Set(headers).size).toBe(variants.length)
-      expect(yield* bearer(account())).toBe(headers[0])
-      expect(identities.calls.length).toBe(variants.length)
-    }).pipe(Effect.provide(withTokens(identities)))
+  it.effect(
+    "token cache: every part of the identity counts: slug, owner, token_url, mail, key id, key, project (TH3)",
+    () =>
+      Effect.gen(function* () {
+        const key = keyOf()
+        const same = account()
+        const variants = [
+          same,
+          account({ slug: "other" }),
+          account({ origin: "caller" }),
+          account({ tokenUrl: "http://127.0.0.1:1/token" }),
+          account({ credentials: { _tag: "ServiceAccount", key: { ...key, clientEmail: "r" } } }),
+          account({ credentials: { _tag: "ServiceAccount", key: { ...key, privateKeyId: "k" } } }),
+          account({ credentials: { _tag: "ServiceAccount", key: { ...key, projectId: undefined } } }),
+          account({ credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
+        ]
+        const headers = yield* Effect.all(variants.map(bearer))
+        expect(new Set(headers).size).toBe(variants.length)
+        expect(yield* bearer(account())).toBe(headers[0])
+        expect(identities.calls.length).toBe(variants.length)
+      }).pipe(Effect.provide(withTokens(identities)))
   )
 
   const left = endpoint((n) => Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
-  it.effect("F36 the caller who asked first leaves: the others get their token", () =>
+  it.effect("token cache: the others get their token when the first caller disconnects (F36)", () =>
     Effect.gen(function* () {
       const impatient = yield* Effect.forkChild(bearer(account()))
       yield* settled(() => left.calls.length === 1)
@@ -281,7 +288,7 @@ describe("keeping", () => {
   )
 
   const ahead = endpoint((n) => (n === 1 ? token(1) : Effect.delay(Effect.succeed(token(n)), Duration.seconds(1))))
-  it.effect("T2206 five minutes before the end the token is renewed, while the old one serves", () =>
+  it.effect("token cache: a token is renewed five minutes before its end, while the old one serves (T2206)", () =>
     Effect.gen(function* () {
       yield* bearer(account())
       yield* TestClock.adjust(55 * minutes - 1)
@@ -296,7 +303,7 @@ describe("keeping", () => {
   )
 
   const short = endpoint((n) => token(n, 60))
-  it.effect("T2206 a short life is renewed at 80 % of it", () =>
+  it.effect("token cache: a short-lived token is renewed at 80 % of its lifetime (T2206)", () =>
     Effect.gen(function* () {
       yield* bearer(account())
       yield* TestClock.adjust(48 * seconds - 1)
@@ -308,7 +315,7 @@ describe("keeping", () => {
   )
 
   const bounded = endpoint()
-  it.effect("the number of kept credentials is bounded; the one used longest ago goes", () =>
+  it.effect("token cache: the number of credentials is bounded, and the least recently used one is evicted", () =>
     Effect.gen(function* () {
       const [a, b, c] = [account({ slug: "a" }), account({ slug: "b" }), account({ slug: "c" })]
       for (const one of [a, b, a, c, a, b]) yield* bearer(one)
@@ -316,7 +323,7 @@ describe("keeping", () => {
     }).pipe(Effect.provide(withTokens(bounded, {}, { ...defaultLimits, tokenEntries: 2 })))
   )
   const crowded = endpoint()
-  it.effect("credentials that one key brings do not drive out those of the operator and of other keys (TH20)", () =>
+  it.effect("token cache: credentials sent with one key evict none of the operator's or of other keys (TH20)", () =>
     Effect.gen(function* () {
       const brought = (keyId: string, slug: string) => account({ slug, origin: "caller", carriedBy: keyId })
       const others = [account({ slug: "stored" }), brought("quiet", "a")]
@@ -342,23 +349,26 @@ const shifted =
       })
     )
 
-describe("clocks", () => {
+describe("token expiry and clocks", () => {
   const jumping = endpoint()
-  it.effect("F34 the stricter clock decides: a jump forward ends a token, a jump backward does not prolong it", () => {
-    const shift = { millis: 0 }
-    return Effect.gen(function* () {
-      const asked = () => Effect.map(bearer(account()), (header) => [header.slice(-1), jumping.calls.length])
-      expect(yield* asked()).toEqual(["1", 1])
-      shift.millis = 120 * minutes
-      expect(yield* asked()).toEqual(["2", 2])
-      shift.millis = -120 * minutes
-      expect(yield* asked()).toEqual(["2", 2])
-      yield* TestClock.adjust(60 * minutes)
-      expect(yield* asked()).toEqual(["3", 3])
-      shift.millis = 365 * 24 * 60 * minutes
-      expect(yield* asked()).toEqual(["4", 4])
-    }).pipe(shifted(shift), Effect.provide(withTokens(jumping)))
-  })
+  it.effect(
+    "token expiry: the stricter clock decides: a jump forward ends a token, a jump backward does not prolong it (F34)",
+    () => {
+      const shift = { millis: 0 }
+      return Effect.gen(function* () {
+        const asked = () => Effect.map(bearer(account()), (header) => [header.slice(-1), jumping.calls.length])
+        expect(yield* asked()).toEqual(["1", 1])
+        shift.millis = 120 * minutes
+        expect(yield* asked()).toEqual(["2", 2])
+        shift.millis = -120 * minutes
+        expect(yield* asked()).toEqual(["2", 2])
+        yield* TestClock.adjust(60 * minutes)
+        expect(yield* asked()).toEqual(["3", 3])
+        shift.millis = 365 * 24 * 60 * minutes
+        expect(yield* asked()).toEqual(["4", 4])
+      }).pipe(shifted(shift), Effect.provide(withTokens(jumping)))
+    }
+  )
 
   const late = endpoint(() =>
     json(400, {
@@ -367,7 +377,7 @@ describe("clocks", () => {
         "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
     })
   )
-  it.effect("F34 a refused date says to look at the clock", () =>
+  it.effect("a refused date: the error points at the clock (F34)", () =>
     Effect.gen(function* () {
       const reason = yield* refusal(account())
       expect(reason.message.endsWith(" Check the clock of the gateway's machine.")).toBe(true)
@@ -375,7 +385,7 @@ describe("clocks", () => {
   )
 })
 
-describe("F35 when there is no token", () => {
+describe("failed token exchanges (F35)", () => {
   const unusable = (status: number): Reason => ({
     _tag: "BadReply",
     kind: "unreadable",
@@ -426,7 +436,7 @@ describe("F35 when there is no token", () => {
   ]
   for (const [name, answer, reason] of cases) {
     const at = endpoint((n) => (n === 1 ? answer : token(n)))
-    it.effect(`${name}: told, and not kept`, () =>
+    it.effect(`failed token exchange: ${name} is reported, and not cached (F35)`, () =>
       Effect.gen(function* () {
         expect(yield* refusal(account())).toEqual(reason)
         expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
@@ -436,7 +446,7 @@ describe("F35 when there is no token", () => {
 
   for (const life of ["3600", 1e12]) {
     const at = endpoint((n) => token(n, life))
-    it.effect(`expires_in ${JSON.stringify(life)} is an hour`, () =>
+    it.effect(`token lifetime: expires_in ${JSON.stringify(life)} counts as an hour`, () =>
       Effect.gen(function* () {
         yield* bearer(account())
         yield* TestClock.adjust(55 * minutes - 1)
@@ -454,49 +464,49 @@ describe("F35 when there is no token", () => {
   })
   for (const origin of ["stored", "caller"] as const) {
     const at = endpoint((n) => (n === 1 ? invalid : token(n)))
-    it.effect(
-      `T2208 invalid_grant of a ${origin} credential is remembered for 30 s, without secrets in its words`,
-      () =>
-        Effect.gen(function* () {
-          const mine = account({ origin })
-          const rejected: Reason = {
-            _tag: "CredentialsRejected",
-            origin,
-            message: "The token endpoint refused the credential (invalid_grant: Account deleted: key [redacted]).",
-            upstreamCode: "invalid_grant"
-          }
-          expect(yield* refusal(mine)).toEqual(rejected)
-          yield* TestClock.adjust(30 * seconds - 1)
-          expect([yield* refusal(mine), at.calls.length]).toEqual([rejected, 1])
-          yield* TestClock.adjust(1)
-          expect([yield* bearer(mine), at.calls.length]).toEqual(["authorization: Bearer token-2", 2])
-        }).pipe(Effect.provide(withTokens(at)))
+    it.effect(`invalid_grant of a ${origin} credential: is cached for 30 s, without secrets (T2208)`, () =>
+      Effect.gen(function* () {
+        const mine = account({ origin })
+        const rejected: Reason = {
+          _tag: "CredentialsRejected",
+          origin,
+          message: "The token endpoint refused the credential (invalid_grant: Account deleted: key [redacted]).",
+          upstreamCode: "invalid_grant"
+        }
+        expect(yield* refusal(mine)).toEqual(rejected)
+        yield* TestClock.adjust(30 * seconds - 1)
+        expect([yield* refusal(mine), at.calls.length]).toEqual([rejected, 1])
+        yield* TestClock.adjust(1)
+        expect([yield* bearer(mine), at.calls.length]).toEqual(["authorization: Bearer token-2", 2])
+      }).pipe(Effect.provide(withTokens(at)))
     )
   }
 
   const down = endpoint((n) => (n === 1 ? token(1) : { status: 500 }))
-  it.effect("a valid token stays in use to its own end, renewals pause 10 s between failures", () =>
-    Effect.gen(function* () {
-      yield* bearer(account())
-      yield* TestClock.adjust(56 * minutes)
-      for (const calls of [2, 2]) {
+  it.effect(
+    "failed token exchange: a valid token serves to its end, and renewals pause 10 s between failures (F35)",
+    () =>
+      Effect.gen(function* () {
+        yield* bearer(account())
+        yield* TestClock.adjust(56 * minutes)
+        for (const calls of [2, 2]) {
+          expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
+          yield* settled(() => down.calls.length === calls)
+        }
+        yield* TestClock.adjust(10 * seconds)
         expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
-        yield* settled(() => down.calls.length === calls)
-      }
-      yield* TestClock.adjust(10 * seconds)
-      expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
-      yield* settled(() => down.calls.length === 3)
-      yield* TestClock.adjust(4 * minutes)
-      expect(yield* refusal(account())).toEqual({
-        _tag: "Internal",
-        status: 500,
-        message: "The token endpoint answered 500."
-      })
-    }).pipe(Effect.provide(withTokens(down)))
+        yield* settled(() => down.calls.length === 3)
+        yield* TestClock.adjust(4 * minutes)
+        expect(yield* refusal(account())).toEqual({
+          _tag: "Internal",
+          status: 500,
+          message: "The token endpoint answered 500."
+        })
+      }).pipe(Effect.provide(withTokens(down)))
   )
 
   const shared = endpoint(() => Effect.delay(Effect.succeed<ScriptedResponse>({ status: 500 }), Duration.seconds(1)))
-  it.effect("F36 a failure is shared once", () =>
+  it.effect("failed token exchange: concurrent callers share one failure (F36)", () =>
     Effect.gen(function* () {
       const all = yield* Effect.forkChild(
         Effect.all(
@@ -514,9 +524,9 @@ describe("F35 when there is no token", () => {
   )
 })
 
-describe("F49 a token the upstream refused", () => {
+describe("tokens refused by the upstream (F49)", () => {
   const renewed = endpoint()
-  it.effect("is replaced once in 30 s and credential", () =>
+  it.effect("a refused token: is replaced once in 30 s for each credential (F49)", () =>
     Effect.gen(function* () {
       yield* bearer(account())
       expect(yield* refresh(account())).toBe(true)
@@ -529,7 +539,7 @@ describe("F49 a token the upstream refused", () => {
   )
 
   const gone = endpoint((n) => (n === 1 ? token(1) : { status: 500 }))
-  it.effect("stays when no new one can be had", () =>
+  it.effect("a refused token: stays when no new one is available (F49)", () =>
     Effect.gen(function* () {
       yield* bearer(account())
       expect(yield* refresh(account())).toBe(false)
@@ -549,21 +559,23 @@ describe("application default credentials", () => {
   const flavour = { "metadata-flavor": "Google" }
 
   const metadata = endpoint((n) => ({ ...token(n), headers: flavour }))
-  it.effect("T2209 without a file the metadata server is asked, in its own words", () =>
-    Effect.gen(function* () {
-      expect(yield* bearer(adc)).toBe("authorization: Bearer token-1")
-      const { method, url, headers, body } = metadata.calls[0] ?? {}
-      expect({ method, url, headers, body }).toEqual({
-        method: "GET",
-        url: "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token",
-        headers: flavour,
-        body: undefined
-      })
-    }).pipe(Effect.provide(withTokens(metadata)))
+  it.effect(
+    "application default credentials: without a file the metadata server is called in its protocol (T2209)",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* bearer(adc)).toBe("authorization: Bearer token-1")
+        const { method, url, headers, body } = metadata.calls[0] ?? {}
+        expect({ method, url, headers, body }).toEqual({
+          method: "GET",
+          url: "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token",
+          headers: flavour,
+          body: undefined
+        })
+      }).pipe(Effect.provide(withTokens(metadata)))
   )
 
   const stranger = endpoint((n) => token(n))
-  it.effect("TH9 an answer that does not say it is Google's is not believed", () =>
+  it.effect("a metadata answer without Google's flavor: is rejected (TH9)", () =>
     Effect.gen(function* () {
       expect(yield* refusal(adc)).toEqual({
         _tag: "BadReply",
@@ -574,7 +586,7 @@ describe("application default credentials", () => {
   )
 
   const ambient = endpoint()
-  it.effect("TH9 a request cannot ask for the machine's identity", () =>
+  it.effect("application default credentials: a request cannot use the machine's identity (TH9)", () =>
     Effect.gen(function* () {
       expect(yield* refusal({ ...adc, origin: "caller" })).toEqual({
         _tag: "CredentialsRejected",
@@ -586,7 +598,7 @@ describe("application default credentials", () => {
   )
 
   const robot = endpoint()
-  it.effect("T2209 a key file is exchanged like a stored key", () =>
+  it.effect("application default credentials: a key file is exchanged like a stored key (T2209)", () =>
     Effect.gen(function* () {
       yield* bearer(adc)
       expect([robot.calls[0]?.url, claimsOf(robot.calls[0]).signed]).toEqual([
@@ -597,7 +609,7 @@ describe("application default credentials", () => {
   )
 
   const person = endpoint()
-  it.effect("T2209 a user's file is exchanged by its refresh token", () =>
+  it.effect("application default credentials: a user's file is exchanged by its refresh token (T2209)", () =>
     Effect.gen(function* () {
       yield* bearer(adc)
       expect([person.calls[0]?.url, Object.fromEntries(new URLSearchParams(String(person.calls[0]?.body)))]).toEqual([
@@ -634,7 +646,7 @@ describe("application default credentials", () => {
   ]
   for (const [name, credentialsFile, message] of refused) {
     const at = endpoint()
-    it.effect(`T2209 refuses ${name}`, () =>
+    it.effect(`application default credentials: refuses ${name} (T2209)`, () =>
       Effect.gen(function* () {
         expect(yield* refusal(adc)).toEqual({ _tag: "CredentialsRejected", origin: "stored", message })
         expect(at.calls.length).toBe(0)
@@ -643,7 +655,7 @@ describe("application default credentials", () => {
   }
 })
 
-it.effect("TH21 nothing printed of an account or a header shows a secret", () =>
+it.effect("credentials: a printed account or header contains no secret (TH21)", () =>
   Effect.gen(function* () {
     const headers = yield* Effect.flatMap(TokenProvider, (tokens) => tokens.authorization(account()))
     const shown = `${JSON.stringify(headers)}${String(headers["authorization"])}${JSON.stringify(account())}`

@@ -1,4 +1,5 @@
-// Key files made for one test run.
+// Generates service-account key files for one test run.
+// Must not depend on a test.
 import { generateKeyPairSync } from "node:crypto"
 import * as Result from "effect/Result"
 import type { ProviderAccount, ServiceAccountKey } from "../../src/domain/ProviderAccount.ts"

@@ -1,4 +1,5 @@
-// Which key files are taken, and what is said of the others.
+// Tests the reader of service-account key files: the accepted files, and the error of every other.
+// Must not depend on the token exchange.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { generateKeyPairSync } from "node:crypto"
@@ -9,8 +10,8 @@ import { keyA, keyFile } from "./keys.ts"
 const pemOf = (json: unknown): string => Redacted.value(Result.getOrThrow(parseServiceAccount(json)).privateKey)
 const sentence = (json: unknown): string => Result.merge(Result.map(parseServiceAccount(json), () => "taken"))
 
-describe("service-account keys", () => {
-  it("T2205 takes the file as Google made it; token_uri is not part of the result", () => {
+describe("service-account key files", () => {
+  it("service-account key: accepts Google's file and leaves token_uri out of the result (T2205)", () => {
     const key = Result.getOrThrow(parseServiceAccount(keyFile()))
     expect({ ...key, privateKey: String(key.privateKey) }).toStrictEqual({
       clientEmail: "robot@sim-project.iam.gserviceaccount.com",
@@ -21,7 +22,7 @@ describe("service-account keys", () => {
     expect(pemOf(keyFile())).toBe(keyA.privatePem)
   })
 
-  it("T2205 takes CRLF, the two characters \\n and missing line ends at the edges", () => {
+  it("service-account key: accepts CRLF, the two characters \\n and missing line ends at the edges (T2205)", () => {
     const forms = [
       keyA.privatePem.replaceAll("\n", "\r\n"),
       keyA.privatePem.replaceAll("\n", "\\n"),
@@ -73,9 +74,10 @@ describe("service-account keys", () => {
       "The private_key of the service account is not a PKCS#8 key."
     ]
   ]
-  for (const [name, json, said] of cases) it(`T2205 refuses ${name}`, () => expect(sentence(json)).toBe(said))
+  for (const [name, json, said] of cases)
+    it(`service-account key: refuses ${name} (T2205)`, () => expect(sentence(json)).toBe(said))
 
-  it("T2205 cut anywhere, a key is refused and nothing throws", () => {
+  it("service-account key: a key cut at any place is refused without an exception (T2205)", () => {
     const pem = keyA.privatePem
     const taken = Array.from({ length: pem.length - 1 }, (_, i) => i).filter(
       (i) => sentence(keyFile(pem.slice(0, i))) === "taken"

@@ -1,4 +1,5 @@
-// Configs that come with requests: which are kept ready, and for how long.
+// Tests the cache of inline configs: the configs it keeps, and their eviction.
+// Must not depend on HTTP.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -27,8 +28,8 @@ const configOf = (name: string, targets: number): string =>
     targets: Array.from({ length: targets }, () => ({ provider: "google" }))
   })
 
-describe("an inline config", () => {
-  it("is read once while there is room, counted by its length for each of its targets", () => {
+describe("inline configs", () => {
+  it("inline config: is read once while the cache has room, counted by its length for each of its targets", () => {
     const [one, two, three] = [configOf("1", 3), configOf("2", 3), configOf("3", 3)]
     const read = reader({ configBytes: 2 * 3 * one.length })
     const first = read(one)
@@ -38,7 +39,7 @@ describe("an inline config", () => {
     expect([read(two) === second, read(one) === first]).toEqual([true, false])
   })
 
-  it("that is larger than the room is read every time, and drops none of the others", () => {
+  it("inline config above the cache size: is read every time, and evicts none of the others", () => {
     const small = configOf("small", 1)
     const large = configOf("large", 3)
     const read = reader({ configBytes: 2 * large.length })
@@ -46,7 +47,7 @@ describe("an inline config", () => {
     expect([read(large) === read(large), read(small) === first]).toEqual([false, true])
   })
 
-  it("is forgotten when there are too many", () => {
+  it("inline config: is evicted when there are too many", () => {
     const read = reader({ configEntries: 2 })
     const first = read(configOf("1", 1))
     read(configOf("2", 1))

@@ -1,8 +1,10 @@
-// Which price a model has, under which name it is counted, and when the list is asked.
+// Tests the prices of models: their source, the name a model is counted under, and the calls to the price list.
+// Must not depend on the public price list: a list of the test replaces it.
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { describe, expect } from "vitest"
+import { beforeEach, describe, expect } from "vitest"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { Catalog } from "../../src/catalog/Catalog.ts"
 import { type PriceList, Prices } from "../../src/catalog/Prices.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
@@ -19,26 +21,29 @@ const accounts = [
 const over = (own: Parameters<typeof Prices.layerWith>[0] = {}, list?: Effect.Effect<PriceList>) =>
   Prices.layerWith(own, list).pipe(Layer.provide(Catalog.layerMemory(accounts)))
 
-describe("a model", () => {
+describe("price of a model", () => {
   const asked: Array<string> = []
+  beforeEach(() => void asked.splice(0))
   const list = Effect.succeed((modelId: string, nowMillis: number) => {
     asked.push(modelId)
     return { id: "listed", price: { input: new Date(nowMillis).getUTCDate() } }
   })
 
-  it.effect("goes by the name it is listed, deployed or priced under; all others are one", () =>
-    Effect.gen(function* () {
-      const prices = yield* Prices
-      const label = (modelId: string) => prices.counted("google", modelId, day)?.label
-      expect([label("gemini-2.5-flash"), label("x")]).toEqual([undefined, undefined])
-      yield* prices.load
-      expect(
-        ["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "gemini-8-own", "my-llm", "x".repeat(100)].map(label)
-      ).toEqual(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "other", "my-llm", "other"])
-    }).pipe(Effect.provide(over()))
+  it.effect(
+    "model name: is the one a model is listed, deployed or priced under, and every other name counts as one",
+    () =>
+      Effect.gen(function* () {
+        const prices = yield* Prices
+        const label = (modelId: string) => prices.counted("google", modelId, day)?.label
+        expect([label("gemini-2.5-flash"), label("x")]).toEqual([undefined, undefined])
+        yield* prices.load
+        expect(
+          ["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "gemini-8-own", "my-llm", "x".repeat(100)].map(label)
+        ).toEqual(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "other", "my-llm", "other"])
+      }).pipe(Effect.provide(over()))
   )
 
-  it.effect("TH32 thousands of made-up models are one name", () =>
+  it.effect("model name: thousands of made-up models count under one name (TH32)", () =>
     Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
@@ -49,34 +54,36 @@ describe("a model", () => {
     }).pipe(Effect.provide(over()))
   )
 
-  it.effect("the operator's price wins, that for one account first; the supplement knows what the list does not", () =>
-    Effect.gen(function* () {
-      const prices = yield* Prices
-      const price = (slug: string, modelId: string) => prices.counted(slug, modelId, day)
-      expect(price("google", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 1 } })
-      expect(price("vertex-ai", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 2 } })
-      expect(price("vertex-ai", "my-llm")).toMatchObject({ label: "my-llm", price: { output: 3 } })
-      expect(price("vertex-ai", "imagen-3.0-generate-001")).toMatchObject({
-        label: "imagen-3.0-generate-001",
-        price: { image: 0.04 }
-      })
-      expect(asked).toEqual([])
-    }).pipe(
-      Effect.provide(
-        over(
-          {
-            "gemini-2.5-flash": { input: 1 },
-            "vertex-ai/gemini-2.5-flash": { input: 2 },
-            "vertex-ai/my-llm": { output: 3 }
-          },
-          list
+  it.effect(
+    "price: the operator's goes first, one for the account before the rest; the supplement fills gaps of the list",
+    () =>
+      Effect.gen(function* () {
+        const prices = yield* Prices
+        const price = (slug: string, modelId: string) => prices.counted(slug, modelId, day)
+        expect(price("google", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 1 } })
+        expect(price("vertex-ai", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 2 } })
+        expect(price("vertex-ai", "my-llm")).toMatchObject({ label: "my-llm", price: { output: 3 } })
+        expect(price("vertex-ai", "imagen-3.0-generate-001")).toMatchObject({
+          label: "imagen-3.0-generate-001",
+          price: { image: 0.04 }
+        })
+        expect(asked).toEqual([])
+      }).pipe(
+        Effect.provide(
+          over(
+            {
+              "gemini-2.5-flash": { input: 1 },
+              "vertex-ai/gemini-2.5-flash": { input: 2 },
+              "vertex-ai/my-llm": { output: 3 }
+            },
+            list
+          )
         )
       )
-    )
   )
 
   const named: Effect.Effect<PriceList> = Effect.succeed(() => ({ id: "listed", price: { input: 1 } }))
-  it.effect("the operator's price holds for its versions, before that of a list", () =>
+  it.effect("price: the operator's covers the versions of its model, before the list", () =>
     Effect.gen(function* () {
       const prices = yield* Prices
       const price = (modelId: string) => prices.counted("google", modelId, day)?.price
@@ -89,7 +96,7 @@ describe("a model", () => {
     }).pipe(Effect.provide(over({ "claude-x": { input: 7 } }, named)))
   )
 
-  it.effect("goes by its id, never by what a list calls it; versions of a known one are known", () =>
+  it.effect("model name: is the model's own id, never a name from the list; a version of a known model is known", () =>
     Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
@@ -112,12 +119,13 @@ describe("a model", () => {
     }).pipe(Effect.provide(over({}, named)))
   )
 
-  it.effect("of an account that came later is known as well", () => {
+  it.effect("model name: a model of an account added later is known", () => {
     let present = accounts
     const catalog = Layer.succeed(Catalog, {
       resolve: () => undefined,
       list: () => present,
-      now: () => ({ resolve: () => undefined, list: () => present })
+      models: builtInModels,
+      now: () => ({ resolve: () => undefined, list: () => present, models: builtInModels })
     })
     return Effect.gen(function* () {
       const prices = yield* Prices
@@ -129,7 +137,7 @@ describe("a model", () => {
     }).pipe(Effect.provide(Prices.layerWith({}, named).pipe(Layer.provide(catalog))))
   })
 
-  it.effect("the list is asked once a model and day", () =>
+  it.effect("price list: is called once per model and day", () =>
     Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load

@@ -1,4 +1,5 @@
-// The public price list as it is read, and its own calculation as the judge of ours.
+// Tests the public price list as the gateway reads it, and the gateway's cost calculation against the list's own.
+// Must not depend on accounts or on the network.
 import { it as effectIt } from "@effect/vitest"
 import { calcPrice } from "@pydantic/genai-prices"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import { listedModels } from "../../src/catalog/models.ts"
 import { Prices } from "../../src/catalog/Prices.ts"
 import { publicPrices } from "../../src/catalog/PublicPrices.ts"
 import { priceSupplement } from "../../src/catalog/priceSupplement.ts"
+import { builtInKinds } from "../../src/domain/ProviderAccount.ts"
 import { microDollars, type Usage } from "../../src/domain/Usage.ts"
 
 const day = Date.parse("2027-01-31T12:00:00Z")
@@ -26,8 +28,8 @@ const none: Usage = {
 }
 const used = (some: Partial<Usage>): Usage => ({ ...none, ...some })
 
-describe("the list", () => {
-  effectIt.effect("prices models by any of their names, on the day they are asked for", () =>
+describe("public price list", () => {
+  effectIt.effect("price list: prices a model by any of its names, on the asked day", () =>
     Effect.gen(function* () {
       const list = yield* publicPrices
       expect(list("gemini-2.5-flash", day)).toEqual({
@@ -47,7 +49,7 @@ describe("the list", () => {
     })
   )
 
-  effectIt.effect("knows nothing that the supplement knows", () =>
+  effectIt.effect("price list: has no model of the supplement", () =>
     Effect.gen(function* () {
       const list = yield* publicPrices
       expect(Object.keys(priceSupplement).filter((id) => list(id, day) !== undefined)).toEqual([])
@@ -55,21 +57,36 @@ describe("the list", () => {
   )
 
   effectIt.effect(
-    "and the supplement together price all that is on offer, but for one whose price is not published where we can read it",
+    "price list: with the supplement it prices every offered model except those without a published price",
     () =>
       Effect.gen(function* () {
         const prices = yield* Prices
         yield* prices.load
-        const models = Object.values(listedModels)
-          .flat()
+        const models = builtInKinds
+          .flatMap((kind) => listedModels(kind))
           .map((model) => model.replace(/^anthropic\./, "").replace(/^meta\./, "meta/"))
         const unpriced = new Set(models.filter((model) => prices.counted("google", model, day)?.price === undefined))
-        expect([...unpriced]).toEqual(["qwen/qwen3-coder-480b-a35b-instruct-maas"])
+        expect([...unpriced]).toEqual([
+          "gemini-4-argon-cyber-permissive",
+          "gemini-nano-banana-2.1",
+          "gemini-3.8-flash-tts",
+          "gemini-3.8-flash-lite-tts",
+          "gemini-3.1-flash-tts-preview",
+          "gemini-robotics-er-2-preview",
+          "deepseek-ai/deepseek-r1-0528-maas",
+          "deepseek-ai/deepseek-ocr-maas",
+          "qwen/qwen3-coder-480b-a35b-instruct-maas",
+          "minimax/minimax-m2-maas",
+          "xai/grok-4.20-reasoning",
+          "xai/grok-4.20-non-reasoning",
+          "xai/grok-4.1-fast-reasoning",
+          "xai/grok-4.1-fast-non-reasoning"
+        ])
       }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([])))))
   )
 })
 
-describe("prices of both", () => {
+describe("prices of list and supplement", () => {
   const price = (modelId: string) =>
     Effect.gen(function* () {
       const prices = yield* Prices
@@ -86,9 +103,11 @@ describe("prices of both", () => {
     ["gemini-2.5-flash-image", { input: 0.3, output: 2.5, imageOutput: 30 }],
     ["gemini-3.8-flash-tts", undefined],
     ["gemini-9-unheard-of", undefined]
-  ] as const)("%s", ([modelId, expected]) => Effect.map(price(modelId), (found) => expect(found).toEqual(expected)))
+  ] as const)("prices: %s has its published price", ([modelId, expected]) =>
+    Effect.map(price(modelId), (found) => expect(found).toEqual(expected))
+  )
 
-  effectIt.effect("a name that moves costs no less than any model of its kind", () =>
+  effectIt.effect("prices: a moving name costs no less than any model of its kind", () =>
     Effect.gen(function* () {
       const latest = yield* price("gemini-flash-latest")
       for (const model of [
@@ -108,8 +127,8 @@ describe("prices of both", () => {
   )
 })
 
-describe("our calculation", () => {
-  it("agrees with the price list on every share of a request", () => {
+describe("cost calculation", () => {
+  it("cost calculation: agrees with the price list on every share of a request", () => {
     const usages = fc.record({
       cached: fc.nat(90_000),
       cacheWritten: fc.nat(90_000),

@@ -1,4 +1,5 @@
-// Templates: what is text and what is not, partials, every fault in its words, and the laws of filling once.
+// Tests prompt templates: variables, partials, the exact message of every fault, and the laws of filling once.
+// Must not depend on stored prompts.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -29,7 +30,7 @@ const text = (
 const faults = (written: string, partials: Readonly<Record<string, string>> = {}) =>
   compile({ text: written }, partials).faults
 
-describe("variables", () => {
+describe("variables of a template", () => {
   it.each<readonly [string, Variables, string]>([
     ["Hello {{name}}!", { name: "Ann" }, "Hello Ann!"],
     ["{{a}}{{ b }}{{a}}", { a: "1", b: "2" }, "121"],
@@ -42,11 +43,11 @@ describe("variables", () => {
     ["$& $1 {{a}}", { a: "$& $1 $$" }, "$& $1 $& $1 $$"],
     ["no tag at all \\ }}", {}, "no tag at all \\ }}"],
     ["", {}, ""]
-  ])("%j", (written, variables, expected) => {
+  ])("template: renders %j", (written, variables, expected) => {
     expect(text(written, variables)).toBe(expected)
   })
 
-  it("stand in every string of the tree, and nowhere else", () => {
+  it("variables: are replaced in every string of the value, and nowhere else", () => {
     const value = {
       messages: [
         {
@@ -73,7 +74,7 @@ describe("variables", () => {
     })
   })
 
-  it("B101 all that are missing are named at once, and what every object inherits is missing too", () => {
+  it("missing variables: are reported together; inherited properties count as missing (B101)", () => {
     expect(render({ text: "{{a}} {{b}} {{a}} {{valueOf}} {{toString}}" }, { b: "1" })).toStrictEqual(
       Result.fail(
         new BodyInvalid({
@@ -85,7 +86,7 @@ describe("variables", () => {
     )
   })
 
-  it("TH15 the size is known before any text is made", () => {
+  it("template: the size is known before any text is made (TH15)", () => {
     const value = { text: `12${"{{a}}".repeat(3)}`, other: "3" }
     expect(render(value, { a: "ab" }, {}, 9)).toStrictEqual(Result.succeed({ text: "12ababab", other: "3" }))
     expect(render(value, { a: "ab" }, {}, 8)).toStrictEqual(
@@ -93,25 +94,25 @@ describe("variables", () => {
     )
   })
 
-  it("a value without variables is the same one every time", () => {
+  it("variables: a value without variables is returned unchanged", () => {
     const { template } = compile({ messages: [{ content: "x" }] })
     expect(template.filledBy({})).toBe(template.filledBy({ a: "1" }))
   })
 })
 
-describe("partials", () => {
+describe("partials of a template", () => {
   it.each<readonly [string, Readonly<Record<string, string>>, string]>([
     ["{{>a}}!", { a: "Hi {{name}}" }, "Hi Ann!"],
     ["{{> a@2 }}{{>a@production}}", { "a@2": "two", "a@production": "live" }, "twolive"],
     ["{{>a}}", { a: "<{{>b}}{{>b}}>", b: "{{>c}}.", c: "\\{{c}}" }, "<{{c}}.{{c}}.>"],
     ["{{>a}}", { a: "" }, ""]
-  ])("%j", (written, partials, expected) => {
+  ])("template: partials render %j", (written, partials, expected) => {
     expect(faults(written, partials)).toStrictEqual([])
     expect(text(written, { name: "Ann" }, partials)).toBe(expected)
   })
 })
 
-describe("faults", () => {
+describe("faults of a template", () => {
   const forms = "a variable is written {{name}}, a partial {{>id}}, and braces that are text \\{{"
   it.each<readonly [string, Readonly<Record<string, string>>, ReadonlyArray<string>]>([
     [
@@ -138,19 +139,19 @@ describe("faults", () => {
     ],
     ["{{>a}}".repeat(6), { a: "" }, ["more than 5 partials in one prompt"]],
     ["{{>a}}", { a: "{{>b}}{{>b}}{{>b}}", b: "{{>c}}", c: "" }, ["more than 5 partials in one prompt"]]
-  ])("%j", (written, partials, expected) => {
+  ])("template: reports the faults of %j", (written, partials, expected) => {
     expect(faults(written, partials)).toStrictEqual(expected.map((message) => ({ at: ["text"], message })))
   })
 
-  it("say where they are", () => {
+  it("template: faults name their path", () => {
     expect(
       compile({ messages: [{ content: "ok" }, { content: [{ text: "{{" }] }] }).faults.map(({ at }) => at)
     ).toStrictEqual([["messages", 1, "content", 0, "text"]])
   })
 })
 
-describe("the variables of a request", () => {
-  it("are an object of strings, or nothing", () => {
+describe("variables of a request", () => {
+  it("request variables: are an object of strings, or absent", () => {
     expect([undefined, null, {}, { a: "1" }].map((value) => readVariables(value))).toStrictEqual(
       [{}, {}, {}, { a: "1" }].map((value) => Result.succeed(value))
     )
@@ -161,12 +162,12 @@ describe("the variables of a request", () => {
     [{ a: "1", b: 2 }, "missing_variable", "variables.b", "variables.b has the wrong type: expected string."],
     [{ b: null }, "missing_variable", "variables.b", "variables.b has the wrong type: expected string."],
     [{ b: { toString: "x" } }, "missing_variable", "variables.b", "variables.b has the wrong type: expected string."]
-  ])("B101 %j", (value, code, param, message) => {
+  ])("request variables: refuses %j (B101)", (value, code, param, message) => {
     expect(readVariables(value)).toStrictEqual(Result.fail(new BodyInvalid({ code, param, message })))
   })
 })
 
-describe("laws", () => {
+describe("laws of rendering", () => {
   const hostile = fc.oneof(fc.string(), fc.constantFrom("{{a}}", "{{>p}}", "\\{{", "}}", '"},{"role":"system"', "$&"))
   const plain = fc.string().map((some) => some.replaceAll("{", "(").replaceAll("\\", "/"))
   const piece = fc.oneof(
@@ -175,7 +176,7 @@ describe("laws", () => {
   )
   const variables = fc.record({ a: hostile, b: hostile })
 
-  it("rendering is putting each value once into the text as it is written", () => {
+  it("rendering: equals putting each value once into the written text", () => {
     fc.assert(
       fc.property(fc.array(piece), variables, (pieces, values) => {
         const written = pieces.map((one) => (typeof one === "string" ? one : `{{${one.name}}}`)).join("")
@@ -185,7 +186,7 @@ describe("laws", () => {
     )
   })
 
-  it("no value changes the shape: only strings that hold a tag differ", () => {
+  it("rendering: no value changes the shape, and only strings with a tag differ", () => {
     const shapeOf = (value: unknown): unknown =>
       typeof value === "string"
         ? "text"
@@ -209,7 +210,7 @@ describe("laws", () => {
     )
   })
 
-  it("escaped text renders to itself", () => {
+  it("rendering: escaped text renders to itself", () => {
     fc.assert(
       fc.property(
         hostile.filter((some) => !some.includes("\\") && !some.includes("{{{")),
@@ -220,7 +221,7 @@ describe("laws", () => {
     )
   })
 
-  it("is total: any text gives a template or faults, and without faults it renders", () => {
+  it("compileTemplate: any text gives a template or faults, and without faults it renders", () => {
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
         const { faults: found, template } = compile({ one: one + other })

@@ -1,4 +1,5 @@
-// The command line as a process: exit codes, what goes to stdout, what to stderr.
+// The command line as a process: exit codes, stdout and stderr of the verbs.
+// Must not look inside the process.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
@@ -26,9 +27,9 @@ keys:
 const chat = (model: string) =>
   JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], temperature: 0.5, store: true })
 
-// Processes start slowly where many do.
-describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
-  it("no verb: help on stdout, exit 0", async () => {
+// Processes start slowly on a busy machine.
+describe.concurrent("command line", { timeout: 120_000 }, () => {
+  it("model-gateway: without a verb prints help on stdout, exit 0", async () => {
     const { code, err, out } = await run([])
     expect([code, err, out.match(/^ {2}(serve|demo|check|doctor|explain|health) /gm)]).toEqual([
       0,
@@ -36,7 +37,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       ["  serve ", "  demo ", "  check ", "  doctor ", "  explain ", "  health "]
     ])
   })
-  it("--version", async () => {
+  it("model-gateway: --version prints the version", async () => {
     const packageJson: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
     expect(packageJson).toMatchObject({ version })
     expect(await run(["--version"])).toEqual({ code: 0, out: `model-gateway v${version}\n`, err: "" })
@@ -53,7 +54,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     [["health", "--url", "x"], "--url takes an http or https URL\n"],
     [["check", "--config", "absent.yaml"], "absent.yaml  the configuration file does not exist\n"],
     [["serve", "--port", "70000"], "--port  expected a whole number from 0 to 65535\n"]
-  ])("usage fault %j: exit 2, words on stderr only", async (args, err) => {
+  ])("model-gateway: the usage fault %j exits with 2, text on stderr only", async (args, err) => {
     expect(await run(args)).toEqual({ code: 2, out: "", err })
   })
 
@@ -95,7 +96,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       err: 'gateway.yaml:6:9  prompts[0].messages[0].content  there is no prompt or partial "gone"\n'
     })
   })
-  it("check says what a sound configuration holds, without its secrets", async () => {
+  it("check prints a valid configuration without its secrets", async () => {
     const files = { "gateway.json": JSON.stringify({ keys: [{ name: "ci", key: "${CI_KEY}" }] }) }
     expect(
       await run(["check"], { files, env: { CI_KEY: "mgk_sekret", GEMINI_API_KEY: "sekret", PORT: "99" } })
@@ -112,7 +113,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       err: ""
     })
   })
-  it("the file: --config, GATEWAY_CONFIG, the working directory", async () => {
+  it("configuration file: is named by --config, GATEWAY_CONFIG, or found in the working directory", async () => {
     const file = (port: number) => `server: { port: ${port} }`
     const files = { "flag.yaml": file(1), "env.yaml": file(2), "gateway.yml": file(3) }
     const listens = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
@@ -125,7 +126,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     ])
   })
 
-  it("a login of gcloud is behind application_default, GOOGLE_APPLICATION_CREDENTIALS before it", async () => {
+  it("application_default: GOOGLE_APPLICATION_CREDENTIALS wins over the login of gcloud", async () => {
     const folder = mkdtempSync(join(home, "login-"))
     const login = join(folder, ".config", "gcloud", "application_default_credentials.json")
     mkdirSync(join(folder, ".config", "gcloud"), { recursive: true })
@@ -161,7 +162,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       adjusted_params: []
     })
   })
-  it("explain --provider, with the credential left out of what it prints", async () => {
+  it("explain --provider leaves the credential out of its output", async () => {
     const env = { GEMINI_API_KEY: "sekret" }
     const { code, out } = await run(["explain", "--provider", "google"], { stdin: chat("gemini-2.5-flash"), env })
     expect([code, out.includes("sekret"), JSON.parse(out).headers]).toEqual([
@@ -170,7 +171,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       { "content-type": "application/json", "x-goog-api-key": "<redacted>" }
     ])
   })
-  it("explain refuses what the service would refuse, exit 1", async () => {
+  it("explain refuses requests that the service refuses, exit 1", async () => {
     expect(await run(["explain"], { stdin: "{" })).toMatchObject({ code: 1, out: "" })
     expect(await run(["explain"], { stdin: chat("@google/a b") })).toEqual({
       code: 1,
@@ -179,7 +180,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     })
   })
 
-  it("demo --snippets prints one for each client", async () => {
+  it("demo --snippets prints one snippet for each client", async () => {
     const { code, err, out } = await run(["demo", "--snippets", "--port", "9"])
     expect([code, err, out.match(/^--- .*/gm), out.match(/http:\/\/127\.0\.0\.1:9\/v1/g)?.length]).toEqual([
       0,
@@ -189,7 +190,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     ])
   })
 
-  it("serve makes a key when none is set, says it once, is healthy, and ends with 0 when told to stop", async () => {
+  it("serve without a key makes one, prints it once, becomes ready, and exits with 0 when stopped", async () => {
     const { child, ended, said } = start(["serve", "--port", "0"], {
       env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" }
     })
@@ -210,7 +211,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     ).toEqual([200, 401].map((status) => expect.objectContaining({ msg: "request", route: "/v1/models/*", status })))
     expect(await run(["health", "--url", origin])).toEqual({ code: 1, out: "", err: `no answer from ${origin}\n` })
   })
-  it("told twice to stop, serve ends at once with the signal's code", async () => {
+  it("serve ends immediately with the signal's code when it is stopped twice", async () => {
     const { child, ended, said } = start(["serve", "--port", "0"], {
       env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "600000" }
     })
@@ -220,7 +221,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     child.kill("SIGTERM")
     expect((await ended).code).toBe(143)
   })
-  it("serve on a taken port: one line, exit 1", async () => {
+  it("serve on a taken port prints one line and exits with 1", async () => {
     const { child, ended, said } = start(["demo", "--port", "0"])
     const [, port = ""] = await said(/API {6}http:\/\/127\.0\.0\.1:(\d+)/)
     expect(await run(["serve", "--port", port])).toEqual({

@@ -1,4 +1,5 @@
-// `doctor` in front of the simulated Google services, with everything in order and with what goes wrong.
+// `doctor` in front of the simulated Google services: everything in order, and each fault.
+// Must not call real services.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createTlsServer } from "node:https"
 import { createServer } from "node:net"
@@ -65,7 +66,7 @@ const vertex = (file: string, more = "") =>
   `  - slug: vertex-ai\n    provider: vertex-ai\n    region: us-central1\n    credentials: { type: service_account, file: ./${file} }\n    base_url: "${listening.url}"\n    token_url: "${listening.url}/token"\n${more}`
 
 describe("doctor", () => {
-  it("says of everything that it is in order, as a table without a secret, exit 0", async () => {
+  it("doctor prints a table without a secret when everything is in order, exit 0", async () => {
     const { code, err, out } = await doctor(
       `${google(geminiKey)}${vertex("sa.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`
     )
@@ -80,7 +81,7 @@ describe("doctor", () => {
         "ok  clock                  as upstream",
         `ok  host                   ${listening.url} answers`,
         "ok  @google credential     API key",
-        "ok  @google call           gemini-2.5-flash answers",
+        "ok  @google call           gemini-3.8-flash answers",
         `ok  @vertex-ai credential  service account ${serviceAccount.clientEmail}`,
         "ok  @vertex-ai call        gemini-2.5-flash answers",
         "ok  @vertex-ai endpoint    demo-llama answers",
@@ -89,7 +90,7 @@ describe("doctor", () => {
     )
   })
 
-  it("a wrong key, and an account without a credential", async () => {
+  it("doctor reports a wrong key and an account without a credential", async () => {
     expect(await rows(google("wrong-key"))).toEqual({
       code: 1,
       rows: [
@@ -112,7 +113,7 @@ describe("doctor", () => {
     })
   })
 
-  it("a role that is missing: the line that grants it", async () => {
+  it("doctor prints the command that grants a missing role", async () => {
     const { code, rows: found } = await rows(
       `providers:\n${vertex("poor.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`
     )
@@ -128,7 +129,7 @@ describe("doctor", () => {
     ])
   })
 
-  it("a host where nobody listens, one whose certificate has expired, a port in use", async () => {
+  it("doctor reports a closed port, an expired certificate and a port in use", async () => {
     const taken = createServer()
     await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done))
     const { port } = taken.address() as AddressInfo
@@ -168,7 +169,7 @@ describe("doctor", () => {
     ])
   })
 
-  it("a port of operators that is in use", async () => {
+  it("doctor reports an admin port in use", async () => {
     const taken = createServer()
     await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done))
     const { port } = taken.address() as AddressInfo
@@ -188,7 +189,7 @@ describe("doctor", () => {
     ])
   })
 
-  it("a faulty configuration is told as check tells it, exit 2", async () => {
+  it("doctor reports a faulty configuration as check does, exit 2", async () => {
     const { code, err, out } = await doctor("serfer: {}\n")
     expect([code, out, err]).toEqual([
       2,
@@ -210,7 +211,7 @@ describe("doctor", () => {
   })
 })
 
-it("accounts of the store are looked at as well; a store that cannot be opened is a row", async () => {
+it("doctor checks the accounts of the store, and reports a store that cannot be opened", async () => {
   const data = mkdtempSync(join(folder, "data-"))
   const env = { GATEWAY_DATA_DIR: data, MY_KEY: geminiKey }
   await commandLine(
@@ -240,13 +241,13 @@ it("accounts of the store are looked at as well; a store that cannot be opened i
   expect(await of({ GATEWAY_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") })).toEqual([1, [["store", "fail"]]])
 })
 
-describe("the clock", () => {
+describe("doctor's clock check", () => {
   it.each([
     [[], "warn", "no upstream has told the time"],
     [[400, -90_000], "ok", "as upstream"],
     [[-30_000], "warn", "30 s ahead of the upstream"],
     [[300_000, 400_000], "fail", "300 s behind the upstream"]
-  ])("%j: %s", (skews, status, detail) => {
+  ])("doctor's clock check: offsets of %j ms give %s", (skews, status, detail) => {
     expect(clockFinding(skews)).toMatchObject({ status, detail })
   })
 })

@@ -1,6 +1,7 @@
-// What is said of unexpected failures: one line, no secret.
+// The log of unexpected failures: one line, no secret.
+// Must not start a service.
 import { expect, it } from "vitest"
-import { faultLine } from "../../src/cli/FaultLog.ts"
+import { renderFaultLine } from "../../src/cli/FaultLog.ts"
 
 const at = new Date("2027-01-31T12:00:00.007Z")
 const message = [
@@ -9,12 +10,12 @@ const message = [
   "Error: no AIzaSecret01234567890123456789012345\n    at https://host.example/x"
 ]
 
-it("as JSON", () => {
-  expect(faultLine(at, "Error", message, true)).toBe(
+it("fault log: a failure is one line of JSON", () => {
+  expect(renderFaultLine(at, "Error", message, true)).toBe(
     '{"ts":"2027-01-31T12:00:00.007Z","level":"error","msg":"request failed unexpectedly  r-1  Error: no [redacted]     at [link]"}'
   )
 })
 
-it("to be read", () => {
-  expect(faultLine(at, "Error", "one\ntwo", false)).toBe("12:00:00  error  one two")
+it("fault log: a failure is one human-readable line", () => {
+  expect(renderFaultLine(at, "Error", "one\ntwo", false)).toBe("12:00:00  error  one two")
 })

@@ -1,4 +1,5 @@
-// The configuration of a running gateway is changed: by signals and files, under requests, with and without faults.
+// Reloading the configuration of a running gateway: by signals and files, under requests, with and without faults.
+// Must not look inside the gateway.
 import { createServer } from "node:http"
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
@@ -10,7 +11,7 @@ import { processes, type Started } from "../support/process.ts"
 const { start } = processes()
 const key = "mgk_reload000000000000000000000000000"
 
-/** Every call as the pair that must agree: the number in the API key, and the one in the config's override. */
+/** Every call as the pair that must agree: the number in the API key and the number in the config's override. */
 const calls: Array<string> = []
 const upstream = createServer((request, response) => {
   let text = ""
@@ -39,7 +40,7 @@ beforeAll(
 )
 afterAll(() => new Promise((done) => upstream.close(done)))
 
-/** The configuration by a number that stands in two of its parts. */
+/** A configuration with one number in two of its parts. */
 const numbered = (n: number, more = ""): string => `
 server: { port: 0 }
 providers:
@@ -55,7 +56,7 @@ const env = (refreshMillis: number) => ({
   GATEWAY_LIMITS_REFRESH_MILLIS: String(refreshMillis),
   GATEWAY_LOG_FORMAT: "json"
 })
-/** So rarely that only signals count. */
+/** An interval so long that only signals cause a reload. */
 const never = env(3_600_000)
 const soon = env(20)
 
@@ -79,15 +80,15 @@ const asked = async (origin: string): Promise<string | number | undefined> => {
 const reloads = async (origin: string): Promise<ReadonlyArray<string>> =>
   (await (await fetch(`${origin}/metrics`)).text()).match(/^gateway_config_reload_total\{.*$/gm)?.sort() ?? []
 
-/** As editors and deployments do it: the new file takes the place of the old one at once. */
+/** Replaces the file by a rename, as editors and deployments do. */
 const replace = (path: string, text: string): void => {
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)
 }
 
-// Processes start slowly where many do.
-describe("a new configuration", { timeout: 120_000 }, () => {
-  it("is taken over whole on SIGHUP, what needs a restart is named; with a fault nothing changes and each is told", async () => {
+// Processes start slowly on a busy machine.
+describe("reloading the configuration", { timeout: 120_000 }, () => {
+  it("a reload on SIGHUP is atomic, names what needs a restart, and reports each fault without a change", async () => {
     const gateway = start(["serve"], { files: { "gateway.yaml": numbered(1) }, env: never })
     const origin = await originOf(gateway)
     const file = join(gateway.folder, "gateway.yaml")
@@ -131,10 +132,10 @@ describe("a new configuration", { timeout: 120_000 }, () => {
     expect((await gateway.ended).code).toBe(0)
   })
 
-  it("is seen by itself: written over, put in the place of the old one, or behind a link that is set anew", async () => {
+  it("a reload follows a file that is overwritten, replaced, or linked to another target", async () => {
     const gateway = start(["serve", "--config", "mounted/gateway.yaml"], { files: {}, env: soon })
     expect((await gateway.ended).code).toBe(2)
-    // As Kubernetes mounts a ConfigMap: the file is a link into `..data`, itself a link to a folder that is replaced.
+    // Kubernetes mounts a ConfigMap so: the file is a link into `..data`, itself a link to a folder that is replaced.
     const version = (folder: string, n: number): void => {
       mkdirSync(join(folder, `..v${n}`))
       writeFileSync(join(folder, `..v${n}`, "gateway.yaml"), numbered(n))
@@ -159,7 +160,7 @@ describe("a new configuration", { timeout: 120_000 }, () => {
     expect(await asked(origin)).toBe("key-4 4")
   })
 
-  it("is read again when a credential file it names appears or changes", async () => {
+  it("a reload follows a credential file that appears or changes", async () => {
     const { clientEmail, privateKeyId, privateKeyPem, projectId } = serviceAccount
     const sa = (email: string) =>
       JSON.stringify({
@@ -193,8 +194,8 @@ describe("a new configuration", { timeout: 120_000 }, () => {
   })
 })
 
-describe("F37", { timeout: 120_000 }, () => {
-  it("changed many times under requests, some of it faulty: no request fails, none sees two configurations", async () => {
+describe("reloading under load (F37)", { timeout: 120_000 }, () => {
+  it("many reloads under requests, some with faults, fail no request and mix no two configurations", async () => {
     const gateway = start(["serve"], {
       files: { "gateway.yaml": numbered(100) },
       env: { ...never, GATEWAY_LOG_FORMAT: "off" }
@@ -214,7 +215,7 @@ describe("F37", { timeout: 120_000 }, () => {
       await gateway.said(isFaulty ? /the one in use stays/ : /accounts, configs changed/)
       const [met, own] = [calls.length, await asked(origin)]
       const valid = isFaulty ? n - 1 : n
-      // Whoever asks behind a change is served by it.
+      // Requests after a change use the changed configuration.
       expect([own === undefined, calls.slice(met).includes(`key-${valid} ${valid}`)]).toEqual([false, true])
     }
     isOver = true

@@ -1,4 +1,5 @@
-// A service on a store of its own: what it says when it begins to listen, and what the command line changes beneath it.
+// `serve` and `demo` on a store of their own: the start-up lines, and changes by the command line to the same store.
+// Must not look inside the process.
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -9,14 +10,14 @@ import { processes } from "../support/process.ts"
 const { home, start } = processes()
 const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MILLIS: "20", GATEWAY_LOG_FORMAT: "off" }
 
-/** Until the gateway answers so; it looks at its store again and again. */
+/** Waits until the gateway answers so. It polls its store. */
 const answers = (url: string, key: string, status: number): Promise<void> =>
   until(
     async () => (await fetch(url, { headers: { "x-gateway-api-key": key } })).status === status,
     processPatienceMillis
   )
 
-it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, async () => {
+it("the demo keeps changes in the folder of --data", { timeout: 120_000 }, async () => {
   const demo = start(["demo", "--port", "0", "--data", "kept"])
   const [, origin = ""] = await demo.said(/API {6}(http:\S+)\/v1/)
   const [, path] = await demo.said(/Data {5}(\S+)/)
@@ -28,7 +29,7 @@ it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, a
 })
 
 it(
-  "makes an admin key once and keeps it; sees at once what the command line writes",
+  "serve makes an admin key once and keeps it, and follows changes of the command line",
   { timeout: 120_000 },
   async () => {
     const data = join(home, "data")

@@ -1,4 +1,5 @@
-// `--json` of the commands that read, and where words and data go.
+// `--json` of the reading commands, and the split of stdout and stderr.
+// Must not check human-readable output.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,7 +16,7 @@ const written = (text: string): string => {
   return file
 }
 
-it("check --json: what a sound configuration holds, by names", async () => {
+it("check --json prints a valid configuration by names", async () => {
   const file = written(
     'keys: [{ name: ci, key: mgk_sekret0 }]\nconfigs: { fast: { provider: "@google" } }\nprompts: [{ id: tone, text: Be brief. }]\n'
   )
@@ -37,7 +38,8 @@ it("check --json: what a sound configuration holds, by names", async () => {
       keys: ["ci"],
       configs: ["fast"],
       prompts: ["tone"],
-      warnings: []
+      warnings: [],
+      models: []
     }
   ])
 })
@@ -56,7 +58,7 @@ it("check warns of accounts whose stored credential reads every object, on exit 
   expect(JSON.parse(out).warnings).toEqual([warning])
 })
 
-it("check --json: the faults, and exit 2", async () => {
+it("check --json prints the faults, and exits with 2", async () => {
   const file = written("serfer: {}\n")
   const { code, err, out } = await commandLine(["check", "--config", file, "--json"])
   expect([code, err, JSON.parse(out)]).toEqual([
@@ -66,7 +68,7 @@ it("check --json: the faults, and exit 2", async () => {
   ])
 })
 
-it("a secret may stand in a file, beside its variable and any that the configuration names", async () => {
+it("settings: a secret, and any variable, may be in a file that a variable names", async () => {
   const file = written('keys: [{ name: ci, key: "${CI_KEY}" }]\n')
   const [keyFile, apiKeyFile] = [join(folder, "ci.key"), join(folder, "api.key")]
   writeFileSync(keyFile, "mgk_sekret0\n")
@@ -84,7 +86,7 @@ it("a secret may stand in a file, beside its variable and any that the configura
   expect(absent).toEqual({ code: 2, out: "", err: "GEMINI_API_KEY_FILE  the file does not exist\n" })
 })
 
-it("health --json: the gateway's own answer", async () => {
+it("health --json prints the gateway's own answer", async () => {
   const gateway = await startTestGateway()
   const { code, err, out } = await commandLine(["health", "--url", gateway.url, "--json"])
   await gateway.close()

@@ -1,4 +1,5 @@
-// What is loaded only when somebody needs it: the price list, and the SDK that exports.
+// Lazy loading: the price list and the export SDK load on first use.
+// Must not look inside these packages.
 import { execFile } from "node:child_process"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -8,7 +9,7 @@ import { startCollector } from "../support/collector.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
 
-/** Starts and stops a gateway in a process of its own; the large packages it has loaded. */
+/** Starts and stops a gateway in its own process. Returns the large packages it loaded. */
 const loadedBy = async (settings: object, env: Record<string, string> = {}): Promise<ReadonlyArray<string>> => {
   const program = `
     import { registerHooks } from "node:module"
@@ -32,11 +33,11 @@ const loadedBy = async (settings: object, env: Record<string, string> = {}): Pro
   return JSON.parse(stdout)
 }
 
-it("nothing of it without an endpoint and before the first request", async () => {
+it("lazy loading: the gateway loads no large package without an endpoint and before the first request", async () => {
   expect(await loadedBy({})).toEqual([])
 })
 
-it("the SDK with one", async () => {
+it("lazy loading: the gateway loads the SDK with an endpoint", async () => {
   const collector = await startCollector()
   const wanted = { traces: true, metrics: { isDelta: false }, content: false, isNamed: false }
   const loaded = await loadedBy({ export: wanted }, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })

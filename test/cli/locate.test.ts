@@ -1,6 +1,7 @@
-// Line and column of a key in YAML and JSON text.
+// Tests the search for the line and column of a key in YAML and JSON text, and other readers of configuration text.
+// Must not depend on the settings.
 import { describe, expect, it } from "vitest"
-import { locate } from "../../src/cli/settings/locate.ts"
+import { locatePath } from "../../src/cli/settings/locate.ts"
 import { editDistance, hint, nearest } from "../../src/domain/text/nearest.ts"
 import { nodeVersionFault } from "../../src/cli/doctor/nodeVersion.ts"
 import { regionFault } from "../../src/domain/settings/regions.ts"
@@ -65,21 +66,21 @@ describe("locate", () => {
     ["", ["a"], undefined],
     ["{ a: [", ["a", 3, "b"], "1:3"]
   ]
-  it.each(table)("%#: %j at %s", (text, path, place) => {
-    const found = locate(text, path)
+  it.each(table)("locate: row %# finds %j at %s", (text, path, place) => {
+    const found = locatePath(text, path)
     expect(found === undefined ? undefined : `${found.line}:${found.column}`).toBe(place)
   })
 })
 
-describe("text of a file", () => {
-  it("takes ${NAME} inside a flow collection, and CRLF", () => {
+describe("text of a configuration file", () => {
+  it("file text: accepts ${NAME} inside a flow collection, and CRLF", () => {
     const read = Result.getOrThrow(
       parseSettingsText("a.yaml", 'keys:\r\n  - { name: ci, key: ${CI_KEY}, x: "${A:-b c}" }\r\n')
     )
     expect(read.value).toEqual({ keys: [{ name: "ci", key: "${CI_KEY}", x: "${A:-b c}" }] })
     expect(read.locate(["keys", 0, "x"])).toEqual({ line: 2, column: 33 })
   })
-  it("says which line is no YAML", () => {
+  it("YAML: reports the line of invalid text", () => {
     expect(parseSettingsText("a.yaml", "a: 1\na: 2")).toEqual(Result.fail({ message: "Duplicate key 'a'", line: 2 }))
     expect(parseSettingsText("a.yaml", "a: { b: 1")).toEqual(
       Result.fail({ message: "Expected ',' in a flow collection", line: 1 })
@@ -92,7 +93,7 @@ describe("text of a file", () => {
       Result.fail({ message: "Expected ',' in a flow collection", line: 5 })
     )
   })
-  it("repeats nothing of a file that is no JSON", () => {
+  it("file text: the error repeats nothing of a file that is not JSON", () => {
     expect(parseSettingsText("a.json", '{\n"a": sekret }')).toEqual(
       Result.fail({ message: "not JSON", line: undefined })
     )
@@ -101,7 +102,7 @@ describe("text of a file", () => {
 })
 
 describe("nearest name", () => {
-  it("counts edits, a swap of neighbours as one", () => {
+  it("nearest name: counts edits, and a swap of neighbours as one", () => {
     expect([
       editDistance("", "abc"),
       editDistance("kitten", "sitting"),
@@ -109,7 +110,7 @@ describe("nearest name", () => {
       editDistance("same", "same")
     ]).toEqual([3, 3, 1, 0])
   })
-  it("is given only when it is near", () => {
+  it("nearest name: is offered only when it is near", () => {
     expect(nearest("apiKey", ["base_url", "api_key"])).toBe("api_key")
     expect(nearest("colour", ["slug", "region"])).toBe(undefined)
     expect([hint("regoin", ["region"]), hint("colour", ["slug", "region"]), hint("x", [])]).toEqual([
@@ -121,23 +122,26 @@ describe("nearest name", () => {
 })
 
 describe("regions", () => {
-  it.each(["global", "us", "eu", "us-central1", "europe-west12", "us-central9", "moon-base1"])("%s is one", (text) => {
-    expect(regionFault(text)).toBe(undefined)
-  })
-  it("one letter off a known area is a slip, whatever its number", () => {
+  it.each(["global", "us", "eu", "us-central1", "europe-west12", "us-central9", "moon-base1"])(
+    "region: %s is valid",
+    (text) => {
+      expect(regionFault(text)).toBe(undefined)
+    }
+  )
+  it("region: one letter away from a known area is a misspelling, with any number", () => {
     expect(regionFault("europ-west4")).toBe("; did you mean europe-west4?")
     expect(regionFault("US-CENTRAL1")).toBe("; did you mean us-central1?")
   })
 })
 
-describe("M1: Node", () => {
+describe("supported Node versions (M1)", () => {
   it.each([
     ["20.19.5", false],
     ["22.18.0", false],
     ["22.19.0", true],
     ["24.0.0", true],
     ["22.20.1", true]
-  ] as const)("%s: %s", (version, fits) => {
+  ] as const)("Node version: %s is supported: %s (M1)", (version, fits) => {
     expect(nodeVersionFault(version)).toBe(
       fits
         ? undefined

@@ -1,5 +1,5 @@
-// What optional packages are needed for: without them the service starts and serves, and a setting that needs one is refused.
-// It must not need a database, a Redis or a collector.
+// Tests the service without its optional packages: it starts and serves, and a setting that needs a package is refused.
+// Must not need a database, a Redis or a collector.
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { processes } from "../support/process.ts"
@@ -19,8 +19,8 @@ const without = {
 }
 const { run, start } = processes()
 
-describe("without any optional package", () => {
-  it("the service starts and serves (TH29)", async () => {
+describe("service without optional packages", () => {
+  it("optional packages: the service starts and serves without them (TH29)", async () => {
     const { child, ended, said } = start(["serve"], { env: without })
     const [, origin] = await said(/API\s+(http:\S+)\/v1\n/)
     const answer = await fetch(`${origin}/v1/models/@google/gemini-2.5-flash`, {
@@ -28,7 +28,7 @@ describe("without any optional package", () => {
     })
     expect([answer.status, await answer.json()]).toEqual([
       200,
-      { id: "@google/gemini-2.5-flash", object: "model", created: 0, owned_by: "google" }
+      { id: "@google/gemini-2.5-flash", object: "model", created: 1_750_118_400, owned_by: "google" }
     ])
     const ready = await fetch(`${origin}/health/ready`)
     expect(ready.status).toBe(200)
@@ -53,11 +53,14 @@ describe("without any optional package", () => {
       "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"
     ]
   ]
-  it.each(rows)("a setting that asks for %s is a fault that names the package (TH29)", async (_, env, fault) => {
-    expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({
-      code: 2,
-      out: "",
-      err: `${fault}, or take the setting out\n`
-    })
-  })
+  it.each(rows)(
+    "optional packages: a setting for %s is a fault that names the package (TH29)",
+    async (_, env, fault) => {
+      expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({
+        code: 2,
+        out: "",
+        err: `${fault}, or take the setting out\n`
+      })
+    }
+  )
 })

@@ -1,4 +1,5 @@
-// The page on the command line: every verb it names is there, and its commands run as they stand.
+// Tests the page on the command line: every verb it names exists, and its commands run unchanged.
+// Must not change the commands of the page.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,7 +15,7 @@ const files: Readonly<Record<string, string>> = {
   "greeting.yaml": 'model: "@google/gemini-2.5-flash"\nmessages: [{ role: user, content: "Hello {{name}}" }]\n'
 }
 
-it("its table has every verb, and none besides", async () => {
+it("command line page: the table has every verb and no other", async () => {
   const { out } = await commandLine([])
   const verbs = [...(out.split("SUBCOMMANDS")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = ""]) => verb).sort()
   const rows = [...(page.split("| exit code")[0] ?? "").matchAll(/^\| (`.*?`) \|/gm)]
@@ -23,7 +24,7 @@ it("its table has every verb, and none besides", async () => {
   expect(rows).toEqual(verbs)
 })
 
-it("its commands on the store run", async () => {
+it("command line page: the commands on the store run", async () => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const block = /## The store[^]*?```sh\n([^]*?)```/.exec(page)?.[1] ?? ""
   const lines = block.trim().split("\n")

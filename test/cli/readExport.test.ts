@@ -1,4 +1,5 @@
-// What the environment says about exporting.
+// Reading the export settings from the environment.
+// Must not import the SDK.
 import { describe, expect, it } from "vitest"
 import { readExport } from "../../src/cli/settings/readExport.ts"
 
@@ -10,29 +11,29 @@ const everything = {
   isNamed: false
 }
 
-describe("exporting", () => {
+describe("export settings", () => {
   it.each([
-    ["nothing without an endpoint", {}, undefined],
-    ["nothing with an empty one", { OTEL_EXPORTER_OTLP_ENDPOINT: " " }, undefined],
-    ["nothing when the SDK is turned off", { ...endpoint, OTEL_SDK_DISABLED: "TRUE" }, undefined],
-    ["both signals with the common endpoint", endpoint, everything],
+    ["nothing is exported without an endpoint", {}, undefined],
+    ["nothing is exported with an empty endpoint", { OTEL_EXPORTER_OTLP_ENDPOINT: " " }, undefined],
+    ["nothing is exported when the SDK is turned off", { ...endpoint, OTEL_SDK_DISABLED: "TRUE" }, undefined],
+    ["the common endpoint exports both signals", endpoint, everything],
     [
-      "traces alone with theirs",
+      "the traces endpoint exports traces only",
       { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://x" },
       { ...everything, metrics: undefined }
     ],
     [
-      "metrics alone with theirs",
+      "the metrics endpoint exports metrics only",
       { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://x" },
       { ...everything, traces: false }
     ],
     [
-      "a signal can be left out",
+      "a signal can be turned off",
       { ...endpoint, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" },
       { ...everything, traces: false, metrics: undefined }
     ],
     [
-      "with everything said",
+      "every variable is read",
       {
         ...endpoint,
         OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
@@ -44,15 +45,15 @@ describe("exporting", () => {
       { traces: true, metrics: { intervalMillis: 5000, isDelta: true }, content: true, isNamed: true }
     ],
     [
-      "named by its resource",
+      "the service name comes from the resource",
       { ...endpoint, OTEL_RESOURCE_ATTRIBUTES: "a=b, service.name=mine" },
       { ...everything, isNamed: true }
     ]
-  ])("%s", (_, env, setting) => {
+  ])("export settings: %s", (_, env, setting) => {
     expect(readExport(env)).toEqual({ setting, faults: [] })
   })
 
-  it("another protocol and an interval that is none are faults", () => {
+  it("export settings: another protocol and an invalid interval are faults", () => {
     const { faults } = readExport({
       ...endpoint,
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",

@@ -1,5 +1,5 @@
-// Where the store is, by file, environment and default.
-// It must not know how a store is opened.
+// Tests the location of the store, by file, environment and default.
+// Must not know how a store is opened.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -24,20 +24,20 @@ const postgres = (url: string, where: string) =>
   Result.succeed({ location: { kind: "postgres", url, where }, secretKeys: undefined, keyFile: "/data/secret.key" })
 const refused = (path: string, message: string, at?: ReadonlyArray<string>) => Result.fail([{ path, message, at }])
 
-describe("the store's location", () => {
-  it("is a file in the data directory unless it is said", () => {
+describe("location of the store", () => {
+  it("the store's location: a file in the data directory by default", () => {
     expect(read(null)).toEqual(sqlite("/data/gateway.db"))
     expect(read({ store: null })).toEqual(sqlite("/data/gateway.db"))
     expect(read({ store: {} })).toEqual(sqlite("/data/gateway.db"))
   })
-  it("starts at what it is written in", () => {
+  it("the store's location: relative to the file or to the working directory", () => {
     expect(read({ store: { url: "sqlite:./a.db" } })).toEqual(sqlite("/file/./a.db"))
     expect(read({ store: { url: "sqlite:./a.db" } }, { GATEWAY_STORE_URL: "sqlite:b.db" })).toEqual(
       sqlite("/environment/b.db")
     )
     expect(read({ store: { url: "sqlite::memory:" } })).toEqual(sqlite(":memory:"))
   })
-  it("may be PostgreSQL, whose password is in no message", () => {
+  it("the store's location: may be PostgreSQL, whose password is in no message", () => {
     const url = "postgres://me:secret@db.example:5433/gw?sslmode=require"
     expect(read({ store: { url: "${DB}" } }, { DB: url })).toEqual(postgres(url, "postgres://db.example:5433/gw"))
     expect(read(null, { DATABASE_URL: url })).toEqual(postgres(url, "postgres://db.example:5433/gw"))
@@ -46,7 +46,7 @@ describe("the store's location", () => {
     )
     expect(read(null, { DATABASE_URL: "mysql://h/d" })).toEqual(sqlite("/data/gateway.db"))
   })
-  it("is refused where it is none", () => {
+  it("the store's location: refuses an invalid URL", () => {
     expect(read({ store: { url: "mysql://me:secret@h/d" } })).toEqual(
       refused("store.url", "must begin with sqlite: or postgres://", ["store", "url"])
     )
@@ -58,7 +58,7 @@ describe("the store's location", () => {
 })
 
 describe("GATEWAY_SECRET_KEY", () => {
-  it("is one key or several, the first of which encrypts", () => {
+  it("GATEWAY_SECRET_KEY: one key or several, the first of which encrypts", () => {
     expect(Result.map(read(null, { GATEWAY_SECRET_KEY: `${key}, ${other}` }), ({ secretKeys }) => secretKeys)).toEqual(
       Result.succeed([key, other])
     )
@@ -66,7 +66,7 @@ describe("GATEWAY_SECRET_KEY", () => {
       Result.succeed(undefined)
     )
   })
-  it("is refused without being quoted when it is no 32 bytes", () => {
+  it("GATEWAY_SECRET_KEY: refuses a key that is not 32 bytes, without quoting it", () => {
     expect(read(null, { GATEWAY_SECRET_KEY: "c2hvcnQ=" })).toEqual(
       refused(
         "GATEWAY_SECRET_KEY",
@@ -76,7 +76,7 @@ describe("GATEWAY_SECRET_KEY", () => {
   })
 })
 
-it("nothing is kept where there is no place for it", () => {
+it("settings: have no store without a data directory", () => {
   const settings = readSettings({ file: null, env: {}, flags: {}, fileText: () => Result.fail("none") })
   expect(Result.map(settings, ({ store }) => store)).toEqual(Result.succeed(undefined))
 })

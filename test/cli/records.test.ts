@@ -1,4 +1,5 @@
-// What operators keep in the store, from the command line, over a real SQLite file.
+// The record verbs on keys, providers, configs and prompts, over a SQLite file.
+// Must not use the admin API.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,7 +23,7 @@ const write = (name: string, text: string): string => {
 const run = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   commandLine(words, { GATEWAY_DATA_DIR: folder, ...env })
 
-/** The JSON of a command that works. */
+/** The JSON output of a command that succeeds. */
 const json = async (words: ReadonlyArray<string>, env?: Readonly<Record<string, string>>): Promise<unknown> => {
   const { code, err, out } = await run([...words, "--json"], env)
   expect([code, err]).toEqual([0, ""])
@@ -32,7 +33,7 @@ const json = async (words: ReadonlyArray<string>, env?: Readonly<Record<string, 
 const store = { source: "store", created_at: expect.any(String), updated_at: expect.any(String) }
 
 describe("keys", () => {
-  it("are made once, listed without their text, changed, given another text and revoked", async () => {
+  it("keys: created once, listed without their text, changed, rotated and revoked", async () => {
     const made = await run([
       "keys",
       "create",
@@ -101,7 +102,7 @@ describe("keys", () => {
     expect(await run(["keys", "rotate-secret"])).toMatchObject({ code: 0, err: "" })
   })
 
-  it("with control characters and marks of direction in their names are shown by escapes, in a list, one by one and as JSON", async () => {
+  it("keys: control and direction characters in names are escaped, in a list, one by one and as JSON", async () => {
     const name = "a\u001b[2J\u001b]0;x\u0007\nkey_1\u009b31m\u202e\u2066z\u200b"
     const escaped = "a\\u001b[2J\\u001b]0;x\\u0007\\u000akey_1\\u009b31m\\u202e\\u2066z\\u200b"
     const made = await run(["keys", "create", "--name", name, "--metadata", `x=${name}`])
@@ -125,7 +126,7 @@ describe("keys", () => {
     await run(["keys", "revoke", id])
   })
 
-  it("may name some configs and prompts only", async () => {
+  it("keys: may name some configs and prompts only", async () => {
     await run(["configs", "create", "narrow", "--file", write("narrow.yaml", 'provider: "@google"\n')])
     const made = await run([
       "keys",
@@ -144,7 +145,7 @@ describe("keys", () => {
     )
   })
 
-  it("every fault of what was written is a line, exit 2", async () => {
+  it("keys: every fault of the written resource is a line, exit 2", async () => {
     expect(
       await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon", "--metadata-locked"])
     ).toEqual({
@@ -156,7 +157,7 @@ describe("keys", () => {
 })
 
 describe("providers", () => {
-  it("take secrets from files and variables, and never show them", async () => {
+  it("providers: read secrets from files and variables, and never show them", async () => {
     expect(
       await run(["providers", "create", "prod", "--provider", "google", "--api-key-env", "MY_KEY"], {
         MY_KEY: "sekret-1"
@@ -196,7 +197,7 @@ describe("providers", () => {
     expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600)
   })
 
-  it("say what requests may name under their credential", async () => {
+  it("providers: report what requests may name under their credential", async () => {
     const flags = [
       "--allow-project",
       "other-project",
@@ -225,7 +226,7 @@ describe("providers", () => {
     })
   })
 
-  it("of the configuration are listed beside those of the store, and stay as they are", async () => {
+  it("providers: those of the configuration are listed next to those of the store, and cannot be changed", async () => {
     const config = write("gateway.yaml", "providers: [{ slug: mine, provider: google, api_key: sekret }]\n")
     expect(
       (await run(["providers", "list", "--config", config])).out.split("\n").map((line) => line.split(/ +/))
@@ -243,7 +244,7 @@ describe("providers", () => {
 })
 
 describe("configs and prompts", () => {
-  it("come from files, and flags win over them", async () => {
+  it("configs and prompts: come from files, and flags win over them", async () => {
     const file = write(
       "fast.yaml",
       'strategy: { mode: fallback }\ntargets: [{ provider: "@google" }, { provider: "@vertex-ai" }]\n'
@@ -302,7 +303,7 @@ describe("configs and prompts", () => {
     expect(await json(["prompts", "get", "greet@1"])).toMatchObject({ model: "@google/gemini-2.5-flash", version: 1 })
   })
 
-  it("that are not there, or are there already, are told with what to do", async () => {
+  it("configs and prompts: a missing or an existing one is reported with a fix", async () => {
     const file = write("fast.yaml", 'provider: "@google"\n')
     await run(["configs", "create", "fast", "--file", file])
     expect(await run(["configs", "create", "fast", "--file", file])).toEqual({
@@ -327,7 +328,7 @@ describe("configs and prompts", () => {
       expect(await run(words)).toEqual({ code: 1, out: "", err })
   })
 
-  it("need a store that outlives the command", async () => {
+  it("configs and prompts: need a store that outlives the command", async () => {
     expect(await run(["configs", "list"], { GATEWAY_STORE_URL: "sqlite::memory:" })).toEqual({
       code: 2,
       out: "",

@@ -1,4 +1,5 @@
-// The client as a service of Effect: values, streams, failures by tag, and interruption that reaches the server.
+// Tests the Effect client: values, streams, failures by tag, and interruption that reaches the server.
+// Must not reach the network beyond its own sockets.
 import { it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,7 @@ const filled = { variables: { name: "Ann", message: "Hello" } }
 const greeting =
   "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
 
-describe("in front of the service", () => {
+describe("calls to the service", () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway({ prompts: demoPrompts })
@@ -31,7 +32,7 @@ describe("in front of the service", () => {
       Effect.provide(effect, GatewayClient.layer({ baseUrl: gateway.url, apiKey: gatewayKey, maxRetries: 0 }))
     )
 
-  it.live("every call that answers at once", () =>
+  it.live("unary calls: return their values", () =>
     withClient(
       Effect.gen(function* () {
         const client = yield* GatewayClient
@@ -61,7 +62,7 @@ describe("in front of the service", () => {
     )
   )
 
-  it.live("every call that streams", () =>
+  it.live("streaming calls: return their events", () =>
     withClient(
       Effect.gen(function* () {
         const client = yield* GatewayClient
@@ -79,7 +80,7 @@ describe("in front of the service", () => {
     )
   )
 
-  it.live("failures are told by their tag, before a stream and of a call", () =>
+  it.live("failures: are matched by tag, before a stream and of a call", () =>
     withClient(
       Effect.gen(function* () {
         const client = yield* GatewayClient
@@ -94,7 +95,7 @@ describe("in front of the service", () => {
   )
 })
 
-describe("in front of a server that does not end", () => {
+describe("calls to a server that never ends", () => {
   const serving = <A, E>(step: Step, use: (url: string, gone: () => Promise<void>) => Effect.Effect<A, E>) =>
     Effect.acquireUseRelease(
       Effect.promise(() => scriptedServer(step)),
@@ -103,7 +104,7 @@ describe("in front of a server that does not end", () => {
     )
   const chunk = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [] })}\n\n`
 
-  it.live("an interrupted call closes its connection", () => {
+  it.live("interruption: closes the connection of a call", () => {
     const asked = Deferred.makeUnsafe<void>()
     return serving(
       (...args) => {
@@ -121,7 +122,7 @@ describe("in front of a server that does not end", () => {
     )
   })
 
-  it.live("a stream that is left closes its connection", () =>
+  it.live("interruption: a stream that is left closes its connection", () =>
     serving(frames([chunk], "open"), (url, gone) =>
       Effect.gen(function* () {
         const client = yield* Effect.provide(Effect.service(GatewayClient), GatewayClient.layer({ baseUrl: url }))
@@ -132,7 +133,7 @@ describe("in front of a server that does not end", () => {
     )
   )
 
-  it.live("a stream that is interrupted while it waits closes its connection", () =>
+  it.live("interruption: a waiting stream closes its connection", () =>
     serving(frames([chunk], "open"), (url, gone) =>
       Effect.gen(function* () {
         const client = yield* Effect.provide(Effect.service(GatewayClient), GatewayClient.layer({ baseUrl: url }))
@@ -147,7 +148,7 @@ describe("in front of a server that does not end", () => {
     )
   )
 
-  it.live("an error within a stream is its failure", () =>
+  it.live("an error inside a stream: fails the stream", () =>
     serving(
       frames([chunk, 'data: {"error":{"message":"No.","type":"api_error","param":null,"code":"upstream_error"}}\n\n']),
       (url) =>

@@ -1,4 +1,5 @@
-// The client against servers that misbehave: errors, limits, silence, broken streams; and who gives up when.
+// Tests the client against misbehaving servers: errors, limits, silence, broken streams, retries and timeouts.
+// Must not reach the network beyond its own sockets.
 import { afterEach, describe, expect, it } from "vitest"
 import {
   type CallOptions,
@@ -63,7 +64,7 @@ const factsIn = ({ _tag, code, message, param, requestId, retryAfterMillis, stat
   message
 })
 
-describe("an error answer", () => {
+describe("error answers", () => {
   it.each([
     [400, "invalid_request_error", "invalid_value", "messages[0].content", "RequestInvalid"],
     [401, "authentication_error", "invalid_gateway_key", null, "AuthenticationFailed"],
@@ -76,7 +77,7 @@ describe("an error answer", () => {
     [502, "api_error", "upstream_bad_response", null, "ServiceFailed"],
     [503, "api_error", "overloaded", null, "ServiceFailed"],
     [504, "api_error", "upstream_timeout", null, "ServiceFailed"]
-  ])("%i %s %s", async (status, type, code, param, tag) => {
+  ])("error answer: %i %s %s is its failure class", async (status, type, code, param, tag) => {
     const server = await start(json(status, refusal(type, code, param), { "x-request-id": "request-1" }))
     expect(factsIn(await caught(chat(server)))).toEqual({
       _tag: tag,
@@ -95,7 +96,7 @@ describe("an error answer", () => {
     [429, "rate_limit_error", "RateLimited"],
     [429, "billing_error", "QuotaExhausted"],
     [529, "overloaded_error", "ServiceFailed"]
-  ])("in Anthropic's dialect: %i %s", async (status, type, tag) => {
+  ])("error answer in Anthropic's dialect: %i %s is its failure class", async (status, type, tag) => {
     const server = await start(
       json(status, { type: "error", error: { type, message: "No." }, request_id: "request-2" })
     )
@@ -112,7 +113,7 @@ describe("an error answer", () => {
     })
   })
 
-  it("says who failed, where the answer does", async () => {
+  it("error answer: reports the provider that failed, when the answer names it", async () => {
     const server = await start(
       json(502, {
         error: { ...refusal("api_error", "upstream_error").error, provider: "google", upstream_status: 500 }
@@ -122,7 +123,7 @@ describe("an error answer", () => {
     expect([provider, upstreamStatus]).toEqual(["google", 500])
   })
 
-  it("of somebody in front of the gateway goes by its status", async () => {
+  it("error answer of a proxy: is classified by its status", async () => {
     const server = await start((response) => {
       response.writeHead(404, { "content-type": "text/html" }).end("<h1>Nothing here</h1>")
     })
@@ -138,24 +139,24 @@ describe("an error answer", () => {
     })
   })
 
-  it("is an Error with a name, for whoever prints it", async () => {
+  it("failure: is an Error with a name for printing", async () => {
     const server = await start(json(404, refusal("not_found_error", "model_not_found")))
     expect(String(await caught(chat(server)))).toBe("NotFound: It is model_not_found.")
   })
 })
 
-describe("a second try", () => {
+describe("retries", () => {
   const limited = (headers: Record<string, string>) =>
     json(429, refusal("rate_limit_error", "rate_limit_exceeded"), headers)
 
-  it("comes after the wait that is asked for", async () => {
+  it("retry: waits as long as the answer asks", async () => {
     const server = await start(limited({ "retry-after-ms": "1" }), json(200, completion))
     expect((await chat(server, {})).choices[0]?.message.content).toBe("Hi")
     expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(Array(2).fill("POST /v1/chat/completions"))
     expect(server.seen[0]?.body).toBe(server.seen[1]?.body)
   })
 
-  it("comes twice, then the failure is the last one's", async () => {
+  it("retry: happens twice, then the call fails with the last failure", async () => {
     const server = await start(
       limited({ "retry-after-ms": "1" }),
       limited({ "retry-after-ms": "1" }),
@@ -170,7 +171,7 @@ describe("a second try", () => {
     ])
   })
 
-  it("comes where the connection broke before an answer", async () => {
+  it("retry: follows a connection that broke before an answer", async () => {
     const server = await start(hangUp, json(200, completion))
     expect((await clientOf(server, { maxRetries: 1 }).chat.completions.create(body)).id).toBe("chatcmpl-1")
   })
@@ -182,13 +183,13 @@ describe("a second try", () => {
       "the budget is spent",
       json(429, refusal("insufficient_quota", "insufficient_quota"), { "x-should-retry": "false" })
     ]
-  ])("does not come where %s", async (_why, step) => {
+  ])("retry: does not happen when %s", async (_why, step) => {
     const server = await start(step)
     await caught(chat(server, {}))
     expect(server.seen).toHaveLength(1)
   })
 
-  it("comes where the answer wants it, whatever its status", async () => {
+  it("retry: follows an answer that asks for it, whatever its status", async () => {
     const server = await start(
       json(400, refusal("invalid_request_error", "odd"), { "x-should-retry": "true", "retry-after-ms": "1" }),
       json(200, completion)
@@ -197,7 +198,7 @@ describe("a second try", () => {
     expect(server.seen).toHaveLength(2)
   })
 
-  it("does not come behind the first byte of an answer", async () => {
+  it("retry: never follows the first byte of an answer", async () => {
     const server = await start((response) => {
       response
         .writeHead(200, { "content-type": "application/json", "content-length": "1000", "x-request-id": "r" })
@@ -208,7 +209,7 @@ describe("a second try", () => {
     expect([server.seen.length, failure._tag, failure.requestId]).toEqual([1, "AnswerBroken", "r"])
   })
 
-  it("does not come for a caller who has left while it waited", async () => {
+  it("retry: does not happen for a caller that aborted during the wait", async () => {
     const leaving = new AbortController()
     let calls = 0
     const fetch: typeof globalThis.fetch = async () => {
@@ -246,8 +247,8 @@ const collect = async (
   }
 }
 
-describe("a stream", () => {
-  it("gives its chunks however the bytes are cut, and what its headers say", async () => {
+describe("streams", () => {
+  it("stream: yields its chunks wherever the bytes are cut, and has the facts of its headers", async () => {
     const whole = chunk("Hé") + ": ping\n\n" + chunk("llo") + done
     const bytes = Buffer.from(whole)
     const server = await start((response) => {
@@ -275,7 +276,7 @@ describe("a stream", () => {
     stream.abort()
   })
 
-  it("throws an error frame as the failure it is, behind what came before", async () => {
+  it("stream: throws an error frame as its failure, after the earlier chunks", async () => {
     const server = await start(
       frames([chunk("Hel"), `data: ${JSON.stringify(refusal("api_error", "upstream_error"))}\n\n`])
     )
@@ -294,7 +295,7 @@ describe("a stream", () => {
   })
 
   it.each([
-    ["ends without its end", frames([chunk("Hel")]), "Hel", "The stream broke off before its end."],
+    ["ends without its end event", frames([chunk("Hel")]), "Hel", "The stream broke off before its end."],
     [
       "is cut inside a frame",
       frames([chunk("Hel"), 'data: {"id":"c","cho']),
@@ -302,13 +303,13 @@ describe("a stream", () => {
       "The stream holds an event that is no JSON."
     ],
     [
-      "holds something else",
+      "contains something other than events",
       frames([chunk("Hel"), "data: hello\n\n"]),
       "Hel",
       "The stream holds an event that is no JSON."
     ],
     [
-      "is no text",
+      "is not valid UTF-8",
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).end(Buffer.of(0x64, 0xff, 0xfe, 0x0a))
       },
@@ -324,19 +325,19 @@ describe("a stream", () => {
       "The stream broke off before its end."
     ]
   ] satisfies ReadonlyArray<readonly [string, Step, string, string]>)(
-    "that %s is broken",
+    "stream: is broken when it %s",
     async (_how, step, text, message) => {
       const got = await collect(await start(step))
       expect([got.text, got.failure?._tag, got.failure?.message]).toEqual([text, "AnswerBroken", message])
     }
   )
 
-  it("whose connection is torn is broken", async () => {
+  it("stream: fails as broken when its connection is torn", async () => {
     const { failure } = await collect(await start(frames([chunk("Hel")], "torn")))
     expect([failure?._tag, failure?.requestId]).toEqual(["AnswerBroken", "request-1"])
   })
 
-  it("is closed by whoever leaves the loop", async () => {
+  it("stream: closes its connection when the loop is left", async () => {
     const server = await start(frames([chunk("a"), chunk("b")], "open"))
     for await (const one of await clientOf(server).chat.completions.create({ ...body, stream: true })) {
       expect(one.choices[0]?.delta.content).toBe("a")
@@ -345,7 +346,7 @@ describe("a stream", () => {
     await server.gone(0)
   })
 
-  it("ends by abort with Aborted, and the connection is closed", async () => {
+  it("stream: abort ends it with Aborted and closes the connection", async () => {
     const server = await start(frames([chunk("a")], "open"))
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true })
     const failure = await caught(
@@ -357,7 +358,7 @@ describe("a stream", () => {
     await server.gone(0)
   })
 
-  it("ends by the caller's signal, before and within", async () => {
+  it("stream: ends by the caller's signal, before and during the answer", async () => {
     const server = await start(frames([chunk("a")], "open"))
     const leaving = new AbortController()
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true }, { signal: leaving.signal })
@@ -373,7 +374,7 @@ describe("a stream", () => {
     await server.gone(0)
   })
 
-  it("that falls silent times out", async () => {
+  it("stream: times out when it is silent", async () => {
     const { failure, text } = await collect(await start(frames([chunk("a")], "open")), {
       maxRetries: 0,
       timeoutMillis: 50
@@ -381,11 +382,11 @@ describe("a stream", () => {
     expect([text, failure?._tag]).toEqual(["a", "TimedOut"])
   })
 
-  it("does not wait for a server that says the end and stays", async () => {
+  it("stream: ends with the last event, even when the server keeps the connection open", async () => {
     expect(await collect(await start(frames([chunk("a"), done], "open")))).toEqual({ text: "a", failure: undefined })
   })
 
-  it("of messages ends with message_stop, passes over pings, and throws an event named error", async () => {
+  it("stream of messages: ends with message_stop, skips pings, and throws an event named error", async () => {
     const event = (data: { readonly type: string; readonly [name: string]: unknown }) =>
       `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
     const started = event({ type: "message_start", message: {} })
@@ -412,12 +413,12 @@ describe("a stream", () => {
   })
 })
 
-describe("a call", () => {
-  it("that nobody answers times out", async () => {
+describe("calls", () => {
+  it("call without an answer: times out", async () => {
     expect((await caught(chat(await start(silence), { maxRetries: 0, timeoutMillis: 50 })))._tag).toBe("TimedOut")
   })
 
-  it("is broken off by the caller, and the server sees it", async () => {
+  it("call: is aborted by the caller, and the server sees it", async () => {
     const leaving = new AbortController()
     const server = await start(() => leaving.abort())
     expect((await caught(chat(server, { signal: leaving.signal })))._tag).toBe("Aborted")
@@ -426,9 +427,9 @@ describe("a call", () => {
   })
 
   it.each([
-    ["a body that is no JSON", { ...body, seed: 1n }, {}],
-    ["a header that is none", body, { traceId: "a\nb" }]
-  ])("with %s is refused before it is sent", async (_what, odd, options) => {
+    ["a body that is not JSON", { ...body, seed: 1n }, {}],
+    ["an invalid header", body, { traceId: "a\nb" }]
+  ])("call: is refused before it is sent with %s", async (_what, odd, options) => {
     const server = await start(json(200, completion))
     const create: (body: never, options: CallOptions) => Promise<unknown> = clientOf(server).chat.completions.create
     const failure = await caught(Reflect.apply(create, undefined, [odd, options]))
@@ -441,7 +442,7 @@ describe("a call", () => {
   })
 
   it.each([undefined, new URL("http://127.0.0.1:1")])(
-    "to the base URL %s is refused with what to give",
+    "call: to the base URL %s is refused with the expected form",
     async (baseUrl) => {
       const client: Client = Reflect.apply(createClient, undefined, [{ baseUrl, maxRetries: 0 }])
       const failure = await caught(client.models.list())
@@ -452,7 +453,7 @@ describe("a call", () => {
     }
   )
 
-  it("without a body rejects with a failure as well", async () => {
+  it("call without a body: rejects with a failure", async () => {
     const server = await start(
       json(400, {
         error: {
@@ -467,7 +468,7 @@ describe("a call", () => {
     expect([failure._tag, failure.code]).toEqual(["RequestInvalid", "invalid_json"])
   })
 
-  it("that finds no server fails to connect", async () => {
+  it("call without a server: fails to connect", async () => {
     const server = await scriptedServer(silence)
     await server.close()
     const failure = await caught(chat(server))
@@ -477,7 +478,7 @@ describe("a call", () => {
     ])
   })
 
-  it("takes no redirect, which could carry the key away", async () => {
+  it("call: follows no redirect, which could leak the key", async () => {
     const elsewhere = await start(json(200, completion))
     const server = await start((response) => {
       response.writeHead(307, { location: `${elsewhere.url}/v1/chat/completions` }).end()
@@ -489,8 +490,8 @@ describe("a call", () => {
   it.each([
     ["text", "hello"],
     ["a list", "[]"],
-    ["nothing", ""]
-  ])("that is answered with %s is broken", async (_what, text) => {
+    ["an empty body", ""]
+  ])("call: an answer of %s is broken", async (_what, text) => {
     const server = await start((response) => {
       response.writeHead(200, { "content-type": "application/json" }).end(text)
     })
@@ -498,7 +499,7 @@ describe("a call", () => {
     expect([failure._tag, failure.message]).toEqual(["AnswerBroken", "The answer is no JSON object."])
   })
 
-  it("sends the client's headers, then its own, and knows the base URL with or without version", async () => {
+  it("call: sends the client's headers, then its own, and accepts a base URL with or without version", async () => {
     const server = await start(json(200, completion))
     const client = createClient({
       baseUrl: `${server.url}/v1/`,

@@ -1,4 +1,5 @@
-// The client against the real service over a socket: every method, streams, dry runs, and what the answers' headers say.
+// Tests the client against the real service over a socket: every method, streams, dry runs, and the facts of headers.
+// Must not reach the network beyond its own socket: upstreams are simulated.
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 import {
   type ChatCompletion,
@@ -40,7 +41,7 @@ const textOf = async (stream: EventStream<{ readonly choices: ChatChunkChoices }
 type ChatChunkChoices = ReadonlyArray<{ readonly delta: { readonly content?: string | null } }>
 
 describe("chat", () => {
-  it("answers, and says who answered and how", async () => {
+  it("chat: answers, with the provider and the facts of the call", async () => {
     const answer = await client.chat.completions.create(
       { ...chat, logit_bias: { 1: 1 } },
       { traceId: "trace-1", headers: { "x-request-id": "request-1" } }
@@ -61,11 +62,11 @@ describe("chat", () => {
     })
   })
 
-  it("streams", async () => {
+  it("chat: streams", async () => {
     expect(await textOf(await client.chat.completions.create({ ...chat, stream: true }))).toBe(greeting)
   })
 
-  it("takes its own answers back, with the fields of full answers", async () => {
+  it("chat: accepts its own full answers in the history", async () => {
     const tools = [
       {
         type: "function",
@@ -88,7 +89,7 @@ describe("chat", () => {
     expect(sent.includes(call?.function.thought_signature ?? "none")).toBe(true)
   })
 
-  it("counts tokens under either name", async () => {
+  it("chat: counts tokens under either name", async () => {
     const counted = {
       object: "token_count",
       model: "gemini-2.5-flash",
@@ -99,7 +100,7 @@ describe("chat", () => {
     expect(await client.chat.completions.countTokens(chat)).toEqual(counted)
   })
 
-  it("shows what would be sent, streamed or not", async () => {
+  it("chat: a dry run returns the upstream request, streamed or not", async () => {
     const calls = gateway.simulator.calls.length
     const dry = await client.chat.completions.create({ ...chat, stream: true }, { dryRun: true })
     expectTypeOf(dry).toEqualTypeOf<DryRun>()
@@ -115,8 +116,8 @@ describe("chat", () => {
   })
 })
 
-describe("the rest", () => {
-  it("messages answer and stream in Anthropic's dialect, and count", async () => {
+describe("other methods", () => {
+  it("messages: answer and stream in Anthropic's dialect, and count", async () => {
     const answer = await client.messages.create(claude)
     expect([answer.type, answer.stop_reason, answer.content]).toEqual([
       "message",
@@ -133,7 +134,6 @@ describe("the rest", () => {
       ofClaude,
       [
         "message_start",
-        "vertex_event",
         "content_block_start",
         "content_block_delta",
         "content_block_stop",
@@ -146,7 +146,7 @@ describe("the rest", () => {
     })
   })
 
-  it("embeddings", async () => {
+  it("embeddings: answers", async () => {
     const { data, model } = await client.embeddings.create({
       model: "@google/gemini-embedding-001",
       input: ["a cat", "a dog"],
@@ -161,7 +161,7 @@ describe("the rest", () => {
     ])
   })
 
-  it("images", async () => {
+  it("images: answers", async () => {
     const { data } = await client.images.generate({
       model: "@vertex-ai/imagen-3.0-generate-001",
       prompt: "A cat",
@@ -170,7 +170,7 @@ describe("the rest", () => {
     expect(data.map(({ b64_json }) => typeof b64_json)).toEqual(["string", "string"])
   })
 
-  it("prompts answer, stream and render, by an id that needs escapes", async () => {
+  it("prompts: answer, stream and render, by an id that needs escapes", async () => {
     expect((await client.prompts.completions.create("greeting", filled)).choices[0]?.message.content).toBe(greeting)
     expect(await textOf(await client.prompts.completions.create("greeting", { ...filled, stream: true }))).toBe(
       greeting
@@ -182,7 +182,7 @@ describe("the rest", () => {
     })
   })
 
-  it("models, one by one too", async () => {
+  it("models: are listed, and one is read by its id", async () => {
     const { data } = await client.models.list()
     expect(data.map(({ id }) => id)).toContain("@google/gemini-2.5-flash")
     expect(await client.models.retrieve("@google/gemini-2.5-flash")).toEqual(
@@ -196,8 +196,8 @@ describe("the rest", () => {
   })
 })
 
-describe("options", () => {
-  it("a provider and its credential beside the gateway key", async () => {
+describe("options of a call", () => {
+  it("options: accept a provider and its credential next to the gateway key", async () => {
     await client.chat.completions.create(
       { ...chat, model: "gemini-2.5-flash" },
       { provider: "google", authorization: geminiKey }
@@ -209,7 +209,7 @@ describe("options", () => {
     })
   })
 
-  it("a config as an object, metadata and configs beyond ASCII", async () => {
+  it("options: accept a config as an object, and metadata and configs beyond ASCII", async () => {
     const answer = await client.chat.completions.create(
       { ...chat, model: "gemini-2.5-flash" },
       {
@@ -227,14 +227,14 @@ describe("options", () => {
     expect([answer.provider, factsOf(answer)?.optionIndex]).toEqual(["google", 1])
   })
 
-  it("refuse what the gateway cannot do, where asked", async () => {
+  it("options: reject unsupported parameters on request", async () => {
     await expect(
       client.chat.completions.create({ ...chat, logit_bias: { 1: 1 } }, { unsupportedParams: "reject" })
     ).rejects.toMatchObject({ _tag: "RequestInvalid", code: "unsupported_parameter", param: "logit_bias", status: 400 })
   })
 })
 
-it("failures are told by class and by tag", async () => {
+it("failures: have a class and a tag", async () => {
   const failure = await createClient({ baseUrl: gateway.url, maxRetries: 0 })
     .models.list()
     .then(

@@ -1,4 +1,5 @@
-// The page on the client: every example runs as it stands, against a gateway of the test, and prints what it should.
+// Tests the page on the client: every example runs unchanged against a gateway of the test and prints its output.
+// Must not change the examples of the page.
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -37,18 +38,18 @@ describe("docs/client.md", () => {
     "Hello! model_not_found\n"
   ]
 
-  it("has these examples and no more", () => {
+  it("docs/client.md: has these examples and no more", () => {
     expect(blocks).toHaveLength(printed.length)
   })
 
   it.each(printed.map((text, at) => [at + 1, text] as const))(
-    "example %i prints what it should",
+    "docs/client.md: example %i prints its documented output",
     async (number, text) => {
       expect(await run(blocks[number - 1] ?? "")).toBe(text)
     }
   )
 
-  it("names every failure the package has, and every one it names is there", () => {
+  it("docs/client.md: names every failure of the package, and no other", () => {
     const rows = page
       .slice(page.indexOf("## Failures"), page.indexOf("## Stock SDKs"))
       .split("\n")
@@ -62,7 +63,7 @@ describe("docs/client.md", () => {
     expect(named.toSorted()).toEqual(exported.toSorted())
   })
 
-  it("the example of the README prints the answer, too", async () => {
+  it("README: the client example prints the answer", async () => {
     const own = blocksOf(read("README.md")).filter((block) => block.includes('"model-gateway/client"'))
     expect(own).toHaveLength(1)
     expect(await run(own[0] ?? "")).toBe(`${greeting}\n`)

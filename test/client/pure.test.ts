@@ -1,4 +1,5 @@
-// The pure parts of the client: headers out of options, whether and when a call is made again.
+// Tests the pure parts of the client: headers from options, and the decision and delay of retries.
+// Must not depend on the network or on a clock.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { createHeaders } from "../../src/client/createHeaders.ts"
@@ -16,7 +17,7 @@ import { refusalOf } from "../../src/client/refusalOf.ts"
 import { delayMillis, isWorthRetrying } from "../../src/client/retry.ts"
 
 describe("createHeaders", () => {
-  it("writes every option under its header", () => {
+  it("createHeaders: writes every option under its header", () => {
     expect(
       createHeaders({
         apiKey: "mgk_x",
@@ -57,7 +58,7 @@ describe("createHeaders", () => {
     expect(createHeaders({})).toEqual({})
   })
 
-  it("makes of any metadata a header that every platform takes, and that means the same", () => {
+  it("createHeaders: turns any metadata into a header that every platform accepts, with the same meaning", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })), (metadata) => {
         const text = createHeaders({ metadata })["x-gateway-metadata"] ?? ""
@@ -68,7 +69,7 @@ describe("createHeaders", () => {
   })
 })
 
-describe("another try", () => {
+describe("retry decision", () => {
   it.each([
     [new Aborted(""), false],
     [new AnswerBroken(""), false],
@@ -82,11 +83,11 @@ describe("another try", () => {
     [new RequestInvalid("", { ...noFacts, status: 400, shouldRetry: true }), true],
     [new ServiceFailed("", { ...noFacts, status: 502 }), true],
     [new ServiceFailed("", noFacts), false]
-  ])("after %s: %s", (failure, worth) => {
+  ])("retry decision: after %s: %s", (failure, worth) => {
     expect(isWorthRetrying(failure)).toBe(worth)
   })
 
-  it("waits as long as asked, else half a second doubled with each try, less up to a quarter", () => {
+  it("retry delay: is the asked one, else half a second doubled with each retry, less up to a quarter", () => {
     expect([delayMillis(0, 1500, 0.5), delayMillis(0, 59_999, 0), delayMillis(0, 60_000, 0)]).toEqual([
       1500, 59_999, 500
     ])
@@ -103,7 +104,7 @@ describe("another try", () => {
     [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
     [{ "retry-after": "soon" }, undefined],
     [{}, undefined]
-  ])("is asked for by %o: %s", (headers, millis) => {
+  ])("retry delay: %o gives %s", (headers, millis) => {
     expect(refusalOf(429, new Headers(headers), "", 1000).retryAfterMillis).toBe(millis)
   })
 })

@@ -1,5 +1,5 @@
-// A server that answers call after call by a script, and remembers what it was asked.
-// It must not know any client.
+// Runs a server that answers call after call by a script, and records its requests.
+// Must not depend on a client.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -58,7 +58,7 @@ export const json =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
   }
 
-/** Frames, each in a write of its own; the answer ends behind them unless it stays open or is torn off. */
+/** Frames, each in a write of its own; the answer ends after them unless it stays open or is torn off. */
 export const frames =
   (texts: ReadonlyArray<string>, ending: "ended" | "open" | "torn" = "ended"): Step =>
   (response) => {
@@ -68,7 +68,7 @@ export const frames =
     if (ending === "torn") setImmediate(() => response.destroy())
   }
 
-/** Takes the request and says nothing. */
+/** Accepts the request without an answer. */
 export const silence: Step = () => {}
 
 /** Closes the connection without an answer. */

@@ -1,4 +1,5 @@
-// createHeaders in the hands of the stock SDKs: their own key, their own methods, the gateway's options.
+// Tests createHeaders with the stock SDKs: their own key, their own methods, the gateway's options.
+// Must not depend on the gateway's client.
 import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -13,7 +14,7 @@ afterAll(() => gateway.close())
 
 const messages = [{ role: "user" as const, content: "Hello" }]
 
-it("openai: provider, metadata and full answers, by the headers of the client", async () => {
+it("stock openai SDK: sends provider, metadata and full answers by the headers of the client", async () => {
   const client = new OpenAI({
     baseURL: `${gateway.url}/v1`,
     apiKey: gatewayKey,
@@ -28,7 +29,7 @@ it("openai: provider, metadata and full answers, by the headers of the client", 
   ])
 })
 
-it("openai: the provider's credential in the place of the SDK's key, which goes beside it", async () => {
+it("stock openai SDK: the provider's credential replaces the SDK's key, which has a header of its own", async () => {
   const client = new OpenAI({
     baseURL: `${gateway.url}/v1`,
     apiKey: "none",
@@ -38,7 +39,7 @@ it("openai: the provider's credential in the place of the SDK's key, which goes 
   expect(gateway.simulator.calls.at(-1)?.headers["x-goog-api-key"]).toBe(geminiKey)
 })
 
-it("openai: a config of one call", async () => {
+it("stock openai SDK: sends a config for one call", async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, maxRetries: 0 })
   const broken = { provider: "google", override_params: { model: "demo-503" } }
   const headers = createHeaders({
@@ -50,7 +51,7 @@ it("openai: a config of one call", async () => {
   expect(response.headers.get("x-gateway-last-used-option-index")).toBe("1")
 })
 
-it("anthropic: provider and trace by the headers of the client", async () => {
+it("stock anthropic SDK: sends provider and trace by the headers of the client", async () => {
   const client = new Anthropic({
     baseURL: gateway.url,
     apiKey: gatewayKey,

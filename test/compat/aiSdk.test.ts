@@ -1,3 +1,5 @@
+// Tests the gateway with the AI SDK's OpenAI-compatible provider: text, streams and tool loops.
+// Must not change the package: only base URL and key differ.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -5,21 +7,21 @@ import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestG
 
 let gateway: TestGateway
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ simulator: { day: "2025-12-01" } })
 })
 afterAll(() => gateway.close())
 
 const provider = (headers: Record<string, string> = {}) =>
   createOpenAICompatible({ name: "gateway", baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, headers })
 
-describe("@ai-sdk/openai-compatible", () => {
-  it("generates text", async () => {
+describe("AI SDK (@ai-sdk/openai-compatible)", () => {
+  it("AI SDK: generates text", async () => {
     const answer = await generateText({ model: provider()("@google/gemini-2.5-flash"), prompt: "Hello" })
     expect(answer.finishReason).toBe("stop")
     expect(answer.text.length).toBeGreaterThan(0)
   })
 
-  it("streams the same text", async () => {
+  it("AI SDK: streams the same text", async () => {
     const whole = await generateText({
       model: provider()("@vertex-ai/gemini-2.5-flash"),
       prompt: "Tell me about tides"
@@ -30,7 +32,7 @@ describe("@ai-sdk/openai-compatible", () => {
     expect(text).toBe(whole.text)
   })
 
-  it.each(["true", "false"])("runs a tool loop on Gemini 3, strict %s", async (strict) => {
+  it.each(["true", "false"])("AI SDK: runs a tool loop on Gemini 3, strict %s", async (strict) => {
     const asked: Array<unknown> = []
     const answer = await generateText({
       model: provider({ "x-gateway-strict-schema-compliance": strict })("@google/gemini-3-pro-preview"),

@@ -1,3 +1,5 @@
+// Tests the gateway with the stock Anthropic SDK over sockets: messages, streams, tools, thinking and errors.
+// Must not change the SDK: only base URL and key differ.
 import Anthropic, {
   APIError,
   AuthenticationError,
@@ -28,8 +30,8 @@ const weather: Tool = {
   input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 }
 
-describe("messages", () => {
-  it("T1902 come back as the upstream wrote them", async () => {
+describe("messages by the Anthropic SDK", () => {
+  it("Anthropic SDK: messages return as the upstream wrote them (T1902)", async () => {
     const message = await client.messages.create({ model: haiku, ...hello })
     expect(message).toMatchObject({
       type: "message",
@@ -41,12 +43,12 @@ describe("messages", () => {
     expect(message.content[0]).toMatchObject({ type: "text", text: expect.stringContaining("simulated Claude") })
     expect(message._request_id).toMatch(/^[0-9a-f-]{36}$/)
   })
-  it("T1802 take the ids of Anthropic's own service, and a token in Authorization", async () => {
+  it("Anthropic SDK: accepts the model ids of Anthropic's service, and a token in Authorization (T1802)", async () => {
     const bearer = new Anthropic({ baseURL: gateway.url, apiKey: null, authToken: gatewayKey, maxRetries: 0 })
     const message = await bearer.messages.create({ model: "@vertex-ai/claude-haiku-4-5-20251001", ...hello })
     expect(message.model).toBe("claude-haiku-4-5-20251001")
   })
-  it("a stream adds up to the same message", async () => {
+  it("Anthropic SDK: a stream adds up to the same message", async () => {
     const request = {
       model: haiku,
       max_tokens: 2000,
@@ -62,20 +64,20 @@ describe("messages", () => {
     expect([streamed.stop_reason, streamed.usage.output_tokens]).toEqual([whole.stop_reason, whole.usage.output_tokens])
     expect(texts.length).toBeGreaterThan(2)
   })
-  it("raw events pass, those of the platform too", async () => {
+  it("Anthropic SDK: raw events pass, the platform's too", async () => {
     const kinds: Array<string> = []
     for await (const event of await client.messages.create({ model: newest, ...hello, stream: true }))
       kinds.push(event.type)
     expect([kinds[0], kinds.at(-1)]).toEqual(["message_start", "message_stop"])
   })
-  it("a long system prompt is cached", async () => {
+  it("Anthropic SDK: a long system prompt is cached", async () => {
     const system = [
       { type: "text" as const, text: "word ".repeat(2000), cache_control: { type: "ephemeral" as const } }
     ]
     const { usage } = await client.messages.create({ model: haiku, ...hello, system })
     expect(usage.cache_creation_input_tokens).toBeGreaterThan(2000)
   })
-  it("structured output in the API's own way", async () => {
+  it("Anthropic SDK: structured output uses the API's own form", async () => {
     const schema = {
       type: "object",
       properties: { city: { type: "string" } },
@@ -93,7 +95,7 @@ describe("messages", () => {
   })
 })
 
-describe("tools and thinking", () => {
+describe("tools and thinking by the Anthropic SDK", () => {
   /** Answers every call until the model answers in words; the history goes back exactly as it came. */
   const loop = async (
     model: string,
@@ -122,16 +124,19 @@ describe("tools and thinking", () => {
       })
     }
   }
-  it.each([false, true])("T1825 a loop with signed thoughts and parallel calls, streamed: %s", async (streaming) => {
-    const { kinds, last } = await loop(haiku, { type: "enabled", budget_tokens: 1024 }, streaming)
-    expect(kinds).toEqual(["thinking", "tool_use", "tool_use", "tool_use", "thinking", "text"])
-    expect(last).toMatchObject({ text: expect.stringContaining('{"city":"Oslo"} sunny') })
-  })
-  it("a loop with adaptive thinking", async () => {
+  it.each([false, true])(
+    "Anthropic SDK: a loop with signed thinking and parallel calls completes, streamed: %s (T1825)",
+    async (streaming) => {
+      const { kinds, last } = await loop(haiku, { type: "enabled", budget_tokens: 1024 }, streaming)
+      expect(kinds).toEqual(["thinking", "tool_use", "tool_use", "tool_use", "thinking", "text"])
+      expect(last).toMatchObject({ text: expect.stringContaining('{"city":"Oslo"} sunny') })
+    }
+  )
+  it("Anthropic SDK: a loop with adaptive thinking completes", async () => {
     const { kinds } = await loop(newest, { type: "adaptive", display: "summarized" }, true)
     expect(kinds).toEqual(["thinking", "tool_use", "tool_use", "tool_use", "thinking", "text"])
   })
-  it("redacted thoughts are taken back", async () => {
+  it("Anthropic SDK: redacted thinking is accepted back", async () => {
     const thinking = { type: "enabled" as const, budget_tokens: 1024 }
     const messages: Array<MessageParam> = [{ role: "user", content: "Why? demo:redacted-thinking" }]
     const first = await client.messages.create({ model: haiku, max_tokens: 2000, thinking, messages })
@@ -143,16 +148,16 @@ describe("tools and thinking", () => {
   })
 })
 
-describe("counting", () => {
-  it("answers what the message itself reports", async () => {
+describe("token count by the Anthropic SDK", () => {
+  it("Anthropic SDK: the token count equals the message's own report", async () => {
     const counted = await client.messages.countTokens({ model: haiku, messages: hello.messages, tools: [weather] })
     const { usage } = await client.messages.create({ model: haiku, ...hello, tools: [weather] })
     expect(counted.input_tokens).toBe(usage.input_tokens)
   })
 })
 
-describe("betas", () => {
-  it("T1832 go up in one header", async () => {
+describe("beta flags of the Anthropic SDK", () => {
+  it("Anthropic SDK: beta flags are sent in one header (T1832)", async () => {
     await client.beta.messages.create({
       model: haiku,
       ...hello,
@@ -168,7 +173,7 @@ describe("betas", () => {
   })
 })
 
-describe("errors reach the SDK as its own types", () => {
+describe("error types of the Anthropic SDK", () => {
   const failure = async (promise: Promise<unknown>): Promise<APIError> => {
     const error = await promise.then(
       () => undefined,
@@ -179,48 +184,48 @@ describe("errors reach the SDK as its own types", () => {
   }
   const ask = (model: string, by = client) => failure(by.messages.create({ model, ...hello }))
 
-  it("B2 a wrong gateway key", async () => {
+  it("Anthropic SDK: a wrong gateway key has its error type (B2)", async () => {
     const error = await ask(haiku, new Anthropic({ baseURL: gateway.url, apiKey: "mgk_wrong", maxRetries: 0 }))
     expect(error).toBeInstanceOf(AuthenticationError)
     expect(error.type).toBe("authentication_error")
   })
-  it("T1903 a model that is not Claude", async () => {
+  it("Anthropic SDK: a model that is not Claude has its error type (T1903)", async () => {
     const error = await ask("@google/gemini-2.5-flash")
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error.message).toContain("use /v1/chat/completions")
   })
-  it("an unknown model", async () => {
+  it("Anthropic SDK: an unknown model has its error type", async () => {
     const error = await ask("@vertex-ai/anthropic.claude-none")
     expect(error).toBeInstanceOf(NotFoundError)
     expect([error.type, error.requestID]).toEqual(["not_found_error", expect.stringMatching(/^[0-9a-f-]{36}$/)])
   })
-  it("what the model itself refuses, in its own words", async () => {
+  it("Anthropic SDK: the model's own refusal keeps its message", async () => {
     // The SDK has left the parameter out of its types; clients of before still send it.
     const sampled = { model: newest, ...hello, temperature: 0.5 }
     const error = await failure(client.messages.create(sampled))
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error.message).toContain("`temperature` is deprecated for this model.")
   })
-  it("T1910 media that is an address", async () => {
+  it("Anthropic SDK: media by address has its error type (T1910)", async () => {
     const content = [{ type: "image" as const, source: { type: "url" as const, url: "https://example.com/a.png" } }]
     const error = await failure(
       client.messages.create({ model: haiku, max_tokens: 5, messages: [{ role: "user", content }] })
     )
     expect(error.message).toContain("URL sources are not supported")
   })
-  it("a quota, in Google's shape upstream", async () => {
+  it("Anthropic SDK: a quota in Google's format has its error type", async () => {
     const error = await ask("@vertex-ai/anthropic.demo-flaky-429")
     expect(error).toBeInstanceOf(RateLimitError)
     expect([error.type, error.headers?.get("retry-after-ms")]).toEqual(["rate_limit_error", "200"])
   })
-  it("T1840 an overload as the first event of a stream", async () => {
+  it("Anthropic SDK: an overload as the first event of a stream has its error type (T1840)", async () => {
     const error = await failure(
       client.messages.stream({ model: "@vertex-ai/anthropic.demo-overloaded", ...hello }).finalMessage()
     )
     expect(error).toBeInstanceOf(InternalServerError)
-    expect([error.status, error.type]).toEqual([503, "overloaded_error"])
+    expect([error.status, error.type]).toEqual([529, "overloaded_error"])
   })
-  it("T1906, T1907 an error and an end in the middle of a stream", async () => {
+  it("Anthropic SDK: an error and an end inside a stream have their error types (T1906, T1907)", async () => {
     const midstream = await failure(
       client.messages.stream({ model: "@vertex-ai/anthropic.demo-error-midstream", ...hello }).finalMessage()
     )

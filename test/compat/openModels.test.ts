@@ -1,4 +1,5 @@
-// Models of other publishers and self-deployed endpoints through the whole gateway, in front of the simulated Vertex AI.
+// Tests models of other publishers and self-deployed endpoints through the whole gateway, with the simulated Vertex AI.
+// Must not reach the network beyond its own sockets.
 import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, serviceAccount, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
@@ -60,7 +61,7 @@ const weather = {
 }
 
 describe("models of other publishers", () => {
-  it("the prefix of Llama, and publisher/model of any other", async () => {
+  it("open models: accept the prefix of Llama, and publisher/model of any other", async () => {
     const rows = [
       ["meta.llama-3.3-70b-instruct-maas", "meta/llama-3.3-70b-instruct-maas", "Llama"],
       ["deepseek-ai/deepseek-v3.2-maas", "deepseek-ai/deepseek-v3.2-maas", "DeepSeek"],
@@ -80,7 +81,7 @@ describe("models of other publishers", () => {
       ])
     }
   })
-  it("every field of OpenAI's passes, what is the gateway's own does not", async () => {
+  it("open models: every field of OpenAI's passes, and the gateway's own fields are removed", async () => {
     const { sent, status } = await chat({
       model: llama,
       temperature: 0.5,
@@ -127,7 +128,7 @@ describe("models of other publishers", () => {
       }
     ])
   })
-  it("a stream adds up to the same words; usage is shown when asked", async () => {
+  it("open models: a stream adds up to the same text, and shows usage when asked", async () => {
     const asked = { model: llama, messages: [{ role: "user", content: "Tell me about tides" }] }
     const whole = (await chat(asked)).answer
     const streamed = await chunks({ ...asked, stream_options: { include_usage: true } })
@@ -137,7 +138,7 @@ describe("models of other publishers", () => {
     expect([streamed.at(-1).choices, streamed.at(-1).usage]).toEqual([[], whole.usage])
     expect((await chunks(asked)).some((chunk) => chunk.usage)).toBe(false)
   })
-  it("a tool loop of the openai SDK, with parallel calls", async () => {
+  it("open models: the openai SDK runs a tool loop with parallel calls", async () => {
     const question = { role: "user" as const, content: "What is the weather in Paris and Tokyo?" }
     const first = await client.chat.completions.create({ model: llama, tools: [weather], messages: [question] })
     const message = first.choices[0]?.message
@@ -160,7 +161,7 @@ describe("models of other publishers", () => {
       "The tool get_weather answered 21 degrees. The tool get_weather answered 21 degrees. That is all I need to answer you."
     )
   })
-  it("a schema for the answer", async () => {
+  it("open models: an answer follows its schema", async () => {
     const schema = {
       type: "object",
       properties: { city: { type: "string" } },
@@ -173,7 +174,7 @@ describe("models of other publishers", () => {
     })
     expect(Object.keys(JSON.parse(answer.choices[0].message.content))).toEqual(["city"])
   })
-  it("an unknown model, a publisher that is not offered, a provider without it", async () => {
+  it("open models: refuse an unknown model, a publisher that is not offered, and a provider without it", async () => {
     expect((await chat({ model: "@vertex-ai/meta.llama-9" })).answer.error.code).toBe("model_not_found")
     const elsewhere = await chat({ model: "@google/meta.llama-3.3-70b-instruct-maas" })
     expect([elsewhere.status, elsewhere.answer.error.code]).toEqual([400, "unsupported_operation"])
@@ -204,7 +205,7 @@ const joined = (streamed: ReadonlyArray<Body>) => ({
     .join("")
 })
 
-describe("habits of hosts do not reach a strict client", () => {
+describe("hosts with unusual answers", () => {
   const habits = [
     "comments",
     "role-everywhere",
@@ -222,9 +223,9 @@ describe("habits of hosts do not reach a strict client", () => {
     "json-stream"
   ]
   const words = (habit: string) => `Weather in Paris? demo:quirk-${habit}`
-  it.each(habits)("%s: the answer is the one of a host without it", async (habit) => {
+  it.each(habits)("open models: a strict client gets the usual answer from a host with %s", async (habit) => {
     for (const more of [{}, { tools: [weather], tool_choice: "auto" }]) {
-      // A word nobody knows, of the same length: the answer quotes it, and its length is counted.
+      // An unknown word of the same length: the answer quotes it, and its length is counted.
       const plain = "x".repeat(habit.length)
       const clean = (await chat({ model: llama, ...more, messages: [{ role: "user", content: words(plain) }] })).answer
       const odd = (await chat({ model: llama, ...more, messages: [{ role: "user", content: words(habit) }] })).answer
@@ -245,14 +246,14 @@ describe("habits of hosts do not reach a strict client", () => {
       })
     }
   })
-  it("a call that failed keeps the code of its host, whole and streamed", async () => {
+  it("open models: a failed tool call keeps its host's code, unary and streamed", async () => {
     const asked = { model: llama, messages: [{ role: "user", content: "demo:tool-use-failed" }] }
     const { answer, status } = await chat(asked)
     expect([status, answer.error.code]).toEqual([400, "tool_use_failed"])
     const streamed = await post({ ...asked, stream: true })
     expect([streamed.status, JSON.parse(streamed.text).error.code]).toEqual([400, "tool_use_failed"])
   })
-  it("a stream without any finish is an error, not an answer", async () => {
+  it("open models: a stream without any finish is an error", async () => {
     const { text } = await post({
       model: llama,
       messages: [{ role: "user", content: "demo:quirk-no-finish" }],
@@ -265,7 +266,7 @@ describe("habits of hosts do not reach a strict client", () => {
 
 describe("self-deployed endpoints", () => {
   const on = (id: string) => `@vertex-ai/endpoints.${id}`
-  it("of OpenAI's dialect, under the name they serve", async () => {
+  it("self-deployed endpoints: OpenAI's dialect is called under the served name", async () => {
     for (const [id, served] of [
       ["demo-llama", "demo-llama"],
       ["demo-vllm", "meta-llama/Llama-3.1-8B-Instruct"],
@@ -276,10 +277,10 @@ describe("self-deployed endpoints", () => {
       expect(answer.choices[0].finish_reason).toBe("stop")
     }
   })
-  it("with a host of their own", async () => {
+  it("self-deployed endpoints: a dedicated host is called", async () => {
     expect((await chat({ model: on("demo-dedicated") })).status).toBe(200)
   })
-  it("of dialect predict, in each known form of answer, streamed as well", async () => {
+  it("self-deployed endpoints: the predict dialect is read in each known form of answer, streamed too", async () => {
     for (const id of [
       "demo-predict",
       "demo-predict-text",
@@ -312,13 +313,13 @@ describe("self-deployed endpoints", () => {
       })
     }
   })
-  it("of tuned Gemini", async () => {
+  it("self-deployed endpoints: a tuned Gemini model answers", async () => {
     expect((await chat({ model: on("demo-tuned") })).answer.choices[0].message.content).toBe(greeting("Gemini"))
   })
-  it("an unknown one", async () => {
+  it("self-deployed endpoints: an unknown endpoint is an error", async () => {
     expect((await chat({ model: on("nobody") })).answer.error.code).toBe("model_not_found")
   })
-  it("a service account without the permission to predict", async () => {
+  it("self-deployed endpoints: a service account without the permission to predict is an error", async () => {
     const { answer, status } = await chat({ model: on("demo-llama") }, {}, poor)
     expect([status, answer.error.type, answer.error.code]).toEqual([
       403,
@@ -327,12 +328,12 @@ describe("self-deployed endpoints", () => {
     ])
     expect((await chat({ model: "@vertex-ai/gemini-2.5-flash" }, {}, poor)).status).toBe(200)
   })
-  it("not ready: to be tried again, with the delay the upstream names", async () => {
+  it("self-deployed endpoints: an endpoint that is not ready is retryable, with the upstream's delay", async () => {
     const cold = await post({ model: on("demo-cold") })
     expect([cold.status, cold.headers.get("retry-after")]).toEqual([503, "1"])
     expect((await post({ model: on("demo-loading") })).status).toBe(503)
   })
-  it("a dedicated one behind the shared host is told to need its own", async () => {
+  it("self-deployed endpoints: a dedicated one called on the shared host is refused with its own host", async () => {
     gateway.simulator.script([
       {
         status: 400,

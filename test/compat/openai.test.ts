@@ -1,3 +1,5 @@
+// Tests the gateway with the stock openai SDK on Gemini over sockets: chat, streams, tools and errors.
+// Must not change the SDK: only base URL and key differ.
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai"
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -7,7 +9,7 @@ let gateway: TestGateway
 let client: OpenAI
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ simulator: { day: "2025-12-01" } })
   client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, maxRetries: 0 })
 })
 afterAll(() => gateway.close())
@@ -50,8 +52,8 @@ const toolLoop = async (model: string, questions: ReadonlyArray<string>) => {
   return { words, calls }
 }
 
-describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
-  it("chat", async () => {
+describe.each(["@google", "@vertex-ai"])("openai SDK on %s", (slug) => {
+  it("openai SDK: chat answers", async () => {
     const answer = await client.chat.completions.create({
       model: `${slug}/gemini-2.5-flash`,
       messages: [
@@ -65,7 +67,7 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
     expect(answer.usage?.total_tokens).toBe((answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0))
   })
 
-  it("a stream adds up to the same words, with usage when asked", async () => {
+  it("openai SDK: a stream adds up to the same text, with usage when asked", async () => {
     const request = {
       model: `${slug}/gemini-2.5-flash`,
       messages: [{ role: "user" as const, content: "Tell me about tides" }]
@@ -90,7 +92,7 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
     expect(usage).toEqual(whole.usage)
   })
 
-  it("T605, T606 a tool loop of three turns with a Gemini 3 model in strict mode", async () => {
+  it("openai SDK: a tool loop of three turns completes with a Gemini 3 model in strict mode (T605, T606)", async () => {
     const { words, calls } = await toolLoop(`${slug}/gemini-3-pro-preview`, [
       "What is the weather in Paris?",
       "And what is the weather in Tokyo and Rome?",
@@ -105,7 +107,7 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
     ])
   })
 
-  it("T606 history of calls nobody remembers still goes through", async () => {
+  it("chat: a history of unknown calls still passes (T606)", async () => {
     const answer = await client.chat.completions.create({
       model: `${slug}/gemini-3-pro-preview`,
       tools: [weather],
@@ -128,7 +130,7 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
     expect(answer.choices[0]?.finish_reason).toBe("stop")
   })
 
-  it("structured output", async () => {
+  it("openai SDK: structured output is parsed", async () => {
     const answer = await client.chat.completions.create({
       model: `${slug}/gemini-2.5-flash`,
       messages: [{ role: "user", content: "Describe a city" }],
@@ -158,7 +160,7 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
   })
 })
 
-describe("errors reach the SDK as its own types", () => {
+describe("error types of the openai SDK", () => {
   const ask = (model: string, by = client) =>
     by.chat.completions.create({ model, messages: [{ role: "user", content: "Hello" }] })
   const failure = async (promise: Promise<unknown>): Promise<APIError> => {
@@ -169,24 +171,24 @@ describe("errors reach the SDK as its own types", () => {
     if (!(error instanceof APIError)) throw new Error("expected an APIError")
     return error
   }
-  it("B2 a wrong gateway key", async () => {
+  it("openai SDK: a wrong gateway key has its error type (B2)", async () => {
     const error = await failure(
       ask("@google/gemini-2.5-flash", new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "mgk_wrong", maxRetries: 0 }))
     )
     expect(error).toBeInstanceOf(AuthenticationError)
     expect([error.status, error.code]).toEqual([401, "invalid_gateway_key"])
   })
-  it("B35 an unknown provider", async () => {
+  it("openai SDK: an unknown provider has its error type (B35)", async () => {
     const error = await failure(ask("@nobody/gemini-2.5-flash"))
     expect(error).toBeInstanceOf(NotFoundError)
     expect([error.code, error.param]).toEqual(["provider_not_found", "model"])
   })
-  it("B107 an unknown model", async () => {
+  it("openai SDK: an unknown model has its error type (B107)", async () => {
     const error = await failure(ask("@google/no-such-model"))
     expect(error).toBeInstanceOf(NotFoundError)
     expect([error.code, error.param]).toEqual(["model_not_found", "model"])
   })
-  it("B48 a bad role", async () => {
+  it("openai SDK: a bad role has its error type (B48)", async () => {
     const error = await failure(
       client.chat.completions.create({
         model: "@google/gemini-2.5-flash",
@@ -196,7 +198,7 @@ describe("errors reach the SDK as its own types", () => {
     expect(error).toBeInstanceOf(BadRequestError)
     expect([error.code, error.param]).toEqual(["invalid_value", "messages[0].role"])
   })
-  it("T2303 a rate limit with the delay of the upstream", async () => {
+  it("openai SDK: a rate limit has its error type and the upstream's delay (T2303)", async () => {
     gateway.simulator.script([
       {
         status: 429,

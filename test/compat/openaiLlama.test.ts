@@ -1,4 +1,5 @@
-// The stock openai SDK on Llama and on self-deployed endpoints: only base URL and key differ.
+// Tests the stock openai SDK on Llama and on self-deployed endpoints.
+// Must not change the SDK: only base URL and key differ.
 import OpenAI, { APIError, BadRequestError, NotFoundError } from "openai"
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -52,9 +53,9 @@ const spoken = ({ choices: [choice], usage }: OpenAI.ChatCompletion) => ({
   usage: [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens]
 })
 
-describe.each([...talkers, "endpoints.demo-predict"])("the openai SDK on %s", (name) => {
+describe.each([...talkers, "endpoints.demo-predict"])("openai SDK on %s", (name) => {
   const model = `@vertex-ai/${name}`
-  it("chat, and a stream that says the same", async () => {
+  it("openai SDK on open models: the stream and the whole answer have the same text", async () => {
     const whole = await client.chat.completions.create({ model, messages: hello })
     expect(spoken(whole)).toMatchObject({ calls: [], finish: "stop" })
     expect(whole.choices[0]?.message.content?.startsWith("Hello! I am a simulated")).toBe(true)
@@ -64,7 +65,7 @@ describe.each([...talkers, "endpoints.demo-predict"])("the openai SDK on %s", (n
 
 describe.each(talkers)("tools on %s", (name) => {
   const model = `@vertex-ai/${name}`
-  it("are called, answered and talked about, streamed or not", async () => {
+  it("openai SDK on open models: a tool's result is used in the answer, streamed or not", async () => {
     const messages: Array<ChatCompletionMessageParam> = [{ role: "user", content: "What is the weather in Paris?" }]
     const asked = await client.chat.completions.create({ model, messages, tools: [weather] })
     expect(spoken(asked)).toMatchObject({
@@ -87,7 +88,7 @@ describe.each(talkers)("tools on %s", (name) => {
   })
 })
 
-describe("errors", () => {
+describe("errors by the openai SDK", () => {
   const failing = async (body: OpenAI.ChatCompletionCreateParamsNonStreaming): Promise<unknown> => {
     try {
       return await client.chat.completions.create(body)
@@ -95,7 +96,7 @@ describe("errors", () => {
       return error
     }
   }
-  it("are of the SDK's own classes, with code and param", async () => {
+  it("openai SDK on open models: errors have the SDK's types, with code and param", async () => {
     const model = `@vertex-ai/${talkers[0]}`
     const invalid = await failing({ model, messages: hello, max_tokens: 0 })
     expect(invalid instanceof BadRequestError && [invalid.code, invalid.param, invalid.type]).toStrictEqual([
@@ -108,7 +109,7 @@ describe("errors", () => {
     const loading = await failing({ model: "@vertex-ai/endpoints.demo-loading", messages: hello })
     expect(loading instanceof APIError && [loading.status, loading.code]).toStrictEqual([503, "upstream_unavailable"])
   })
-  it("in the middle of a stream end it", async () => {
+  it("openai SDK on open models: an error inside a stream ends the stream", async () => {
     const stream = await client.chat.completions.create({
       model: "@vertex-ai/meta.demo-error-midstream",
       messages: hello,

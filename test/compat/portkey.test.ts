@@ -1,4 +1,5 @@
-// The client of the closest peer, unchanged but for its base URL and key, against the gateway in front of the simulated services.
+// Tests Portkey's client against the gateway and the simulated services.
+// Must not change the client: only base URL and key differ.
 import { Portkey } from "portkey-ai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, geminiKey, serviceAccount, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
@@ -6,7 +7,7 @@ import { gatewayKey, geminiKey, serviceAccount, startTestGateway, type TestGatew
 let gateway: TestGateway
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ simulator: { accessTokens: ["ya29.carried"] } })
+  gateway = await startTestGateway({ simulator: { accessTokens: ["ya29.carried"], day: "2025-12-01" } })
 })
 afterAll(() => gateway.close())
 
@@ -25,8 +26,8 @@ const weather = {
   }
 }
 
-describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
-  it("chat, by a prefix of the model or by its own provider header", async () => {
+describe.each(["google", "vertex-ai"])("Portkey's client on %s", (slug) => {
+  it("Portkey's client: chats by a prefix of the model or by its own provider header", async () => {
     const prefixed = await client().chat.completions.create({ model: `@${slug}/gemini-2.5-flash`, messages: hello })
     const named = await client({ provider: `@${slug}` }).chat.completions.create({
       model: "gemini-2.5-flash",
@@ -42,9 +43,9 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
     }
   })
 
-  it("reads response headers under its own prefix", async () => {
+  it("Portkey's client: reads response headers under its own prefix", async () => {
     const answer = await client({ traceID: "trace-7" }).chat.completions.create({
-      model: `@${slug}/gemini-2.5-flash`,
+      model: `@${slug}/gemini-3.8-flash`,
       messages: hello
     })
     expect(answer.getHeaders()).toEqual({
@@ -56,7 +57,7 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
     })
   })
 
-  it("a stream adds up to the same words, with usage when asked", async () => {
+  it("Portkey's client: a stream adds up to the same text, with usage when asked", async () => {
     const stream = await client().chat.completions.create({
       model: `@${slug}/gemini-2.5-flash`,
       messages: hello,
@@ -70,7 +71,7 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(77)
   })
 
-  it("is not strict unless it says so: thoughts come in content_blocks", async () => {
+  it("Portkey's client: is not strict by default: thinking comes in content_blocks", async () => {
     const asked = {
       model: `@${slug}/gemini-2.5-flash`,
       messages: hello,
@@ -91,7 +92,7 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
     expect([...new Set(kinds)]).toEqual(["thinking", "text"])
   })
 
-  it("keeps thought signatures in the calls it sends back", async () => {
+  it("Portkey's client: keeps thought signatures in the calls it sends back", async () => {
     const asked = { model: `@${slug}/gemini-3-pro-preview`, tools: [weather] }
     const question = { role: "user", content: "What is the weather in Paris?" }
     const first = await client().chat.completions.create({ ...asked, messages: [question] })
@@ -119,12 +120,12 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
   })
 })
 
-describe("other families through the peer's client", () => {
+describe("other families through Portkey's client", () => {
   it.each([
     ["@vertex-ai/anthropic.claude-haiku-4-5@20251001", "Claude"],
     ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "Llama"],
     ["@vertex-ai/endpoints.demo-llama", "Llama"]
-  ])("%s, whole and streamed", async (model, family) => {
+  ])("Portkey's client: %s answers, unary and streamed", async (model, family) => {
     const words = `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
     const whole = await client().chat.completions.create({ model, messages: hello, max_tokens: 250 })
     expect([whole.choices[0]?.message?.content, whole.getHeaders()?.["provider"]]).toEqual([words, "vertex-ai"])
@@ -139,7 +140,7 @@ describe("other families through the peer's client", () => {
     }
     expect(streamed).toBe(words)
   })
-  it("flags for Claude in its own header", async () => {
+  it("Portkey's client: its own header passes beta flags to Claude", async () => {
     const model = "@vertex-ai/anthropic.claude-haiku-4-5@20251001"
     await client({ anthropicBeta: "interleaved-thinking-2025-05-14" }).chat.completions.create({
       model,
@@ -150,8 +151,8 @@ describe("other families through the peer's client", () => {
   })
 })
 
-describe("credentials that come with the request", () => {
-  it("an API key for the Gemini API", async () => {
+describe("credentials of the request through Portkey's client", () => {
+  it("Portkey's client: sends an API key for the Gemini API", async () => {
     const answer = await client({ provider: "google", Authorization: geminiKey }).chat.completions.create({
       model: "gemini-2.5-flash",
       messages: hello
@@ -159,7 +160,7 @@ describe("credentials that come with the request", () => {
     expect(answer.choices[0]?.message?.content).toBe(greeting)
     expect(gateway.simulator.calls.at(-1)?.headers["x-goog-api-key"]).toBe(geminiKey)
   })
-  it("an access token, a project and a region for Vertex AI", async () => {
+  it("Portkey's client: sends an access token, a project and a region for Vertex AI", async () => {
     const carrying = client({
       provider: "vertex-ai",
       Authorization: "Bearer ya29.carried",
@@ -174,7 +175,7 @@ describe("credentials that come with the request", () => {
       "/v1/projects/other-project/locations/europe-west4/publishers/google/models/gemini-2.5-flash:generateContent"
     )
   })
-  it("a service account and a region", async () => {
+  it("Portkey's client: sends a service account and a region", async () => {
     const vertexServiceAccountJson = {
       type: "service_account",
       project_id: "test-project",
@@ -193,7 +194,7 @@ describe("credentials that come with the request", () => {
   })
 })
 
-describe("errors reach the peer's client as its own types", () => {
+describe("error types of Portkey's client", () => {
   const failure = async (promise: PromiseLike<unknown>) => {
     const error: unknown = await promise.then(
       () => undefined,
@@ -207,14 +208,14 @@ describe("errors reach the peer's client as its own types", () => {
     client(options).chat.completions.create({ model, messages: hello })
   const code = (value: string) => expect.objectContaining({ error: expect.objectContaining({ code: value }) })
 
-  it("a wrong gateway key", async () => {
+  it("Portkey's client: a wrong gateway key has its error type", async () => {
     expect(await failure(ask("@google/gemini-2.5-flash", { apiKey: "mgk_wrong" }))).toEqual({
       type: "AuthenticationError",
       status: 401,
       body: code("invalid_gateway_key")
     })
   })
-  it("an unknown provider and an unknown model", async () => {
+  it("Portkey's client: an unknown provider and an unknown model have their error types", async () => {
     expect(await failure(ask("@nobody/gemini-2.5-flash"))).toEqual({
       type: "NotFoundError",
       status: 404,
@@ -226,7 +227,7 @@ describe("errors reach the peer's client as its own types", () => {
       body: code("model_not_found")
     })
   })
-  it("an overloaded upstream, without a retry of the client, for the trace id tells that a gateway answered", async () => {
+  it("Portkey's client: does not retry an overloaded upstream, because the trace id names a gateway", async () => {
     const before = gateway.simulator.counters.requests
     const error = await failure(ask("@google/demo-503"))
     expect([error.type, error.status]).toEqual(["InternalServerError", 503])

@@ -1,4 +1,5 @@
-// Configs as they are written for the closest peer, through its own client and over sockets.
+// Tests configs in Portkey's format, through Portkey's client and over sockets.
+// Must not change the client: only base URL and key differ.
 import { Portkey } from "portkey-ai"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { config } from "../support/config.ts"
@@ -39,7 +40,7 @@ const client = (value: Options["config"], options: Options = {}) =>
 const hello = [{ role: "user", content: "Hello" }]
 const greeting =
   "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
-/** Models the simulated services were asked for since the test began, in order. */
+/** Models that reached the simulated services since the test began, in order. */
 const models = () =>
   gateway.simulator.calls
     .slice(earlier - gateway.simulator.counters.requests)
@@ -68,12 +69,12 @@ const refused = async (value: Options["config"], body: object = {}) => {
   return { type: error.constructor.name, status: error.status }
 }
 
-describe("a config of the closest peer", () => {
-  it("by its id, or as an object", async () => {
+describe("configs in Portkey's format", () => {
+  it("Portkey config: is named by its id, or sent as an object", async () => {
     for (const value of ["pc-fast-1", { provider: "google" }]) expect((await ask(value)).text).toBe(greeting)
   })
 
-  it("single provider with an API key", async () => {
+  it("Portkey config: has a single provider with an API key", async () => {
     expect((await ask({ provider: "google", api_key: geminiKey })).text).toBe(greeting)
     expect(gateway.simulator.calls.at(-1)?.headers["x-goog-api-key"]).toBe(geminiKey)
     await ask({
@@ -88,7 +89,7 @@ describe("a config of the closest peer", () => {
     })
   })
 
-  it("fallback between models, without a model in the request", async () => {
+  it("Portkey config: falls back between models, without a model in the request", async () => {
     const answer = await client({
       strategy: { mode: "fallback" },
       targets: [
@@ -105,7 +106,7 @@ describe("a config of the closest peer", () => {
     expect(models()).toEqual(["demo-503", "gemini-2.5-pro"])
   })
 
-  it("fallback on rate limits only", async () => {
+  it("Portkey config: falls back on rate limits only", async () => {
     const value = {
       strategy: { mode: "fallback", on_status_codes: [429] },
       targets: [{ virtual_key: "google" }, { virtual_key: "vertex-ai" }]
@@ -115,7 +116,7 @@ describe("a config of the closest peer", () => {
     expect(await refused(value, { model: "demo-503" })).toEqual({ type: "InternalServerError", status: 503 })
   })
 
-  it("load balancing over a nested fallback", async () => {
+  it("Portkey config: balances load over a nested fallback", async () => {
     const value = {
       strategy: { mode: "loadbalance" },
       targets: [
@@ -130,7 +131,7 @@ describe("a config of the closest peer", () => {
     expect((await ask(value)).headers).toMatchObject({ provider: "vertex-ai", "last-used-option-index": "2" })
   })
 
-  it("conditional routing by metadata and by an alias of a model", async () => {
+  it("Portkey config: routes by metadata and by an alias of a model", async () => {
     const value = {
       strategy: {
         mode: "conditional",
@@ -157,7 +158,7 @@ describe("a config of the closest peer", () => {
     expect(await used({ model: "fastest" }, { metadata: { user_plan: "free" } })).toBe("2")
   })
 
-  it("retries, and their number in the answer", async () => {
+  it("Portkey config: retries, and the answer reports their number", async () => {
     gateway.simulator.script([tooMany, tooMany])
     expect((await ask({ retry: { attempts: 5, on_status_codes: [429] }, provider: "google" })).headers).toMatchObject({
       "retry-attempt-count": "2"
@@ -170,7 +171,7 @@ describe("a config of the closest peer", () => {
     expect(models()).toEqual(["demo-503", "demo-503"])
   })
 
-  it("a timeout of a target, after which 408 goes on", async () => {
+  it("Portkey config: a target that times out is a 408, which falls back", async () => {
     const value = {
       strategy: { mode: "fallback", on_status_codes: [408] },
       targets: [
@@ -182,7 +183,7 @@ describe("a config of the closest peer", () => {
     expect(models()).toEqual(["demo-hangs", "gemini-2.5-flash"])
   })
 
-  it("default, override and drop parameters", async () => {
+  it("Portkey config: sets defaults, overrides and drops parameters", async () => {
     await ask(
       {
         provider: "google",
@@ -208,7 +209,7 @@ describe("a config of the closest peer", () => {
     })
   })
 
-  it("passthrough leaves the provider to the request", async () => {
+  it("Portkey config: passthrough leaves the provider to the request", async () => {
     const value = {
       strategy: { mode: "fallback" },
       targets: [{ passthrough: true, override_params: { model: "demo-503" } }, { provider: "@vertex-ai" }]
@@ -217,7 +218,7 @@ describe("a config of the closest peer", () => {
     expect(models()).toEqual(["demo-503", "gemini-2.5-flash"])
   })
 
-  it("F13 a stream whose first event is an error is answered by the next target", async () => {
+  it("Portkey config: the next target answers a stream whose first event is an error (F13)", async () => {
     const stream = await client({
       strategy: { mode: "fallback" },
       targets: [
@@ -231,7 +232,7 @@ describe("a config of the closest peer", () => {
     expect(models()).toEqual(["demo-error-first-event", "gemini-2.5-flash"])
   })
 
-  it("embeddings take configs as well", async () => {
+  it("Portkey config: applies to embeddings", async () => {
     const answer = await client({ provider: "google", override_params: { dimensions: 64 } }).embeddings.create({
       model: "gemini-embedding-001",
       input: "a"
@@ -239,7 +240,7 @@ describe("a config of the closest peer", () => {
     expect(answer.data?.[0]?.embedding?.length).toBe(64)
   })
 
-  it("a simple cache, refreshed where the client forces it", async () => {
+  it("Portkey config: a simple cache answers, and the client can force a refresh", async () => {
     const value = { provider: "google", cache: { mode: "simple", max_age: 60 } }
     const statuses = []
     for (const options of [{}, {}, { cacheForceRefresh: true }, { cacheNamespace: "team" }]) {
@@ -248,7 +249,7 @@ describe("a config of the closest peer", () => {
     expect(statuses).toEqual(["MISS", "HIT", "REFRESH", "MISS"])
   })
 
-  it("a config with a fault, and an unknown id, are told as the client's own errors", async () => {
+  it("Portkey config: a faulty config and an unknown id are the client's own errors", async () => {
     expect(await refused({ strategy: { mode: "fallback" }, targets: [{ custom_host: "http://127.0.0.1:1" }] })).toEqual(
       { type: "BadRequestError", status: 400 }
     )

@@ -1,4 +1,5 @@
-// Prompt templates through the client of the closest peer, unchanged but for its base URL and key, over real sockets.
+// Tests prompt templates through Portkey's client, over sockets.
+// Must not change the client: only base URL and key differ.
 import { Portkey } from "portkey-ai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { promptsOf } from "../support/prompts.ts"
@@ -12,7 +13,7 @@ beforeAll(async () => {
       { id: "polite", text: "Be polite to {{userName}}." },
       {
         id: "greeting",
-        model: "@google/gemini-2.5-flash",
+        model: "@google/gemini-3.8-flash",
         messages: [
           { role: "system", content: "{{>polite}}" },
           { role: "user", content: "{{message}}" }
@@ -25,7 +26,7 @@ beforeAll(async () => {
         messages: [{ role: "user", content: "{{message}}" }],
         labels: { production: 1, llama: 2 }
       },
-      { id: "bare", model: "gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] }
+      { id: "bare", model: "gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] }
     ])
   })
 })
@@ -38,8 +39,8 @@ const words = (family: string) =>
 const variables = { userName: "Ann", message: "Hello" }
 const sent = () => gateway.simulator.calls.at(-1)?.body
 
-describe("prompts of the peer's client", () => {
-  it("completions.create, whole", async () => {
+describe("prompts by Portkey's client", () => {
+  it("Portkey prompts: completions.create answers", async () => {
     const answer = await client({ traceID: "trace-7" }).prompts.completions.create({
       promptID: "greeting",
       variables,
@@ -50,22 +51,23 @@ describe("prompts of the peer's client", () => {
       answer["model"],
       answer["choices"][0].message.content,
       answer["choices"][0].finish_reason
-    ]).toEqual(["chat.completion", "gemini-2.5-flash", words("Gemini"), "stop"])
+    ]).toEqual(["chat.completion", "gemini-3.8-flash", words("Gemini"), "stop"])
     expect(sent()).toEqual({
       contents: [{ role: "user", parts: [{ text: "Hello" }] }],
       systemInstruction: { parts: [{ text: "Be polite to Ann." }] },
-      generationConfig: { temperature: 0.5, maxOutputTokens: 500 }
+      generationConfig: { maxOutputTokens: 500 }
     })
     expect(answer.getHeaders()).toEqual({
       provider: "google",
       "trace-id": "trace-7",
       "last-used-option-index": "0",
       "retry-attempt-count": "0",
-      "cache-status": "DISABLED"
+      "cache-status": "DISABLED",
+      "ignored-params": "temperature"
     })
   })
 
-  it("completions.create, streamed", async () => {
+  it("Portkey prompts: completions.create streams", async () => {
     const stream = await client().prompts.completions.create({ promptID: "greeting", variables, stream: true })
     const chunks = []
     for await (const chunk of stream) chunks.push(chunk)
@@ -73,7 +75,7 @@ describe("prompts of the peer's client", () => {
     expect(chunks.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual(["stop"])
   })
 
-  it("completions.create of a labelled version, on a model of another family", async () => {
+  it("Portkey prompts: completions.create uses a labelled version, on a model of another family", async () => {
     const answer = await client().prompts.completions.create({ promptID: "greeting@llama", variables })
     expect([answer["choices"][0].message.content, answer.getHeaders()?.["provider"]]).toEqual([
       words("Llama"),
@@ -81,7 +83,7 @@ describe("prompts of the peer's client", () => {
     ])
   })
 
-  it("completions.create with the provider in a header, and without strict compliance", async () => {
+  it("Portkey prompts: completions.create takes the provider from a header, without strict compliance", async () => {
     const answer = await client({ provider: "@google", strictOpenAiCompliance: false }).prompts.completions.create({
       promptID: "bare",
       thinking: { type: "enabled", budget_tokens: 1024 }
@@ -92,13 +94,13 @@ describe("prompts of the peer's client", () => {
     ])
   })
 
-  it("render", async () => {
+  it("Portkey prompts: render answers the request body", async () => {
     const calls = gateway.simulator.calls.length
     const rendered = await client().prompts.render({ promptID: "greeting@1", variables, temperature: 1 })
     expect([rendered.success, rendered.data, gateway.simulator.calls.length]).toEqual([
       true,
       {
-        model: "@google/gemini-2.5-flash",
+        model: "@google/gemini-3.8-flash",
         messages: [
           { role: "system", content: "Be polite to Ann." },
           { role: "user", content: "Hello" }
@@ -109,7 +111,7 @@ describe("prompts of the peer's client", () => {
     ])
   })
 
-  it("refusals carry status and message", async () => {
+  it("Portkey prompts: refusals have their status and message", async () => {
     const outcome = (made: Promise<unknown>) =>
       made.then(
         () => "answered",

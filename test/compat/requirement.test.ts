@@ -1,10 +1,11 @@
-// The requirement walked through over sockets: each stated form is sent as stated, and what reached the provider and came back is looked at.
+// Tests the owner's requirement over sockets: each stated form is sent as stated, and call and answer are compared.
+// Must not reach the network beyond its own sockets.
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 let gateway: TestGateway
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ simulator: { day: "2025-12-01" } })
 })
 afterAll(() => gateway.close())
 
@@ -49,11 +50,11 @@ const chunks = async (
   return data.slice(0, -1).map((one) => JSON.parse(one))
 }
 
-describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
+describe.each(["google", "vertex-ai"])("requirement: Gemini on %s", (slug) => {
   const flash = `@${slug}/gemini-2.5-flash`
   const pro3 = `@${slug}/gemini-3-pro-preview`
 
-  it("the model has a prefix, or the header names the provider, written with @ or without", async () => {
+  it("Gemini: the model has a prefix, or the header names the provider, written with @ or without", async () => {
     const asked: ReadonlyArray<readonly [string, Record<string, string>]> = [
       [flash, {}],
       ["gemini-2.5-flash", { "x-gateway-provider": slug }],
@@ -65,7 +66,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     )
   })
 
-  it("a system message becomes the system instruction", async () => {
+  it("Gemini: a system message becomes the system instruction", async () => {
     const { sent } = await chat({
       model: flash,
       messages: [
@@ -79,7 +80,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     ])
   })
 
-  it("every listed type of media passes as a data URI", async () => {
+  it("Gemini: every listed type of media passes as a data URI", async () => {
     const types = [
       "image/png",
       "image/jpeg",
@@ -117,7 +118,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     ])
   })
 
-  it("public addresses get their type from the extension, the video site's need none", async () => {
+  it("Gemini: a public address gets its type from the extension, and a YouTube address needs none", async () => {
     const urls = ["https://example.com/a/cat.png", "https://www.youtube.com/watch?v=dQw4w9WgXcQ"]
     const content = urls.map((url) => ({ type: "image_url", image_url: { url } }))
     const { status, sent } = await chat({
@@ -133,7 +134,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect([bare.status, bare.answer.error.param]).toEqual([400, "messages[0].content[0].image_url.url"])
   })
 
-  it("a function is called, answered by id, and talked about", async () => {
+  it("Gemini: a function is called and answered by id, and its result is used", async () => {
     const tools = [
       {
         type: "function",
@@ -169,7 +170,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     )
   })
 
-  it("code is executed", async () => {
+  it("Gemini: code is executed", async () => {
     const { answer, sent } = await chat({
       model: flash,
       tools: [{ type: "code_execution" }],
@@ -178,7 +179,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect([sent.tools, answer.choices[0].finish_reason]).toEqual([[{ codeExecution: {} }], "stop"])
   })
 
-  it("the search tools ground an answer, each under its name", async () => {
+  it("Gemini: the search tools ground an answer, each under its name", async () => {
     const named = (name: string) => [{ type: "function", function: { name } }]
     const newer = await chat({ model: flash, tools: named("web_search") }, open)
     expect([newer.sent.tools, typeof newer.answer.choices[0].groundingMetadata]).toEqual([
@@ -192,7 +193,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     ])
   })
 
-  it("a browser is driven over several turns, under both names of the tool", async () => {
+  it("Gemini: a browser is driven over several turns, under both names of the tool", async () => {
     for (const name of ["computer_use", "computerUse"]) {
       const tools = [{ type: "function", function: { name, parameters: { environment: "ENVIRONMENT_BROWSER" } } }]
       const model = `@${slug}/gemini-2.5-computer-use-preview-10-2025`
@@ -215,17 +216,17 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     ["low", 1024],
     ["medium", 8192],
     ["high", 24576]
-  ])("effort %s on 2.5 is a budget of %d", async (effort, budget) => {
+  ])("Gemini: effort %s on 2.5 is a budget of %d", async (effort, budget) => {
     const { sent } = await chat({ model: flash, reasoning_effort: effort })
     expect(sent.generationConfig.thinkingConfig.thinkingBudget).toBe(budget)
   })
 
-  it.each(["minimal", "low", "medium", "high"])("effort %s on 3 is a level", async (effort) => {
+  it.each(["minimal", "low", "medium", "high"])("Gemini: effort %s on 3 is a level", async (effort) => {
     const { status, sent } = await chat({ model: `@${slug}/gemini-3-flash-preview`, reasoning_effort: effort })
     expect([status, sent.generationConfig.thinkingConfig.thinkingLevel]).toEqual([200, effort.toUpperCase()])
   })
 
-  it("a thinking budget thinks aloud in content_blocks, a budget of 0 not at all", async () => {
+  it("Gemini: a thinking budget returns thinking in content_blocks, and a budget of 0 returns none", async () => {
     const thinking = { type: "enabled", budget_tokens: 2048 }
     const streamed = await chunks({ model: flash, thinking }, open)
     const blocks = streamed.flatMap((chunk) => chunk.choices[0]?.delta.content_blocks ?? [])
@@ -239,7 +240,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     ]).toEqual([0, 0])
   })
 
-  it("thought signatures are there when not strict, and the newest pro model takes them back", async () => {
+  it("Gemini: thought signatures are returned when not strict, and the newest pro model accepts them back", async () => {
     const tools = [
       {
         type: "function",
@@ -271,7 +272,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect(Object.keys(strict.answer.choices[0].message.tool_calls[0].function)).toEqual(["name", "arguments"])
   })
 
-  it("a signature of another backend's is refused as such when it is sent as this one's", async () => {
+  it("Gemini: a signature of another backend is refused as a foreign one", async () => {
     const messages = [
       { role: "user", content: "Check the flight AA100" },
       {
@@ -287,7 +288,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect([status, answer.error.code]).toEqual([400, "thought_signature_invalid"])
   })
 
-  it("pictures are drawn in a chat, and sent back in a later turn", async () => {
+  it("Gemini: images are drawn in a chat, and sent back in a later turn", async () => {
     const model = `@${slug}/gemini-2.5-flash-image`
     const asked = {
       model,
@@ -318,7 +319,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect(Object.keys(strict.answer.choices[0].message).sort()).toEqual(["content", "refusal", "role"])
   })
 
-  it("safety settings go up, ratings come back on the choice", async () => {
+  it("Gemini: safety settings are sent, and ratings return on the choice", async () => {
     const categories = ["SEXUALLY_EXPLICIT", "HATE_SPEECH", "HARASSMENT", "DANGEROUS_CONTENT"].map(
       (word) => `HARM_CATEGORY_${word}`
     )
@@ -331,7 +332,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect("safetyRatings" in (await chat({ model: flash, safety_settings })).answer.choices[0]).toBe(false)
   })
 
-  it("an experimental thinking model joins thoughts and answer, and answers alone when strict", async () => {
+  it("Gemini: an experimental thinking model joins thinking and answer, and only answers when strict", async () => {
     const model = `@${slug}/gemini-2.0-flash-thinking-exp-01-21`
     const whole = (await chat({ model }, open)).answer.choices[0].message.content
     const strict = (await chat({ model })).answer.choices[0].message.content
@@ -342,7 +343,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     )
   })
 
-  it("no thinking message has to be sent back", async () => {
+  it("Gemini: no thinking message has to be sent back", async () => {
     const messages = [
       { role: "user", content: "Hello" },
       { role: "assistant", content: [{ type: "text", text: "Hi." }] },
@@ -351,7 +352,7 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     expect((await chat({ model: `@${slug}/gemini-3-flash-preview`, messages })).status).toBe(200)
   })
 
-  it("a mix of tools and grounding is told as such", async () => {
+  it("Gemini: a mix of tools and grounding is refused with this reason", async () => {
     const tools = [
       { type: "function", function: { name: "web_search" } },
       { type: "function", function: { name: "get_weather" } }
@@ -361,11 +362,11 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
   })
 })
 
-describe("Claude on the cloud platform", () => {
+describe("requirement: Claude on Vertex AI", () => {
   const model = "@vertex-ai/anthropic.claude-haiku-4-5@20251001"
   const thinking = { type: "enabled", budget_tokens: 2030 }
 
-  it("is reached by the prefix of its family, and the beta header goes up under both names", async () => {
+  it("Claude: is reached by the prefix of its family, and the beta header is sent under both names", async () => {
     for (const name of ["anthropic-beta", "x-gateway-anthropic-beta"]) {
       const { answer, status } = await chat({ model, max_tokens: 250 }, { [name]: "interleaved-thinking-2025-05-14" })
       expect([status, answer.model]).toEqual([200, "claude-haiku-4-5-20251001"])
@@ -377,7 +378,7 @@ describe("Claude on the cloud platform", () => {
     }
   })
 
-  it("thinks in content_blocks while it streams, and takes the signed block back in the next turn", async () => {
+  it("Claude: streams thinking in content_blocks, and accepts the signed block in the next turn", async () => {
     const question = { role: "user", content: "When does the flight from Baltimore to Boston land?" }
     const streamed = await chunks({ model, max_tokens: 3000, thinking, messages: [question] }, open)
     const deltas = streamed.flatMap((chunk) => chunk.choices[0]?.delta.content_blocks ?? []).map((block) => block.delta)
@@ -404,12 +405,12 @@ describe("Claude on the cloud platform", () => {
     expect([later.status, later.sent.messages[1].content[0]]).toEqual([200, block])
   })
 
-  it("gives no thinking to a strict client", async () => {
+  it("Claude: returns no thinking to a strict client", async () => {
     const { answer } = await chat({ model, max_tokens: 3000, thinking })
     expect(Object.keys(answer.choices[0].message).sort()).toEqual(["content", "refusal", "role"])
   })
 
-  it("tokens are counted for it as well", async () => {
+  it("Claude: tokens are counted", async () => {
     const response = await post("/v1/chat/completions/count_tokens", {
       model,
       messages: [{ role: "user", content: "Hello" }]
@@ -418,7 +419,7 @@ describe("Claude on the cloud platform", () => {
     expect([response.status, counted.object, counted.input_tokens > 0]).toEqual([200, "token_count", true])
   })
 
-  it("its own messages route gives its native reply, and refuses other models", async () => {
+  it("Claude: its messages route returns the native answer, and refuses other models", async () => {
     const native: Body = await (
       await post("/v1/messages", { model, max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })
     ).json()
@@ -443,7 +444,7 @@ describe("Claude on the cloud platform", () => {
   })
 })
 
-describe("what one provider has alone", () => {
+describe("requirement: features of one provider", () => {
   const content = (url: string) => ({
     messages: [
       {
@@ -455,7 +456,7 @@ describe("what one provider has alone", () => {
       }
     ]
   })
-  it("labels and gs:// on the cloud platform", async () => {
+  it("Vertex AI: accepts labels and gs:// addresses", async () => {
     const { sent } = await chat({
       model: "@vertex-ai/gemini-2.5-flash",
       labels: { team: "search" },
@@ -468,15 +469,15 @@ describe("what one provider has alone", () => {
     const maker = await chat({ model: "@google/gemini-2.5-flash", labels: { team: "search" } })
     expect([maker.status, "labels" in maker.sent]).toEqual([200, false])
   })
-  it("addresses of the Files API at the model maker", async () => {
+  it("Gemini API: accepts addresses of the Files API", async () => {
     const url = "https://generativelanguage.googleapis.com/v1beta/files/abc-123"
     const { sent } = await chat({ model: "@google/gemini-2.5-flash", ...content(url) })
     expect(sent.contents[0].parts[1].fileData.fileUri).toBe(url)
   })
 })
 
-describe("the service", () => {
-  it("JSON in and out under /v1, errors in one shape", async () => {
+describe("requirement: the service", () => {
+  it("service: JSON is accepted and returned under /v1, with errors in one format", async () => {
     const good = await post("/v1/chat/completions", {
       model: "@google/gemini-2.5-flash",
       messages: [{ role: "user", content: "Hello" }]
@@ -484,14 +485,15 @@ describe("the service", () => {
     expect([good.status, good.headers.get("content-type")]).toEqual([200, "application/json"])
     for (const [path, body, status] of [
       ["/v1/chat/completions", {}, 400],
-      ["/chat/completions", {}, 404]
+      ["/chat/completions", {}, 400],
+      ["/v1/completions", {}, 404]
     ] as const) {
       const response = await post(path, body)
       const { error }: Body = await response.json()
       expect([response.status, Object.keys(error)]).toEqual([status, ["message", "type", "param", "code"]])
     }
   })
-  it("every request needs the gateway key", async () => {
+  it("service: every request needs the gateway key", async () => {
     const refused = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },

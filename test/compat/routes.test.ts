@@ -1,4 +1,5 @@
-// Embeddings, images and token counts over sockets, as raw requests and through stock clients, on the models of the requirement.
+// Tests embeddings, images and token counts over sockets, raw and through stock clients, on the requirement's models.
+// Must not reach the network beyond its own sockets.
 import OpenAI from "openai"
 import { Portkey } from "portkey-ai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -32,7 +33,7 @@ const post = async (
 const open = { "x-gateway-strict-schema-compliance": "false" }
 
 describe("embeddings", () => {
-  it("a text on an English and a multilingual model, with a task", async () => {
+  it("embeddings: a text is embedded on an English and a multilingual model, with a task", async () => {
     for (const model of ["text-embedding-005", "text-multilingual-embedding-002"]) {
       const { answer, sent, status } = await post("/v1/embeddings", {
         model: `@vertex-ai/${model}`,
@@ -51,7 +52,7 @@ describe("embeddings", () => {
       })
     }
   })
-  it("the openai SDK asks for base64 unseen and reads the same numbers", async () => {
+  it("embeddings: the openai SDK requests base64 by default and reads the same numbers", async () => {
     for (const model of ["@google/gemini-embedding-001", "@vertex-ai/gemini-embedding-2"]) {
       const packed = await client.embeddings.create({ model, input: ["a cat", "a dog"] })
       const plain = await client.embeddings.create({ model, input: ["a cat", "a dog"], encoding_format: "float" })
@@ -60,7 +61,7 @@ describe("embeddings", () => {
       )
     }
   })
-  it("texts alike lie nearer than others, through the whole gateway", async () => {
+  it("embeddings: similar texts are nearer than others, through the whole gateway", async () => {
     const { data } = await client.embeddings.create({
       model: "@vertex-ai/text-embedding-005",
       input: ["the cat sat", "a cat sits", "stock prices fell"]
@@ -70,7 +71,7 @@ describe("embeddings", () => {
       left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0)
     expect(dot(first, second)).toBeGreaterThan(dot(first, third))
   })
-  it("the peer's client, with the headers of its prefix", async () => {
+  it("embeddings: Portkey's client works with the headers of its prefix", async () => {
     const answer = await peer.embeddings.create({ model: "@vertex-ai/text-embedding-005", input: ["a", "b"] })
     expect([answer.object, answer.data?.map(({ embedding, index }) => [index, embedding?.length])]).toEqual([
       "list",
@@ -81,7 +82,7 @@ describe("embeddings", () => {
     ])
     expect(answer.getHeaders()?.["provider"]).toBe("vertex-ai")
   })
-  it("a refusal of the upstream is told in OpenAI's shape", async () => {
+  it("embeddings: a refusal of the upstream has OpenAI's format", async () => {
     const { answer, status } = await post("/v1/embeddings", {
       model: "@vertex-ai/text-embedding-005",
       input: "a",
@@ -99,7 +100,7 @@ describe("images", () => {
     "imagegeneration@005",
     "imagegeneration@002",
     "imagen-4.0-generate-001"
-  ])("%s draws from a prompt", async (id) => {
+  ])("images: %s draws from a prompt", async (id) => {
     const { answer, sent, status } = await post("/v1/images/generations", {
       model: `@vertex-ai/${id}`,
       prompt: "A cat on a mat"
@@ -112,7 +113,7 @@ describe("images", () => {
     expect(answer.data).toEqual([{ b64_json: expect.stringMatching(/^iVBORw0KGgo/) }])
     expect(gateway.simulator.calls.at(-1)?.url.split("/").at(-1)).toBe(`${id}:predict`)
   })
-  it("the header may name the provider", async () => {
+  it("images: the header may name the provider", async () => {
     const { status } = await post(
       "/v1/images/generations",
       { model: "imagen-3.0-generate-001", prompt: "A cat" },
@@ -120,7 +121,7 @@ describe("images", () => {
     )
     expect(status).toBe(200)
   })
-  it("every parameter of Imagen within what it takes", async () => {
+  it("images: every parameter of Imagen is accepted within its range", async () => {
     const { answer, sent, status } = await post(
       "/v1/images/generations",
       {
@@ -170,7 +171,7 @@ describe("images", () => {
       "/9j/"
     ])
   })
-  it("pictures the filter took are left out; when it takes all, or the prompt, that is told", async () => {
+  it("images: filtered images are left out; a filtered prompt, or a filter on all images, is reported", async () => {
     const draw = (prompt: string) =>
       post("/v1/images/generations", { model: "@vertex-ai/imagen-3.0-generate-001", prompt, n: 4 })
     expect((await draw("demo:filter-some")).answer.data).toHaveLength(2)
@@ -179,7 +180,7 @@ describe("images", () => {
       expect([status, answer.error.param, answer.error.code]).toEqual([400, "prompt", "content_policy_violation"])
     }
   })
-  it("where pictures are stored is their address", async () => {
+  it("images: a stored image is answered by its address", async () => {
     const asked = {
       model: "@vertex-ai/imagen-3.0-generate-001",
       prompt: "A cat",
@@ -190,7 +191,7 @@ describe("images", () => {
       { url: expect.stringMatching(/^gs:\/\/bucket\/images\/\d+\/sample_0\.png$/) }
     ])
   })
-  it("a Gemini model that draws, one call for each picture", async () => {
+  it("images: a Gemini image model is called once for each image", async () => {
     for (const slug of ["google", "vertex-ai"]) {
       const before = gateway.simulator.calls.length
       const asked = { model: `@${slug}/gemini-2.5-flash-image`, prompt: "A cat", n: 2, size: "1536x1024" }
@@ -204,7 +205,7 @@ describe("images", () => {
       expect(answer.usage.output_tokens).toBeGreaterThan(2 * 1290)
     }
   })
-  it("the openai SDK and the peer's client", async () => {
+  it("images: the openai SDK and Portkey's client work", async () => {
     const mine = await client.images.generate({ model: "@vertex-ai/imagen-3.0-generate-001", prompt: "A cat", n: 2 })
     expect(mine.data?.map(({ b64_json }) => b64_json?.slice(0, 5))).toEqual(["iVBOR", "iVBOR"])
     const theirs: Body = await peer.images.generate({
@@ -217,7 +218,7 @@ describe("images", () => {
 })
 
 describe("token counts", () => {
-  it("a chat body is counted before it is sent, on both providers", async () => {
+  it("token counts: a chat body is counted before it is sent, on both providers", async () => {
     const asked = {
       messages: [
         { role: "system", content: "Be terse." },
@@ -242,7 +243,7 @@ describe("token counts", () => {
       ])
     }
   })
-  it("the count is that of the call that follows", async () => {
+  it("token counts: the count equals that of the following call", async () => {
     const asked = {
       model: "@vertex-ai/gemini-2.5-flash",
       messages: [{ role: "user", content: "What is the capital of France?" }]

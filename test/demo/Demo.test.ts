@@ -21,7 +21,7 @@ const started = Effect.gen(function* () {
   return `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 
-/** Sends what a printed curl line says. */
+/** Sends the request of a printed curl line. */
 const send = (line: string) =>
   Effect.promise(async () => {
     const url = /(http:\S+)/.exec(line)?.[1] ?? ""
@@ -45,7 +45,7 @@ const contents = (frames: ReadonlyArray<string>): string =>
   frames.map((frame) => JSON.parse(frame.slice("data: ".length)).choices[0]?.delta.content ?? "").join("")
 
 describe("demo", () => {
-  it.live.each([...demoModels])("%s: the printed requests, whole and streamed, give the same answer", (model) =>
+  it.live.each([...demoModels])("demo: the printed requests to %s give the same answer, unary and streamed", (model) =>
     Effect.scoped(
       Effect.gen(function* () {
         const origin = yield* started
@@ -57,12 +57,12 @@ describe("demo", () => {
           id: answer.id,
           object: "chat.completion",
           created: answer.created,
-          model: "gemini-2.5-flash",
+          model: "gemini-3.8-flash",
           usage: {
             prompt_tokens: 2,
             completion_tokens: 75,
             total_tokens: 77,
-            prompt_tokens_details: { text_tokens: 2 },
+            prompt_tokens_details: { cached_tokens: 0, text_tokens: 2 },
             // The Gemini API gives no completion details by modality.
             completion_tokens_details: { reasoning_tokens: 48, ...(model === demoModels[1] ? { text_tokens: 27 } : {}) }
           },
@@ -82,7 +82,7 @@ describe("demo", () => {
     ["AI SDK", "Gemini"],
     ["Anthropic SDK", "Claude"],
     ["Prompt template", "Gemini"]
-  ])("the snippet for the %s runs as it is printed", ([title = "", family = ""]) =>
+  ])("demo: the snippet for the %s runs unchanged", ([title = "", family = ""]) =>
     Effect.scoped(
       Effect.gen(function* () {
         const facts = { origin: yield* started, key, version: "1" }
@@ -97,7 +97,7 @@ describe("demo", () => {
     )
   )
 
-  it.live("every model it lists answers, each on the route of its kind", () =>
+  it.live("demo: every model it lists answers, each on the route of its kind", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const origin = yield* started
@@ -126,12 +126,12 @@ describe("demo", () => {
         expect(answered.filter(([, status]) => status !== 200)).toEqual([])
         const kinds = [
           "anthropic.",
-          "meta.",
+          "meta/",
           "deepseek-ai/",
           "imagen",
           "text-embedding",
           "multimodalembedding",
-          "image-preview",
+          "-image",
           "endpoints.demo-dedicated",
           "endpoints.demo-predict",
           "endpoints.demo-tuned"
@@ -141,7 +141,7 @@ describe("demo", () => {
     )
   )
 
-  it.live("another key is refused", () =>
+  it.live("demo: another key is refused", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const origin = yield* started
@@ -152,22 +152,22 @@ describe("demo", () => {
   )
 })
 
-describe("what the demo prints", () => {
+describe("output of the demo", () => {
   const facts = { origin: "http://127.0.0.1:8787", key, version: "0.1.0" }
-  it("the banner", () => {
+  it("demo: prints the banner", () => {
     expect(banner(facts))
       .toBe(`model-gateway 0.1.0   demo: simulated Google services in this process, nothing leaves this machine
 API      http://127.0.0.1:8787/v1        key  mgk_demo
 Ready    http://127.0.0.1:8787/health/ready        models  http://127.0.0.1:8787/v1/models
 Try      curl -s http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
-           -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
+           -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'
 Stream   curl -N http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
-           -d '{"model":"@google/gemini-2.5-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
-Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   @vertex-ai/anthropic.claude-sonnet-4-6   @vertex-ai/meta.llama-3.3-70b-instruct-maas   @vertex-ai/endpoints.demo-llama
+           -d '{"model":"@google/gemini-3.8-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+Also     @vertex-ai/gemini-3.8-flash   @google/gemini-4-neon   @vertex-ai/anthropic.claude-sonnet-5-5   @vertex-ai/meta.llama-3.3-70b-instruct-maas   @vertex-ai/endpoints.demo-llama
 Faults   @google/demo-slow   @google/demo-flaky-429   @google/demo-dies-midstream   @google/demo-503   @google/demo-hangs
 Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve`)
   })
-  it("the snippets hold origin and key", () => {
+  it("demo: prints snippets with origin and key", () => {
     expect(snippets(facts).map(({ code }) => [code.includes(facts.origin), code.includes(key)])).toEqual(
       Array.from({ length: 6 }, () => [true, true])
     )

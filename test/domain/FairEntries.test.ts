@@ -1,4 +1,5 @@
-// Entries of several owners within one bound: which owner makes room, and for which.
+// Tests a bounded map of entries with owners: which owner loses an entry when the map is full.
+// Must not depend on what the entries are.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { FairEntries } from "../../src/domain/FairEntries.ts"
@@ -11,7 +12,7 @@ const kept = (entries: FairEntries<string>, owner: string, count = 100) =>
   names(owner, count).filter((name) => entries.get(name) !== undefined)
 
 describe("fair entries", () => {
-  it("are all of one owner's where there is no other, the oldest leaving first", () => {
+  it("one owner alone: may fill the map, and loses its oldest entry first", () => {
     const entries = new FairEntries<string>(3)
     fill(entries, "a", 5)
     expect([kept(entries, "a"), entries.oldest]).toEqual([
@@ -22,7 +23,7 @@ describe("fair entries", () => {
     entries.set("a", "a5", "a")
     expect(kept(entries, "a")).toEqual(["a2", "a4", "a5"])
   })
-  it("of one owner do not drive out those of others, however many it puts in (TH20)", () => {
+  it("many entries of one owner: evict no entry of other owners (TH20)", () => {
     const entries = new FairEntries<string>(10)
     fill(entries, "a", 2)
     fill(entries, "b", 3)
@@ -40,7 +41,7 @@ describe("fair entries", () => {
       kept(entries, "loud").length
     ]).toEqual([2, 3, 2, 3])
   })
-  it("are weighed too: an owner of few large entries makes room like one of many small ones", () => {
+  it("weights: an owner of few large entries is evicted like one of many small ones", () => {
     const entries = new FairEntries<string>(100, 1_000)
     fill(entries, "small", 5, 10)
     fill(entries, "large", 3, 400)
@@ -48,7 +49,7 @@ describe("fair entries", () => {
     entries.set("small", "small5", "small", 200)
     expect([kept(entries, "small").length, kept(entries, "large")]).toEqual([6, ["large2"]])
   })
-  it("may be added to while something is free, and by an owner below its even share", () => {
+  it("mayAdd: is true with free capacity, and for an owner below its even share", () => {
     const entries = new FairEntries<string>(4)
     fill(entries, "a", 3)
     expect([entries.mayAdd("a"), entries.mayAdd("b")]).toEqual([true, true])
@@ -60,7 +61,7 @@ describe("fair entries", () => {
     entries.prune((owner) => owner === "a")
     expect([kept(entries, "a"), kept(entries, "b"), entries.mayAdd("b")]).toEqual([[], ["b0", "b1"], true])
   })
-  it("never exceed either bound, and leave only where an owner holds more than its even share", () => {
+  it("entries: stay within both bounds; only owners above their even share lose any", () => {
     const step = fc.record({ owner: fc.integer({ min: 0, max: 4 }), name: fc.nat(30), weight: fc.nat(40) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

@@ -1,3 +1,5 @@
+// Tests the parser of model names: slug and name, family, and the names it refuses.
+// Must not depend on the model table or on accounts.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { parseFamily, parseModelRef } from "../../src/domain/ModelRef.ts"
@@ -5,7 +7,7 @@ import { parseFamily, parseModelRef } from "../../src/domain/ModelRef.ts"
 const ok = <A, E>(result: Result.Result<A, E>) => (Result.isSuccess(result) ? result.success : result.failure)
 
 describe("parseModelRef", () => {
-  it("T2101 splits at the first slash; the rest may hold / and @", () => {
+  it("parseModelRef: splits at the first slash; the rest may contain / and @ (T2101)", () => {
     expect(ok(parseModelRef("@vertex-ai/publishers/google/models/gemini-2.5-pro"))).toEqual({
       slug: "vertex-ai",
       rest: "publishers/google/models/gemini-2.5-pro"
@@ -13,7 +15,7 @@ describe("parseModelRef", () => {
     expect(ok(parseModelRef("@v/imagegeneration@006"))).toEqual({ slug: "v", rest: "imagegeneration@006" })
     expect(ok(parseModelRef("gemini-2.5-pro"))).toEqual({ slug: undefined, rest: "gemini-2.5-pro" })
   })
-  it.each(["@", "@/x", "@slug/", "@slug", "@Slug/x", "@sl ug/x"])("B34 refuses %j", (model) => {
+  it.each(["@", "@/x", "@slug/", "@slug", "@Slug/x", "@sl ug/x"])("parseModelRef: refuses %j (B34)", (model) => {
     expect(ok(parseModelRef(model))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
   })
 })
@@ -38,7 +40,7 @@ describe("parseFamily", () => {
     ["deepseek-ai/deepseek-r1", "openai", "deepseek-ai/deepseek-r1"],
     ["publishers/qwen/models/qwen3", "openai", "qwen/qwen3"],
     ["endpoints.my-llm", "endpoint", "my-llm"]
-  ])("T2102 reads %s", (rest, family, modelId) => {
+  ])("parseFamily: reads %s (T2102)", (rest, family, modelId) => {
     expect(ok(parseFamily(rest))).toEqual({ family, modelId })
   })
   it.each([
@@ -57,7 +59,7 @@ describe("parseFamily", () => {
     "x\u2028",
     "anthropic.",
     "meta."
-  ])("B39, B41 refuses %j", (rest) =>
+  ])("parseFamily: refuses %j (B39, B41)", (rest) =>
     expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
   )
   it.each([
@@ -65,16 +67,16 @@ describe("parseFamily", () => {
     "mistralai/mistral-medium-3",
     "ai21.jamba-1.5-mini@001",
     "publishers/ai21/models/jamba"
-  ])("T2017 does not offer %s", (rest) => {
+  ])("parseFamily: does not offer %s (T2017)", (rest) => {
     expect(ok(parseFamily(rest))).toMatchObject({ _tag: "UnsupportedOperation" })
   })
-  it("B39 quotes what it refuses cut and printable", () => {
+  it("parseFamily: quotes a refused name cut and printable (B39)", () => {
     expect(ok(parseFamily(`a"\n${"b".repeat(99)}`))).toMatchObject({
       message: `"a??${"b".repeat(61)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
     })
   })
   it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints..", "endpoints.a?x"])(
-    "B40 refuses %j",
+    "parseFamily: refuses the endpoint %j (B40)",
     (rest) => {
       expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_endpoint", param: "model" })
     }

@@ -1,4 +1,5 @@
-// The prompts section of a configuration: every fault in its exact words and place, and what is made of sound ones.
+// Tests the prompts section of a configuration: the exact text and path of every fault, and the prompts read from it.
+// Must not depend on the completions route.
 import * as fc from "fast-check"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -26,11 +27,11 @@ const messages = [{ role: "user", content: "Hi" }]
 const sound = { id: "a", model: "@google/m", messages }
 const forms = "a variable is written {{name}}, a partial {{>id}}, and braces that are text \\{{"
 
-describe("faults", () => {
+describe("faults of the prompts section", () => {
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
-    ["no list", {}, ["prompts  expected a list"]],
+    ["a value that is not a list", {}, ["prompts  expected a list"]],
     [
-      "nothing in it",
+      "an empty entry",
       [{}],
       [
         "prompts[0].id  is missing",
@@ -91,19 +92,19 @@ describe("faults", () => {
       ["prompts[0].parameters.model  is no parameter", "prompts[0].parameters.variables  is no parameter"]
     ],
     [
-      "a provider nobody knows",
+      "an unknown provider",
       [{ ...sound, model: "@gogle/m" }],
       ['prompts[0].model  "gogle" is no provider of this configuration; did you mean google?']
     ],
     [
-      "a slug that is none",
+      "an invalid slug",
       [{ ...sound, model: "@google" }],
       ['prompts[0].model  model names a provider but no model; write "@slug/model".']
     ],
     ["version 0", [{ ...sound, version: 0 }], ["prompts[0].version  expected a whole number from 1 to 999999999"]],
     ["a version twice", [sound, { ...sound, version: 1 }], ['prompts[1].version  version 1 of "a" is declared twice']],
     [
-      "labels",
+      "invalid labels",
       [
         { ...sound, labels: { production: 2, "1": 1, live: 1 } },
         { ...sound, version: 5, labels: { live: 5 } }
@@ -115,7 +116,7 @@ describe("faults", () => {
       ]
     ],
     [
-      "a section",
+      "a section tag",
       [{ ...sound, messages: [{ role: "user", content: [{ type: "text", text: "{{#if}}" }] }] }],
       [`prompts[0].messages[0].content[0].text  "{{#if}}" is neither variable nor partial: ${forms}`]
     ],
@@ -125,12 +126,12 @@ describe("faults", () => {
       [`prompts[0].parameters.stop[0]  "{{" has no closing braces: ${forms}`]
     ],
     [
-      "a partial nobody declared",
+      "an undeclared partial",
       [{ ...sound, messages: [{ role: "user", content: "{{>tone}}" }] }],
       ['prompts[0].messages[0].content  there is no prompt or partial "tone"']
     ],
     [
-      "a prompt that is no text",
+      "a prompt that is not text",
       [
         { ...sound, messages: [...messages, ...messages] },
         { id: "b", text: "{{>a}}" }
@@ -148,11 +149,11 @@ describe("faults", () => {
         "prompts[1].text  the partials a > b > a go round in a circle"
       ]
     ]
-  ])("%s", (_name, prompts, expected) => {
+  ])("prompts section: reports the fault: %s", (_name, prompts, expected) => {
     expect(faults(prompts)).toStrictEqual(expected)
   })
 
-  it("depth and number of partials are limits of the operator", () => {
+  it("prompts section: depth and number of partials are limits of the operator", () => {
     const chain = [
       { id: "a", text: "{{>b}}" },
       { id: "b", text: "{{>c}}{{>c}}" },
@@ -167,7 +168,7 @@ describe("faults", () => {
     expect(faults(chain)).toStrictEqual([])
   })
 
-  it("is total: any JSON gives prompts or faults", () => {
+  it("prompts section: any JSON gives prompts or faults", () => {
     const field = fc.oneof(fc.jsonValue(), fc.constantFrom("a", "{{x}}", "{{>a}}", "{{", 1, { live: 1 }))
     const entry = fc.record(
       { id: field, version: field, model: field, messages: field, parameters: field, text: field, labels: field },
@@ -181,7 +182,7 @@ describe("faults", () => {
     )
   })
 
-  it("have their line in the file", () => {
+  it("prompts section: faults have their line in the file", () => {
     const text = Result.getOrThrow(
       parseSettingsText(
         "gateway.yaml",
@@ -206,7 +207,7 @@ describe("faults", () => {
   })
 })
 
-describe("sound prompts", () => {
+describe("valid prompts", () => {
   const declared = promptsOf([
     { id: "tone", text: "kindly" },
     { id: "a", name: "A greeting", model: "m", messages, labels: { production: 1 } },
@@ -215,7 +216,7 @@ describe("sound prompts", () => {
     { id: "b", version: 4, model: "m", messages }
   ])
 
-  it("check says each in a line", () => {
+  it("check: prints each fault in one line", () => {
     expect(declared.map(describePrompt)).toStrictEqual([
       "partial tone: version 1",
       "prompt a (A greeting): versions 1, 2; production is 1",
@@ -223,7 +224,7 @@ describe("sound prompts", () => {
     ])
   })
 
-  it("put one another into themselves, version by version", async () => {
+  it("prompts: include one another, version by version", async () => {
     const { find } = Context.get(
       await Effect.runPromise(Effect.scoped(Layer.build(Prompts.layerMemory(declared)))),
       Prompts
@@ -232,7 +233,7 @@ describe("sound prompts", () => {
     expect([find("tone"), find("a@3"), find("")]).toStrictEqual([undefined, undefined, undefined])
   })
 
-  it("unsound ones are a defect for whoever declares them unchecked", async () => {
+  it("prompts: faults in unchecked prompts are a defect", async () => {
     const content = { _tag: "Chat" as const, model: "m", messages: [{ role: "user", content: "{{" }], parameters: {} }
     const layer = Prompts.layerMemory([
       { id: "a", name: undefined, versions: new Map([[1, content]]), labels: new Map() }

@@ -1,4 +1,5 @@
-// What a request costs, to the millionth of a dollar.
+// Tests the cost of a request, to the millionth of a dollar.
+// Must not depend on a price list.
 import { describe, expect, it } from "vitest"
 import { microDollars, type Price, type Usage } from "../../src/domain/Usage.ts"
 
@@ -15,8 +16,8 @@ const none: Usage = {
 }
 const used = (some: Partial<Usage>): Usage => ({ ...none, ...some })
 
-describe("what a request costs", () => {
-  it("in millionths of a dollar, rounded", () => {
+describe("cost of a request", () => {
+  it("cost: is in millionths of a dollar, rounded", () => {
     expect(
       microDollars(used({ input: 1000, output: 100, cached: 200 }), { input: 0.3, output: 2.5, cached: 0.03 })
     ).toBe(496)
@@ -26,7 +27,7 @@ describe("what a request costs", () => {
     expect(microDollars(used({ input: 1000, output: 1000, images: 3 }), {})).toBe(0)
   })
 
-  it("a share without a rate of its own costs what the whole does", () => {
+  it("cost: a share without a rate of its own has the rate of the whole", () => {
     const price = { input: 1, output: 10 }
     expect(
       microDollars(
@@ -36,13 +37,13 @@ describe("what a request costs", () => {
     ).toBe(200)
   })
 
-  it("shares that exceed the whole cost no more than it", () => {
+  it("cost: shares that exceed the whole cost no more than the whole", () => {
     expect(
       microDollars(used({ input: 10, cached: 50, audioInput: 50 }), { input: 1, cached: 1, audioInput: 100 })
     ).toBe(10)
   })
 
-  it("one token beyond the tier's start makes all tokens dearer", () => {
+  it("cost: one token above the start of a tier applies its rate to all tokens", () => {
     const price: Price = {
       input: { base: 1, tiers: [{ start: 100, price: 2 }] },
       output: { base: 10, tiers: [{ start: 100, price: 20 }] }

@@ -1,3 +1,5 @@
+// Tests clients that disconnect: the upstream call closes, and the request is accounted for (F26).
+// Must not look inside the gateway.
 import { createServer, request as httpRequest } from "node:http"
 import { PassThrough } from "node:stream"
 import * as Layer from "effect/Layer"
@@ -45,8 +47,8 @@ const silentAfter = async (events: ReadonlyArray<unknown>) => {
   return { url: `http://127.0.0.1:${address.port}`, close: () => server.close() }
 }
 
-describe("F26 a client that leaves", () => {
-  it("T1322 in the middle of a stream closes the upstream stream", async () => {
+describe("clients that disconnect (F26)", () => {
+  it("disconnect: in the middle of a stream closes the upstream stream (F26, T1322)", async () => {
     const { counters } = gateway.simulator
     const before = counters.abortedStreams
     for (let round = 1; round <= 10; round++) {
@@ -58,7 +60,7 @@ describe("F26 a client that leaves", () => {
     await until(() => counters.openStreams === 0)
   })
 
-  it("T1322 before the first byte of a stream closes the upstream stream", async () => {
+  it("disconnect: before the first byte of a stream closes the upstream stream (F26, T1322)", async () => {
     const { counters } = gateway.simulator
     const aborted = counters.abortedStreams
     const requests = counters.requests
@@ -69,7 +71,7 @@ describe("F26 a client that leaves", () => {
     expect([counters.abortedStreams, counters.openStreams]).toEqual([aborted + 1, 0])
   })
 
-  it("T1322 while a whole answer is awaited closes the upstream call", async () => {
+  it("disconnect: during a unary call closes the upstream call (F26, T1322)", async () => {
     let closed = 0
     const called = Promise.withResolvers<void>()
     const silent = createServer((_request, response) => {
@@ -80,7 +82,7 @@ describe("F26 a client that leaves", () => {
     const address = silent.address()
     if (address === null || typeof address === "string") throw new Error("no port")
     const { url, close } = await startGateway(settingsFor(`http://127.0.0.1:${address.port}`))
-    const asked = ask(url, "@google/gemini-2.5-flash", false)
+    const asked = ask(url, "@google/gemini-3.8-flash", false)
     await called.promise
     asked.leave()
     await until(() => closed > 0)
@@ -89,7 +91,7 @@ describe("F26 a client that leaves", () => {
     expect(closed).toBe(1)
   })
 
-  it("is accounted for as 499, with what its upstream had counted so far", async () => {
+  it("disconnect: is accounted for as 499, with the upstream's counts so far (F26)", async () => {
     const upstream = await silentAfter([
       {
         candidates: [{ content: { role: "model", parts: [{ text: "Once upon a time" }] } }],
@@ -110,11 +112,11 @@ describe("F26 a client that leaves", () => {
       {
         ...settingsFor(upstream.url),
         log: { format: "json" },
-        prices: { "gemini-2.5-flash": { input: 0.3, output: 2.5 } }
+        prices: { "gemini-3.8-flash": { input: 0.3, output: 2.5 } }
       },
       references
     )
-    const asked = ask(url, "@google/gemini-2.5-flash", true)
+    const asked = ask(url, "@google/gemini-3.8-flash", true)
     await asked.firstBytes
     expect((await metricsOf(url)).filter(({ name, value }) => name.startsWith("gateway_active") && value > 0)).toEqual([
       { name: "gateway_active_requests", labels: { route: "/v1/chat/completions" }, value: 1 },
@@ -138,7 +140,7 @@ describe("F26 a client that leaves", () => {
         route: "/v1/chat/completions",
         status: 499,
         provider: "google",
-        model: "gemini-2.5-flash",
+        model: "gemini-3.8-flash",
         target: 0,
         attempts: 1,
         stream: true,
@@ -161,7 +163,7 @@ describe("F26 a client that leaves", () => {
       value("gateway_requests_total", {
         route: "/v1/chat/completions",
         provider: "google",
-        model: "gemini-2.5-flash",
+        model: "gemini-3.8-flash",
         status_class: "4xx"
       }),
       value("gateway_upstream_attempts_total", { provider: "google", outcome: "cancelled" })

@@ -1,4 +1,5 @@
-// Faults before a connection stands, from the client's side of the whole gateway: a listener that takes nobody, and TLS.
+// Faults before a connection is established, through the whole gateway: a full listener, and TLS.
+// Must not look inside the gateway.
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,8 +22,8 @@ const trusted = getCACertificates("default")
 beforeAll(() => setDefaultCACertificates([...trusted, certificates.authority]))
 afterAll(() => setDefaultCACertificates(trusted))
 
-describe("a connection that does not come about", () => {
-  it("F3 a listener with a full queue is 504 by the connect timer, as often as it is tried", async () => {
+describe("failed connections", () => {
+  it("connection: a listener with a full queue is 504 by the connect timer, on each try (F3)", async () => {
     const scope = await Effect.runPromise(Scope.make())
     const baseUrl = await Effect.runPromise(Scope.provide(fullBacklog, scope))
     const seen = await throughGateway(nobody, { baseUrl, limits: { connectMillis: 100, retries: 2 } })
@@ -31,7 +32,7 @@ describe("a connection that does not come about", () => {
     expect(seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")).toBe("2")
   })
 
-  it("F21 a handshake that never ends is 504 by the connect timer, and its socket is closed", async () => {
+  it("connection: a handshake that never ends is 504 by the connect timer, and its socket is closed (F21)", async () => {
     const silent = Effect.map(
       netServer((socket) => void socket.resume()),
       (server) => ({ ...server, url: server.url.replace("http:", "https:") })
@@ -41,7 +42,7 @@ describe("a connection that does not come about", () => {
     expect(seen.upstream.accepted()).toBe(1)
   })
 
-  it("F21 a certificate of a trusted authority for the host is taken", async () => {
+  it("connection: a certificate of a trusted authority for the host is accepted (F21)", async () => {
     const seen = await throughGateway(
       tlsServer(certificates.good, (socket) => void socket.write(fixed(gemini("Hi", "STOP")))),
       { kept: 1 }
@@ -55,7 +56,7 @@ describe("a connection that does not come about", () => {
     ["that signed itself", certificates.selfSigned]
   ]
   it.each(refused)(
-    "F21 a certificate %s is 502 at once, never tried again, and no request goes out",
+    "connection: a certificate %s is an immediate 502 without a retry, and no request is sent (F21)",
     async (_, certificate) => {
       let asked = 0
       const seen = await throughGateway(
@@ -67,7 +68,7 @@ describe("a connection that does not come about", () => {
     }
   )
 
-  it("F21 an upstream that does not speak TLS is not tried again either", async () => {
+  it("connection: an upstream that does not speak TLS is not retried (F21)", async () => {
     const plain = Effect.map(
       netServer((socket) => void socket.resume().end("HTTP/1.1 400 Bad Request\r\n\r\n")),
       (server) => ({ ...server, url: server.url.replace("http:", "https:") })

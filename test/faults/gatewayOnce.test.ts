@@ -1,4 +1,5 @@
-// Faults of one complete answer, from the client's side of the whole gateway, over real sockets.
+// Tests the faults of one complete answer, from the client's side of the whole gateway, over real sockets.
+// Must not look inside the gateway.
 import { gzipSync } from "node:zlib"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -9,8 +10,8 @@ const good = fixed(gemini("Hi", "STOP"))
 const cutShort = "The upstream closed the connection before its answer was complete."
 const twice = { retries: 2 }
 
-describe("one answer through the gateway", () => {
-  it("F1 a closed port is tried three times, then 502", async () => {
+describe("unary answers through the gateway", () => {
+  it("gateway: a closed port is tried three times, then 502 (F1)", async () => {
     const baseUrl = await Effect.runPromise(closedPort)
     const seen = await throughGateway(
       netServer(() => undefined),
@@ -20,7 +21,7 @@ describe("one answer through the gateway", () => {
     expect(seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")).toBe("2")
   })
 
-  it("F2 an upstream that never answers is 504, not tried again, and its socket is closed", async () => {
+  it("gateway: an upstream that never answers is 504 without a retry, and its socket is closed (F2)", async () => {
     const seen = await throughGateway(
       netServer((socket) => void socket.resume()),
       { limits: { ...twice, unaryFirstByteMillis: 50 } }
@@ -33,7 +34,7 @@ describe("one answer through the gateway", () => {
     expect(seen.upstream.accepted()).toBe(1)
   })
 
-  it("F4 a head and then a silent body is 504 by the idle timer", async () => {
+  it("gateway: a head and then a silent body is 504 by the idle timer (F4)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{")),
       { limits: { idleMillis: 50 } }
@@ -45,7 +46,7 @@ describe("one answer through the gateway", () => {
     ])
   })
 
-  it("F6 a body that drips for ever is 504 by the total timer", async () => {
+  it("gateway: a body that drips forever is 504 by the total timer (F6)", async () => {
     const drip = rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
       const timer = setInterval(() => socket.write(" "), 5)
@@ -58,7 +59,7 @@ describe("one answer through the gateway", () => {
     ])
   })
 
-  it("F7 a reset before the head is tried again within the bound, then 502", async () => {
+  it("gateway: a reset before the head is retried within the bound, then 502 (F7)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.resetAndDestroy()),
       { limits: twice }
@@ -67,7 +68,7 @@ describe("one answer through the gateway", () => {
     expect(seen.upstream.accepted()).toBe(3)
   })
 
-  it("F7 a reset before the head is cured by the second call", async () => {
+  it("gateway: a reset before the head is followed by a second call that succeeds (F7)", async () => {
     const seen = await throughGateway(
       rawServer((socket, _, n) => void (n === 1 ? socket.resetAndDestroy() : socket.write(good))),
       { limits: twice, kept: 1 }
@@ -76,15 +77,15 @@ describe("one answer through the gateway", () => {
   })
 
   const broken: ReadonlyArray<readonly [string, string]> = [
-    ["F8 a reset inside the body", 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"candidates":[]}'],
+    ["a reset inside the body (F8)", 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"candidates":[]}'],
     [
-      "F10 a content-length that is too long",
+      "a content-length that is too long (F10)",
       `HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n${gemini("Hi", "STOP")}`
     ],
-    ["F10 no terminator of the chunks", chunked + piece(gemini("Hi", "STOP"))],
-    ["F10 a chunk size that is no number", `${chunked}xyz\r\n{}\r\n`]
+    ["no terminator of the chunks (F10)", chunked + piece(gemini("Hi", "STOP"))],
+    ["a chunk size that is not a number (F10)", `${chunked}xyz\r\n{}\r\n`]
   ]
-  it.each(broken)("%s is 502, never a part of the answer with 200", async (_, bytes) => {
+  it.each(broken)("gateway: a broken answer is 502, never a part of the answer with 200: %s", async (_, bytes) => {
     expect(refusal(await throughGateway(rawServer((socket) => void socket.end(bytes))))).toEqual([
       502,
       {},
@@ -92,7 +93,7 @@ describe("one answer through the gateway", () => {
     ])
   })
 
-  it("F10 a content-length that is too short is a cut answer, and its socket is given up", async () => {
+  it("gateway: a content-length that is too short is a cut answer, and its socket is closed (F10)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n${gemini("Hi", "STOP")}`))
     )
@@ -110,7 +111,7 @@ describe("one answer through the gateway", () => {
     ["null", "null"],
     ["no candidates", '{"usageMetadata":{}}']
   ]
-  it.each(unusable)("F14 200 with %s is 502", async (_, body) => {
+  it.each(unusable)("gateway: 200 with %s is 502 (F14)", async (_, body) => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(fixed(body))),
       { kept: 1 }
@@ -118,7 +119,7 @@ describe("one answer through the gateway", () => {
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
-  it("F14 a prompt that was blocked is 200 with content_filter", async () => {
+  it("gateway: a blocked prompt is 200 with content_filter (F14)", async () => {
     const blocked = fixed(
       JSON.stringify({
         promptFeedback: { blockReason: "SAFETY" },
@@ -138,15 +139,18 @@ describe("one answer through the gateway", () => {
   it.each([
     ["502 Bad Gateway", 502, "upstream_error"],
     ["503 Busy", 503, "upstream_unavailable"]
-  ])("F15 five megabytes of HTML with %s are our body", async (line, status, code) => {
-    const seen = await throughGateway(
-      rawServer(
-        (socket) =>
-          void socket.write(fixed(`<html>${"x".repeat(5_000_000)}</html>`, line, "content-type: text/html\r\n"))
+  ])(
+    "gateway: five megabytes of HTML with %s become the gateway's own error body (F15)",
+    async (line, status, code) => {
+      const seen = await throughGateway(
+        rawServer(
+          (socket) =>
+            void socket.write(fixed(`<html>${"x".repeat(5_000_000)}</html>`, line, "content-type: text/html\r\n"))
+        )
       )
-    )
-    expect(refusal(seen)).toEqual([status, {}, apiError(code, expect.stringMatching(/^[^<>]{1,300}$/))])
-  })
+      expect(refusal(seen)).toEqual([status, {}, apiError(code, expect.stringMatching(/^[^<>]{1,300}$/))])
+    }
+  )
 
   const codings: ReadonlyArray<readonly [string, string, Buffer]> = [
     ["sound gzip", "gzip", gzipSync(gemini("Hi", "STOP"))],
@@ -156,7 +160,7 @@ describe("one answer through the gateway", () => {
     ["two codings", "gzip, br", gzipSync(gzipSync("x"))],
     ["a bomb", "gzip", gzipSync(Buffer.alloc(20_000_000))]
   ]
-  it.each(codings)("F16 %s that is declared as a coding is 502 and not read", async (_, coding, body) => {
+  it.each(codings)("gateway: %s declared as a coding is 502 and not read (F16)", async (_, coding, body) => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(fixed(body, "200 OK", `content-encoding: ${coding}\r\n`)))
     )
@@ -172,7 +176,7 @@ describe("one answer through the gateway", () => {
     { "x-should-retry": "false" },
     apiError("upstream_bad_response", "The upstream sent an answer larger than the limit.")
   ]
-  it("F17 a hundred megabytes are given up at the bound, announced or not", async () => {
+  it("gateway: a hundred megabytes are refused at the bound, announced or not (F17)", async () => {
     let written = 0
     const endless = rawServer((socket, _, n) => {
       socket.write(
@@ -198,7 +202,7 @@ describe("one answer through the gateway", () => {
     expect(written).toBeLessThan(50_000_000)
   })
 
-  it("F17 a thousand headers are given up", async () => {
+  it("gateway: a thousand headers are refused (F17)", async () => {
     const headers = Array.from({ length: 1_000 }, (_, at) => `x-${at}: ${"v".repeat(50)}\r\n`).join("")
     expect(
       refusal(
@@ -236,24 +240,27 @@ describe("one answer through the gateway", () => {
     ["a negative number", limited("-1s", "retry-after: -1\r\n"), {}, 3],
     ["ten milliseconds", limited("0.01s"), { "retry-after": "1", "retry-after-ms": "10" }, 3]
   ]
-  it.each(advice)("F18 429 with %s", async (_, answer, headers, calls) => {
-    let asked = 0
-    const seen = await throughGateway(
-      rawServer((socket) => {
-        asked++
-        socket.write(answer)
-      }),
-      { limits: twice, kept: calls }
-    )
-    expect(refusal(seen)).toEqual([
-      429,
-      headers,
-      { error: { message: expect.any(String), type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } }
-    ])
-    expect(asked).toBe(calls)
-  })
+  it.each(advice)(
+    "gateway: 429 with %s is retried or reported by that delay (F18)",
+    async (_, answer, headers, calls) => {
+      let asked = 0
+      const seen = await throughGateway(
+        rawServer((socket) => {
+          asked++
+          socket.write(answer)
+        }),
+        { limits: twice, kept: calls }
+      )
+      expect(refusal(seen)).toEqual([
+        429,
+        headers,
+        { error: { message: expect.any(String), type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } }
+      ])
+      expect(asked).toBe(calls)
+    }
+  )
 
-  it("F22 one byte at a time, splits inside characters and between CR and LF", async () => {
+  it("gateway: one byte per read, splits inside characters and between CR and LF change nothing (F22)", async () => {
     const bytes = [...fixed(gemini("smörgås 日本語 🙂", "STOP"))]
     const slow = rawServer((socket) => {
       const rest = [...bytes]
@@ -268,7 +275,7 @@ describe("one answer through the gateway", () => {
     expect(JSON.parse(seen.bodies[0] ?? "").choices[0].message.content).toBe("smörgås 日本語 🙂")
   })
 
-  it("F23 nothing of the upstream's head reaches the client", async () => {
+  it("gateway: nothing of the upstream's head reaches the client (F23)", async () => {
     const headers =
       "content-type: application/json\r\ncontent-type: text/html\r\nset-cookie: a=b\r\nserver: ESF\r\nx-secret: 1\r\nconnection: keep-alive, x-secret\r\nvia: 1.1 x\r\n"
     const seen = await throughGateway(
@@ -289,7 +296,7 @@ describe("one answer through the gateway", () => {
   })
 
   it.each(["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])(
-    "F24 %s is never followed",
+    "gateway: %s is never followed (F24)",
     async (line) => {
       let asked = 0
       const seen = await throughGateway(
@@ -308,7 +315,7 @@ describe("one answer through the gateway", () => {
     }
   )
 
-  it("F24 204 has no answer in it", async () => {
+  it("gateway: 204, an answer without a body, is 502 (F24)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write("HTTP/1.1 204 No Content\r\n\r\n")),
       { kept: 1 }
@@ -316,14 +323,14 @@ describe("one answer through the gateway", () => {
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
-  it("F24 100 Continue, which nobody asked for, is a broken answer", async () => {
+  it("gateway: an unrequested 100 Continue is a broken answer (F24)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), good])))
     )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_unreachable", cutShort)])
   })
 
-  it("F24 hints before the answer are passed over", async () => {
+  it("gateway: early hints are skipped (F24)", async () => {
     const hints = "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(Buffer.concat([Buffer.from(hints), good]))),
@@ -332,7 +339,7 @@ describe("one answer through the gateway", () => {
     expect(JSON.parse(seen.bodies[0] ?? "").choices[0].message.content).toBe("Hi")
   })
 
-  it("F25 idle sockets that are closed just as they are used cost no request", async () => {
+  it("gateway: idle sockets that close just as they are used cost no request (F25)", async () => {
     let calls = 0
     const closing = rawServer((socket) => {
       calls++

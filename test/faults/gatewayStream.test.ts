@@ -1,4 +1,5 @@
-// Faults of a stream, from the client's side of the whole gateway, over real sockets.
+// Tests the faults of a stream, from the client's side of the whole gateway, over real sockets.
+// Must not look inside the gateway.
 import { describe, expect, it } from "vitest"
 import {
   apiError,
@@ -23,8 +24,8 @@ const unfinished = apiError("upstream_truncated", expect.any(String)).error
 const busy = JSON.stringify({ error: { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." } })
 const unavailable = () => apiError("upstream_unavailable", expect.any(String))
 
-describe("a stream through the gateway", () => {
-  it("F5 a first event and then silence: what came, then one error, no [DONE]", async () => {
+describe("streams through the gateway", () => {
+  it("gateway stream: a first event and then silence gives that event, then one error, no [DONE] (F5)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(chunked + events(["Hi"]))),
       { stream, limits: { idleMillis: 50 } }
@@ -37,7 +38,7 @@ describe("a stream through the gateway", () => {
     })
   })
 
-  it("F5 a head without an event is an ordinary 504", async () => {
+  it("gateway stream: a head without an event is an ordinary 504 (F5)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(chunked)),
       { stream, limits: { firstByteMillis: 50 } }
@@ -49,7 +50,7 @@ describe("a stream through the gateway", () => {
     ])
   })
 
-  it("F6 a stream that drips for ever ends by the total timer", async () => {
+  it("gateway stream: a stream that drips forever ends by the total timer (F6)", async () => {
     const drip = rawServer((socket) => {
       socket.write(chunked + events(["Hi"]))
       const timer = setInterval(() => socket.write(events(["Hi"])), 5)
@@ -64,7 +65,7 @@ describe("a stream through the gateway", () => {
   })
 
   it.each([1, 10, 1_000])(
-    "F9 a reset after %i events: all of them in order, one error, no finish, no second call",
+    "gateway stream: a reset after %i events gives all of them in order, one error, no finish, no second call (F9)",
     async (count) => {
       const seen = await throughGateway(
         rawServer((socket) => void socket.write(chunked + events(texts(count)), () => socket.end())),
@@ -75,7 +76,7 @@ describe("a stream through the gateway", () => {
     }
   )
 
-  it("F9 a reset before the first event is tried again", async () => {
+  it("gateway stream: a reset before the first event is retried (F9)", async () => {
     const seen = await throughGateway(
       rawServer(
         (socket, _, n) =>
@@ -89,7 +90,7 @@ describe("a stream through the gateway", () => {
     expect([seen.upstream.accepted(), seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")]).toEqual([2, "1"])
   })
 
-  it("F10 fewer bytes than announced", async () => {
+  it("gateway stream: fewer bytes than announced are a cut stream (F10)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${event(gemini("Hi"))}`)),
       { stream }
@@ -97,7 +98,7 @@ describe("a stream through the gateway", () => {
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: [], errors: [cut], done: false })
   })
 
-  it("F11 P7 a stream cut at every byte is a prefix of it and exactly one error, or an error alone", async () => {
+  it("gateway stream: any cut gives a prefix and exactly one error, or an error alone (F11, P7)", async () => {
     const body = event(gemini("smörgås ")) + event(gemini("🙂")) + event(gemini("", "STOP"))
     const bytes = Buffer.from(body)
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n"
@@ -122,7 +123,7 @@ describe("a stream through the gateway", () => {
     })
   })
 
-  it("F12 an end without a finish is cut, not finished", async () => {
+  it("gateway stream: an end without a finish is a cut stream (F12)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(chunked + events(["Hi"]) + lastPiece)),
       { stream }
@@ -130,7 +131,7 @@ describe("a stream through the gateway", () => {
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: [], errors: [unfinished], done: false })
   })
 
-  it("F12 on the messages route it is one event: error, and no message_stop", async () => {
+  it("gateway stream: a cut on the messages route ends in one error event, without message_stop (F12)", async () => {
     const start = `event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}\n\n`
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(chunked + piece(start) + lastPiece)),
@@ -151,7 +152,7 @@ describe("a stream through the gateway", () => {
     ["an event", chunked + piece(event(busy)) + lastPiece],
     ["a bare object", chunked + piece(busy) + lastPiece],
     ["an array", chunked + piece(`[${busy}]`) + lastPiece]
-  ])("F13 an error as %s before anything else is a real 503", async (_, bytes) => {
+  ])("gateway stream: an error as %s before other events is a real 503 (F13)", async (_, bytes) => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(bytes)),
       { stream }
@@ -159,7 +160,7 @@ describe("a stream through the gateway", () => {
     expect(refusal(seen)).toEqual([503, {}, unavailable()])
   })
 
-  it("F13 with its own status and the type of a stream as well", async () => {
+  it("gateway stream: an error as the first event keeps its own status and error type (F13)", async () => {
     const seen = await throughGateway(
       rawServer(
         (socket) => void socket.end(fixed(busy, "503 Service Unavailable", "content-type: text/event-stream\r\n"))
@@ -172,7 +173,7 @@ describe("a stream through the gateway", () => {
   it.each([
     ["an event", piece(event(busy))],
     ["a bare object", piece(busy)]
-  ])("F13 an error as %s after three events is an error frame with its code", async (_, bytes) => {
+  ])("gateway stream: an error as %s after three events is an error frame with its code (F13)", async (_, bytes) => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(chunked + events(texts(3)) + bytes + lastPiece)),
       { stream }
@@ -186,21 +187,24 @@ describe("a stream through the gateway", () => {
   it.each([
     ["the caller's", { authorization: "Bearer ya29.callers" }, "provider_credentials_rejected", "authentication_error"],
     ["the stored", {}, "upstream_credentials_rejected", "api_error"]
-  ])("B105 a refusal inside a stream is of %s credential, which went out", async (_, headers, code, type) => {
-    const seen = await throughGateway(
-      rawServer(
-        (socket, _request, n) =>
-          void socket.end(chunked + (n === 1 ? "" : events(["Hi"])) + piece(event(refused)) + lastPiece)
-      ),
-      { stream, times: 2, model: "@evil-vertex/gemini-2.5-flash", headers }
-    )
-    const error = { message: expect.any(String), type, param: null, code }
-    expect(seen.answers.map(({ status }) => status)).toEqual([type === "api_error" ? 502 : 401, 200])
-    expect(JSON.parse(seen.bodies[0] ?? "")).toEqual({ error })
-    expect(streamed(seen.bodies[1] ?? "")).toEqual({ texts: ["Hi"], finish: [], errors: [error], done: false })
-  })
+  ])(
+    "gateway stream: a refusal inside a stream names %s credential, which was sent (B105)",
+    async (_, headers, code, type) => {
+      const seen = await throughGateway(
+        rawServer(
+          (socket, _request, n) =>
+            void socket.end(chunked + (n === 1 ? "" : events(["Hi"])) + piece(event(refused)) + lastPiece)
+        ),
+        { stream, times: 2, model: "@evil-vertex/gemini-2.5-flash", headers }
+      )
+      const error = { message: expect.any(String), type, param: null, code }
+      expect(seen.answers.map(({ status }) => status)).toEqual([type === "api_error" ? 502 : 401, 200])
+      expect(JSON.parse(seen.bodies[0] ?? "")).toEqual({ error })
+      expect(streamed(seen.bodies[1] ?? "")).toEqual({ texts: ["Hi"], finish: [], errors: [error], done: false })
+    }
+  )
 
-  it("F14 a first event that is garbage is 502", async () => {
+  it("gateway stream: a first event that is garbage is 502 (F14)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.end(chunked + piece(event("%%%")) + lastPiece)),
       { stream }
@@ -208,7 +212,7 @@ describe("a stream through the gateway", () => {
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
-  it("F16 a coded stream is 502 and not read", async () => {
+  it("gateway stream: a coded stream is 502 and not read (F16)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\u001f\u008b")),
       { stream }
@@ -220,7 +224,7 @@ describe("a stream through the gateway", () => {
     ])
   })
 
-  it("F17 one endless line is given up at the bound of events", async () => {
+  it("gateway stream: one endless line is refused at the bound of events (F17)", async () => {
     let written = 0
     const endless = rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ")
@@ -243,7 +247,7 @@ describe("a stream through the gateway", () => {
     expect(written).toBeLessThan(50_000_000)
   })
 
-  it("F22 P6 any split of the bytes gives the same text", async () => {
+  it("gateway stream: any split of the bytes gives the same text (F22, P6)", async () => {
     const body = Buffer.from(event(gemini("smörgås ")) + event(gemini("日本語 🙂")) + event(gemini("", "STOP")))
     const split = rawServer((socket, _, n) => {
       socket.write(chunked)
@@ -265,7 +269,7 @@ describe("a stream through the gateway", () => {
     )
   })
 
-  it("F22 ten thousand events in one piece, and one of nine megabytes", async () => {
+  it("gateway stream: ten thousand events in one piece, and one of nine megabytes, are read (F22)", async () => {
     const long = "x".repeat(9_000_000)
     const seen = await throughGateway(
       rawServer(
@@ -285,7 +289,7 @@ describe("a stream through the gateway", () => {
     expect(streamed(seen.bodies[1] ?? "").texts.join("") === long).toBe(true)
   })
 
-  it("F22 an event of thirty megabytes is 502", async () => {
+  it("gateway stream: an event of thirty megabytes is 502 (F22)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(chunked + piece(event(gemini("x".repeat(30_000_000)))))),
       { stream }
@@ -297,7 +301,7 @@ describe("a stream through the gateway", () => {
     ])
   })
 
-  it("F23 M17 lines that are no data are passed over, and nothing of the head reaches the client", async () => {
+  it("gateway stream: lines other than data are skipped, and the upstream's head stays hidden (F23, M17)", async () => {
     const head = chunked.replace(
       "\r\n\r\n",
       "\r\ncontent-type: text/plain\r\nset-cookie: a=b\r\nconnection: keep-alive, x-secret\r\nx-secret: 1\r\n\r\n"
@@ -326,7 +330,7 @@ describe("a stream through the gateway", () => {
     ])
   })
 
-  it("F24 a redirect of a stream is never followed", async () => {
+  it("gateway stream: a redirect of a stream is never followed (F24)", async () => {
     let asked = 0
     const seen = await throughGateway(
       rawServer((socket) => {

@@ -1,4 +1,5 @@
-// F33 for Redis: whatever becomes of it, requests are served, hardly later than without it, and what is shared is shared again.
+// Tests Redis outages (F33): requests are served with little delay, and sharing resumes after the outage.
+// Must not run without a Redis: it is skipped there.
 import { randomUUID } from "node:crypto"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -30,7 +31,7 @@ const back = "Info Redis answers again: limits, circuits, signatures and cached 
 interface Gateway {
   readonly ask: (question: string) => Promise<string>
   readonly health: () => Promise<unknown>
-  /** What the service has said of itself once that is so many lines, without its reasons. */
+  /** The log lines of the service once there are this many, without their reasons. */
   readonly said: (lines: number) => Promise<ReadonlyArray<string>>
 }
 
@@ -91,12 +92,12 @@ interface World {
 }
 
 const relayed = (begin: "cut" | "stall" | "delay") => async (): Promise<World> => {
-  const { hostname, port } = new URL(redisUrl ?? "")
+  const { hostname, pathname, port } = new URL(redisUrl ?? "")
   const relay = await startRelay(hostname, Number(port || 6379))
   closing.push(relay.close)
   const faults = { cut: relay.cut, stall: relay.stall, delay: () => relay.delay(5_000) }
   return {
-    first: `redis://127.0.0.1:${relay.port}`,
+    first: `redis://127.0.0.1:${relay.port}${pathname}`,
     second: redisUrl ?? "",
     begin: faults[begin],
     end: relay.heal,
@@ -126,8 +127,8 @@ const faults: ReadonlyArray<readonly [name: string, start: () => Promise<World>]
     : [])
 ]
 
-describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
-  it("costs no request anything, and is shared again when it is back", async () => {
+describe.each(faults)("Redis that is %s (F33)", (_name, start) => {
+  it("Redis outage: no request fails, and sharing resumes after it (F33)", async () => {
     const world = await start()
     const upstream = await startUpstream()
     const gateway = await gatewayOn(upstream, world.first)
@@ -165,12 +166,12 @@ describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
   })
 })
 
-describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("F33 a Redis whose connections are all reset", () => {
-  it("is shared again without a request that failed", async () => {
-    const { hostname, port } = new URL(redisUrl ?? "")
+describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("Redis whose connections are all reset (F33)", () => {
+  it("Redis reset: sharing resumes without a failed request (F33)", async () => {
+    const { hostname, pathname, port } = new URL(redisUrl ?? "")
     const relay = await startRelay(hostname, Number(port || 6379))
     closing.push(relay.close)
-    const gateway = await gatewayOn(await startUpstream(), `redis://127.0.0.1:${relay.port}`)
+    const gateway = await gatewayOn(await startUpstream(), `redis://127.0.0.1:${relay.port}${pathname}`)
     const answers = []
     for (let n = 0; n < 20; n++) {
       if (n % 5 === 0) relay.reset()
@@ -181,8 +182,8 @@ describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("F33 a Redis whose 
   })
 })
 
-describe("a Redis that is not there when the service starts", () => {
-  it("is no reason not to start", async () => {
+describe("Redis that is absent when the service starts", () => {
+  it("absent Redis: the service starts without it (F33)", async () => {
     const gateway = await gatewayOn(await startUpstream(), "redis://:sekret@127.0.0.1:1")
     expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([
       health("degraded", "down"),
@@ -192,16 +193,19 @@ describe("a Redis that is not there when the service starts", () => {
     expect(await gateway.said(1)).toEqual([gone])
   })
 
-  it.runIf(saidWithoutServer("F33 Redis that comes later"))("is used when it comes", async () => {
-    const server = await startRedisServer()
-    closing.push(server.close)
-    await server.stop()
-    const upstream = await startUpstream()
-    const [gateway, other] = [await gatewayOn(upstream, server.url), await gatewayOn(upstream, server.url)]
-    expect(await gateway.ask("one")).toBe("200 MISS")
-    await server.start()
-    await reaches(gateway, health("ok", "ok"))
-    await reaches(other, health("ok", "ok"))
-    expect([await gateway.ask("two"), await other.ask("two")]).toEqual(["200 MISS", "200 HIT"])
-  })
+  it.runIf(saidWithoutServer("F33 Redis that comes later"))(
+    "absent Redis: is used once it is there (F33)",
+    async () => {
+      const server = await startRedisServer()
+      closing.push(server.close)
+      await server.stop()
+      const upstream = await startUpstream()
+      const [gateway, other] = [await gatewayOn(upstream, server.url), await gatewayOn(upstream, server.url)]
+      expect(await gateway.ask("one")).toBe("200 MISS")
+      await server.start()
+      await reaches(gateway, health("ok", "ok"))
+      await reaches(other, health("ok", "ok"))
+      expect([await gateway.ask("two"), await other.ask("two")]).toEqual(["200 MISS", "200 HIT"])
+    }
+  )
 })

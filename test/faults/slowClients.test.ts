@@ -1,4 +1,5 @@
-// Clients that take nothing, and more clients than there is room for, over real sockets.
+// Tests clients that read nothing, and more clients than connections allowed, over real sockets.
+// Must not look inside the gateway.
 import { connect, type Socket } from "node:net"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -27,7 +28,7 @@ const start = async (
 const body = (stream: boolean) =>
   JSON.stringify({ model: "@google/gemini-2.5-flash", stream, messages: [{ role: "user", content: "Hello" }] })
 
-/** A client that asks for a stream and reads only when it is told to. */
+/** A client that opens a stream and reads only on command. */
 const client = (url: string): { socket: Socket; closed: Promise<void> } => {
   const text = body(true)
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" }, () =>
@@ -62,7 +63,7 @@ const ask = async (url: string) => {
 }
 
 describe("slow clients", () => {
-  it("F28 TH17 a client that takes nothing is cut, and its upstream call with it, while others are served", async () => {
+  it("slow clients: one that reads nothing is cut with its call, while others are served (F28, TH17)", async () => {
     const { gateway, upstream } = await start(
       (socket, request) =>
         void (request.includes(":stream") ? endless(socket) : socket.write(fixed(gemini("Hi", "STOP")))),
@@ -78,7 +79,7 @@ describe("slow clients", () => {
     await gateway.close()
   })
 
-  it("F28 TH17 a client that waits for its upstream is not cut", async () => {
+  it("slow clients: a client that waits for its upstream is not cut (F28, TH17)", async () => {
     let answer = (): void => undefined
     const asked = new Promise<void>((resolve) => {
       answer = resolve
@@ -103,7 +104,7 @@ describe("slow clients", () => {
     await gateway.close()
   })
 
-  it("TH17 beyond the bound of connections nobody is let in, until one leaves", async () => {
+  it("slow clients: above the bound of connections, the next one waits until a client leaves (TH17)", async () => {
     const { gateway } = await start((socket) => void socket.write(fixed(gemini("Hi", "STOP"))), { connections: 2 })
     const port = Number(new URL(gateway.url).port)
     const opened = () =>

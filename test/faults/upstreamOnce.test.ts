@@ -1,4 +1,5 @@
-// Faults of one complete answer, over real sockets.
+// Tests the upstream client with the faults of one complete answer, over real sockets.
+// Must not depend on the gateway above the upstream client.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -30,8 +31,8 @@ const reset: Reason = {
   message: "The upstream closed the connection before its answer was complete."
 }
 
-describe("one answer", () => {
-  it.live("sends what was prepared, the credential, and nothing a proxy could misread", () =>
+describe("unary upstream calls", () => {
+  it.live("upstream call: sends the prepared request, the credential, and nothing a proxy could misread", () =>
     Effect.gen(function* () {
       const heads: Array<unknown> = []
       const server = yield* httpServer((request, response) => {
@@ -62,7 +63,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("keeps a connection for the next call", () =>
+  it.live("upstream call: keeps a connection for the next call", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
@@ -76,7 +77,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F1 a closed port is a refused connection", () =>
+  it.live("upstream call: a closed port is a refused connection (F1)", () =>
     Effect.gen(function* () {
       expect(yield* reasonOf(yield* closedPort)).toEqual({
         _tag: "Transport",
@@ -86,19 +87,21 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F2 a server that accepts and never answers: first-byte timer, and the socket is closed", () =>
-    Effect.gen(function* () {
-      const server = yield* netServer((socket) => void socket.resume())
-      expect(yield* reasonOf(server.url, { firstByteMillis: 50 })).toEqual({
-        _tag: "Timeout",
-        phase: "first_byte",
-        message: "The upstream accepted the request and did not begin to answer in time."
-      })
-      yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream call: a server that never answers ends by the first-byte timer, and the socket is closed (F2)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* netServer((socket) => void socket.resume())
+        expect(yield* reasonOf(server.url, { firstByteMillis: 50 })).toEqual({
+          _tag: "Timeout",
+          phase: "first_byte",
+          message: "The upstream accepted the request and did not begin to answer in time."
+        })
+        yield* Effect.promise(() => server.closed(1))
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F21 a TLS handshake that never comes to an end: connect timer", () =>
+  it.live("upstream call: a TLS handshake that never ends is stopped by the connect timer (F21)", () =>
     Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.resume())
       expect(yield* reasonOf(server.url.replace("http:", "https:"), { connectMillis: 50 })).toEqual({
@@ -109,7 +112,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F21 an answer that is not TLS is a TLS fault, which is never retried", () =>
+  it.live("upstream call: an answer that is not TLS is a TLS fault, which is never retried (F21)", () =>
     Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
       expect(yield* reasonOf(server.url.replace("http:", "https:"))).toEqual({
@@ -120,7 +123,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F4 a head and then a silent body: idle timer", () =>
+  it.live("upstream call: a head and then a silent body ends by the idle timer (F4)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab"))
       expect(yield* reasonOf(server.url, { idleMillis: 50 })).toEqual({
@@ -132,7 +135,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F6 a body that drips below the idle limit: total timer", () =>
+  it.live("upstream call: a body that drips below the idle limit ends by the total timer (F6)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 50000\r\n\r\n")
@@ -148,7 +151,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F7 a reset before the head on a new socket is told, not repeated", () =>
+  it.live("upstream call: a reset before the head on a new socket is reported, not repeated (F7)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.resetAndDestroy())
       expect(yield* reasonOf(server.url)).toEqual(reset)
@@ -159,14 +162,14 @@ describe("one answer", () => {
   const cut: ReadonlyArray<readonly [string, string]> = [
     ["F8 a reset inside the body", 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"a":1}'],
     [
-      "F10 a content-length that is too long",
+      "a content-length that is too long (F10)",
       'HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{"a":1}'
     ],
     ["F10 no terminator of the chunks", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n'],
     ["F10 a chunk size that is no number", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n{"a":1}\r\n']
   ]
   for (const [name, bytes] of cut) {
-    it.live(`${name} is a broken connection, never part of an answer`, () =>
+    it.live(`upstream call: ${name} is a broken connection, never part of an answer`, () =>
       Effect.gen(function* () {
         const server = yield* rawServer((socket) => void socket.end(bytes))
         expect(yield* reasonOf(server.url)).toEqual(reset)
@@ -174,18 +177,20 @@ describe("one answer", () => {
     )
   }
 
-  it.live("F10 a content-length that is too short ends the answer there and the connection with it", () =>
-    Effect.gen(function* () {
-      const server = yield* rawServer(
-        (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n12345")
-      )
-      expect(yield* reasonOf(server.url)).toBe("12")
-      expect(yield* reasonOf(server.url)).toBe("12")
-      expect(server.accepted()).toBe(2)
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream call: a content-length that is too short ends the answer there and the connection with it (F10)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* rawServer(
+          (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n12345")
+        )
+        expect(yield* reasonOf(server.url)).toBe("12")
+        expect(yield* reasonOf(server.url)).toBe("12")
+        expect(server.accepted()).toBe(2)
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F15 five megabytes of HTML with 502 keep their status and the bound of errors", () =>
+  it.live("upstream call: five megabytes of HTML with 502 keep their status and the bound of errors (F15)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
@@ -203,7 +208,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F8 a status outlives its broken body", () =>
+  it.live("upstream call: a status is kept when its body is broken (F8)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end("HTTP/1.1 503 X\r\ncontent-length: 50\r\n\r\nbusy"))
       expect(yield* reasonOf(server.url)).toEqual({ _tag: "Internal", status: 503, message: "4 bytes: busy" })
@@ -217,7 +222,7 @@ describe("one answer", () => {
     ["br", gzipSync(Buffer.alloc(1_000_000))]
   ]
   for (const [coding, body] of encodings) {
-    it.live(`F16 an answer declared ${coding} (${body.length} bytes) is not read`, () =>
+    it.live(`upstream call: an answer declared ${coding} (${body.length} bytes) is not read (F16)`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((request, response) => {
           request.resume()
@@ -232,7 +237,7 @@ describe("one answer", () => {
     )
   }
 
-  it.live("F16 the status of an encoded error counts, its body does not", () =>
+  it.live("upstream call: an encoded error keeps its status and drops its body (F16)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
@@ -247,7 +252,7 @@ describe("one answer", () => {
     kind: "too_large",
     message: "The upstream sent an answer larger than the limit."
   }
-  it.live("F17 an answer over the bound, announced or not", () =>
+  it.live("upstream call: an answer over the bound is refused, announced or not (F17)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
@@ -262,7 +267,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F17 a thousand long headers", () =>
+  it.live("upstream call: a thousand long headers are refused (F17)", () =>
     Effect.gen(function* () {
       const headers = Array.from({ length: 1_000 }, (_, i) => `x-${i}: ${"v".repeat(50)}\r\n`).join("")
       const server = yield* rawServer(
@@ -272,7 +277,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F24 an early hint is passed over, a redirect is not followed", () =>
+  it.live("upstream call: an early hint is skipped, and a redirect is not followed (F24)", () =>
     Effect.gen(function* () {
       const trap = yield* netServer(() => {})
       const server = yield* rawServer((socket, _, n) => {
@@ -288,7 +293,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("an answer that is not HTTP", () =>
+  it.live("upstream call: an answer that is not HTTP is a broken connection", () =>
     Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.end("SSH-2.0-OpenSSH_9.2\r\n"))
       expect(yield* reasonOf(server.url)).toEqual({
@@ -299,28 +304,30 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F25 a kept socket that is closed just as it is used: one silent retry on a new socket", () =>
-    Effect.gen(function* () {
-      let calls = 0
-      const server = yield* netServer((socket) => {
-        let mine = 0
-        socket.on("data", () => {
-          calls++
-          // The second request of every socket meets a closed door, after it was read.
-          if (++mine === 2) socket.destroy()
-          else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nkeep-alive: timeout=60\r\n\r\nok")
+  it.live(
+    "upstream call: a kept socket that closes just as it is used gets one silent retry on a new socket (F25)",
+    () =>
+      Effect.gen(function* () {
+        let calls = 0
+        const server = yield* netServer((socket) => {
+          let mine = 0
+          socket.on("data", () => {
+            calls++
+            // The second request of every socket meets a closed door, after it was read.
+            if (++mine === 2) socket.destroy()
+            else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nkeep-alive: timeout=60\r\n\r\nok")
+          })
         })
-      })
-      for (let i = 0; i < 300; i++) {
-        expect(yield* reasonOf(server.url)).toBe("ok")
-        yield* turn
-      }
-      // Every second call is the second one of its socket and is made twice.
-      expect(calls).toBe(450)
-    }).pipe(Effect.provide(real))
+        for (let i = 0; i < 300; i++) {
+          expect(yield* reasonOf(server.url)).toBe("ok")
+          yield* turn
+        }
+        // Every second call is the second one of its socket and is made twice.
+        expect(calls).toBe(450)
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F25 a retry happens once: a server that always closes is a broken connection", () =>
+  it.live("upstream call: a retry happens once: a server that always closes is a broken connection (F25)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket, _, n) => {
         if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
@@ -333,7 +340,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F25 a kept socket that is cut after the first byte of an answer is not retried", () =>
+  it.live("upstream call: a kept socket that is cut after the first byte of an answer is not retried (F25)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket, _, n) => {
         if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
@@ -346,7 +353,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F26 a caller who leaves while waiting closes the upstream socket", () =>
+  it.live("upstream call: a caller who leaves while waiting closes the upstream socket (F26)", () =>
     Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.resume())
       const waiting = yield* Effect.forkChild(once(server.url))

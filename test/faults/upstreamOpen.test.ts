@@ -1,4 +1,5 @@
-// Faults of a stream, over real sockets.
+// Tests the upstream client with the faults of a stream, over real sockets.
+// Must not depend on the gateway above the upstream client.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -48,8 +49,8 @@ const truncated: Reason = {
   message: "The upstream closed the connection in the middle of its answer."
 }
 
-describe("a stream", () => {
-  it.live("all pieces of one network read come out as one array", () =>
+describe("upstream streams", () => {
+  it.live("upstream stream: all pieces of one network read come out as one array", () =>
     Effect.gen(function* () {
       const server = yield* rawServer(
         (socket) => void socket.end(chunked + piece("a\n") + piece("b\nc\n") + piece("END\n") + "0\r\n\r\n")
@@ -58,7 +59,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F5 a first event and then silence: idle timer after what came", () =>
+  it.live("upstream stream: a first event and then silence ends by the idle timer after that event (F5)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write(chunked + piece("a\n")))
       expect(yield* outcome(server.url, { idleMillis: 50 })).toEqual({
@@ -69,7 +70,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F5 a head without an event falls under the first-byte timer", () =>
+  it.live("upstream stream: a head without an event falls under the first-byte timer (F5)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write(chunked))
       expect(yield* outcome(server.url, { firstByteMillis: 50 })).toEqual({
@@ -84,7 +85,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F6 a stream that drips for ever: total timer", () =>
+  it.live("upstream stream: a stream that drips forever ends by the total timer (F6)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => {
         socket.write(chunked)
@@ -101,7 +102,7 @@ describe("a stream", () => {
   )
 
   for (const count of [1, 10, 1_000]) {
-    it.live(`F9 a reset after ${count} events: those in order, then a cut answer`, () =>
+    it.live(`upstream stream: a reset after ${count} events gives those in order, then a cut answer (F9)`, () =>
       Effect.gen(function* () {
         const sent = Array.from({ length: count }, (_, i) => `event ${i}`)
         const server = yield* rawServer((socket) => {
@@ -115,7 +116,7 @@ describe("a stream", () => {
     )
   }
 
-  it.live("F9 a reset before the first event can be tried again", () =>
+  it.live("upstream stream: a reset before the first event can be retried (F9)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end(chunked))
       expect(yield* outcome(server.url)).toEqual({
@@ -129,7 +130,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F10 no terminator, or fewer bytes than announced", () =>
+  it.live("upstream stream: no terminator, or fewer bytes than announced, is a cut answer (F10)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer(
         (socket, _, n) =>
@@ -140,7 +141,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F12 a proper end without the finish the machine waits for is its own failure", () =>
+  it.live("upstream stream: a proper end without the expected finish is its own failure (F12)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end(`${chunked}${piece("a\n")}0\r\n\r\n`))
       expect(yield* outcome(server.url)).toEqual({
@@ -150,37 +151,41 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F13 a failure as first event fails before any chunk, a later one after those before it", () =>
-    Effect.gen(function* () {
-      const server = yield* rawServer(
-        (socket, _, n) =>
-          void socket.end(`${chunked}${piece(n === 1 ? "FAIL\nnever\n" : "a\nb\nFAIL\nnever\n")}0\r\n\r\n`)
-      )
-      const failed: Reason = {
-        _tag: "Overloaded",
-        code: "upstream_unavailable",
-        message: "The upstream has no capacity."
-      }
-      expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: failed })
-      expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b"]], broken: failed })
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream stream: a failure as first event fails before any chunk, a later one after those before it (F13)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* rawServer(
+          (socket, _, n) =>
+            void socket.end(`${chunked}${piece(n === 1 ? "FAIL\nnever\n" : "a\nb\nFAIL\nnever\n")}0\r\n\r\n`)
+        )
+        const failed: Reason = {
+          _tag: "Overloaded",
+          code: "upstream_unavailable",
+          message: "The upstream has no capacity."
+        }
+        expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: failed })
+        expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b"]], broken: failed })
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F15 a refused stream keeps its status, its advice and a bounded body, and gives its socket up", () =>
-    Effect.gen(function* () {
-      const server = yield* httpServer((request, response) => {
-        request.resume()
-        response.writeHead(503, { "retry-after": "2" }).end("x".repeat(5_000_000))
-      })
-      expect(yield* outcome(server.url)).toEqual({
-        arrays: [],
-        refused: { _tag: "Internal", status: 503, message: `1000 bytes: ${"x".repeat(20)}`, retryAfterMillis: 2_000 }
-      })
-      yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream stream: a refused stream keeps its status, its advice and a bounded body, and closes its socket (F15)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* httpServer((request, response) => {
+          request.resume()
+          response.writeHead(503, { "retry-after": "2" }).end("x".repeat(5_000_000))
+        })
+        expect(yield* outcome(server.url)).toEqual({
+          arrays: [],
+          refused: { _tag: "Internal", status: 503, message: `1000 bytes: ${"x".repeat(20)}`, retryAfterMillis: 2_000 }
+        })
+        yield* Effect.promise(() => server.closed(1))
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F16 an encoded stream is not read", () =>
+  it.live("upstream stream: an encoded stream is not read (F16)", () =>
     Effect.gen(function* () {
       const server = yield* rawServer(
         (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b")
@@ -197,29 +202,31 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F22 one byte at a time, splits inside characters, ten thousand events in one piece", () =>
-    Effect.gen(function* () {
-      const text = "smörgås\n日本語\n🙂🙃\nEND\n"
-      const many = `${Array.from({ length: 10_000 }, (_, i) => String(i)).join("\n")}\nEND\n`
-      const server = yield* rawServer((socket, _, n) => {
-        if (n === 2) return void socket.end(`${chunked}${piece(many)}0\r\n\r\n`)
-        socket.write(chunked)
-        const bytes = [...Buffer.from(text)]
-        const next = () => {
-          const byte = bytes.shift()
-          if (byte === undefined) return void socket.end("0\r\n\r\n")
-          socket.write(Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")]), () =>
-            setImmediate(next)
-          )
-        }
-        next()
-      })
-      expect((yield* outcome(server.url)).arrays.flat()).toEqual(["smörgås", "日本語", "🙂🙃"])
-      expect((yield* outcome(server.url)).arrays.flat()).toEqual(many.split("\n").slice(0, -2))
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream stream: one byte per read, splits inside characters, ten thousand events in one piece are read (F22)",
+    () =>
+      Effect.gen(function* () {
+        const text = "smörgås\n日本語\n🙂🙃\nEND\n"
+        const many = `${Array.from({ length: 10_000 }, (_, i) => String(i)).join("\n")}\nEND\n`
+        const server = yield* rawServer((socket, _, n) => {
+          if (n === 2) return void socket.end(`${chunked}${piece(many)}0\r\n\r\n`)
+          socket.write(chunked)
+          const bytes = [...Buffer.from(text)]
+          const next = () => {
+            const byte = bytes.shift()
+            if (byte === undefined) return void socket.end("0\r\n\r\n")
+            socket.write(Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")]), () =>
+              setImmediate(next)
+            )
+          }
+          next()
+        })
+        expect((yield* outcome(server.url)).arrays.flat()).toEqual(["smörgås", "日本語", "🙂🙃"])
+        expect((yield* outcome(server.url)).arrays.flat()).toEqual(many.split("\n").slice(0, -2))
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F24 a redirect of a stream is not followed", () =>
+  it.live("upstream stream: a redirect of a stream is not followed (F24)", () =>
     Effect.gen(function* () {
       const trap = yield* netServer(() => {})
       const server = yield* rawServer(
@@ -233,33 +240,35 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("F26 a caller who leaves closes the socket: waiting for the head, for the first event, in the middle", () =>
-    Effect.gen(function* () {
-      const asked: Array<() => void> = []
-      const server = yield* rawServer((socket, request) => {
-        if (request.startsWith("POST /event")) socket.write(chunked)
-        if (request.startsWith("POST /middle")) socket.write(chunked + piece("a\n"))
-        asked.shift()?.()
-      })
-      for (const [n, path] of [
-        [1, "/head"],
-        [2, "/event"]
-      ] as const) {
-        const arrived = new Promise<void>((resolve) => asked.push(resolve))
-        const waiting = yield* Effect.forkChild(Effect.scoped(open(server.url + path)))
-        yield* Effect.promise(() => arrived)
-        yield* Fiber.interrupt(waiting)
-        yield* Effect.promise(() => server.closed(n))
-      }
-      const scope = yield* Scope.make()
-      const stream = yield* Scope.provide(open(`${server.url}/middle`), scope)
-      expect(yield* Stream.runCollect(Stream.take(stream, 1))).toEqual(["a"])
-      yield* Scope.close(scope, Exit.void)
-      yield* Effect.promise(() => server.closed(3))
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream stream: a caller who leaves closes the socket: before the head, before the first event, in the middle (F26)",
+    () =>
+      Effect.gen(function* () {
+        const asked: Array<() => void> = []
+        const server = yield* rawServer((socket, request) => {
+          if (request.startsWith("POST /event")) socket.write(chunked)
+          if (request.startsWith("POST /middle")) socket.write(chunked + piece("a\n"))
+          asked.shift()?.()
+        })
+        for (const [n, path] of [
+          [1, "/head"],
+          [2, "/event"]
+        ] as const) {
+          const arrived = new Promise<void>((resolve) => asked.push(resolve))
+          const waiting = yield* Effect.forkChild(Effect.scoped(open(server.url + path)))
+          yield* Effect.promise(() => arrived)
+          yield* Fiber.interrupt(waiting)
+          yield* Effect.promise(() => server.closed(n))
+        }
+        const scope = yield* Scope.make()
+        const stream = yield* Scope.provide(open(`${server.url}/middle`), scope)
+        expect(yield* Stream.runCollect(Stream.take(stream, 1))).toEqual(["a"])
+        yield* Scope.close(scope, Exit.void)
+        yield* Effect.promise(() => server.closed(3))
+      }).pipe(Effect.provide(real))
   )
 
-  it.live("F22 F28 what comes while a reader gives way to others is not lost, nor is the end", () =>
+  it.live("upstream stream: nothing is lost while a reader yields to others, nor is the end (F22, F28)", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 40 }, (_, n) => `${n} ${"x".repeat(4_000)}`)
       const server = yield* rawServer((socket) => {
@@ -294,26 +303,28 @@ describe("a stream", () => {
     )
   )
 
-  it.live("F28 what is not pulled stays with the upstream, and silence of ours is not its silence", () =>
-    Effect.gen(function* () {
-      let written = 0
-      const line = `${"x".repeat(65_000)}\n`
-      const server = yield* rawServer((socket) => {
-        socket.write(chunked)
-        const more = () => {
-          while (written++ < 2_000) if (!socket.write(piece(line))) return
-          socket.end(`${piece("END\n")}0\r\n\r\n`)
-        }
-        socket.on("drain", more)
-        more()
-      })
-      const stream = yield* open(server.url, { idleMillis: 400, totalMillis: 60_000 })
-      // The passing of time is what is tested: nothing is pulled for longer than the idle timer. Loopback buffers hold a few megabytes, not 130.
-      yield* Effect.sleep(600)
-      expect(written).toBeLessThan(400)
-      let count = 0
-      yield* Stream.runForEach(stream, () => Effect.sync(() => count++))
-      expect(count).toBe(2_000)
-    }).pipe(Effect.provide(real))
+  it.live(
+    "upstream stream: back-pressure reaches the upstream, and a paused reader is not an idle upstream (F28)",
+    () =>
+      Effect.gen(function* () {
+        let written = 0
+        const line = `${"x".repeat(65_000)}\n`
+        const server = yield* rawServer((socket) => {
+          socket.write(chunked)
+          const more = () => {
+            while (written++ < 2_000) if (!socket.write(piece(line))) return
+            socket.end(`${piece("END\n")}0\r\n\r\n`)
+          }
+          socket.on("drain", more)
+          more()
+        })
+        const stream = yield* open(server.url, { idleMillis: 400, totalMillis: 60_000 })
+        // The passing of time is what is tested: nothing is pulled for longer than the idle timer. Loopback buffers hold a few megabytes, not 130.
+        yield* Effect.sleep(600)
+        expect(written).toBeLessThan(400)
+        let count = 0
+        yield* Stream.runForEach(stream, () => Effect.sync(() => count++))
+        expect(count).toBe(2_000)
+      }).pipe(Effect.provide(real))
   )
 })

@@ -1,4 +1,5 @@
-// The memory that calls use, over real sockets: bodies, answers and long lines are counted, given back, and refused where there is no room.
+// Tests the memory of upstream calls, over real sockets: bodies, answers and long lines are counted and released.
+// Must not depend on the gateway above the upstream client.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,8 +46,8 @@ const ofKey = {
 }
 const ofAll = { _tag: "NoRoom", shortage: "all", message: "The gateway has no memory left for the call." }
 
-describe("one answer", () => {
-  it.live("counts the body during the call, and the answer until its request ends (TH19)", () =>
+describe("memory of one answer", () => {
+  it.live("upstream memory: counts the body during the call, and the answer until its request ends (TH19)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_request, response) => response.end("x".repeat(1_000)))
       const { room, seen } = roomOf(2_000)
@@ -55,7 +56,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("an answer that finds no room ends the call", () =>
+  it.live("upstream memory: an answer over the limit ends the call", () =>
     Effect.gen(function* () {
       const server = yield* rawServer(
         (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + "x".repeat(5_000))
@@ -66,7 +67,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("a body that finds no room is not sent", () =>
+  it.live("upstream memory: a body over the limit is not sent", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_request, response) => response.end("fine"))
       expect(yield* once(server.url, roomOf(bodyBytes - 1).room)).toEqual({ ...ofKey, isUncalled: true })
@@ -74,7 +75,7 @@ describe("one answer", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("a call that fails gives its body back", () =>
+  it.live("upstream memory: a failed call releases its body", () =>
     Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.destroy())
       const { room, seen } = roomOf(1_000)
@@ -88,7 +89,7 @@ describe("one answer", () => {
   )
 })
 
-describe("a stream", () => {
+describe("memory of a stream", () => {
   const long = "y".repeat(300_000)
   const streamOf = (url: string, room: Room) =>
     Effect.match(
@@ -102,7 +103,7 @@ describe("a stream", () => {
       { onFailure: ({ reason }) => reason, onSuccess: (some) => some.map(({ length }) => length) }
     )
 
-  it.live("a long line is counted until it ends, short ones are not (TH19)", () =>
+  it.live("upstream memory: a long line is counted until it ends, short ones are not (TH19)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_request, response) => {
         response.write("a\nb\n")
@@ -114,7 +115,7 @@ describe("a stream", () => {
     }).pipe(Effect.provide(real))
   )
 
-  it.live("a long line that finds no room ends the stream", () =>
+  it.live("upstream memory: a long line over the limit ends the stream", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_request, response) => {
         response.write("a\n")

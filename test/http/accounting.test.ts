@@ -1,4 +1,5 @@
-// What is said of a request when it has ended, for requests of each kind: the exact line, the metrics, the lists.
+// Tests the accounting of ended requests: the exact log line, metric and request record for each kind of request.
+// Must not depend on the units of accounting: requests go through the whole service.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import * as Layer from "effect/Layer"
 import { MetricsAccess } from "../../src/http/routes/MetricsHandlers.ts"
@@ -79,20 +80,20 @@ const once = async (
   return { status, lines: facts(await gateway.lines()) }
 }
 
-describe("one line for a request of each kind", () => {
-  it("chat", async () => {
+describe("log lines of successful requests", () => {
+  it("accounting: a chat leaves one request line", async () => {
     const { lines } = await once(() => replying(gemini), "/v1/chat/completions", {
       model: "@google/gemini-2.5-flash",
       messages
     })
     expect(lines).toEqual([
-      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,' +
         '"cost_usd":0.000496,"key_id":"test"}'
     ])
   })
 
-  it("chat, streamed", async () => {
+  it("accounting: a streamed chat leaves one request line", async () => {
     const { candidates: _candidates, ...counts } = gemini
     const chunks = frames(
       { candidates: [text("Hi")] },
@@ -105,13 +106,13 @@ describe("one line for a request of each kind", () => {
       messages
     })
     expect(lines).toEqual([
-      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":7,"ttft_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,' +
         '"cost_usd":0.000496,"key_id":"test"}'
     ])
   })
 
-  it("messages", async () => {
+  it("accounting: a message leaves one request line", async () => {
     const { lines } = await once(() => replying(claude), "/v1/messages", {
       model: "@vertex-ai/claude-sonnet-4-6",
       max_tokens: 9,
@@ -124,7 +125,7 @@ describe("one line for a request of each kind", () => {
     ])
   })
 
-  it("messages, streamed", async () => {
+  it("accounting: a streamed message leaves one request line", async () => {
     const { usage, ...message } = claude
     const chunks = named(
       { type: "message_start", message: { ...message, content: [], usage: { ...usage, output_tokens: 1 } } },
@@ -147,7 +148,7 @@ describe("one line for a request of each kind", () => {
     ])
   })
 
-  it("an answer from the cache, which called nobody and cost nothing", async () => {
+  it("accounting: an answer from the cache makes no upstream call and costs nothing", async () => {
     const { candidates: _candidates, ...counts } = gemini
     const chunks = frames({ candidates: [text("Hi", "STOP")], ...counts })
     for (const stream of [false, true]) {
@@ -175,7 +176,7 @@ describe("one line for a request of each kind", () => {
     }
   })
 
-  it("embeddings", async () => {
+  it("accounting: embeddings leave one request line", async () => {
     const predictions = ["a", "b"].map(() => ({
       embeddings: { values: [0.5], statistics: { token_count: 500_000, truncated: false } }
     }))
@@ -189,7 +190,7 @@ describe("one line for a request of each kind", () => {
     ])
   })
 
-  it("pictures paid by the piece", async () => {
+  it("accounting: images are paid per image", async () => {
     const picture = { mimeType: "image/png", bytesBase64Encoded: "AAAA" }
     const { lines } = await once(() => replying({ predictions: [picture, picture] }), "/v1/images/generations", {
       model: "@vertex-ai/imagen-3.0-generate-001",
@@ -197,23 +198,23 @@ describe("one line for a request of each kind", () => {
       prompt: "A cat"
     })
     expect(lines).toEqual([
-      '{"level":"info","msg":"request","route":"/v1/images/generations","status":200,"provider":"vertex-ai","model":"imagen-3.0-generate-001","target":0,' +
+      '{"level":"info","msg":"request","route":"/v1/images/generations","status":200,"provider":"vertex-ai","model":"imagen-3.0-generate-001","target":0,"model_warning":"deprecated; successor=gemini-3.1-flash-image",' +
         '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":0,"output_tokens":0,"cost_usd":0.08,"key_id":"test"}'
     ])
   })
 
-  it("counting tokens costs nothing and uses none", async () => {
+  it("accounting: a token count costs nothing and uses no tokens", async () => {
     const { lines } = await once(() => replying({ totalTokens: 5 }), "/v1/chat/completions/count_tokens", {
       model: "@google/gemini-2.5-flash",
       messages
     })
     expect(lines).toEqual([
-      '{"level":"info","msg":"request","route":"/v1/chat/completions/count_tokens","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+      '{"level":"info","msg":"request","route":"/v1/chat/completions/count_tokens","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"key_id":"test"}'
     ])
   })
 
-  it("a dry run calls nobody", async () => {
+  it("accounting: a dry run makes no upstream call", async () => {
     const { lines } = await once(
       () => replying(gemini),
       "/v1/chat/completions",
@@ -226,8 +227,8 @@ describe("one line for a request of each kind", () => {
   })
 })
 
-describe("requests that fail", () => {
-  it("at the upstream: one line for the call, one for the request", async () => {
+describe("log lines of failed requests", () => {
+  it("accounting: an upstream failure leaves one line for the call and one for the request", async () => {
     const { lines, status } = await once(
       () => ({
         status: 429,
@@ -239,12 +240,12 @@ describe("requests that fail", () => {
     expect(status).toBe(429)
     expect(lines).toEqual([
       '{"level":"warn","msg":"attempt","provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":429,"duration_ms":1,"error_code":"rate_limit_exceeded"}',
-      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":429,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":429,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":false,"duration_ms":3,"overhead_ms":2,"key_id":"test","error_code":"rate_limit_exceeded"}'
     ])
   })
 
-  it("a call that is repeated and then goes elsewhere: a line for each failure, who answered in the end, and why it took so many", async () => {
+  it("accounting: retries and a fallback leave a line per failure, the answering target, and the reasons", async () => {
     let calls = 0
     const overloaded = { status: 503, chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}'] }
     const gateway = accountedGateway(() => (++calls < 3 ? overloaded : replying(gemini)), {
@@ -271,7 +272,7 @@ describe("requests that fail", () => {
     expect(lines).toEqual([
       attempt(1),
       attempt(2),
-      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"vertex-ai","model":"gemini-2.5-pro","target":1,' +
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"vertex-ai","model":"gemini-2.5-pro","target":1,"model_warning":"deprecated; shutdown=2027-03-31; successor=gemini-3.8-flash",' +
         '"attempts":3,"stream":false,"cache":"DISABLED","duration_ms":7,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,"cost_usd":0.002025,"key_id":"test"}'
     ])
     expect(counted).toEqual([
@@ -283,7 +284,7 @@ describe("requests that fail", () => {
     ])
   })
 
-  it("behind the first byte: the status is out, the code tells, and what was counted so far is paid", async () => {
+  it("accounting: a failure after the first byte keeps its status, has its code, and pays its counts so far", async () => {
     const chunks = frames(
       {
         candidates: [text("Hi")],
@@ -298,7 +299,7 @@ describe("requests that fail", () => {
     })
     expect(status).toBe(200)
     expect(lines).toEqual([
-      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":10,' +
         '"cost_usd":0.000325,"key_id":"test","error_code":"upstream_error"}'
     ])
@@ -320,18 +321,18 @@ describe("requests that fail", () => {
       '{"level":"warn","msg":"request","route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"error_code":"unknown_url"}'
     ],
     [
-      "for a slug nobody has",
+      "for an unknown slug",
       "/v1/chat/completions",
       { "x-gateway-provider": "nobody" },
       404,
       '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":404,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test","error_code":"provider_not_found"}'
     ]
-  ])("%s", async (_, path, headers, wanted, line) => {
+  ])("accounting: a refused request leaves one line: %s", async (_, path, headers, wanted, line) => {
     const { lines, status } = await once(() => replying(gemini), path, { model: "secret-model", messages }, headers)
     expect([status, lines]).toEqual([wanted, [line]])
   })
 
-  it("TH31 a trace id that would end its string does not", async () => {
+  it("accounting: a trace id with a quote cannot end its string in the line (TH31)", async () => {
     const gateway = accountedGateway(() => replying(gemini))
     await settled(gateway, () =>
       gateway.post(
@@ -344,7 +345,7 @@ describe("requests that fail", () => {
     expect(JSON.parse(line)).toMatchObject({ trace_id: 'a","b":"\\' })
   })
 
-  it("least level: what is below it is not written", async () => {
+  it("accounting: lines below the least level are not written", async () => {
     const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }), {
       settings: { log: { format: "json", level: "error" } }
     })
@@ -356,7 +357,7 @@ describe("requests that fail", () => {
   })
 })
 
-describe("a model goes by its id", () => {
+describe("model names in accounting", () => {
   const message = replying({
     type: "message",
     id: "m",
@@ -372,7 +373,7 @@ describe("a model goes by its id", () => {
   const loggedModels = async (gateway: AccountedGateway) =>
     (await gateway.lines()).map((line): unknown => JSON.parse(line).model).filter((model) => model !== undefined)
 
-  it("in sums, metrics, list and log, whichever of its spellings was sent", async () => {
+  it("accounting: every spelling of a model appears as its id in sums, metrics, list and log", async () => {
     const gateway = accountedGateway(() => message)
     const spellings = [
       "anthropic.claude-sonnet-4@20250514",
@@ -396,7 +397,7 @@ describe("a model goes by its id", () => {
     expect(await loggedModels(gateway)).toEqual(spellings.map(() => id))
   })
 
-  it("an unknown one is one of the others in sums and metrics, and goes by its id in list and log (TH32)", async () => {
+  it("accounting: an unknown model is other in sums and metrics, and has its id in list and log (TH32)", async () => {
     const gateway = accountedGateway(() => replying(gemini))
     for (const name of ["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"])
       await settled(gateway, () => gateway.post("/v1/chat/completions", { model: `@google/${name}`, messages }))
@@ -407,7 +408,7 @@ describe("a model goes by its id", () => {
     expect(await loggedModels(gateway)).toEqual(["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"])
   })
 
-  it("a circuit as well", async () => {
+  it("accounting: a circuit is labelled with the model's id", async () => {
     const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }))
     const config = { provider: "@vertex-ai", cb_config: { failure_threshold: 1, cooldown_interval: 30_000 } }
     const body = { model: "anthropic.claude-sonnet-4@20250514", max_tokens: 10, messages }
@@ -419,7 +420,7 @@ describe("a model goes by its id", () => {
   })
 })
 
-it("a stream that is cut before anything was counted is listed by what passed", async () => {
+it("accounting: a stream cut before any count is listed with the usage that passed", async () => {
   const chunks = frames({ candidates: [text("x".repeat(400))], usageMetadata: { trafficType: "ON_DEMAND" } })
   const gateway = accountedGateway(() => ({ status: 200, chunks, fault: "reset" }))
   await settled(gateway, () =>
@@ -435,8 +436,8 @@ it("a stream that is cut before anything was counted is listed by what passed", 
 const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
   lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
 
-describe("metrics", () => {
-  it("tell keys apart only where the operator says so", async () => {
+describe("metrics of requests", () => {
+  it("metrics: key labels appear only where the operator asks for them", async () => {
     const gateway = accountedGateway(() => replying(gemini), { settings: { keyLabel: true } })
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
     const lines = await gateway.metrics()
@@ -453,7 +454,7 @@ describe("metrics", () => {
     ])
   })
 
-  it("of one request, in full", async () => {
+  it("metrics: one request moves exactly its own series", async () => {
     const gateway = accountedGateway(() => replying(gemini))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
     const lines = await gateway.metrics()
@@ -477,6 +478,7 @@ describe("metrics", () => {
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="input"} 1`,
       `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="output"} 100`,
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="output"} 1`,
+      'gateway_model_warnings_total{provider="google",model="gemini-2.5-flash",stage="shut_down"} 1',
       'gateway_cost_usd_total{provider="google",model="gemini-2.5-flash"} 0.000496'
     ])
     expect(lines.filter((line) => line.startsWith("gateway_overhead"))).toEqual([
@@ -504,7 +506,7 @@ describe("metrics", () => {
     ])
   })
 
-  it("of a stream: time to first token, to first chunk, between chunks and per token", async () => {
+  it("metrics: a stream records time to first token, to first chunk, between chunks and per token", async () => {
     const { candidates: _candidates, ...counts } = gemini
     const chunks = frames(
       { candidates: [text("Hi")] },
@@ -537,7 +539,7 @@ describe("metrics", () => {
     ])
   })
 
-  it("of failures: by class of status, outcome and tag, never by what a client wrote", async () => {
+  it("metrics: failures are labelled by status class, outcome and tag, never by text from a client", async () => {
     const gateway = accountedGateway(() => ({
       status: 503,
       chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}']
@@ -567,7 +569,7 @@ describe("metrics", () => {
     ])
   })
 
-  it("no series has a label that is not listed, or a name that is not", async () => {
+  it("metrics: every series has a listed name and listed labels", async () => {
     const gateway = accountedGateway(({ url }) =>
       url.includes("stream") ? { status: 200, chunks: frames(gemini) } : replying(gemini)
     )
@@ -585,7 +587,7 @@ describe("metrics", () => {
     await gateway.dispose()
   })
 
-  it("a scraper is told their format, and needs no key unless the operator says so", async () => {
+  it("metrics: the scrape names its format and needs a key only where the operator asks for one", async () => {
     const open = accountedGateway(() => replying(gemini))
     const answer = await open.send("/metrics")
     expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")]).toEqual([
@@ -606,7 +608,7 @@ describe("metrics", () => {
   })
 })
 
-it("TH21, P10 nothing a caller or an upstream writes is in a line, a metric or a list", async () => {
+it("accounting: nothing a caller or an upstream writes is in a line, a metric or a list (TH21, P10)", async () => {
   const canary = (n: number) => `canary${n}zzz`
   const gateway = accountedGateway(({ url }) =>
     url.includes(":stream")
@@ -653,8 +655,8 @@ it("TH21, P10 nothing a caller or an upstream writes is in a line, a metric or a
   expect([said.match(/canary\d+/g), said.includes(gatewayKey), said.includes(adminKey)]).toEqual([null, false, false])
 })
 
-describe("turned off", () => {
-  it("accounting: false leaves no line, no series, no list", async () => {
+describe("accounting turned off", () => {
+  it("accounting: accounting: false leaves no line, no series and no list", async () => {
     const gateway = accountedGateway(() => replying(gemini), { settings: { accounting: false } })
     const answer = await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages })
     expect(answer.status).toBe(200)
@@ -665,7 +667,7 @@ describe("turned off", () => {
     ])
   })
 
-  it("log.format off writes nothing, and counts on", async () => {
+  it("accounting: log.format off writes no lines and keeps counting", async () => {
     const gateway = accountedGateway(() => replying(gemini), { settings: { log: { format: "off" } } })
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_requests_total"))).toHaveLength(1)

@@ -1,4 +1,5 @@
-// GET /admin/v1/requests and /admin/v1/usage through the whole service, and who may ask.
+// Tests GET /admin/v1/requests and /admin/v1/usage through the whole service, and the keys that may call them.
+// Must not depend on how requests are stored.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"
@@ -78,8 +79,8 @@ const failed = {
   attempts: [{ ...attempt, upstream_status: 503, error_code: "upstream_unavailable" }]
 }
 
-describe("requests", () => {
-  it("the newest first, in full; what the API for models did not serve is not among them", async () => {
+describe("list of requests", () => {
+  it("admin requests: are listed newest first and in full, without requests to other APIs", async () => {
     expect(await gateway.admin("/admin/v1/requests")).toEqual({
       object: "list",
       data: [answered("c"), failed, answered("a")],
@@ -87,7 +88,7 @@ describe("requests", () => {
     })
   })
 
-  it("by filter and page", async () => {
+  it("admin requests: are filtered and paged", async () => {
     expect(await gateway.admin("/admin/v1/requests?status=503")).toEqual({
       object: "list",
       data: [failed],
@@ -110,12 +111,12 @@ describe("requests", () => {
     })
   })
 
-  it("one by its id", async () => {
+  it("admin requests: one request is found by its id", async () => {
     expect(await gateway.admin("/admin/v1/requests/b")).toEqual(failed)
   })
 })
 
-it("usage, summed by what was asked", async () => {
+it("admin usage: sums requests by the asked grouping", async () => {
   const sums = { requests: 3, errors: 1, input_tokens: 2000, output_tokens: 200, cached_tokens: 0, cost_usd: 0.0011 }
   expect(await gateway.admin("/admin/v1/usage")).toEqual({
     object: "list",
@@ -130,7 +131,7 @@ it("usage, summed by what was asked", async () => {
   expect(await gateway.admin("/admin/v1/usage?to=2027-01-30")).toEqual({ object: "list", data: [], next_cursor: null })
 })
 
-describe("refusals are problems", () => {
+describe("refusals of the admin API", () => {
   const problem = (status: number, code: string, detail: string) => ({
     type: `urn:model-gateway:error:${code}`,
     title: code.replaceAll("_", " "),
@@ -140,7 +141,7 @@ describe("refusals are problems", () => {
   })
   it.each([
     [
-      "a filter that is not known",
+      "an unknown filter",
       "/admin/v1/requests?stat=200",
       problem(
         400,
@@ -149,7 +150,7 @@ describe("refusals are problems", () => {
       )
     ],
     [
-      "a status that is none",
+      "an invalid status",
       "/admin/v1/requests?status=4xx",
       problem(400, "invalid_value", "status is a whole number from 1 to 599.")
     ],
@@ -159,46 +160,42 @@ describe("refusals are problems", () => {
       problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")
     ],
     [
-      "a name that no store can look for",
+      "a name that no store can look up",
       "/admin/v1/requests?model=a%00b",
       problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")
     ],
     [
-      "a moment that is none",
+      "an invalid moment",
       "/admin/v1/requests?since=yesterday",
       problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     ],
     [
-      "a moment without its place in the world",
+      "a moment without a time zone",
       "/admin/v1/requests?since=2027-01-31T12:00:00",
       problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     ],
     [
-      "a grouping that is not known",
+      "an unknown grouping",
       "/admin/v1/usage?group_by=day,week",
       problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")
     ],
     [
-      "a day that is none",
+      "an invalid day",
       "/admin/v1/usage?from=2027",
       problem(400, "invalid_value", "from is a day, such as 2027-01-31.")
     ],
     [
-      "a day no month has",
+      "a day that no month has",
       "/admin/v1/usage?to=2027-02-31",
       problem(400, "invalid_value", "to is a day, such as 2027-01-31.")
     ],
-    [
-      "a request nobody made",
-      "/admin/v1/requests/nobody",
-      problem(404, "request_not_found", "There is no such request.")
-    ],
+    ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
     [
       "a path below a request",
       "/admin/v1/requests/a/b",
-      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
     ]
-  ])("%s", async (_, path, expected) => {
+  ])("admin reports: refuses the query with a problem document: %s", async (_, path, expected) => {
     const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey } })
     expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
       expected.status,
@@ -210,8 +207,8 @@ describe("refusals are problems", () => {
   it.each([
     ["no key", {}, 401, "missing_gateway_key"],
     ["a wrong key", { authorization: "Bearer mgk_wrong" }, 401, "invalid_gateway_key"],
-    ["TH23 a key for models", { authorization: `Bearer ${gatewayKey}` }, 401, "invalid_gateway_key"]
-  ])("%s", async (_, headers, status, code) => {
+    ["a key for models (TH23)", { authorization: `Bearer ${gatewayKey}` }, 401, "invalid_gateway_key"]
+  ])("admin reports: refuses the caller with a problem document: %s", async (_, headers, status, code) => {
     for (const path of ["/admin/v1/requests", "/admin/v1/requests/a", "/admin/v1/usage"]) {
       const answer = await gateway.send(path, { headers })
       expect([answer.status, await answer.json()]).toEqual([
@@ -221,8 +218,9 @@ describe("refusals are problems", () => {
     }
   })
 
-  it("an admin key calls no models", async () => {
-    const answer = await gateway.post(
+  it("admin reports: an admin key cannot call models", async () => {
+    const another = accountedGateway(() => replying(reply))
+    const answer = await another.post(
       "/v1/chat/completions",
       { model: "@google/gemini-2.5-flash", messages },
       { "x-gateway-api-key": adminKey }
@@ -238,5 +236,6 @@ describe("refusals are problems", () => {
         }
       }
     ])
+    await another.dispose()
   })
 })

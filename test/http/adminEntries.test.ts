@@ -1,4 +1,5 @@
-// Every resource of the admin API with every verb, through the whole service: who may, exact answers, and what must never be seen.
+// Tests every resource and verb of the admin API through the whole service: permission, exact answers, no secrets.
+// Must not depend on how the entries are stored.
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -143,8 +144,8 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-describe.each(cases)("$path", ({ body, change, changed, id, path, shown }) => {
-  it("is made, read, listed, changed from its version and removed", async () => {
+describe.each(cases)("admin API: $path", ({ body, change, changed, id, path, shown }) => {
+  it("admin entries: one entry is created, read, listed, updated from its version and deleted", async () => {
     const made = await send("POST", path, body)
     expect([made.status, made.body]).toEqual([201, { ...shown, ...kept }])
     expect([
@@ -206,8 +207,8 @@ describe.each(cases)("$path", ({ body, change, changed, id, path, shown }) => {
   })
 })
 
-describe("keys", () => {
-  it("are made with a text that is told once, changed, rotated, and revoked but never forgotten", async () => {
+describe("admin API: keys", () => {
+  it("admin keys: the text is returned once; keys are updated, rotated, and stay listed once revoked", async () => {
     const made = await send("POST", "keys", { name: "team", scopes: ["inference"], models: ["gemini-*"] })
     const { id, key, ...rest } = made.body
     const shown = {
@@ -285,8 +286,8 @@ describe("keys", () => {
   })
 })
 
-describe("lists", () => {
-  it("come in pages in the order of ids, declared entries among them", async () => {
+describe("admin API: lists", () => {
+  it("admin lists: pages follow the order of ids and include declared entries", async () => {
     for (const slug of ["a1", "b1", "z1"]) await send("POST", "providers", { slug, provider: "google" })
     const seen: Array<string> = []
     let cursor = ""
@@ -302,7 +303,7 @@ describe("lists", () => {
   })
 })
 
-describe("refusals are problems", () => {
+describe("admin API: refusals", () => {
   it.each([
     [
       "several faults",
@@ -315,7 +316,7 @@ describe("refusals are problems", () => {
       ])
     ],
     [
-      "faults beside each other",
+      "faults in sibling fields",
       "POST",
       "keys",
       { models: 1, scopes: ["root"] },
@@ -326,10 +327,17 @@ describe("refusals are problems", () => {
         { path: "scopes[0]", message: '"root" is not known here; known: inference, admin' }
       ])
     ],
-    ["no JSON", "POST", "configs", "{", 400, problem(400, "invalid_json", expect.stringContaining("JSON"))],
-    ["no object", "PUT", "configs/fast", "[]", 400, expect.objectContaining({ status: 400 })],
     [
-      "an entry that is declared",
+      "a body that is not JSON",
+      "POST",
+      "configs",
+      "{",
+      400,
+      problem(400, "invalid_json", expect.stringContaining("JSON"))
+    ],
+    ["a body that is not an object", "PUT", "configs/fast", "[]", 400, expect.objectContaining({ status: 400 })],
+    [
+      "a change of a declared entry",
       "PUT",
       "providers/google",
       { provider: "google" },
@@ -341,7 +349,7 @@ describe("refusals are problems", () => {
       )
     ],
     [
-      "the removal of a declared one",
+      "the deletion of a declared entry",
       "DELETE",
       "keys/boss",
       undefined,
@@ -353,7 +361,7 @@ describe("refusals are problems", () => {
       )
     ],
     [
-      "a filter nobody knows",
+      "an unknown filter",
       "GET",
       "keys?name=x",
       undefined,
@@ -361,7 +369,7 @@ describe("refusals are problems", () => {
       problem(400, "invalid_value", "name is not known here; there are limit, cursor.")
     ],
     [
-      "a cursor that is none",
+      "an invalid cursor",
       "GET",
       "keys?cursor=%00",
       undefined,
@@ -369,7 +377,7 @@ describe("refusals are problems", () => {
       problem(400, "invalid_value", "cursor is the next_cursor of the page before.")
     ],
     [
-      "an id that is none",
+      "an invalid id",
       "GET",
       "configs/a%00b",
       undefined,
@@ -377,7 +385,7 @@ describe("refusals are problems", () => {
       problem(404, "config_not_found", "There is no such config.")
     ],
     [
-      "a version of an id that is none",
+      "a version of an invalid id",
       "GET",
       "prompts/a%00b@1",
       undefined,
@@ -390,7 +398,7 @@ describe("refusals are problems", () => {
       "configs/%zz",
       undefined,
       404,
-      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
     ],
     [
       "too large a page",
@@ -430,7 +438,7 @@ describe("refusals are problems", () => {
       "users",
       undefined,
       404,
-      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
     ],
     [
       "no id",
@@ -438,7 +446,7 @@ describe("refusals are problems", () => {
       "keys/",
       undefined,
       404,
-      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
     ],
     [
       "an id below an id",
@@ -446,17 +454,17 @@ describe("refusals are problems", () => {
       "keys/a/b",
       undefined,
       404,
-      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
     ],
     [
-      "the test of nobody",
+      "the test of an unknown provider",
       "POST",
       "providers/nobody/test",
       undefined,
       404,
       problem(404, "provider_not_found", "There is no such provider.")
     ]
-  ] as const)("%s", async (_, method, path, body, status, expected) => {
+  ] as const)("admin entries: refuses with a problem document: %s", async (_, method, path, body, status, expected) => {
     const answer = await send(method, path, body)
     expect([
       answer.status,
@@ -466,7 +474,7 @@ describe("refusals are problems", () => {
     ]).toEqual([status, "application/problem+json", "no-store", expected])
   })
 
-  it("another content type, and a body over the limit", async () => {
+  it("admin entries: refuses another content type, and a body over the limit", async () => {
     expect((await send("POST", "keys", "name: x", { "content-type": "text/yaml" })).body).toEqual(
       problem(415, "unsupported_content_type", "Send the body as content-type: application/json.")
     )
@@ -480,7 +488,7 @@ describe("refusals are problems", () => {
   })
 })
 
-it("TH20 TH23 no key but an admin key reaches any of it, and each gets the answer of a wrong one", async () => {
+it("admin entries: only an admin key reaches them; any other key is answered as a wrong one (TH20, TH23)", async () => {
   const refusals = new Set<string>()
   const verbs = (["providers", "keys", "configs", "prompts"] as const).flatMap((path) => [
     ["GET", path],
@@ -515,7 +523,7 @@ it("TH20 TH23 no key but an admin key reaches any of it, and each gets the answe
   ])
 })
 
-it("an admin key is taken wherever a gateway key is, and no other origin is let in", async () => {
+it("admin entries: every gateway key header accepts the admin key, and other origins are refused", async () => {
   for (const header of [
     { authorization: `Bearer ${adminKey}` },
     { "x-api-key": adminKey },
@@ -534,13 +542,13 @@ it("an admin key is taken wherever a gateway key is, and no other origin is let 
   ).toBe(405)
 })
 
-describe("the test of a provider", () => {
-  it("counts tokens, and says what is wrong", async () => {
+describe("admin API: test of a provider", () => {
+  it("admin provider test: counts tokens, and reports the fault", async () => {
     await send("POST", "providers", { slug: "gemini", provider: "google", api_key: canary, models: ["imagen-4"] })
     const common = {
       object: "provider_test",
       slug: "gemini",
-      model: "gemini-2.5-flash",
+      model: "gemini-3.8-flash",
       duration_ms: expect.any(Number)
     }
     expect((await send("POST", "providers/gemini/test")).body).toEqual({
@@ -560,7 +568,7 @@ describe("the test of a provider", () => {
   })
 })
 
-it("no secret is in any answer, error or log of changes", async () => {
+it("admin entries: no answer, error or audit entry contains a secret", async () => {
   const pem = serviceAccount.privateKeyPem
   const account = {
     type: "service_account",
@@ -635,7 +643,7 @@ it("no secret is in any answer, error or log of changes", async () => {
   ])
 })
 
-it("F37 requests run on while entries are written", async () => {
+it("admin entries: requests run on while entries are written (F37)", async () => {
   await send("POST", "configs", { id: "busy", config: { provider: "@google" } })
   const writes = Array.from({ length: 200 }, (_, index) =>
     send(
@@ -657,7 +665,7 @@ it("F37 requests run on while entries are written", async () => {
   await send("DELETE", "configs/busy")
 })
 
-it("numbers beyond what JavaScript counts are kept by their digits", async () => {
+it("admin entries: integers beyond JavaScript's range keep their digits", async () => {
   const answer = await gateway.send("/admin/v1/prompts", {
     method: "POST",
     headers: { "x-gateway-api-key": adminKey, "content-type": "application/json" },
@@ -669,7 +677,7 @@ it("numbers beyond what JavaScript counts are kept by their digits", async () =>
   await send("DELETE", "prompts/long")
 })
 
-it("of many who change the same version one does", async () => {
+it("admin entries: one of many concurrent changes to a version succeeds", async () => {
   const made = await send("POST", "configs", { id: "race", config: {} })
   const etag = made.headers.get("etag") ?? ""
   const answers = await Promise.all(

@@ -1,4 +1,5 @@
-// The page on administration, run as it stands: over a socket, with curl, against a gateway in front of the simulated providers.
+// Tests the page on administration: runs its commands with curl against a gateway with simulated providers.
+// Must not change the commands of the page.
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -45,7 +46,7 @@ const plain = (text: string): Json =>
       .replace(/"duration_ms":\d+/, '"duration_ms":0')
   )
 
-/** Several answers of one block, one behind the other. */
+/** Several answers of one block, one after the other. */
 const answers = (text: string): ReadonlyArray<Json> =>
   text === ""
     ? []
@@ -54,7 +55,7 @@ const answers = (text: string): ReadonlyArray<Json> =>
         .split("\n")
         .map((line) => JSON.parse(line))
 
-it("every command does what the page shows", async () => {
+it("administration page: every command has the effect the page shows", async () => {
   const variables: Record<string, string> = { GATEWAY: gateway.url, ADMIN_KEY: adminKey, GEMINI_API_KEY: geminiKey }
   const run = async (text: string): Promise<string> => {
     // The page is for the real provider; here that is the simulated one.

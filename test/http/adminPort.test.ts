@@ -1,4 +1,5 @@
-// TH23: operators on a port of their own, and what the main one then knows of them.
+// Tests the admin port: the paths each of the two ports answers, and the keys each accepts (TH23).
+// Must not depend on sockets: requests go to the router of each port.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -52,17 +53,17 @@ it.each([
   ["/v1/chat/completions", "GET", [405, 404]],
   ["/health/live", "GET", [200, 200]],
   ["/health/ready", "GET", [200, 200]]
-])("TH23 %s by %s", async (path, method, statuses) => {
+])("admin port: %s by %s (TH23)", async (path, method, statuses) => {
   expect(await both(path, method)).toEqual(statuses)
 })
 
-it("TH23 models are called on the main port only, and an inference key is none for operators", async () => {
+it("admin port: models are called on the main port only, and an inference key is none for operators (TH23)", async () => {
   expect(await both("/v1/models", "GET", gatewayKey)).toEqual([200, 404])
   expect(await both("/admin/v1/usage", "GET", gatewayKey)).toEqual([404, 401])
   expect(await both("/admin/v1/usage", "GET", "mgk_wrong000000000000000000000000")).toEqual([404, 401])
 })
 
-it("TH23 requests of the main port are counted on the other", async () => {
+it("admin port: requests of the main port are counted on the other (TH23)", async () => {
   const counted = async () => {
     const metrics = await (await fetch(`${admin}/metrics`)).text()
     return metrics

@@ -1,4 +1,5 @@
-// Which headers of the gateway's own an answer has: under which prefix, on which answers, and what they say of the cache.
+// Tests the gateway's own response headers: their prefix, the answers that have them, and the reported cache status.
+// Must not depend on the translation of bodies.
 import { describe, expect, it } from "vitest"
 import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
 import { gatewaysOver } from "../support/scripted.ts"
@@ -54,8 +55,8 @@ const prefixes: ReadonlyArray<readonly [string, Record<string, string>, typeof b
   ["both", { "x-gateway-trace-id": "t", "x-portkey-metadata": "{}" }, both]
 ]
 
-describe.each(prefixes)("a request with headers of %s", (_name, headers, under) => {
-  it("has all headers on an error of the upstream, on every route", async () => {
+describe.each(prefixes)("response headers of a request with %s headers", (_name, headers, under) => {
+  it("response headers: an upstream error has all of them on every route", async () => {
     const { post } = gatewayOver(() => unavailable)
     for (const [path, body] of routes) {
       const answer = await post(path, body, headers)
@@ -75,7 +76,7 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
     }
   })
 
-  it("has the ids alone where no provider was reached", async () => {
+  it("response headers: an answer without an upstream call has the ids only", async () => {
     const gateway = gatewayOver(() => unavailable)
     const target = { "x-gateway-config": JSON.stringify({ provider: "google" }) }
     const refused = [
@@ -114,7 +115,7 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
   })
 })
 
-describe("the status of the cache on an error of the upstream", () => {
+describe("cache status of an upstream error", () => {
   const status = async (headers: Record<string, string>, body: object = gemini) => {
     const answer = await gatewayOver(() => unavailable).post("/v1/chat/completions", body, headers)
     return [
@@ -126,18 +127,25 @@ describe("the status of the cache on an error of the upstream", () => {
   }
 
   it.each([
-    ["no wish", {}, "DISABLED"],
-    ["off", { "x-gateway-cache": "off" }, "DISABLED"],
+    ["no cache option", {}, "DISABLED"],
+    ["cache off", { "x-gateway-cache": "off" }, "DISABLED"],
     ["a number of seconds", { "x-gateway-cache": "60" }, "MISS"],
-    ["refresh", { "x-gateway-cache": "refresh" }, "REFRESH"],
-    ["a new answer by its own header", { "x-gateway-cache": "60", "x-gateway-cache-force-refresh": "true" }, "REFRESH"],
+    ["a refresh", { "x-gateway-cache": "refresh" }, "REFRESH"],
+    [
+      "a refresh by the header of its own",
+      { "x-gateway-cache": "60", "x-gateway-cache-force-refresh": "true" },
+      "REFRESH"
+    ],
     [
       "a config",
       { "x-gateway-config": JSON.stringify({ cache: { mode: "simple", max_age: 60 }, provider: "google" }) },
       "MISS"
     ]
-  ])("%s", async (_name, headers: Record<string, string>, expected) => {
-    for (const stream of [false, true])
-      expect(await status(headers, { ...gemini, stream })).toEqual([503, "google", "0", expected])
-  })
+  ])(
+    "cache status: an upstream error reports it for a request with %s",
+    async (_name, headers: Record<string, string>, expected) => {
+      for (const stream of [false, true])
+        expect(await status(headers, { ...gemini, stream })).toEqual([503, "google", "0", expected])
+    }
+  )
 })

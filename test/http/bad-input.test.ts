@@ -1,6 +1,7 @@
-// The B rows our own face answers: one table, exact status, type, param and code; the router is never asked.
+// Tests the input refusals (B rows) of the HTTP layer in one table: exact status, type, param and code.
+// Must not reach the upstream: a refused request makes no call.
 import { afterAll, describe, expect, it } from "vitest"
-import { face, hello, key } from "./face.ts"
+import { face, hello, key, noUrl } from "./face.ts"
 
 const gateway = face({ messages: 3, jsonKeys: 50, jsonValues: 200, bodyBytes: 4096 })
 afterAll(() => gateway.dispose())
@@ -122,8 +123,8 @@ const answerOf = async (answer: Response) => {
   }
 }
 
-describe("bad input", () => {
-  it.each(rows)("$id", async ({ body, expected, headers }) => {
+describe("refused requests", () => {
+  it.each(rows)("bad input: refuses the request ($id)", async ({ body, expected, headers }) => {
     gateway.script.calls.length = 0
     const answer = await answerOf(await gateway.chat(body ?? hello, headers))
     const [status, type, param, code] = expected
@@ -137,7 +138,7 @@ describe("bad input", () => {
     expect(gateway.script.calls).toEqual([])
   })
 
-  it("B2 unknown, malformed and overlong keys get one identical answer", async () => {
+  it("bad input: unknown, malformed and overlong keys get one identical answer (B2)", async () => {
     const texts = await Promise.all(
       ["wrong", "x".repeat(8192), "mgk_"].map(async (value) =>
         (await gateway.chat(hello, { "x-gateway-api-key": value })).text()
@@ -146,7 +147,7 @@ describe("bad input", () => {
     expect(new Set(texts).size).toBe(1)
   })
 
-  it("B7 no content type, and B1 no key at all", async () => {
+  it("bad input: a request without a content type, or without a key, is refused (B1, B7)", async () => {
     const untyped = await gateway.send("/v1/chat/completions", {
       method: "POST",
       headers: { "x-api-key": key },
@@ -177,7 +178,7 @@ describe("bad input", () => {
     ])
   })
 
-  it("says what was expected, and repeats no value", async () => {
+  it("bad input: the message names what was expected and repeats no value", async () => {
     const messages = await Promise.all(
       [{ ...hello, temperature: "hot" }, { ...hello, stream: "hot" }, { ...hello, tools: {} }, { messages: [] }].map(
         async (body) => ((await (await gateway.chat(body)).json()) as { error: { message: string } }).error.message
@@ -191,32 +192,28 @@ describe("bad input", () => {
     ])
   })
 
-  it("P9 the same bad request twice gives the same body", async () => {
+  it("bad input: the same bad request twice gives the same body (P9)", async () => {
     const [first, second] = [await gateway.chat("{"), await gateway.chat("{")]
     expect(await first.text()).toBe(await second.text())
   })
 })
 
-describe("routes", () => {
+describe("refused paths and methods", () => {
   const unknown = {
-    message: "There is no such URL here; the API lives under /v1.",
+    message: noUrl,
     type: NF,
     param: null,
     code: "unknown_url"
   }
   it.each([
-    "/",
     "/v1",
     "/v1/",
-    "/v1/chat/completions/",
-    "//v1/chat/completions",
     "/v1//chat/completions",
     "/v1%2Fchat/completions",
     "/v1/chat%2Fcompletions",
     "/v1/%zz",
     "/V1/chat/completions",
     "/v1/v1/nothing",
-    "/v1/models/",
     "/v1/models//x",
     "/v1/models/%zz",
     "/v1/prompts",
@@ -224,7 +221,7 @@ describe("routes", () => {
     "/v1/prompts/a/",
     "/v1/prompts//render",
     "/v1/prompts/a/b/render"
-  ])("B4, B6 %s", async (path) => {
+  ])("bad input: the path %s is unknown (B4, B6)", async (path) => {
     const answer = await gateway.send(path, { headers: { "x-gateway-api-key": key } })
     expect([answer.status, await answer.json()]).toEqual([404, { error: unknown }])
   })
@@ -238,7 +235,7 @@ describe("routes", () => {
     ["PUT", "/v1/v1/prompts/a%20b/render", "POST"],
     ["OPTIONS", "/health", "GET"],
     ["PROPFIND", "/v1/models", "GET"]
-  ])("B5 %s %s", async (method, path, allow) => {
+  ])("bad input: %s %s is a 405 with the allowed method (B5)", async (method, path, allow) => {
     const answer = await gateway.send(path, { method })
     expect([answer.status, answer.headers.get("allow"), await answer.json()]).toEqual([
       405,
@@ -249,19 +246,22 @@ describe("routes", () => {
     ])
   })
 
-  it("an unknown messages route answers in Anthropic's envelope", async () => {
+  it("bad input: an unknown path below messages answers in Anthropic's envelope", async () => {
     const answer = await gateway.send("/v1/messages/batches", { method: "POST", headers: { "x-request-id": "r1" } })
     expect([answer.status, await answer.json()]).toEqual([
       404,
       {
         type: "error",
-        error: { type: "not_found_error", message: unknown.message },
+        error: {
+          type: "not_found_error",
+          message: "There is no such URL here: message batches are not offered; send the messages one by one."
+        },
         request_id: "r1"
       }
     ])
   })
 
-  it("TH2 every route but health needs a key", async () => {
+  it("bad input: every route but health needs a key (TH2)", async () => {
     for (const [method, path] of [
       ["POST", "/v1/chat/completions"],
       ["POST", "/v1/prompts/a/completions"],
@@ -283,7 +283,7 @@ describe("routes", () => {
     }
   })
 
-  it("B103 over the in-flight limit: 503 with a delay", async () => {
+  it("bad input: a request over the in-flight limit is a 503 with a delay (B103)", async () => {
     const full = face({ inFlight: 0 })
     const answer = await full.chat(hello)
     expect([
@@ -307,7 +307,7 @@ describe("routes", () => {
     await full.dispose()
   })
 
-  it("B103 a place is free again once its answer is complete, streams and failures too", async () => {
+  it("bad input: a place is free again once its answer is complete, streams and failures too (B103)", async () => {
     const narrow = face({ inFlight: 1 })
     for (const body of [hello, { ...hello, stream: true }, "{", hello]) {
       const answer = await narrow.chat(body)

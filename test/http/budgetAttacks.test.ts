@@ -1,5 +1,5 @@
-// Attempts to spend more than the budget of a key, through the whole service without sockets.
-// It must not know how budgets are kept.
+// Tests attempts to spend more than a key's budget, through the whole service without sockets.
+// Must not depend on how budgets are kept.
 import { afterEach, describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -62,7 +62,7 @@ const gemini = (usage: object, parts: ReadonlyArray<object> = [{ text: "Hello" }
     modelVersion: "m"
   })
 
-describe("pictures", () => {
+describe("image requests and the budget", () => {
   /** A picture of Gemini: 1,290 tokens at 30 dollars a million are 38,700 micro-dollars. */
   const drawn = gemini(
     {
@@ -75,7 +75,7 @@ describe("pictures", () => {
   )
   const image = { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }
 
-  it("of Gemini have a price before they are drawn: what is left does not cover one more", async () => {
+  it("budget: Gemini images are priced before the call, and one more is refused when the rest is too small", async () => {
     const gateway = gatewayFor(cents(0.1), () => drawn)
     const outcomes = []
     for (let at = 0; at < 5; at++) outcomes.push(await outcome(gateway.post("/v1/images/generations", image)))
@@ -87,7 +87,7 @@ describe("pictures", () => {
     expect(await spentOf(gateway)).toBe(0.077402)
   })
 
-  it("are reserved by number and size", async () => {
+  it("budget: images are reserved by number and size", async () => {
     const gateway = gatewayFor(cents(0.1), () => drawn)
     const asked = [{ n: 3 }, { n: 2, size: "2048x2048" }, { image_size: "4K", n: 2 }, { imageSize: "4K", n: 2 }]
     for (const more of asked)
@@ -99,7 +99,7 @@ describe("pictures", () => {
     expect(await outcome(gateway.post("/v1/images/generations", { ...image, n: 2 }))).toEqual([200, undefined])
   })
 
-  it("drawn in a chat are reserved as well, by what is asked and by the model", async () => {
+  it("budget: images drawn in a chat are reserved by the request and by the model", async () => {
     const gateway = gatewayFor(cents(0.03), () => drawn)
     const asked = { ...hello, model: "@google/gemini-2.5-flash-image", max_tokens: 10 }
     for (const more of [{}, { modalities: ["text", "image"] }])
@@ -108,7 +108,7 @@ describe("pictures", () => {
   })
 })
 
-describe("estimates are made of the body that is sent", () => {
+describe("estimates from the edited body", () => {
   const counted = gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
   const config = (edits: object) => ({ "x-gateway-config": JSON.stringify({ provider: "@google", ...edits }) })
 
@@ -127,14 +127,14 @@ describe("estimates are made of the body that is sent", () => {
       { drop_params: ["max_tokens"] }
     ],
     ["a more expensive model is an override", { max_tokens: 10_000 }, { override_params: { model: "gemini-2.5-pro" } }]
-  ])("%s", async (_name, more, edits) => {
+  ])("budget: the estimate follows the edited body when %s", async (_name, more, edits) => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([200, undefined])
     expect(await outcome(gateway.post(chat, { ...hello, ...more }, config(edits)))).toEqual([429, "insufficient_quota"])
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("the most expensive of several targets counts, each with its own edits", async () => {
+  it("budget: the most expensive of several targets counts, each with its own edits", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const fallback = (most: number) => ({
       "x-gateway-config": JSON.stringify({
@@ -149,7 +149,7 @@ describe("estimates are made of the body that is sent", () => {
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(20)))).toEqual([200, undefined])
   })
 
-  it("every target that load balancing may draw counts", async () => {
+  it("budget: every target that load balancing may draw counts", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const balance = (other: object) => ({
       "x-gateway-config": JSON.stringify({
@@ -173,7 +173,7 @@ describe("estimates are made of the body that is sent", () => {
     ).toEqual([200, undefined])
   })
 
-  it("edits of a native body count as well", async () => {
+  it("budget: edits of a native body count", async () => {
     const message = replying({
       type: "message",
       id: "m",
@@ -195,7 +195,7 @@ describe("estimates are made of the body that is sent", () => {
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("an edit that makes the body invalid does not make it free", async () => {
+  it("budget: an edit that makes the body invalid is still charged", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const broken = config({ override_params: { temperature: "hot" } })
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 60_000 }, broken))).toEqual([
@@ -205,14 +205,14 @@ describe("estimates are made of the body that is sent", () => {
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, broken))).toEqual([400, "invalid_config"])
   })
 
-  it("tokens a minute are those of the edited body", async () => {
+  it("budget: tokens per minute are those of the edited body", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: undefined, tokensPerMinute: 1000 } }, () => counted)
     const edited = config({ override_params: { messages: [{ role: "user", content: "x".repeat(2000) }] } })
     const answer = await gateway.post(chat, hello, edited)
     expect([answer.status, Number(answer.headers.get("x-ratelimit-remaining-tokens")) < 500]).toEqual([200, true])
   })
 
-  it("thinking counts, in any of its words", async () => {
+  it("budget: thinking counts in each of its parameters", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     for (const more of [
       { reasoning_effort: "high" },
@@ -226,7 +226,7 @@ describe("estimates are made of the body that is sent", () => {
     expect(await outcome(gateway.post(chat, { ...hello, thinking: { type: "disabled" } }))).toEqual([200, undefined])
   })
 
-  it("a text that begins as media do is text, and so is any in a schema", async () => {
+  it("budget: text that begins like media counts as text, in schemas too", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const long = `data:image/png;base64,${"A".repeat(900_000)}`
     const tool = (parameters: object) => ({ tools: [{ type: "function", function: { name: "f", parameters } }] })
@@ -264,7 +264,7 @@ describe("models without a price", () => {
   const counted = gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
   const unpriced = { ...hello, model: "@google/gemini-9-unheard-of" }
 
-  it("are refused before the call to keys with a budget, and served to others", async () => {
+  it("budget: unpriced models are refused before the call for keys with a budget, and served for other keys", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
     const refused = await refusal(await gateway.post(chat, unpriced))
     expect(refused).toEqual({
@@ -285,7 +285,7 @@ describe("models without a price", () => {
     expect(await outcome(free.post(chat, unpriced))).toEqual([200, undefined])
   })
 
-  it("are refused as any target of a config, on every route", async () => {
+  it("budget: an unpriced model is refused as any target of a config, on every route", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
     const second = {
       strategy: { mode: "fallback" },
@@ -303,7 +303,7 @@ describe("models without a price", () => {
     expect(gateway.seen).toEqual([])
   })
 
-  it("are served where the operator prices them, be it at 0, and never when nothing is left", async () => {
+  it("budget: a model priced by the operator is served, even at 0, and refused once the budget is spent", async () => {
     const gateway = gatewayFor(cents(0.000_01), () => counted, {
       prices: { "gemini-9-unheard-of": { input: 0, output: 0 }, "gemini-2.5-flash": { output: 10 } }
     })
@@ -321,7 +321,7 @@ describe("models without a price", () => {
     expect(gateway.seen.length).toBe(2)
   })
 
-  it("are not those whose names move or have versions", async () => {
+  it("budget: models with a moving name or a version count as priced", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
     for (const name of [
       "gemini-flash-latest",
@@ -338,7 +338,7 @@ describe("models without a price", () => {
   })
 })
 
-describe("streams that are cut", () => {
+describe("cut streams and the budget", () => {
   /** Of Claude at 3 dollars a million in, 15 out. */
   const claude = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", messages: hello.messages, stream: true }
   const event = (value: { readonly type: string; readonly [field: string]: unknown }) =>
@@ -360,7 +360,7 @@ describe("streams that are cut", () => {
   it.each([
     ["in a chat", chat],
     ["natively", "/v1/messages"]
-  ])("by the client %s cost what was reserved, where that is more", async (_name, path) => {
+  ])("budget: a stream cut by the client %s costs its reservation where that is more", async (_name, path) => {
     const gateway = gatewayFor(cents(1), () => ({
       status: 200,
       chunks: [...began, delta("Hello"), ...Array.from({ length: 50 }, () => delta(" and")), ...ended]
@@ -386,37 +386,40 @@ describe("streams that are cut", () => {
   it.each([
     ["in a chat", chat, 4000 / 4],
     ["natively", "/v1/messages", 4000 / 4]
-  ])("by the upstream %s cost what has passed, where that is more", async (_name, path, tokens) => {
-    const script = () =>
-      Effect.succeed({
-        status: 200,
-        chunks: [...began, ...Array.from({ length: 40 }, () => delta("x".repeat(100)))],
-        fault: "reset"
-      } as const)
-    const gateway = gatewayFor(cents(1), script)
-    await (await gateway.post(path, { ...claude, max_tokens: 10 })).text()
-    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({
-      data: [
-        {
-          model: "claude-sonnet-4-6",
-          requests: 1,
-          input_tokens: 1000,
-          output_tokens: tokens,
-          cost_usd: (3 * 1000 + 15 * tokens) / 1e6
-        }
-      ]
-    })
-    expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * tokens) / 1e6)
-  })
+  ])(
+    "budget: a stream cut by the upstream %s costs the passed tokens where that is more",
+    async (_name, path, tokens) => {
+      const script = () =>
+        Effect.succeed({
+          status: 200,
+          chunks: [...began, ...Array.from({ length: 40 }, () => delta("x".repeat(100)))],
+          fault: "reset"
+        } as const)
+      const gateway = gatewayFor(cents(1), script)
+      await (await gateway.post(path, { ...claude, max_tokens: 10 })).text()
+      expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({
+        data: [
+          {
+            model: "claude-sonnet-4-6",
+            requests: 1,
+            input_tokens: 1000,
+            output_tokens: tokens,
+            cost_usd: (3 * 1000 + 15 * tokens) / 1e6
+          }
+        ]
+      })
+      expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * tokens) / 1e6)
+    }
+  )
 
-  it("by an error of the upstream in the place of its counts cost what was reserved", async () => {
+  it("budget: a stream that ends in an upstream error without counts costs its reservation", async () => {
     const error = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })
     const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), error] }))
     for (const path of [chat, "/v1/messages"]) await (await gateway.post(path, { ...claude, max_tokens: 1000 })).text()
     expect(await spentOf(gateway)).toBe((2 * (3 * 5 + 15 * 1000)) / 1e6)
   })
 
-  it("whose last counts have come cost those", async () => {
+  it("budget: a cut stream with final counts costs those", async () => {
     const gateway = gatewayFor(cents(1), () =>
       Effect.succeed({ status: 200, chunks: [...began, delta("Hello"), ...ended.slice(0, 2)], fault: "reset" } as const)
     )
@@ -424,13 +427,13 @@ describe("streams that are cut", () => {
     expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * 40) / 1e6)
   })
 
-  it("a whole stream costs what was counted", async () => {
+  it("budget: a whole stream costs its counted usage", async () => {
     const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), ...ended] }))
     for (const path of [chat, "/v1/messages"]) await (await gateway.post(path, { ...claude, max_tokens: 1000 })).text()
     expect(await spentOf(gateway)).toBe((2 * (3 * 1000 + 15 * 40)) / 1e6)
   })
 
-  it("a call that was not waited for costs what was reserved, one that was refused nothing", async () => {
+  it("budget: an abandoned call costs its reservation, and a refused call costs nothing", async () => {
     const gateway = gatewayFor(cents(1), () => Effect.fail(new TransportFault({ kind: "total_timeout" })))
     const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-request-timeout": "20" })
     await answer.text()
@@ -443,7 +446,7 @@ describe("streams that are cut", () => {
   })
 })
 
-it("an expensive call that times out before a cheap one answers costs what was reserved", async () => {
+it("budget: an expensive call that times out before a cheap one answers costs its reservation", async () => {
   const gateway = gatewayFor(cents(1), ({ url }) =>
     url.includes("gemini-2.5-pro")
       ? Effect.fail(new TransportFault({ kind: "total_timeout" }))
@@ -466,7 +469,7 @@ it("an expensive call that times out before a cheap one answers costs what was r
   expect([answer.status, gateway.seen.length, await spentOf(gateway)]).toEqual([200, 2, 0.010006])
 })
 
-it("several pictures of which one fails cost what was reserved", async () => {
+it("budget: several images of which one fails cost the reservation", async () => {
   let calls = 0
   const gateway = gatewayFor(cents(1), () =>
     ++calls === 1
@@ -484,8 +487,8 @@ it("several pictures of which one fails cost what was reserved", async () => {
   expect([answer.status, await spentOf(gateway)]).toEqual([400, 0.077401])
 })
 
-describe("many at a time", () => {
-  it("50 requests of a key whose budget covers one: one passes", async () => {
+describe("concurrent requests and the budget", () => {
+  it("budget: of 50 concurrent requests one passes where the budget covers one", async () => {
     const gateway = gatewayFor(cents(0.003), () =>
       gemini({ promptTokenCount: 1, candidatesTokenCount: 1000, totalTokenCount: 1001 })
     )

@@ -1,4 +1,5 @@
-// Two gateways on one database and one Redis: one budget, one log, one list of keys.
+// Tests two gateways on one database and one Redis: they share the budget, the request log and the keys.
+// Must not run without a database and a Redis: it is skipped there.
 import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -74,7 +75,7 @@ const real = databases.filter(({ name }) => name !== "PGlite")
 
 saidWithoutRedis("budgets of gateways that share a Redis")
 
-describe.each(real)("gateways on one $name", (database) => {
+describe.each(real)("shared budgets of gateways on one $name", (database) => {
   const ends: Array<() => Promise<void>> = []
   afterAll(async () => {
     for (const end of ends) await end()
@@ -85,7 +86,7 @@ describe.each(real)("gateways on one $name", (database) => {
     return all
   }
 
-  it("200 requests at once spend a budget of a dollar to the cent and no more; it stays spent for those who come after", async () => {
+  it("shared budget: 200 concurrent requests spend a dollar to the cent, and later requests are refused", async () => {
     const { close, gateway } = await fresh()
     const two = [gateway(), gateway()]
     const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => two[at % 2]?.post(chat, hello)))
@@ -105,7 +106,7 @@ describe.each(real)("gateways on one $name", (database) => {
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
   }, 120_000)
 
-  it("a key made at one is served and limited at the other, and refused there when it was revoked", async () => {
+  it("shared keys: a key of one gateway works and is limited at the other, and is refused there once revoked", async () => {
     const { gateway } = await fresh()
     const [here, there] = [gateway(), gateway()]
     const asAdmin = { "x-gateway-api-key": adminKey }

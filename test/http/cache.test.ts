@@ -1,4 +1,5 @@
-// Answers from the cache through the whole service: who is given one, and who never.
+// Tests answers from the cache through the whole service: the requests that receive one, and those that never do.
+// Must not depend on how answers are stored.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
@@ -30,15 +31,15 @@ const told = async (answer: Response) => {
   return `${answer.headers.get("x-gateway-cache-status")} ${body.choices[0]?.message.content}`
 }
 
-describe("who asks", () => {
-  it("by its header, in seconds; nobody else is served from it", async () => {
+describe("requests that use the cache", () => {
+  it("cache: the header's seconds turn it on, and requests without the header are not served from it", async () => {
     const { post } = counting()
     const said = []
     for (const headers of [{}, ask, ask, {}, { "x-gateway-cache": "off" }, { "x-gateway-cache": "1" }])
       said.push(await told(await post(path, hello, headers)))
     expect(said).toEqual(["DISABLED 1", "MISS 2", "HIT 2", "DISABLED 3", "DISABLED 4", "HIT 2"])
   })
-  it("by its config, unless its header forbids it", async () => {
+  it("cache: a config turns it on, unless the request's header turns it off", async () => {
     const { post } = counting()
     const config = inline({ cache: { mode: "simple", max_age: 60 } })
     const said = []
@@ -46,7 +47,7 @@ describe("who asks", () => {
       said.push(await told(await post(path, hello, headers)))
     expect(said).toEqual(["MISS 1", "HIT 1", "DISABLED 2"])
   })
-  it("for a new answer, which the next are given", async () => {
+  it("cache: a refresh makes a new answer, which later requests receive", async () => {
     const { post } = counting()
     const config = inline({ cache: { mode: "simple" } })
     const said = []
@@ -67,7 +68,7 @@ describe("who asks", () => {
     ["x-gateway-cache", "1.5"],
     ["x-gateway-cache-force-refresh", "1"],
     ["x-gateway-cache-namespace", ""]
-  ])("B113 %s: %j is refused", async (name, value) => {
+  ])("cache: %s: %j is refused (B113)", async (name, value) => {
     const gateway = counting()
     const answer = await gateway.post(path, hello, { [name]: value })
     expect([answer.status, await answer.json(), gateway.seen]).toEqual([
@@ -85,7 +86,7 @@ describe("who asks", () => {
   })
 })
 
-describe("TH38 who is given the answer of another request", () => {
+describe("requests that share a cached answer (TH38)", () => {
   const keys = ["one", "two"].map((name) => ({
     name,
     key: Redacted.make(`mgk_${name}00000000000000000000`),
@@ -93,7 +94,7 @@ describe("TH38 who is given the answer of another request", () => {
     models: undefined
   }))
   const as = (name: string) => ({ "x-gateway-api-key": `mgk_${name}00000000000000000000` })
-  it("none with another key, credential, provider, model, word of the body, strictness or beta", async () => {
+  it("cache: another key, credential, provider, model, body, strictness or beta shares no answer (TH38)", async () => {
     const gateway = counting({ keys, accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }] })
     const carried = (token: string) => ({ authorization: `Bearer ${token}` })
     const others: ReadonlyArray<readonly [body: object, headers: Record<string, string>]> = [
@@ -117,7 +118,7 @@ describe("TH38 who is given the answer of another request", () => {
     }
     expect(gateway.seen).toHaveLength(others.length)
   })
-  it("those who name the same namespace, whatever their key", async () => {
+  it("cache: requests with the same namespace share answers across keys (TH38)", async () => {
     const gateway = counting({ keys })
     const named = (namespace: string) => ({ ...ask, "x-portkey-cache-namespace": namespace })
     const said = []
@@ -130,7 +131,7 @@ describe("TH38 who is given the answer of another request", () => {
     }
     expect(said).toEqual(["MISS 1", "HIT 1", "MISS 2"])
   })
-  it("nobody without a credential", async () => {
+  it("cache: a request without a credential never shares an answer (TH38)", async () => {
     const { post, seen } = counting({ accounts: [{ ...googleAccount, credentials: undefined }] })
     const statuses = []
     for (const headers of [{ authorization: "Bearer a" }, {}])
@@ -139,8 +140,8 @@ describe("TH38 who is given the answer of another request", () => {
   })
 })
 
-describe("what is kept", () => {
-  it("no failure", async () => {
+describe("answers that are stored", () => {
+  it("cache: failures are not stored", async () => {
     const gateway: ScriptedGateway = over(() =>
       gateway.seen.length === 1
         ? { status: 503, chunks: ["{}"] }
@@ -149,7 +150,7 @@ describe("what is kept", () => {
     expect((await gateway.post(path, hello, ask)).status).toBe(503)
     expect(await told(await gateway.post(path, hello, ask))).toBe("MISS fine")
   })
-  it("the full form, from which a strict answer is cut anew", async () => {
+  it("cache: the full form is stored, and a strict answer is reduced from it", async () => {
     const gateway = over(() =>
       replying(reply([{ text: "hm", thought: true }, { text: "fine" }], { finishReason: "STOP" }))
     )
@@ -158,7 +159,7 @@ describe("what is kept", () => {
     expect(await (await gateway.post(path, hello, loose)).json()).toEqual(first)
     expect(gateway.seen).toHaveLength(1)
   })
-  it("a complete stream, which is given again with usage or without", async () => {
+  it("cache: a complete stream is stored, and replayed with or without usage", async () => {
     const chunks = [
       sse([
         reply([{ text: "Hel" }]),
@@ -180,7 +181,7 @@ describe("what is kept", () => {
     expect(second?.[1]).toBe(first?.[1])
     expect(first?.[1]).toContain('"total_tokens":3')
   })
-  it("no stream that broke, and none that its reader left", async () => {
+  it("cache: a broken or abandoned stream is not stored", async () => {
     const half = sse([reply([{ text: "half" }])])
     const gateway = over(() => ({
       status: 200,
@@ -191,7 +192,7 @@ describe("what is kept", () => {
     for (const _round of [1, 2]) await (await gateway.post(path, { ...hello, stream: true }, ask)).text()
     expect(gateway.seen).toHaveLength(2)
   })
-  it("native answers and streams byte for byte", async () => {
+  it("cache: native answers and streams are replayed byte for byte", async () => {
     const body = JSON.stringify(message([text("smörgås 🙂")]))
     const events = sse(stream([start(0, text("🙂")), stop(0)]), "\n")
     const gateway = over(({ url }) =>
@@ -217,7 +218,7 @@ describe("what is kept", () => {
     }
     expect(gateway.seen).toHaveLength(2)
   })
-  it("embeddings, with their encoding, and token counts", async () => {
+  it("cache: embeddings are stored with their encoding, and token counts too", async () => {
     const gateway = over(({ url }) =>
       url.includes("countTokens") ? replying({ totalTokens: 7 }) : replying({ embeddings: [{ values: [0.5, 1] }] })
     )
@@ -245,7 +246,7 @@ describe("what is kept", () => {
       ])
     }
   })
-  it("what a target answered is that target's: others of the config are asked anew", async () => {
+  it("cache: an answer belongs to its target, and other targets of the config are called", async () => {
     let down = true
     const gateway: ScriptedGateway = over(({ url }) =>
       url.includes("generativelanguage") && down

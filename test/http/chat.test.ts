@@ -1,4 +1,5 @@
-// POST /v1/chat/completions through the whole face: exact bytes and headers.
+// Tests POST /v1/chat/completions through the whole HTTP layer: exact bytes and headers.
+// Must not depend on a translator: the chat service is a fake.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -17,8 +18,8 @@ const loose = { "x-gateway-strict-schema-compliance": "false" }
 const failed = (reason: ProviderError["reason"]) => new ProviderError({ slug: "gemini", reason, upstreamStatus: 503 })
 const truncated = failed({ _tag: "BadReply", kind: "truncated", message: "The upstream stream ended early." })
 
-describe("unary", () => {
-  it("strict by default: only published fields, one buffer with its length", async () => {
+describe("unary chat", () => {
+  it("chat: a strict answer has only published fields, in one buffer with its length", async () => {
     const answer = await gateway.chat(hello)
     const text = await answer.text()
     expect(text).toBe(
@@ -39,11 +40,11 @@ describe("unary", () => {
     })
   })
 
-  it("not strict: the full form", async () => {
+  it("chat: a non-strict answer has the full form", async () => {
     expect(await (await gateway.chat(hello, loose)).text()).toBe(JSON.stringify(fullCompletion))
   })
 
-  it("headers come under both prefixes where the alias was used; ignored parameters are named and made fit for a header", async () => {
+  it("chat: an alias gets headers under both prefixes; ignored parameters are listed in header-safe form", async () => {
     gateway.script.served = { ...served, ignored: ["logit_bias", "störe\r\nx"], retryCount: 1 }
     const answer = await gateway.send("/v1/v1/chat/completions", {
       method: "POST",
@@ -78,7 +79,7 @@ describe("unary", () => {
     })
   })
 
-  it("dry run explains and sends nothing", async () => {
+  it("chat: a dry run explains the call and sends nothing", async () => {
     const answer = await gateway.chat({ ...hello, stream: true }, { "x-gateway-dry-run": "true" })
     expect(gateway.script.calls.map((call) => call.verb)).toEqual(["explain"])
     expect(await answer.json()).toEqual({
@@ -94,7 +95,7 @@ describe("unary", () => {
     })
   })
 
-  it("B105 a stored credential refused upstream: 502 that no retry cures, details only when not strict", async () => {
+  it("chat: a refused stored credential is a 502 without a retry, with details only when not strict (B105)", async () => {
     gateway.script.value = Effect.fail(failed({ _tag: "CredentialsRejected", origin: "stored", message: "Refused." }))
     const strict = await gateway.chat(hello)
     expect(strict.status).toBe(502)
@@ -107,7 +108,7 @@ describe("unary", () => {
     })
   })
 
-  it("F44 a defect is a 500 with our body, and nothing of it is told", async () => {
+  it("chat: a defect is a 500 with our body and without its message (F44)", async () => {
     gateway.script.value = Effect.die(new Error("secret /path"))
     const answer = await gateway.chat(hello)
     expect(answer.status).toBe(500)
@@ -121,7 +122,7 @@ describe("unary", () => {
     })
   })
 
-  it("B111, B16, M8 unknown fields with all their digits, a BOM and __proto__ pass as data", async () => {
+  it("chat: unknown fields with all their digits, a BOM and __proto__ pass as data (B111, B16, M8)", async () => {
     const body =
       '\uFEFF{"model":"m","zzz":12345678901234567890,"user":null,"__proto__":{"p":1},"messages":[{"role":"user","content":"x","__proto__":{"p":1}}]}'
     expect((await gateway.chat(body)).status).toBe(200)
@@ -136,10 +137,10 @@ describe("unary", () => {
 const line = (choices: string, usage = "") =>
   `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":${choices}${usage}}\n\n`
 
-describe("stream", () => {
+describe("streamed chat", () => {
   const wanted = { ...hello, stream: true }
 
-  it("T1302, T1314, T1324, T1328 strict: published fields, no usage unasked, [DONE] once", async () => {
+  it("chat: a strict stream has published fields, asked usage, and one [DONE] (T1302, T1314, T1324, T1328)", async () => {
     const answer = await gateway.chat(wanted)
     expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
     expect(answer.headers.get("cache-control")).toBe("no-cache, no-transform")
@@ -155,7 +156,7 @@ describe("stream", () => {
     )
   })
 
-  it("T1105 include_usage: null on every chunk, numbers on the last", async () => {
+  it("chat: include_usage sends null on every chunk and numbers on the last (T1105)", async () => {
     const answer = await gateway.chat({ ...wanted, stream_options: { include_usage: true } }, loose)
     const expected = fullChunks.map((chunk) => (chunk.choices.length === 0 ? chunk : { ...chunk, usage: null }))
     expect(await answer.text()).toBe(
@@ -163,7 +164,7 @@ describe("stream", () => {
     )
   })
 
-  it("T1317 an error before the first chunk is an ordinary JSON error with B108's delay", async () => {
+  it("chat: an error before the first chunk is an ordinary JSON error with B108's delay (T1317)", async () => {
     gateway.script.open = Effect.fail(failed({ _tag: "RateLimited", message: "Slow down.", retryAfterMillis: 34_400 }))
     const answer = await gateway.chat(wanted)
     expect(answer.status).toBe(429)
@@ -174,7 +175,7 @@ describe("stream", () => {
     )
   })
 
-  it("T1318, F9, F12 an error after it is one frame and the end, no [DONE]", async () => {
+  it("chat: an error after the first chunk is one frame and the end, without [DONE] (T1318, F9, F12)", async () => {
     gateway.script.chunks = Stream.concat(Stream.fromIterable(fullChunks.slice(0, 1)), Stream.fail(truncated))
     expect(await (await gateway.chat(wanted)).text()).toBe(
       [
@@ -184,7 +185,7 @@ describe("stream", () => {
     )
   })
 
-  it("F44 a defect inside a stream is a frame too", async () => {
+  it("chat: a defect inside a stream is a frame too (F44)", async () => {
     gateway.script.chunks = Stream.die(new Error("secret"))
     expect(await (await gateway.chat(wanted)).text()).toBe(
       'data: {"error":{"message":"The gateway failed unexpectedly; the request id names the log entry.","type":"api_error","param":null,"code":"internal_error"}}\n\n'
@@ -192,8 +193,8 @@ describe("stream", () => {
   })
 })
 
-describe("request context", () => {
-  it("holds every header once", async () => {
+describe("request context of a chat", () => {
+  it("request context: contains every header once", async () => {
     await gateway.chat(hello, {
       "x-gateway-provider": "@gemini",
       "x-gateway-metadata": '{"team":"a"}',
@@ -225,7 +226,7 @@ describe("request context", () => {
     expect(token === undefined ? undefined : Redacted.value(token)).toBe("ya29.token")
   })
 
-  it("T2203, TH34, B93 a gateway key is no provider credential wherever it stands", async () => {
+  it("chat: a gateway key is no provider credential wherever it stands (T2203, TH34, B93)", async () => {
     const base = { "content-type": "application/json" }
     for (const headers of [
       { ...base, authorization: `Bearer ${key}` },
@@ -248,7 +249,7 @@ describe("request context", () => {
     }
   })
 
-  it("takes the trace of traceparent, and a deadline from x-gateway-request-timeout", async () => {
+  it("request context: takes the trace of traceparent, and a deadline from x-gateway-request-timeout", async () => {
     await gateway.chat(hello, {
       traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       "x-gateway-request-timeout": "1500"

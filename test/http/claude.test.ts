@@ -1,4 +1,5 @@
-// POST /v1/chat/completions with Claude through the whole service: exact calls upstream, exact answers, signatures that come back.
+// Tests POST /v1/chat/completions with Claude through the whole service: upstream calls, answers and signatures.
+// Must not reach the network: upstreams are scripted or simulated.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
@@ -40,8 +41,8 @@ const frames = (text: string): ReadonlyArray<unknown> =>
       return rest
     })
 
-describe("a chat", () => {
-  it("T1801 T1802 T1842 the call and the answer", async () => {
+describe("chat with Claude", () => {
+  it("Claude chat: the upstream call and the answer are exact (T1801, T1802, T1842)", async () => {
     const gateway = over(() => replying(message([text("Hello")])))
     const answer = await gateway.post(
       path,
@@ -70,7 +71,7 @@ describe("a chat", () => {
       object: "chat.completion",
       created: expect.any(Number),
       model: "claude-sonnet-4-5-20250929",
-      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, prompt_tokens_details: { cached_tokens: 0 } },
       choices: [
         {
           index: 0,
@@ -85,12 +86,12 @@ describe("a chat", () => {
     ["@vertex-ai/claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929"],
     ["@vertex-ai/anthropic/claude-opus-4-8", "claude-opus-4-8"],
     ["@vertex-ai/anthropic.claude-haiku-4-5@default", "claude-haiku-4-5@default"]
-  ])("T1802 %s is %s", async (asked, id) => {
+  ])("Claude chat: the model %s is called as %s (T1802)", async (asked, id) => {
     const gateway = over(() => replying(message([])))
     await gateway.post(path, { ...hello, model: asked })
     expect(gateway.seen.map(({ url }) => url)).toEqual([`${place}/${id}:rawPredict`])
   })
-  it("T1837 T1314 a stream, strict", async () => {
+  it("Claude chat: a strict stream is exact (T1837, T1314)", async () => {
     const thinking = [start(0, { type: "thinking", thinking: "hm", signature: "c2ln" }), stop(0)]
     const words = [
       start(1, { type: "text", text: "" }),
@@ -118,11 +119,14 @@ describe("a chat", () => {
       one({ content: "Hel" }),
       one({ content: "lo" }),
       one({}, "stop"),
-      { usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }, choices: [] },
+      {
+        usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, prompt_tokens_details: { cached_tokens: 0 } },
+        choices: []
+      },
       "[DONE]"
     ])
   })
-  it("dry run shows the call", async () => {
+  it("Claude chat: a dry run shows the call", async () => {
     const gateway = over(() => replying({}))
     const answer = await gateway.post(path, { ...hello, stream: true }, { "x-gateway-dry-run": "true" })
     expect([gateway.seen, await answer.json()]).toEqual([
@@ -140,7 +144,7 @@ describe("a chat", () => {
       }
     ])
   })
-  it("T1701 table 13 counts its tokens", async () => {
+  it("Claude chat: its tokens are counted at the address of table 13 (T1701)", async () => {
     const gateway = over(() => replying({ input_tokens: 9 }))
     const answer = await gateway.post(`${path}/count_tokens`, { ...hello, max_tokens: 5, stream: true })
     expect([answer.status, await answer.json()]).toEqual([
@@ -162,7 +166,7 @@ describe("a chat", () => {
   })
 })
 
-describe("refusals", () => {
+describe("refusals of Claude chat", () => {
   const refusal = async (script: TransportScript, body: object, headers: Record<string, string> = {}) => {
     const gateway = over(script)
     const answer = await gateway.post(path, { ...hello, ...body }, headers)
@@ -176,7 +180,7 @@ describe("refusals", () => {
   const told =
     (status: number, type: string, words = "m"): TransportScript =>
     () => ({ status, chunks: [JSON.stringify({ type: "error", error: { type, message: words } })] })
-  it("T1844 Claude does not live on google", async () => {
+  it("Claude chat: Claude does not live on google (T1844)", async () => {
     for (const one of ["@google/anthropic.claude-sonnet-4-5", "@google/claude-opus-4-8"]) {
       expect(await refusal(none, { model: one })).toEqual([
         400,
@@ -187,8 +191,8 @@ describe("refusals", () => {
       ])
     }
   })
-  it("T1828 T1813 T1832 before any call", async () => {
-    expect(await refusal(none, { n: 2 })).toEqual([400, "invalid_request_error", "unsupported_parameter", "n", 0])
+  it("Claude chat: faults are found before any call (T1828, T1813, T1832)", async () => {
+    expect(await refusal(none, { n: 2 })).toEqual([400, "invalid_request_error", "unsupported_value", "n", 0])
     expect(await refusal(none, { seed: 1 }, { "x-gateway-unsupported-params": "reject" })).toEqual([
       400,
       "invalid_request_error",
@@ -211,6 +215,45 @@ describe("refusals", () => {
       "anthropic-beta",
       0
     ])
+  })
+  it.each<readonly [string, object, string, string]>([
+    ["an effort that the model lacks", { reasoning_effort: "minimal" }, "unsupported_parameter", "reasoning_effort"],
+    ["a budget", { thinking: { type: "enabled", budget_tokens: 9_000 } }, "unsupported_parameter", "thinking"],
+    [
+      "a prefill",
+      { messages: [user("q"), { role: "assistant", content: "The answer is" }] },
+      "unsupported_value",
+      "messages[1]"
+    ],
+    [
+      "a demanded call",
+      { tools: [{ type: "function", function: { name: "f" } }], tool_choice: "required" },
+      "unsupported_value",
+      "tool_choice"
+    ],
+    [
+      "a recursive schema",
+      {
+        response_format: {
+          type: "json_schema",
+          json_schema: { schema: { type: "object", properties: { a: { $ref: "#" } } } }
+        }
+      },
+      "unsupported_parameter",
+      "response_format"
+    ]
+  ])("a request that forbids adjustments is refused for %s (M-230)", async (_name, body, code, param) => {
+    const asked = { ...body, model: "@vertex-ai/anthropic.claude-opus-5-5" }
+    expect(await refusal(none, asked, { "x-gateway-unsupported-params": "reject" })).toEqual([
+      400,
+      "invalid_request_error",
+      code,
+      param,
+      0
+    ])
+    const gateway = over(() => ({ status: 500 }))
+    const answer = await gateway.post(path, { ...hello, ...asked }, { "x-gateway-dry-run": "true" })
+    expect(answer.status).toBe(200)
   })
   it.each<readonly [string, TransportScript, ReadonlyArray<unknown>]>([
     [
@@ -236,10 +279,10 @@ describe("refusals", () => {
     ["529", told(529, "overloaded_error"), [503, "api_error", "upstream_overloaded"]],
     ["an error in a 200", told(200, "overloaded_error"), [503, "api_error", "upstream_overloaded"]],
     ["no message in a 200", () => replying({}), [502, "api_error", "upstream_bad_response"]]
-  ])("table 14 %s", async (_name, script, expected) => {
+  ])("Claude chat: the upstream failure has its row of table 14: %s", async (_name, script, expected) => {
     expect((await refusal(script, {})).slice(0, 3)).toEqual(expected)
   })
-  it("T1317 T1840 an error before the first content of a stream is an ordinary one", async () => {
+  it("Claude chat: an error before the first content of a stream is an ordinary one (T1317, T1840)", async () => {
     const [head] = stream([])
     const script: TransportScript = () => ({
       status: 200,
@@ -252,7 +295,7 @@ describe("refusals", () => {
     })
     expect(await refusal(script, { stream: true })).toEqual([503, "api_error", "upstream_overloaded", null, 1])
   })
-  it("T1318 T1840 after it a frame, and no [DONE]", async () => {
+  it("Claude chat: an error after the first content is a frame without [DONE] (T1318, T1840)", async () => {
     const gateway = over(() => ({
       status: 200,
       chunks: [
@@ -277,7 +320,7 @@ describe("refusals", () => {
   })
 })
 
-describe("T605 T606 T1824 thinking of a call", () => {
+describe("thinking between calls", () => {
   const thought = { type: "thinking", thinking: "hm", signature: "c2ln" }
   const use = { type: "tool_use", id: "toolu_1", name: "f", input: { a: 1 } }
   const asking = { ...hello, tools: [functionTool("f")], thinking: { type: "enabled", budget_tokens: 2_000 } }
@@ -300,7 +343,7 @@ describe("T605 T606 T1824 thinking of a call", () => {
       ? body.messages[1]?.content
       : undefined
 
-  it("comes back to strict clients out of memory, streamed or not", async () => {
+  it("Claude chat: thinking returns to strict clients from memory, streamed or not (T605, T606, T1824)", async () => {
     const gateway = over(script)
     const unary = await (await gateway.post(path, asking)).json()
     const [call] = unary.choices[0].message.tool_calls
@@ -322,14 +365,14 @@ describe("T605 T606 T1824 thinking of a call", () => {
     const again = { id: deltas[0].id, type: "function", function: { name: "f", arguments: '{"a":1}' } }
     expect(assistantOf(await second(gateway, again))).toEqual([thought, { ...use, id: again.id }])
   })
-  it("comes back to others in the call itself, to another gateway as well", async () => {
+  it("Claude chat: non-strict clients get thinking inside the call, for any gateway (T605, T606, T1824)", async () => {
     const full = await (await over(script).post(path, asking, loose)).json()
     const [call] = full.choices[0].message.tool_calls
     expect(full.choices[0].message.content_blocks).toEqual([thought])
     const other = over(script)
     expect(assistantOf(await second(other, call, loose))).toEqual([thought, { ...use, id: call.id }])
   })
-  it("goes to nobody else's model", async () => {
+  it("Claude chat: thinking never goes to another publisher's model (T605, T606, T1824)", async () => {
     const gateway = over((request) =>
       request.url.includes("anthropic")
         ? script(request)
@@ -350,7 +393,7 @@ describe("T605 T606 T1824 thinking of a call", () => {
       )
     ).toBe(false)
   })
-  it("where it is lost, the turn goes on without a budget, and says so", async () => {
+  it("Claude chat: a turn without its thinking has no budget, and reports that (T605, T606, T1824)", async () => {
     const gateway = over(script)
     const lost = { id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }
     const answer = await gateway.post(path, {
@@ -366,10 +409,10 @@ describe("T605 T606 T1824 thinking of a call", () => {
   })
 })
 
-describe("in front of the simulated Vertex AI", () => {
+describe("chat with the simulated Vertex AI", () => {
   let gateway: TestGateway
   beforeAll(async () => {
-    gateway = await startTestGateway()
+    gateway = await startTestGateway({ simulator: { day: "2025-12-01" } })
   })
   afterAll(() => gateway.close())
 
@@ -410,7 +453,7 @@ describe("in front of the simulated Vertex AI", () => {
     ["claude-opus-4-6", "true"],
     ["claude-opus-4-8", "true"],
     ["claude-opus-4-8", "false"]
-  ])("T1824 three turns of calls with %s that thinks, strict %s", async (id, strict) => {
+  ])("Claude chat: three turns of calls with %s that thinks, strict %s (T1824)", async (id, strict) => {
     const messages: Array<object> = []
     const words: Array<string | null> = []
     const calls: Array<string> = []
@@ -438,7 +481,7 @@ describe("in front of the simulated Vertex AI", () => {
     expect(calls).toEqual(["Paris", "Rome", "Oslo"].map((city) => JSON.stringify({ city })))
     expect(words.length).toBe(3)
   })
-  it("T1701 counts what chat then uses", async () => {
+  it("Claude chat: counts what chat then uses (T1701)", async () => {
     const body = {
       model: "@vertex-ai/anthropic.claude-haiku-4-5",
       messages: [{ role: "system", content: "Be terse." }, user("Hello")],
@@ -456,30 +499,33 @@ describe("in front of the simulated Vertex AI", () => {
     ["claude-haiku-4-5@20251001", "top_p,reasoning_effort"],
     ["claude-opus-4-6", "temperature,top_p,top_k"],
     ["claude-opus-4-8", "temperature,top_p,top_k"]
-  ])("T1826 T1829 what the translator builds for %s the service takes; left out is %s", async (id, ignored) => {
-    const body = {
-      model: `@vertex-ai/anthropic.${id}`,
-      temperature: 1.5,
-      top_p: 0.9,
-      top_k: 5,
-      stop: ["\n\n\n", "ENDE"],
-      reasoning_effort: "high",
-      user: "u",
-      response_format: {
-        type: "json_schema",
-        json_schema: { name: "n", schema: { type: "array", items: { type: "string" } } }
-      },
-      messages: [
-        user([
-          { type: "text", text: "Some cities" },
-          { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }
-        ])
-      ]
+  ])(
+    "Claude chat: what the translator builds for %s the service takes; left out is %s (T1826, T1829)",
+    async (id, ignored) => {
+      const body = {
+        model: `@vertex-ai/anthropic.${id}`,
+        temperature: 1.5,
+        top_p: 0.9,
+        top_k: 5,
+        stop: ["\n\n\n", "ENDE"],
+        reasoning_effort: "high",
+        user: "u",
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "n", schema: { type: "array", items: { type: "string" } } }
+        },
+        messages: [
+          user([
+            { type: "text", text: "Some cities" },
+            { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }
+          ])
+        ]
+      }
+      const { choices } = await post(body, {}, path, ignored)
+      expect([choices[0]?.finish_reason, Array.isArray(JSON.parse(choices[0]?.message.content ?? ""))]).toEqual([
+        "stop",
+        true
+      ])
     }
-    const { choices } = await post(body, {}, path, ignored)
-    expect([choices[0]?.finish_reason, Array.isArray(JSON.parse(choices[0]?.message.content ?? ""))]).toEqual([
-      "stop",
-      true
-    ])
-  })
+  )
 })

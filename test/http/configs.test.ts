@@ -1,4 +1,5 @@
-// Gateway configs through the whole service: which calls are made, in which order, and what the client is told.
+// Tests gateway configs through the whole service: the upstream calls, their order, and the client's answer.
+// Must not depend on the router's units.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
@@ -48,7 +49,7 @@ const told = async (answer: Response) => {
   }
 }
 
-describe("where a config comes from", () => {
+describe("sources of a config", () => {
   const echo: TransportScript = ({ url }) => gemini(url.includes("generativelanguage") ? "google" : "vertex")
   const keys = [
     {
@@ -66,7 +67,7 @@ describe("where a config comes from", () => {
     }
   ]
   const gateway = () => over(echo, { configs: { mine: config(vertex), other: config(google) }, keys })
-  it("a request's own, inline or by id, before its key's", async () => {
+  it("configs: the request's config, inline or by id, goes before the key's", async () => {
     const { post } = gateway()
     const by = async (headers: Record<string, string>) => (await told(await post(path, hello, headers))).said
     expect(await by({})).toBe("vertex")
@@ -79,16 +80,20 @@ describe("where a config comes from", () => {
     })
   })
   it.each<readonly [name: string, header: string, said: string]>([
-    ["no JSON", "{", "x-gateway-config: the config is not JSON."],
-    ["a wrong word", '{"retry":{"attempts":"2"}}', "x-gateway-config: retry.attempts expected a number."],
-    ["a typo", '{"strateggy":{}}', "x-gateway-config: strateggy unknown key; did you mean strategy?"],
+    ["text that is not JSON", "{", "x-gateway-config: the config is not JSON."],
+    ["a value of the wrong type", '{"retry":{"attempts":"2"}}', "x-gateway-config: retry.attempts expected a number."],
+    ["a misspelt name", '{"strateggy":{}}', "x-gateway-config: strateggy unknown key; did you mean strategy?"],
     [
       "a host (TH4)",
       '{"custom_host":"http://evil"}',
       "x-gateway-config: custom_host is not taken: where a provider lives is the operator's to say."
     ],
-    ["too deep", `{"targets":${"[".repeat(200)}${"]".repeat(200)}}`, "x-gateway-config: the config is not JSON."]
-  ])("B112 %s", async (_name, header, said) => {
+    [
+      "JSON that is nested too deep",
+      `{"targets":${"[".repeat(200)}${"]".repeat(200)}}`,
+      "x-gateway-config: the config is not JSON."
+    ]
+  ])("configs: refuses an invalid inline config: %s (B112)", async (_name, header, said) => {
     const { post, seen } = gateway()
     const answer = await post(path, hello, { "x-gateway-config": header })
     expect([answer.status, await answer.json(), seen]).toEqual([
@@ -99,7 +104,7 @@ describe("where a config comes from", () => {
       []
     ])
   })
-  describe("conditions that would hold up the service (TH33)", () => {
+  describe("conditions that would delay the service (TH33)", () => {
     const patterns = (count: number): Json => ({
       strategy: {
         mode: "conditional",
@@ -120,8 +125,8 @@ describe("where a config comes from", () => {
     ]
     it.each<readonly [name: string, headers: Record<string, string>]>([
       ["of the request", inline(patterns(20))],
-      ["kept under an id", { "x-gateway-config": "slow" }]
-    ])("a config %s is refused when its budget of steps is spent", async (_name, headers) => {
+      ["stored under an id", { "x-gateway-config": "slow" }]
+    ])("configs: a config %s is refused when its budget of steps is spent (TH33)", async (_name, headers) => {
       const { post, seen } = over(echo, { configs: { slow: config(patterns(20)) } })
       const answer = await post(path, asked, headers)
       expect([[answer.status, await answer.json()], seen]).toEqual([
@@ -132,7 +137,7 @@ describe("where a config comes from", () => {
       ])
       expect((await post(path, { ...hello, user: "aaab" }, headers)).status).toBe(200)
     })
-    it("a config of a hundred patterns is not read to its end", async () => {
+    it("configs: a config of a hundred patterns is refused before its end (TH33)", async () => {
       const { post, seen } = gateway()
       const answer = await post(path, asked, inline(patterns(100)))
       expect([[answer.status, await answer.json()], seen]).toEqual([
@@ -143,7 +148,7 @@ describe("where a config comes from", () => {
       ])
     })
   })
-  it("B112 an unknown id", async () => {
+  it("configs: an unknown id is refused (B112)", async () => {
     const answer = await gateway().post(path, hello, { "x-gateway-config": "gone" })
     expect([answer.status, await answer.json()]).toEqual([
       404,
@@ -157,7 +162,7 @@ describe("where a config comes from", () => {
       }
     ])
   })
-  it("the one of a key that is gone is no fault of the request", async () => {
+  it("configs: a missing config of the key is not a fault of the request", async () => {
     const key = "mgk_orphan00000000000000000000000000"
     const orphaned = over(echo, {
       keys: [
@@ -180,7 +185,7 @@ describe("where a config comes from", () => {
       }
     ])
   })
-  it("a model for a request that has none, on every route", async () => {
+  it("configs: a config gives the model to a request without one, on every route", async () => {
     const { post, seen } = gateway()
     const { messages } = hello
     expect(
@@ -205,14 +210,14 @@ describe("where a config comes from", () => {
   })
 })
 
-describe("what a config lays onto a request (T125)", () => {
+describe("edits a config applies to a request (T125)", () => {
   const sent = async (value: Json, body: object = hello, to = path, headers: Record<string, string> = {}) => {
     const gateway = over(() => gemini("fine"))
     const answer = await gateway.post(to, body, { ...inline(value), ...headers })
     return { answer, bodies: gateway.seen.map((call) => call.body) }
   }
   const contents = [{ role: "user", parts: [{ text: "hi" }] }]
-  it("defaults, overrides and drops, before it is translated", async () => {
+  it("configs: defaults, overrides and drops apply before the translation (T125)", async () => {
     const { bodies } = await sent(
       {
         ...google,
@@ -234,7 +239,7 @@ describe("what a config lays onto a request (T125)", () => {
       }
     ])
   })
-  it("labels through override_params", async () => {
+  it("configs: override_params sets labels (T125)", async () => {
     const gateway = over(() => gemini("hi"))
     await gateway.post(path, hello, inline({ ...vertex, override_params: { labels: { team: "research" } } }))
     expect(gateway.seen.map((call) => call.body)).toEqual([
@@ -242,7 +247,7 @@ describe("what a config lays onto a request (T125)", () => {
     ])
   })
 
-  it("labels beneath the request's own, on Vertex AI only", async () => {
+  it("configs: a config's labels yield to the request's, on Vertex AI only (T125)", async () => {
     const value = { ...fallback(google, vertex), labels: { team: "a", app: "b" } }
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("fine")))
     const answer = await gateway.post(path, { ...hello, labels: { team: "mine" } }, inline(value))
@@ -252,7 +257,7 @@ describe("what a config lays onto a request (T125)", () => {
     ])
     expect(answer.headers.get("x-gateway-ignored-params")).toBe(null)
   })
-  it("nothing that makes the request unsound", async () => {
+  it("configs: an edit that makes the request invalid is refused (T125)", async () => {
     const { answer, bodies } = await sent(fallback({ ...google, override_params: { temperature: "hot" } }, vertex))
     expect([answer.status, await answer.json(), bodies]).toEqual([
       400,
@@ -270,7 +275,7 @@ describe("what a config lays onto a request (T125)", () => {
     expect((await sent({ ...google, drop_params: ["messages"] })).answer.status).toBe(400)
     expect((await sent({ ...google, override_params: { messages: [] } })).answer.status).toBe(400)
   })
-  it("T1912 the top level of a native body, whose other bytes stay", async () => {
+  it("configs: edits reach the top level of a native body, whose other bytes stay (T1912)", async () => {
     const gateway = over(() => replying(message([])))
     await gateway.post(
       "/v1/messages",
@@ -286,7 +291,7 @@ describe("what a config lays onto a request (T125)", () => {
       '{"max_tokens":9,"messages":[{"role":"user","content":"hi"}],"temperature":1,"top_k":3,"anthropic_version":"vertex-2023-10-16"}'
     )
   })
-  it("of embeddings and images as well", async () => {
+  it("configs: edits reach embeddings and images (T125)", async () => {
     const embeddings = await sent(
       { ...google, override_params: { dimensions: 64 } },
       { model: "gemini-embedding-001", input: "a" },
@@ -306,7 +311,7 @@ describe("what a config lays onto a request (T125)", () => {
     )
     expect(images.bodies).toMatchObject([{ instances: [{ prompt: "a" }], parameters: { sampleCount: 2 } }])
   })
-  it("metadata for its conditions, beneath the request's own", async () => {
+  it("configs: metadata for conditions yields to the request's own (T125)", async () => {
     const value: Json = {
       metadata: { plan: "paid" },
       strategy: { mode: "conditional", conditions: [{ query: { "metadata.plan": "paid" }, then: "v" }], default: "g" },
@@ -354,7 +359,7 @@ describe("metadata of a key", () => {
   }
   const paid = { "x-gateway-metadata": '{"plan":"paid"}' }
 
-  it("that is locked keeps its values against a header, a config in a header and a stored config", async () => {
+  it("key metadata: locked values hold against a header, a config in a header and a stored config", async () => {
     expect([
       await by(paid),
       await by({}, { metadata: { plan: "paid" } }),
@@ -366,13 +371,13 @@ describe("metadata of a key", () => {
       "vertex"
     ])
   })
-  it("that is locked leaves other names to the request", async () => {
+  it("key metadata: a lock leaves other names to the request", async () => {
     expect(await by({ "x-gateway-metadata": '{"plan":"paid","team":"a"}' })).toBe("pro")
   })
 })
 
-describe("conditional", () => {
-  it("by parameter and by path", async () => {
+describe("conditional strategy", () => {
+  it("conditional: chooses by parameter and by path", async () => {
     const routed: Json = {
       strategy: {
         mode: "conditional",
@@ -399,8 +404,8 @@ describe("conditional", () => {
   })
 })
 
-describe("loadbalance", () => {
-  it("spreads requests by weight, one call each", async () => {
+describe("loadbalance strategy", () => {
+  it("loadbalance: spreads requests by weight, one call each", async () => {
     let seed = 42
     const draw = () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -424,7 +429,7 @@ describe("loadbalance", () => {
     expect(Object.keys(by).sort()).toEqual(["google 0", "vertex-ai 1"])
     expect(Math.abs((by["google 0"] ?? 0) - 210)).toBeLessThan(25)
   })
-  it("does not go on to the others after a failure", async () => {
+  it("loadbalance: makes no other call after a failure", async () => {
     const gateway = over(() => busy, { draw: () => 0 })
     const answer = await gateway.post(
       path,
@@ -435,8 +440,8 @@ describe("loadbalance", () => {
   })
 })
 
-describe("fallback", () => {
-  it("to the next target, which the answer tells", async () => {
+describe("fallback strategy", () => {
+  it("fallback: goes to the next target, which the answer names", async () => {
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("from Vertex")))
     expect(await told(await gateway.post(path, hello, inline(fallback(google, vertex))))).toEqual({
       status: 200,
@@ -448,7 +453,7 @@ describe("fallback", () => {
       "vertex gemini-2.5-flash generateContent"
     ])
   })
-  it("not after what the client did, unless its code is listed", async () => {
+  it("fallback: stays after a client error, unless its code is listed", async () => {
     const script: TransportScript = ({ url }) =>
       url.includes("generativelanguage") ? failing(400, "INVALID_ARGUMENT") : gemini("fine")
     expect((await over(script).post(path, hello, inline(fallback(google, vertex)))).status).toBe(400)
@@ -457,7 +462,7 @@ describe("fallback", () => {
     const other = { strategy: { mode: "fallback", on_status_codes: [429] }, targets: [google, vertex] }
     expect((await over(() => busy).post(path, hello, inline(other))).status).toBe(503)
   })
-  it("all targets failed: the last one's status and words", async () => {
+  it("fallback: the failure of all targets answers with the last one's status and message", async () => {
     const gateway = over(({ url }) =>
       url.includes("generativelanguage") ? busy : failing(429, "RESOURCE_EXHAUSTED", { "retry-after": "9" })
     )
@@ -474,7 +479,7 @@ describe("fallback", () => {
       by: "vertex-ai 1 0"
     })
   })
-  it("from a target that cannot take the request, where the config says so", async () => {
+  it("fallback: leaves a target that cannot take the request, where the config allows it", async () => {
     const asked = { ...hello, n: 2 }
     const gateway = over(() => gemini("fine"))
     const reversed = (codes: object) => inline({ strategy: { mode: "fallback", ...codes }, targets: [claude, google] })
@@ -483,7 +488,7 @@ describe("fallback", () => {
       (await gateway.post(path, asked, reversed({ on_status_codes: [400] }))).headers.get("x-gateway-provider")
     ).toBe("google")
   })
-  it("the deadline of the request is that of all attempts (S12)", async () => {
+  it("fallback: the deadline of the request covers all attempts (S12)", async () => {
     const gateway = over(() => ({ status: 503, fault: "total_timeout" }), {
       limits: { retries: 2, retryBaseMillis: 60_000 }
     })
@@ -498,7 +503,7 @@ describe("retries", () => {
     return { script: () => (calls++ < 2 ? first : gemini("at last")), times: () => calls }
   }
   const quick = { limits: { retries: 2, retryBaseMillis: 0 } }
-  it("a request without a config is retried twice, and its answer says how often", async () => {
+  it("retries: a request without a config is retried twice, and its answer reports the number", async () => {
     const { script } = twice(busy)
     expect(await told(await over(script, quick).post(path, { ...hello, model: "@google/gemini-2.5-flash" }))).toEqual({
       status: 200,
@@ -506,7 +511,7 @@ describe("retries", () => {
       by: "google 0 2"
     })
   })
-  it("its failure says how often as well, in its own words", async () => {
+  it("retries: a final failure reports the number and keeps its message", async () => {
     const gateway = over(() => busy, quick)
     expect(await told(await gateway.post(path, { ...hello, model: "@google/gemini-2.5-flash" }))).toEqual({
       status: 503,
@@ -515,18 +520,18 @@ describe("retries", () => {
     })
     expect(gateway.seen).toHaveLength(3)
   })
-  it("as many as a config says", async () => {
+  it("retries: follow the number in the config", async () => {
     for (const attempts of [0, 1, 4]) {
       const gateway = over(() => busy, quick)
       const answer = await gateway.post(path, hello, inline({ ...google, retry: { attempts } }))
-      // Traffic of one request bears three retries at most.
+      // The retry allowance of a single request is three.
       expect([gateway.seen.length, answer.headers.get("x-gateway-retry-attempt-count")]).toEqual([
         1 + Math.min(attempts, 3),
         String(Math.min(attempts, 3))
       ])
     }
   })
-  it("then the next target", async () => {
+  it("retries: end with the next target", async () => {
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("fine")), quick)
     const answer = await gateway.post(
       path,
@@ -538,12 +543,12 @@ describe("retries", () => {
       "vertex-ai 1 0"
     ])
   })
-  it.each([400, 401, 403, 404, 413])("none after %i", async (status) => {
+  it.each([400, 401, 403, 404, 413])("retries: do not follow a status %i", async (status) => {
     const gateway = over(() => failing(status, ""), quick)
     await gateway.post(path, hello, inline({ ...google, retry: { attempts: 3, on_status_codes: [status] } }))
     expect(gateway.seen).toHaveLength(1)
   })
-  it("F18 none where the upstream asks for a long wait, which the client is told", async () => {
+  it("configs: no retry follows where the upstream asks for a long wait, which the answer reports (F18)", async () => {
     const gateway = over(() => failing(429, "RESOURCE_EXHAUSTED", { "retry-after": "7" }), quick)
     const answer = await gateway.post(path, hello, inline(google))
     expect([gateway.seen.length, answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual([
@@ -554,7 +559,7 @@ describe("retries", () => {
   })
 })
 
-describe("streams", () => {
+describe("retries of streams", () => {
   const flowing = (...events: ReadonlyArray<Json>): ScriptedResponse => ({
     status: 200,
     headers: { "content-type": "text/event-stream" },
@@ -569,7 +574,7 @@ describe("streams", () => {
     )
   )
   const asked = { ...hello, stream: true }
-  it("F13 T1317 an error hidden in the first event of a 200 is retried and falls back", async () => {
+  it("configs: an error hidden in the first event of a 200 is retried and falls back (F13, T1317)", async () => {
     const retried = over(() => (retried.seen.length < 3 ? hidden : good), {
       limits: { retries: 2, retryBaseMillis: 0 }
     })
@@ -587,7 +592,7 @@ describe("streams", () => {
       (await second.text()).includes('"fine"')
     ]).toEqual([200, "1", true])
   })
-  it("F9 nothing is tried again after the first chunk", async () => {
+  it("configs: nothing is tried again after the first chunk (F9)", async () => {
     const cut: ScriptedResponse = {
       status: 200,
       headers: { "content-type": "text/event-stream" },
@@ -605,7 +610,7 @@ describe("streams", () => {
       body.includes("[DONE]")
     ]).toEqual([200, 1, true, true, false])
   })
-  it("all targets failed before the first chunk: an ordinary error", async () => {
+  it("configs: a stream whose targets all fail before the first chunk is an ordinary error", async () => {
     const answer = await over(() => hidden).post(path, asked, inline(fallback(google, vertex)))
     expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "application/json"])
   })
@@ -637,7 +642,7 @@ describe("fallback to another dialect", () => {
   }
 
   it.each([[true], [false]])(
-    "T606 a history of Gemini goes to Claude with its ids and without its signatures; strict: %s",
+    "configs: a history of Gemini goes to Claude with its ids and without its signatures; strict: %s (T606)",
     async (strict) => {
       let down = false
       const gateway = over(({ url }) => {
@@ -666,7 +671,7 @@ describe("fallback to another dialect", () => {
     }
   )
 
-  it("T606 and a history of Claude to Gemini with the sentinel in the place of its thinking", async () => {
+  it("configs: a history of Claude goes to Gemini with the sentinel in place of its thinking (T606)", async () => {
     const use = { type: "tool_use", id: "toolu_01", name: "get_weather", input: { city: "Paris" } }
     let down = false
     const gateway = over(({ url }) => {
@@ -697,7 +702,7 @@ describe("fallback to another dialect", () => {
     expect(JSON.stringify(gateway.seen.at(-1)?.body)).not.toContain("Y2xhdWRl")
   })
 
-  it("a stream that Gemini refuses is answered by Claude", async () => {
+  it("configs: a stream that Gemini refuses is answered by Claude", async () => {
     const events = sse(stream([start(0, text("")), stop(0)]), "\n")
     const gateway = over(({ url }) =>
       url.includes("generativelanguage")
@@ -713,8 +718,8 @@ describe("fallback to another dialect", () => {
   })
 })
 
-describe("dry run", () => {
-  it("shows the first target as it would be called", async () => {
+describe("dry run of a config", () => {
+  it("configs: a dry run shows the call to the first target", async () => {
     const gateway = over(() => gemini("fine"), {
       accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }],
       draw: () => 0.9

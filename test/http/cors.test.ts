@@ -1,4 +1,5 @@
-// Pages of other origins: none may call unless the operator names theirs, over a socket and without one.
+// Tests requests from pages of other origins (CORS): refused unless the operator lists the origin.
+// Must not depend on any particular operation.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -64,14 +65,14 @@ const asking = (send: Send, origin: string, path = chat): Promise<Response> =>
   })
 
 describe("pages of other origins", () => {
-  it("may call nothing unless set", async () => {
+  it("CORS: other origins may call nothing by default", async () => {
     expect(await both([], async (send) => [told(await post(send, page)), told(await asking(send, page))])).toEqual([
       [200, null, null, null],
       [405, null, null, null]
     ])
   })
 
-  it("may call when theirs is named: answers, streams, refusals and unknown paths", async () => {
+  it("CORS: a listed origin may read answers, streams, refusals and unknown paths", async () => {
     const permitted = [page, "*", "Origin"]
     expect(
       await both(["https://other.example", page], async (send) => {
@@ -93,7 +94,7 @@ describe("pages of other origins", () => {
     ])
   })
 
-  it("are told beforehand what they may send", async () => {
+  it("CORS: a preflight lists what a listed origin may send", async () => {
     expect(
       await both([page], async (send) => {
         const answer = await asking(send, page)
@@ -105,10 +106,10 @@ describe("pages of other origins", () => {
           answer.headers.get("access-control-max-age")
         ]
       })
-    ).toEqual([204, page, "GET, POST", "*, authorization", null, "600"])
+    ).toEqual([204, page, "GET, POST, DELETE", "*, authorization", null, "600"])
   })
 
-  it("get nothing of another origin, of operators or of health", async () => {
+  it("CORS: a listed origin reads nothing of other origins, the admin API or health", async () => {
     expect(
       await both([page], async (send) => [
         told(await post(send, "https://evil.example")),
@@ -124,11 +125,11 @@ describe("pages of other origins", () => {
     ])
   })
 
-  it("may all call behind a star", async () => {
+  it("CORS: a star allows every origin", async () => {
     expect(await both(["*"], async (send) => told(await post(send, page)))).toEqual([200, "*", "*", null])
   })
 
-  it("are no matter for callers that are no page", async () => {
+  it("CORS: callers without an origin are unaffected", async () => {
     expect(
       await both([page], async (send) => told(await send("/v1/models", { headers: { "x-gateway-api-key": key } })))
     ).toEqual([200, null, null, null])

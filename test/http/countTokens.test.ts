@@ -1,4 +1,5 @@
-// POST /v1/chat/completions/count_tokens through the whole service: exact calls upstream, exact answers.
+// Tests POST /v1/chat/completions/count_tokens through the whole service: exact upstream calls, exact answers.
+// Must not reach the network: upstreams are scripted or simulated.
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
@@ -23,7 +24,7 @@ const counted = {
   systemInstruction: { parts: [{ text: "Be terse." }] }
 }
 
-it("T1701 T1703 google: the call and the answer", async () => {
+it("token counting: the call and the answer on google are exact (T1701, T1703)", async () => {
   const gateway = over({ totalTokens: 7, promptTokensDetails: [{ modality: "TEXT", tokenCount: 7 }] })
   const answer = await gateway.post(path, { model: "@google/gemini-2.5-flash", messages, stream: true, user: "u" })
   expect([answer.status, answer.headers.get("x-gateway-ignored-params"), await answer.text()]).toEqual([
@@ -46,7 +47,7 @@ it("T1701 T1703 google: the call and the answer", async () => {
   ])
 })
 
-it("T1701 T1704 vertex, not strict: billable characters", async () => {
+it("token counting: a non-strict answer of Vertex AI has billable characters (T1701, T1704)", async () => {
   const gateway = over({ totalTokens: 7, totalBillableCharacters: 11 })
   const answer = await gateway.post(
     path,
@@ -70,13 +71,13 @@ it("T1701 T1704 vertex, not strict: billable characters", async () => {
   ])
 })
 
-it("T1705 an endpoint of dialect gemini", async () => {
+it("token counting: an endpoint with the gemini dialect is called (T1705)", async () => {
   const gateway = over({ totalTokens: 7 })
   expect((await gateway.post(path, { model: "@vertex-ai/endpoints.33", messages })).status).toBe(200)
   expect(gateway.seen.map(({ url }) => url)).toEqual([`${vertexBase}/endpoints/33:countTokens`])
 })
 
-it("dry run shows the call", async () => {
+it("token counting: a dry run shows the call", async () => {
   const gateway = over({})
   const answer = await gateway.post(
     path,
@@ -93,7 +94,7 @@ it("dry run shows the call", async () => {
   ])
 })
 
-describe("refusals", () => {
+describe("refusals of token counting", () => {
   const rows: ReadonlyArray<readonly [string, object, string, string]> = [
     ["B44", { model: "@google/gemini-2.5-flash" }, "messages", "missing_required_parameter"],
     ["B45", { model: "@google/gemini-2.5-flash", messages: [] }, "messages", "empty_array"],
@@ -107,7 +108,7 @@ describe("refusals", () => {
     ["T1705", { model: "@vertex-ai/endpoints.44", messages }, "model", "unsupported_operation"],
     ["B43", { model: "@google/endpoints.44", messages }, "model", "unsupported_operation"]
   ]
-  it.each(rows)("%s %o", async (_, body, param, code) => {
+  it.each(rows)("token counting: refuses $1 ($0)", async (_, body, param, code) => {
     const gateway = over({})
     const answer = await gateway.post(path, body)
     expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
@@ -118,7 +119,7 @@ describe("refusals", () => {
   })
 })
 
-describe("in front of the simulated services", () => {
+describe("token counting by the simulated services", () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway()
@@ -149,7 +150,7 @@ describe("in front of the simulated services", () => {
   }
 
   it.each(["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"])(
-    "T1701 %s counts what chat then uses",
+    "token counting: %s counts what chat then uses (T1701)",
     async (model) => {
       const before: { readonly input_tokens: number } = await send(path, model)
       const after: { readonly usage: { readonly prompt_tokens: number } } = await send("/v1/chat/completions", model)

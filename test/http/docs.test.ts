@@ -1,4 +1,5 @@
-// GET /openapi.json and /docs: for everybody, rendered once, fetched again only when changed, and closed to other origins.
+// Tests GET /openapi.json and /docs: public, rendered once, cached by ETag, and closed to other origins.
+// Must not depend on the operations that the document describes.
 import { createHash } from "node:crypto"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -15,8 +16,8 @@ afterAll(() => gateway.dispose())
 const headersOf = (response: Response, ...names: ReadonlyArray<string>) =>
   names.map((name) => response.headers.get(name))
 
-describe.each(["/openapi.json", "/docs"])("%s", (path) => {
-  it("is one text, compressed for whoever takes that", async () => {
+describe.each(["/openapi.json", "/docs"])("document at %s", (path) => {
+  it("API docs: the text is compressed for clients that accept it", async () => {
     const plain = await gateway.send(path)
     const zipped = await gateway.send(path, { headers: { "accept-encoding": "br, gzip" } })
     expect([plain.status, ...headersOf(plain, "content-encoding", "vary", "cache-control")]).toEqual([
@@ -34,7 +35,7 @@ describe.each(["/openapi.json", "/docs"])("%s", (path) => {
     expect(gunzipSync(new Uint8Array(await zipped.arrayBuffer())).toString()).toBe(await plain.text())
   })
 
-  it("is not sent again to whoever has it", async () => {
+  it("API docs: the text is not sent again to a client that has it", async () => {
     const etag = (await gateway.send(path)).headers.get("etag") ?? ""
     expect(etag).toMatch(/^W\/"[\w-]{43}"$/)
     const again = await gateway.send(path, { headers: { "if-none-match": `"other", ${etag}` } })
@@ -47,38 +48,38 @@ describe.each(["/openapi.json", "/docs"])("%s", (path) => {
     expect((await gateway.send(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200)
   })
 
-  it("takes GET only, and says so as every route does", async () => {
+  it("API docs: other methods than GET are refused as on every route", async () => {
     const refused = await gateway.send(path, { method: "POST" })
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET"])
   })
 })
 
-it("/openapi.json is the document", async () => {
+it("API docs: /openapi.json is the OpenAPI document", async () => {
   const response = await gateway.send("/openapi.json")
   expect(headersOf(response, "content-type", "x-content-type-options")).toEqual(["application/json", "nosniff"])
   expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApi())))
 })
 
-describe("/docs", async () => {
+describe("the page /docs", async () => {
   const response = await gateway.send("/docs")
   const html = await response.text()
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => script)
   const markup = html.replaceAll(/<script>[\s\S]*?<\/script>/g, "")
 
-  it("names no other origin in its markup, and loads nothing by it", () => {
+  it("API docs: the page's markup names no other origin and loads nothing from one", () => {
     expect(markup.match(/(?:https?:)?\/\/[\w.-]+/g)).toBeNull()
     expect(markup.match(/\b(?:src|href|srcset|action)\s*=/g)).toBeNull()
     expect(scripts).toHaveLength(2)
   })
 
-  it("holds the document, and asks for no fonts, proxy or key store of others", () => {
+  it("API docs: the page contains the document and uses no outside fonts, proxy or key store", () => {
     const start = scripts[1]?.replace(/\s+/g, " ") ?? ""
     expect(start).toContain('"withDefaultFonts":false')
     expect(start).toContain(JSON.stringify(openApi().info).slice(1, -1))
     expect(start.match(/"(?:proxyUrl|url)":"https?:/g)).toBeNull()
   })
 
-  it("lets a browser reach its own origin only, and run its own scripts only", () => {
+  it("API docs: the page's policy limits a browser to its own origin and scripts", () => {
     const hashes = scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`)
     expect(response.headers.get("content-security-policy")).toBe(
       [
@@ -101,7 +102,7 @@ describe("/docs", async () => {
   })
 })
 
-it("neither costs anything before it is asked for: the service starts without them", async () => {
+it("API docs: the service starts without rendering them", async () => {
   const source = `
     import { registerHooks } from "node:module"
     const loaded = []
@@ -117,7 +118,7 @@ it("neither costs anything before it is asked for: the service starts without th
   expect(JSON.parse(stdout)).toEqual({ some: true, early: [] })
 })
 
-it("both come over a socket, and the gateway goes on answering", async () => {
+it("API docs: both are served over a socket, and the gateway goes on answering", async () => {
   const running = await startTestGateway()
   const asked = await Promise.all(["/docs", "/openapi.json", "/docs"].map((path) => fetch(running.url + path)))
   expect(asked.map(({ status }) => status)).toEqual([200, 200, 200])

@@ -1,3 +1,5 @@
+// Tests the gateway embedded in another program: every layer answers without a socket.
+// Must not open a port or reach the network.
 import { expect, it } from "vitest"
 import { googleAccount } from "../support/account.ts"
 import { gatewayOver, replying } from "../support/scripted.ts"
@@ -6,7 +8,7 @@ const accounts = [googleAccount]
 const path = "/v1/chat/completions"
 const sse = (...events: ReadonlyArray<unknown>) => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
 
-it("answers through every layer without a socket", async () => {
+it("embedded gateway: answers through every layer without a socket", async () => {
   const { dispose, post, seen } = gatewayOver(
     () =>
       replying({
@@ -31,7 +33,7 @@ it("answers through every layer without a socket", async () => {
     choices: [
       { index: 0, message: { role: "assistant", content: "Hi", refusal: null }, logprobs: null, finish_reason: "stop" }
     ],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, prompt_tokens_details: { cached_tokens: 0 } }
   })
   expect(seen).toEqual([
     {
@@ -43,7 +45,7 @@ it("answers through every layer without a socket", async () => {
   ])
 })
 
-it("T1317 an error hidden in the first event of a stream is an ordinary error", async () => {
+it("embedded gateway: an error hidden in the first event of a stream is an ordinary error (T1317)", async () => {
   const { dispose, post } = gatewayOver(
     () => ({
       status: 200,
@@ -66,7 +68,7 @@ it("T1317 an error hidden in the first event of a stream is an ordinary error", 
   ])
 })
 
-it("T1318 an error after the first chunk is one frame, and no [DONE]", async () => {
+it("embedded gateway: an error after the first chunk is one frame, and no [DONE] (T1318)", async () => {
   const { dispose, post } = gatewayOver(
     () => ({
       status: 200,

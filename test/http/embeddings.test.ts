@@ -1,4 +1,5 @@
-// POST /v1/embeddings through the whole service: exact calls upstream, exact answers, several calls as one.
+// Tests POST /v1/embeddings through the whole service: exact upstream calls, exact answers, batches over several calls.
+// Must not reach the network: upstreams are scripted or simulated.
 import * as Effect from "effect/Effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
@@ -24,8 +25,8 @@ const lengths = ({ body }: TransportRequest) =>
     embeddings: bodyOf(body).requests.map(({ content }) => ({ values: [content.parts[0]?.text.length ?? 0] }))
   })
 
-describe("one call", () => {
-  it("T1501 T1509 google: the call and the answer, strict and not", async () => {
+describe("embeddings in one call", () => {
+  it("embeddings: the call and the answer on google are exact, strict and not (T1501, T1509)", async () => {
     const gateway = over(lengths)
     const request = { model: "@google/models/gemini-embedding-001", input: ["a", "bcd"], dimensions: 1, user: "u" }
     const answer = await gateway.post(path, request)
@@ -61,7 +62,7 @@ describe("one call", () => {
     expect(await (await gateway.post(path, request, loose)).json()).toMatchObject({ provider: "google" })
   })
 
-  it("T1506 base64", async () => {
+  it("embeddings: vectors are base64 where the request asks for it (T1506)", async () => {
     const answer = await over(lengths).post(path, {
       model: "@google/gemini-embedding-001",
       input: "a",
@@ -70,7 +71,7 @@ describe("one call", () => {
     expect(await answer.json()).toMatchObject({ data: [{ embedding: "AACAPw==" }] })
   })
 
-  it("T1502 T1511 vertex: predict or embedContent, by the model", async () => {
+  it("embeddings: Vertex AI is called by predict or embedContent, depending on the model (T1502, T1511)", async () => {
     const gateway = over(({ url }) =>
       url.endsWith(":predict")
         ? replying({
@@ -109,7 +110,7 @@ describe("one call", () => {
     ])
   })
 
-  it("T2009 T2012 self-deployed: by the dialect the account states", async () => {
+  it("embeddings: a self-deployed endpoint is called in the dialect its account states (T2009, T2012)", async () => {
     const account = {
       ...vertexAccount,
       endpoints: {
@@ -163,7 +164,7 @@ describe("one call", () => {
     ])
   })
 
-  it("dry run shows the first call and sends nothing", async () => {
+  it("embeddings: a dry run shows the first call and sends nothing", async () => {
     const gateway = over(lengths)
     const answer = await gateway.post(
       path,
@@ -187,12 +188,12 @@ describe("one call", () => {
   })
 })
 
-describe("several calls", () => {
+describe("embeddings in several calls", () => {
   const texts = Array.from({ length: 950 }, (_, index) => "x".repeat(index + 1))
   const sizes = (calls: ReadonlyArray<SeenCall>) =>
     calls.map(({ body }) => bodyOf(JSON.stringify(body)).requests.length)
 
-  it("T1501 T1509 a hundred per call, four at once, joined in the order of the inputs", async () => {
+  it("embeddings: calls have a hundred inputs, four run together, and the order is kept (T1501, T1509)", async () => {
     const waiting: Array<() => void> = []
     const crowds: Array<number> = []
     // Calls wait until no more of them begin; then the last one answers first.
@@ -216,7 +217,7 @@ describe("several calls", () => {
     expect(crowds).toEqual([4, 4, 2])
   })
 
-  it("T1515 one failed part fails the whole, and the others are given up", async () => {
+  it("embeddings: one failed part fails the whole request and stops the other calls (T1515)", async () => {
     let given = 0
     const gateway = over(({ body }) =>
       bodyOf(body).requests[0]?.content.parts[0]?.text.length === 301
@@ -236,7 +237,7 @@ describe("several calls", () => {
     expect([gateway.seen.length, given]).toEqual([4, 3])
   })
 
-  it("the time allowed is that of all calls together", async () => {
+  it("embeddings: the deadline covers all calls together", async () => {
     const gateway = over((request) => (gateway.seen.length <= 4 ? lengths(request) : Effect.never), {
       limits: { totalMillis: 100 }
     })
@@ -255,7 +256,7 @@ describe("several calls", () => {
     expect(gateway.seen.length).toBe(8)
   })
 
-  it("T1508 what is wrong with the last input is found before anything is sent", async () => {
+  it("embeddings: a fault in the last input is found before anything is sent (T1508)", async () => {
     const gateway = over(lengths)
     const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: [...texts, ""] })
     expect([answer.status, await answer.json(), gateway.seen]).toEqual([
@@ -273,7 +274,7 @@ describe("several calls", () => {
   })
 })
 
-describe("refusals", () => {
+describe("refusals of embeddings", () => {
   const rows: ReadonlyArray<readonly [string, object, string, string]> = [
     ["B31", { input: "a" }, "model", "missing_required_parameter"],
     ["B33", { model: " ", input: "a" }, "model", "invalid_model"],
@@ -287,7 +288,7 @@ describe("refusals", () => {
     ["B43", { model: "@google/endpoints.33", input: "a" }, "model", "unsupported_operation"],
     ["T1513", { model: "@google/multimodalembedding@001", input: "a" }, "model", "unsupported_operation"]
   ]
-  it.each(rows)("%s %o", async (_, body, param, code) => {
+  it.each(rows)("embeddings: refuses $1 ($0)", async (_, body, param, code) => {
     const tuned = {
       ...vertexAccount,
       endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
@@ -301,7 +302,7 @@ describe("refusals", () => {
     ])
   })
 
-  it("B22 TH15 a body over the route's own limit", async () => {
+  it("embeddings: refuses a body over the route's own limit (B22, TH15)", async () => {
     const body = { model: "@google/gemini-embedding-001", input: "a".repeat(200) }
     for (const limits of [{ embeddingsBodyBytes: 200 }, { bodyBytes: 200 }]) {
       const answer = await over(lengths, { limits }).post(path, body)
@@ -312,7 +313,7 @@ describe("refusals", () => {
     ).toBe(200)
   })
 
-  it("B114 a parameter without a place, where refusal was asked for", async () => {
+  it("embeddings: refuses an unsupported parameter where the request asks for refusal (B114)", async () => {
     const gateway = over(lengths)
     const answer = await gateway.post(
       path,
@@ -326,7 +327,7 @@ describe("refusals", () => {
     ])
   })
 
-  it("T1512 too few vectors", async () => {
+  it("embeddings: an answer with too few vectors is an error (T1512)", async () => {
     const answer = await over(() => replying({ embeddings: [] })).post(path, {
       model: "@google/gemini-embedding-001",
       input: "a"
@@ -345,7 +346,7 @@ describe("refusals", () => {
   })
 })
 
-describe("in front of the simulated services", () => {
+describe("embeddings by the simulated services", () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway()
@@ -374,14 +375,14 @@ describe("in front of the simulated services", () => {
     ["@vertex-ai/text-embedding-005", 768],
     ["@vertex-ai/text-multilingual-embedding-002", 768],
     ["@vertex-ai/multimodalembedding@001", 1408]
-  ])("%s gives vectors of %i numbers, equal texts equal ones", async (model, size) => {
+  ])("embeddings: %s gives vectors of %i numbers, and equal texts equal vectors", async (model, size) => {
     const { data } = await embed({ model, input: ["a cat", "a dog", "a cat"] })
     expect(data.map(({ embedding }) => embedding.length)).toEqual([size, size, size])
     expect(data[0]?.embedding).toEqual(data[2]?.embedding)
     expect(data[0]?.embedding).not.toEqual(data[1]?.embedding)
   })
 
-  it("T1503 T1504 shortened, for a task, on both", async () => {
+  it("embeddings: both services shorten vectors and take a task type (T1503, T1504)", async () => {
     for (const model of [
       "@google/gemini-embedding-2",
       "@vertex-ai/text-embedding-005",
@@ -398,7 +399,7 @@ describe("in front of the simulated services", () => {
     }
   })
 
-  it("T1501 more inputs than a call takes", async () => {
+  it("embeddings: more inputs than a call takes are split (T1501)", async () => {
     const { data } = await embed({
       model: "@google/gemini-embedding-001",
       input: Array.from({ length: 205 }, (_, index) => `text ${index % 200}`),

@@ -1,4 +1,5 @@
-// Chat with self-deployed endpoints through the whole service: addresses, served names, every dialect, and endpoints that cannot answer.
+// Tests chat with self-deployed endpoints through the whole service: addresses, served names, dialects and failures.
+// Must not reach the network: upstreams are scripted.
 import { afterEach, describe, expect, it } from "vitest"
 import type { EndpointFacts, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { vertexAccount } from "../support/account.ts"
@@ -29,62 +30,67 @@ afterEach(async () => {
 
 const completion = { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }
 
-describe("where a call goes, and under which name", () => {
+describe("address and served name of an endpoint", () => {
   const host = "12.us-central1-34.prediction.vertexai.goog"
   it.each<readonly [string, ProviderAccount["endpoints"], string, object, object]>([
     [
-      "T2009 T2011 an endpoint nobody described speaks openai, under its id",
+      "an endpoint without settings: openai, under its id (T2009, T2011)",
       {},
       `${shared}${place}/12/chat/completions`,
       { model: "12", messages },
       completion
     ],
     [
-      "T2012 under the name its account states",
+      "the name its account states (T2012)",
       { "12": facts("openai", { model: "my/llm" }) },
       `${shared}${place}/12/chat/completions`,
       { model: "my/llm", messages },
       completion
     ],
     [
-      "T2010 at its own host",
+      "a host of its own (T2010)",
       { "12": facts("openai", { host }) },
       `https://${host}${place}/12/chat/completions`,
       { model: "12", messages },
       completion
     ],
     [
-      "T2011 a tuned Gemini",
+      "a tuned Gemini model (T2011)",
       { "12": facts("gemini", { host }) },
       `https://${host}${place}/12:generateContent`,
       { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
       { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }
     ],
     [
-      "T2013 a prompt",
+      "a prompt in the predict dialect (T2013)",
       { "12": facts("predict") },
       `${shared}${place}/12:predict`,
       { instances: [{ prompt: "user: Hello\nassistant:" }] },
       { predictions: ["Hi"] }
     ]
-  ])("%s", async (_name, endpoints, url, body, reply) => {
-    const gateway = over(() => replying(reply), { accounts: [withEndpoints(endpoints)] })
-    const answer = await gateway.post(path, { model: "endpoints.12", messages })
-    expect([answer.status, (await answer.json()).choices]).toStrictEqual([
-      200,
-      [
-        {
-          index: 0,
-          finish_reason: "stop",
-          logprobs: null,
-          message: { role: "assistant", content: "Hi", refusal: null }
-        }
-      ]
-    ])
-    expect(gateway.seen).toStrictEqual([{ method: "POST", url, headers: { "content-type": "application/json" }, body }])
-  })
+  ])(
+    "self-deployed endpoints: the call goes to the right address and name for %s",
+    async (_name, endpoints, url, body, reply) => {
+      const gateway = over(() => replying(reply), { accounts: [withEndpoints(endpoints)] })
+      const answer = await gateway.post(path, { model: "endpoints.12", messages })
+      expect([answer.status, (await answer.json()).choices]).toStrictEqual([
+        200,
+        [
+          {
+            index: 0,
+            finish_reason: "stop",
+            logprobs: null,
+            message: { role: "assistant", content: "Hi", refusal: null }
+          }
+        ]
+      ])
+      expect(gateway.seen).toStrictEqual([
+        { method: "POST", url, headers: { "content-type": "application/json" }, body }
+      ])
+    }
+  )
   it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints.."])(
-    "T2016 B40 %s is no endpoint",
+    "self-deployed endpoints: %s is not an endpoint (T2016, B40)",
     async (model) => {
       const gateway = over(() => replying(completion), { accounts: [vertexAccount] })
       const answer = await gateway.post(path, { model, messages })
@@ -97,13 +103,13 @@ describe("where a call goes, and under which name", () => {
   )
 })
 
-describe("an endpoint that cannot answer", () => {
+describe("endpoints that cannot answer", () => {
   const refused = async (status: number, body: unknown, headers: Record<string, string> = {}) => {
     const gateway = over(() => ({ status, headers, chunks: [JSON.stringify(body)] }), { accounts: [vertexAccount] })
     const answer = await gateway.post(path, { model: "endpoints.12", messages })
     return [answer.status, (await answer.json()).error, answer.headers.get("retry-after")]
   }
-  it("T2010 a dedicated one asked for at the shared host", async () => {
+  it("self-deployed endpoints: a dedicated endpoint called at the shared host is an error (T2010)", async () => {
     const message =
       "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. Please access the endpoint using its dedicated domain name '12.us-central1-34.prediction.vertexai.goog'"
     expect(await refused(400, { error: { code: 400, status: "FAILED_PRECONDITION", message } })).toStrictEqual([
@@ -118,7 +124,7 @@ describe("an endpoint that cannot answer", () => {
       null
     ])
   })
-  it("T2014 a service account without the permission", async () => {
+  it("self-deployed endpoints: a service account without the permission is an error (T2014)", async () => {
     const message =
       "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us-central1/endpoints/12' (or it may not exist)."
     expect(await refused(403, { error: { code: 403, status: "PERMISSION_DENIED", message } })).toStrictEqual([
@@ -133,7 +139,7 @@ describe("an endpoint that cannot answer", () => {
       null
     ])
   })
-  it("T2015 one that is not ready yet", async () => {
+  it("self-deployed endpoints: an endpoint that is not ready yet is an error (T2015)", async () => {
     const unavailable = (message: string) => ({ message, type: "api_error", param: null, code: "upstream_unavailable" })
     const cold = "Model is not yet ready for inference."
     expect(
@@ -147,7 +153,7 @@ describe("an endpoint that cannot answer", () => {
   })
 })
 
-describe("dialect predict", () => {
+describe("endpoints in the predict dialect", () => {
   const accounts = [withEndpoints({ "12": facts("predict", { model: "my-model" }) })]
   const prompt = "system: Be brief.\nuser: Hello\nassistant:"
   const asked = {
@@ -159,9 +165,9 @@ describe("dialect predict", () => {
     brand_new: 1
   }
   const parameters = { max_tokens: 5, stop: "x" }
-  const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } }
 
-  it("T2013 the call and the answer", async () => {
+  it("self-deployed endpoints: the predict call and the answer are exact (T2013)", async () => {
     const gateway = over(() => replying({ predictions: [`Prompt:\n${prompt}\nOutput:\nHi`], deployedModelId: "1" }), {
       accounts
     })
@@ -189,7 +195,7 @@ describe("dialect predict", () => {
       { instances: [{ prompt, ...parameters }], parameters }
     ])
   })
-  it("T2013 a stream is the whole answer as one chunk, the finish, the mark", async () => {
+  it("self-deployed endpoints: a predict stream is the answer as one chunk, the finish, the mark (T2013)", async () => {
     const gateway = over(() => replying({ predictions: [{ content: "Hi" }] }), { accounts })
     const answer = await gateway.post(path, { ...asked, stream: true, stream_options: { include_usage: true } })
     const seen = (await answer.text()).split("\n\n").map((frame) => {
@@ -218,7 +224,7 @@ describe("dialect predict", () => {
         messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }]
       }
     ]
-  ])("T2013 %s is more than a prompt can say", async (param, more) => {
+  ])("self-deployed endpoints: a predict prompt cannot carry %s (T2013)", async (param, more) => {
     const gateway = over(() => replying({ predictions: ["Hi"] }), { accounts })
     const answer = await gateway.post(path, { ...asked, ...more })
     const { error } = await answer.json()

@@ -1,4 +1,5 @@
-// Every error in all three envelopes, and the status, type and code of each.
+// Tests every error in the three envelopes: the status, type and code of each.
+// Must not depend on how an error arises.
 import { describe, expect, it } from "vitest"
 import * as E from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
@@ -304,7 +305,7 @@ const named = rows.map((row) => {
   return { name: `${name} ${row[3]}`, row }
 })
 
-it("T2304 a quota that is named stands in the details, not strict only", () => {
+it("errors: a named quota appears in the details of a non-strict answer only (T2304)", () => {
   const facts = errorFacts(by({ _tag: "QuotaExhausted", message, quotaId: "GenerateRequestsPerDayPerProject" }))
   const published = { message: facts.message, type: "rate_limit_error", param: null, code: "insufficient_quota" }
   expect(JSON.parse(errorBody(facts, "openai", true, "r1"))).toEqual({ error: published })
@@ -318,59 +319,62 @@ it("T2304 a quota that is named stands in the details, not strict only", () => {
   })
 })
 
-describe("B102-B110, table 14", () => {
-  it.each(named)("$name", ({ row: [error, status, type, code, param, anthropic, headers] }) => {
-    const facts = errorFacts(error)
-    const upstream = error._tag === "ProviderError" ? { provider: "gemini", status: 400 } : undefined
-    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0, cache: "DISABLED" } : undefined
-    expect(facts).toStrictEqual({
-      status,
-      type,
-      code,
-      param,
-      message: facts.message,
-      headers: headers ?? {},
-      upstream,
-      tried
-    })
-    expect(facts.message).toMatch(/^[\x20-\x7e]{10,500}$/)
-    expect(errorBody(facts, "openai", true, "r1")).toBe(
-      JSON.stringify({ error: { message: facts.message, type, param, code } })
-    )
-    expect(errorBody(facts, "openai", false, "r1")).toBe(
-      JSON.stringify({
-        error: {
-          message: facts.message,
-          type,
-          param,
-          code,
-          ...(upstream === undefined ? {} : { provider: "gemini", upstream_status: 400 })
-        }
-      })
-    )
-    expect(errorBody(facts, "anthropic", true, "r1")).toBe(
-      JSON.stringify({
-        type: "error",
-        error: { type: anthropic, message: facts.message },
-        request_id: "r1"
-      })
-    )
-    expect(errorBody(facts, "problem", true, "r1")).toBe(
-      JSON.stringify({
-        type: `urn:model-gateway:error:${code}`,
-        title: code.replaceAll("_", " "),
+describe("errors of table 14 (B102-B110)", () => {
+  it.each(named)(
+    "errors: the table row holds in every envelope: $name",
+    ({ row: [error, status, type, code, param, anthropic, headers] }) => {
+      const facts = errorFacts(error)
+      const upstream = error._tag === "ProviderError" ? { provider: "gemini", status: 400 } : undefined
+      const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0, cache: "DISABLED" } : undefined
+      expect(facts).toStrictEqual({
         status,
-        detail: facts.message,
-        instance: "r1"
+        type,
+        code,
+        param,
+        message: facts.message,
+        headers: headers ?? {},
+        upstream,
+        tried
       })
-    )
-  })
+      expect(facts.message).toMatch(/^[\x20-\x7e]{10,500}$/)
+      expect(errorBody(facts, "openai", true, "r1")).toBe(
+        JSON.stringify({ error: { message: facts.message, type, param, code } })
+      )
+      expect(errorBody(facts, "openai", false, "r1")).toBe(
+        JSON.stringify({
+          error: {
+            message: facts.message,
+            type,
+            param,
+            code,
+            ...(upstream === undefined ? {} : { provider: "gemini", upstream_status: 400 })
+          }
+        })
+      )
+      expect(errorBody(facts, "anthropic", true, "r1")).toBe(
+        JSON.stringify({
+          type: "error",
+          error: { type: anthropic, message: facts.message },
+          request_id: "r1"
+        })
+      )
+      expect(errorBody(facts, "problem", true, "r1")).toBe(
+        JSON.stringify({
+          type: `urn:model-gateway:error:${code}`,
+          title: code.replaceAll("_", " "),
+          status,
+          detail: facts.message,
+          instance: "r1"
+        })
+      )
+    }
+  )
 })
 
-describe("all targets failed", () => {
+describe("errors after several targets", () => {
   const last = by({ _tag: "RateLimited", message, retryAfterMillis: 7001 })
   const facts = errorFacts(last)
-  it("the last one's facts, and that it was not the only one", () =>
+  it("errors: the failure of all targets has the last one's facts and states that there were others", () =>
     expect(
       errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1, cache: "MISS" }))
     ).toStrictEqual({
@@ -378,14 +382,16 @@ describe("all targets failed", () => {
       message: "All 3 targets that were tried failed. The last one: What is wrong.",
       tried: { optionIndex: 4, retryCount: 1, cache: "MISS" }
     }))
-  it("a single target that was called again speaks for itself", () =>
+  it("errors: a single target called several times answers with its own failure", () =>
     expect(
       errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2, cache: "DISABLED" }))
     ).toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2, cache: "DISABLED" } }))
 })
 
-it("the path alone decides the envelope", () => {
+it("errors: the path alone decides the envelope", () => {
   expect(
-    ["/v1/chat/completions", "/v1/messages/count_tokens", "/v1/messages", "/admin/v1/keys", "/x"].map(envelopeOf)
+    ["/v1/chat/completions", "/v1/messages/count_tokens", "/v1/messages", "/admin/v1/keys", "/x"].map((path) =>
+      envelopeOf(path, {})
+    )
   ).toEqual(["openai", "anthropic", "anthropic", "problem", "openai"])
 })

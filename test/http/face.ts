@@ -1,4 +1,5 @@
-// The HTTP face as a web handler over a scripted router.
+// Builds the HTTP layer as a web handler over a scripted router.
+// Must not open sockets.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -13,21 +14,29 @@ import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
+import type { Operation } from "../../src/domain/operations.ts"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
 import { Admission } from "../../src/keys/Admission.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
 import { Prices } from "../../src/catalog/Prices.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
+import { LearnedRemedies } from "../../src/state/LearnedRemedies.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
-import { Holdings } from "../../src/store/Holdings.ts"
+import { ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
+import { Carriers } from "../../src/store/Carriers.ts"
+import { ResponseStore } from "../../src/store/ResponseStore.ts"
 import { Records } from "../../src/store/Records.ts"
-import { ProviderRouter, type Served } from "../../src/router/ProviderRouter.ts"
+import { ProviderRouter, type ServedBy } from "../../src/router/ProviderRouter.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 
 export const key = "mgk_face000000000000000000000000000000"
 export const narrowKey = "mgk_narrow0000000000000000000000000000"
+
+/** The message for a path that is neither served nor a common mistake. */
+export const noUrl =
+  "There is no such URL here: served are /v1/chat/completions, /v1/messages, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/models and Google's own paths below /v1beta, /v1/projects and /v1/publishers."
 
 const account = (slug: string, models?: ReadonlyArray<string>): ProviderAccount => ({
   slug,
@@ -44,10 +53,11 @@ const account = (slug: string, models?: ReadonlyArray<string>): ProviderAccount 
   tokenUrl: undefined
 })
 
-export const served: Served = {
+export const served: ServedBy = {
   slug: "gemini",
   kind: "google",
   modelId: "gemini-2.5-flash",
+  issuer: "gemini/google",
   optionIndex: 0,
   retryCount: 0,
   cache: "DISABLED",
@@ -91,14 +101,14 @@ export const fullChunks: ReadonlyArray<ChatChunk> = [
 export interface Script {
   readonly calls: Array<{
     readonly verb: string
-    readonly operation: keyof Operations
-    readonly request: Operations[keyof Operations]["request"]
+    readonly operation: Operation
+    readonly request: Operations[Operation]["request"]
     readonly context: RequestContext
   }>
-  value: Effect.Effect<Operations[keyof Operations]["out"], GatewayError>
+  value: Effect.Effect<Operations[Operation]["out"], GatewayError>
   chunks: Stream.Stream<ChatChunk, ProviderError>
   open: Effect.Effect<void, GatewayError>
-  served: Served
+  served: ServedBy
 }
 
 export const script = (): Script => ({
@@ -111,11 +121,11 @@ export const script = (): Script => ({
 
 const router = (script: Script): Layer.Layer<ProviderRouter> =>
   Layer.succeed(ProviderRouter, {
-    run: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
+    run: <Op extends Operation>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
       script.calls.push({ verb: "run", operation, request, context })
       return Effect.map(script.value, (value) => ({ value: value as Operations[Op]["out"], served: script.served }))
     },
-    open: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
+    open: <Op extends Operation>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
       script.calls.push({ verb: "open", operation, request, context })
       return Effect.as(script.open, {
         chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>,
@@ -146,13 +156,14 @@ const catalog = Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "ant
 export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
   Layer.mergeAll(Administration.layer, ProviderTest.layer).pipe(
     Layer.provideMerge(plainServices(script, limits)),
-    Layer.provide(Layer.provideMerge(Holdings.layer({ accounts: [], keys: [] }), Records.layerMemory))
+    Layer.provide(Layer.provideMerge(ConfigSnapshot.layer({ accounts: [], keys: [] }), Records.layerMemory))
   )
 
 const plainServices = (script: Script, limits: Partial<LimitValues>) =>
   Layer.mergeAll(
     router(script),
     UsageLog.layerMemory,
+    LearnedRemedies.layerMemory,
     Admission.layer.pipe(Layer.provide([RateStore.layerMemory, Spending.layerMemory, UsageLog.layerMemory])),
     Prices.layerWith({}).pipe(Layer.provide(catalog)),
     catalog,
@@ -162,6 +173,8 @@ const plainServices = (script: Script, limits: Partial<LimitValues>) =>
     ]),
     Prompts.layerMemory([]),
     Configs.layerMemory({}),
+    Carriers.layerMemory,
+    ResponseStore.layerMemory,
     Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits })
   )
 

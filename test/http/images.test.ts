@@ -1,4 +1,5 @@
-// POST /v1/images/generations through the whole service: exact calls upstream, exact answers.
+// Tests POST /v1/images/generations through the whole service: exact upstream calls, exact answers.
+// Must not reach the network: upstreams are scripted or simulated.
 import * as Effect from "effect/Effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
@@ -11,7 +12,7 @@ const googleBase = "https://generativelanguage.googleapis.com/v1beta/models"
 
 const over = gatewaysOver()
 
-/** A picture whose data tells which call it came from. */
+/** An image whose data names the call it came from. */
 const picture = (data: string) =>
   replying({
     candidates: [
@@ -30,7 +31,7 @@ const usage = (calls: number) => ({
   output_tokens_details: { text_tokens: 0, image_tokens: 10 * calls }
 })
 
-describe("Imagen", () => {
+describe("images by Imagen", () => {
   const predictions = {
     predictions: [{ mimeType: "image/png", bytesBase64Encoded: "AAAA", safetyAttributes: { scores: [] } }]
   }
@@ -41,7 +42,7 @@ describe("Imagen", () => {
     "imagegeneration@006",
     "imagegeneration@005",
     "imagegeneration@002"
-  ])("T1601 T1602 one predict draws all pictures of %s", async (model) => {
+  ])("images: one predict call draws all images of %s (T1601, T1602)", async (model) => {
     const gateway = over(() => replying(predictions))
     const answer = await gateway.post(
       path,
@@ -67,7 +68,7 @@ describe("Imagen", () => {
     ])
   })
 
-  it("T1601 on the Gemini API; not strict: the full form", async () => {
+  it("images: a non-strict answer of the Gemini API has the full form (T1601)", async () => {
     const gateway = over(() => replying(predictions))
     const answer = await gateway.post(
       path,
@@ -83,7 +84,7 @@ describe("Imagen", () => {
     expect(gateway.seen.map(({ url }) => url)).toEqual([`${googleBase}/imagen-4.0-generate-001:predict`])
   })
 
-  it("T1608 B117 all filtered; T1609 the prompt refused; T1613 a model that is gone", async () => {
+  it("images: a filtered answer, a refused prompt, a retired model are errors (T1608, T1609, T1613, B117)", async () => {
     const refusals = async (script: Parameters<typeof gatewayOver>[0]) => {
       const answer = await over(script).post(path, { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "a cat" })
       return [answer.status, await answer.json()]
@@ -116,8 +117,8 @@ describe("Imagen", () => {
   })
 })
 
-describe("Gemini", () => {
-  it("T1604 n pictures are n calls, four at once, in order, their usage summed", async () => {
+describe("images by Gemini", () => {
+  it("images: n images are n calls, four together, in order, their usage summed (T1604)", async () => {
     const waiting: Array<() => void> = []
     const crowds: Array<number> = []
     const release = () => {
@@ -169,7 +170,7 @@ describe("Gemini", () => {
     return [answer.status, await answer.json()]
   }
 
-  it("T1515 pictures that came are answered, whatever was filtered or not drawn beside them", async () => {
+  it("images: drawn images are answered although others were filtered or missing (T1515)", async () => {
     for (const scripts of [
       [filtered, picture("A"), picture("B")],
       [picture("A"), nothing, picture("B")]
@@ -186,7 +187,7 @@ describe("Gemini", () => {
     }
   })
 
-  it("T1515 no picture at all is told as the first call tells it, and any other failure is that of the whole", async () => {
+  it("images: without any image the first call's failure answers; other failures fail the request (T1515)", async () => {
     expect(await drawn(filtered, nothing)).toMatchObject([
       400,
       { error: { code: "content_policy_violation", param: "prompt" } }
@@ -198,7 +199,7 @@ describe("Gemini", () => {
     ])
   })
 
-  it("dry run shows the first call", async () => {
+  it("images: a dry run shows the first call", async () => {
     const gateway = over(() => picture("A"))
     const answer = await gateway.post(
       path,
@@ -225,7 +226,7 @@ describe("Gemini", () => {
   })
 })
 
-describe("refusals", () => {
+describe("refusals of images", () => {
   const rows: ReadonlyArray<readonly [string, object, string, string]> = [
     ["B98", { model: "@vertex-ai/imagegeneration@006" }, "prompt", "missing_required_parameter"],
     ["B98", { model: "@vertex-ai/imagegeneration@006", prompt: 5 }, "prompt", "invalid_type"],
@@ -237,7 +238,7 @@ describe("refusals", () => {
     ["B42", { model: "@vertex-ai/endpoints.33", prompt: "a" }, "model", "unsupported_operation"],
     ["B43", { model: "@google/endpoints.33", prompt: "a" }, "model", "unsupported_operation"]
   ]
-  it.each(rows)("%s %o", async (_, body, param, code) => {
+  it.each(rows)("images: refuses $1 ($0)", async (_, body, param, code) => {
     const tuned = {
       ...vertexAccount,
       endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
@@ -251,7 +252,7 @@ describe("refusals", () => {
     ])
   })
 
-  it("B22 TH15 a body over the route's own limit", async () => {
+  it("images: refuses a body over the route's own limit (B22, TH15)", async () => {
     const answer = await over(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, {
       model: "@google/gemini-2.5-flash-image",
       prompt: "a".repeat(100)
@@ -260,10 +261,10 @@ describe("refusals", () => {
   })
 })
 
-describe("in front of the simulated services", () => {
+describe("images by the simulated services", () => {
   let gateway: TestGateway
   beforeAll(async () => {
-    gateway = await startTestGateway()
+    gateway = await startTestGateway({ simulator: { day: "2025-12-01" } })
   })
   afterAll(() => gateway.close())
 
@@ -275,7 +276,7 @@ describe("in front of the simulated services", () => {
     "@google/imagen-4.0-generate-001",
     "@vertex-ai/gemini-2.5-flash-image",
     "@google/gemini-3-pro-image-preview"
-  ])("%s draws two pictures of the form asked for", async (model) => {
+  ])("images: %s draws two images in the requested form", async (model) => {
     const answer = await fetch(`${gateway.url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },

@@ -1,4 +1,5 @@
-// Error texts of upstreams that repeat what they were sent: no spelling of a credential or of an internal place comes back.
+// Tests upstream error texts that repeat the request: no spelling of a credential or internal address reaches a client.
+// Must not depend on the redaction's units.
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
@@ -166,40 +167,43 @@ const given = (spell: (text: string) => string, status: number) => {
   })
 }
 
-describe("error texts", () => {
-  describe.each(kinds)("that repeat %s", (_kind, slug, headers, ways) => {
-    it.each(spellings)("%s: lose it on every route, as a status and inside a 200 (TH21)", async (_spelling, spell) => {
-      for (const [path, body] of ways) {
-        for (const status of [400, 500, 200]) {
-          given(spell, status)
-          const answer = await post(path, body(slug), headers)
-          expect([path, status, messageIn(answer.text)]).toEqual([path, status, shown])
+describe("error texts of upstreams", () => {
+  describe.each(kinds)("error texts that repeat %s", (_kind, slug, headers, ways) => {
+    it.each(spellings)(
+      "leaks: a credential spelled %s is removed on every route, from an error status and from a 200 (TH21)",
+      async (_spelling, spell) => {
+        for (const [path, body] of ways) {
+          for (const status of [400, 500, 200]) {
+            given(spell, status)
+            const answer = await post(path, body(slug), headers)
+            expect([path, status, messageIn(answer.text)]).toEqual([path, status, shown])
+          }
         }
       }
-    })
+    )
   })
 
-  it("that repeat a credential: the answer's whole body (TH21)", async () => {
+  it("leaks: a credential is removed from the whole error body (TH21)", async () => {
     given(encodeURIComponent, 403)
     const error = { message: shown, type: "permission_error", param: null, code: "upstream_permission_denied" }
     expect(await post(...first(vertexRoutes, "exchange"))).toEqual({ status: 403, text: JSON.stringify({ error }) })
   })
 
-  it("lose a credential before it is cut in half (TH21)", async () => {
+  it("leaks: a credential is removed before it is cut in half (TH21)", async () => {
     const long = `callers/${"t".repeat(3_000)}`
     next = (credential) => ({ status: 400, chunks: [JSON.stringify(errorOf(`${"a ".repeat(1_000)}${credential}`))] })
     const answer = await post(...first(vertexRoutes, "bare"), { authorization: `Bearer ${long}` })
     expect(messageIn(answer.text)).toBe(`${"a ".repeat(1_000)}[redacted]`)
   })
 
-  it("keep their words where a credential is as short as a word", async () => {
+  it("leaks: error texts keep their words where a credential is as short as a word", async () => {
     next = () => ({ status: 400, chunks: [JSON.stringify(errorOf("The field is not valid."))] })
     expect(messageIn((await post(...first(vertexRoutes, "bare"), { authorization: "Bearer field" })).text)).toBe(
       "The field is not valid."
     )
   })
 
-  it("lose internal names, files and ports that are not the upstream's own (TH22)", async () => {
+  it("leaks: internal names, files and ports that are not the upstream's own are removed (TH22)", async () => {
     next = () => ({
       status: 500,
       chunks: [
@@ -215,7 +219,7 @@ describe("error texts", () => {
     )
   })
 
-  it("of an answer are no error: what a model writes is left alone", async () => {
+  it("leaks: a model's answer is not an error text and stays unchanged", async () => {
     next = (credential) => ({
       status: 200,
       headers: { "content-type": "application/json" },
@@ -237,7 +241,7 @@ const first = (ways: typeof routes, slug: string): readonly [string, object] => 
   return [path, body(slug)]
 }
 
-describe("streams", () => {
+describe("error texts in streams", () => {
   const event = (data: object, name = "") => `${name === "" ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
   const gemini = event({ candidates: [{ content: { role: "model", parts: [{ text: "Hel" }] } }] })
   const openAi = event({
@@ -273,7 +277,7 @@ describe("streams", () => {
   }
 
   it.each(chats)(
-    "of %s: lose the credential in an error as the first event and as a later one (TH21)",
+    "leaks: a stream of %s loses the credential in an error as the first event and as a later one (TH21)",
     async (model, begun, name) => {
       token()
       for (const [, spell] of spellings) {
@@ -304,7 +308,7 @@ describe("streams", () => {
     return (await post("/v1/messages", ask(claude))).text
   }
 
-  it("of Claude's own dialect: lose the credential in every error event, whatever follows it in the same read (TH21)", async () => {
+  it("leaks: a stream of /v1/messages loses the credential in every error event of a read (TH21)", async () => {
     for (const [, spell] of spellings) {
       const said = event(failed(quoting(spell(exchanged))), "error")
       const clean = event(failed(shown), "error")
@@ -313,23 +317,23 @@ describe("streams", () => {
       expect(await passed(started, said.slice(0, 40), said.slice(40))).toBe(`${started}${clean}`)
     }
   })
-  it("of Claude's own dialect: lose projects, links and credentials of others in an error event as in an error's status (TH22)", async () => {
+  it("leaks: a stream of /v1/messages loses projects, links and credentials in an error event (TH22)", async () => {
     const said = failed("At https://internal.example/x of projects/secret-1 with AIzaOther")
     expect(await passed(started, event(said, "error"))).toBe(
       started + event(failed("At [link] of projects/[redacted] with [redacted]"), "error")
     )
   })
-  it("of Claude's own dialect: lose the credential in an error event that is not JSON (TH21)", async () => {
+  it("leaks: a stream of /v1/messages loses the credential in an error event that is not JSON (TH21)", async () => {
     expect(await passed(started, `event: error\ndata: no ${exchanged}\n\n`)).toBe(
       `${started}event: error\ndata: no [redacted]\n\n`
     )
   })
-  it("of Claude's own dialect: pass an error event with nothing to hide as its own bytes (T1902)", async () => {
+  it("leaks: a stream of /v1/messages passes an error event with nothing to hide as its own bytes (T1902)", async () => {
     const own =
       'event: error\ndata: { "type":"error", "error" : {"type":"overloaded_error","message":"Overloaded"} }\r\n\r\n'
     expect(await passed(started, own)).toBe(started + own)
   })
-  it("of Claude's own dialect: pass what a model writes as its own bytes (T1902)", async () => {
+  it("leaks: a stream of /v1/messages passes what a model writes as its own bytes (T1902)", async () => {
     const written = event(
       { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: exchanged } },
       "content_block_delta"
@@ -339,7 +343,7 @@ describe("streams", () => {
   })
 })
 
-describe("a dry run", () => {
+describe("addresses in a dry run", () => {
   const place = "/v1/projects/test-project/locations/us-central1"
   const urls = async (key: string) => {
     const shown: Array<string> = []
@@ -358,7 +362,7 @@ describe("a dry run", () => {
     }
     return shown
   }
-  it("shows a tenant the path below base_url and an endpoint's host, and Google's own hosts (TH22)", async () => {
+  it("leaks: a dry run shows the path below base_url, an endpoint's host, and Google's own hosts (TH22)", async () => {
     expect(await urls(gatewayKey)).toEqual([
       "https://upstream.invalid/v1beta/models/gemini-2.5-flash:generateContent",
       `https://upstream.invalid${place}/endpoints/11/chat/completions`,
@@ -366,7 +370,7 @@ describe("a dry run", () => {
       `https://us-central1-aiplatform.googleapis.com${place}/publishers/google/models/gemini-2.5-flash:generateContent`
     ])
   })
-  it("shows a key with the scope admin where the call goes", async () => {
+  it("leaks: a dry run shows an admin key the full address", async () => {
     expect(await urls(adminKey)).toEqual([
       `${baseUrl}/v1beta/models/gemini-2.5-flash:generateContent`,
       `${baseUrl}${place}/endpoints/11/chat/completions`,
@@ -376,9 +380,9 @@ describe("a dry run", () => {
   })
 })
 
-describe("the token endpoint", () => {
+describe("errors of the token endpoint", () => {
   it.each(spellings.slice(0, 5))(
-    "%s: its refusal loses the assertion, the key's id and its own host (TH21)",
+    "leaks: a refusal that spells them %s loses the assertion, the key's id and the token endpoint's host (TH21)",
     async (_spelling, spell) => {
       let assertion = ""
       tokenReply = (body) => {

@@ -1,4 +1,5 @@
-// What is left of limits, as the SDKs of both dialects read it.
+// Tests the response headers with a key's remaining limits, in the formats of both SDK families.
+// Must not depend on how limits are counted.
 import { expect, it } from "vitest"
 import { addLimits, goDuration } from "../../src/http/response/limitHeaders.ts"
 
@@ -14,13 +15,13 @@ it.each([
   [90_500, "1m30.5s"],
   [360_000, "6m0s"],
   [3_600_000, "60m0s"]
-])("%d ms are %s", (millis, text) => expect(goDuration(millis)).toBe(text))
+])("limit headers: %d ms are printed as %s", (millis, text) => expect(goDuration(millis)).toBe(text))
 
 const requests = { limit: 10, remaining: 9, resetMillis: 6000 }
 const tokens = { limit: 1000, remaining: 0, resetMillis: 59_001 }
 const now = Date.parse("2027-01-31T23:59:59.500Z")
 
-it("OpenAI's names and durations", () =>
+it("limit headers: OpenAI's have its names and durations", () =>
   expect(addLimits({}, { requests, tokens }, "openai", now)).toEqual({
     "x-ratelimit-limit-requests": "10",
     "x-ratelimit-remaining-requests": "9",
@@ -30,7 +31,7 @@ it("OpenAI's names and durations", () =>
     "x-ratelimit-reset-tokens": "59.001s"
   }))
 
-it("Anthropic's names and moments, rounded up to whole seconds; the limit of tokens is one of input, of output and of both", () =>
+it("limit headers: Anthropic's have whole seconds, and the token limit as input, output and both", () =>
   expect(addLimits({}, { requests, tokens }, "anthropic", now)).toEqual({
     "anthropic-ratelimit-requests-limit": "10",
     "anthropic-ratelimit-requests-remaining": "9",
@@ -46,7 +47,7 @@ it("Anthropic's names and moments, rounded up to whole seconds; the limit of tok
     "anthropic-ratelimit-tokens-reset": "2027-02-01T00:00:59Z"
   }))
 
-it("a limit that a key lacks has no headers", () => {
+it("limit headers: a limit that the key lacks has no headers", () => {
   expect(
     Object.keys(addLimits({}, { requests, tokens: undefined }, "openai", now)).every((name) =>
       name.endsWith("-requests")

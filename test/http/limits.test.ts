@@ -1,4 +1,5 @@
-// Keys with limits through the whole service: what is reserved and settled, what answers tell of it, in every dialect, to its end.
+// Tests keys with limits through the whole service: reservation, settlement and response headers, in every dialect.
+// Must not depend on how limits are counted.
 import { describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -39,10 +40,10 @@ const limitsOf = (response: Response): Record<string, string> =>
 const withoutResets = (response: Response) =>
   Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
 
-describe("limits a minute", () => {
+describe("limits per minute", () => {
   const rateLimit = { requestsPerMinute: 2, tokensPerMinute: 1000 }
 
-  it("are told on answers, settled by what was used, and refused with the time to wait", async () => {
+  it("limits: are reported on answers, settled by usage, and refused with the time to wait", async () => {
     const gateway = gatewayFor({ rateLimit })
     const first = await gateway.post("/v1/chat/completions", hello)
     expect([first.status, withoutResets(first)]).toEqual([
@@ -83,7 +84,7 @@ describe("limits a minute", () => {
     ])
   })
 
-  it("are told in Anthropic's words on its route", async () => {
+  it("limits: are reported in Anthropic's format on its route", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }, () =>
       Effect.succeed(
         replying({
@@ -121,7 +122,7 @@ describe("limits a minute", () => {
     ])
   })
 
-  it("are asked before the cache: an answer from there is a request, and costs no tokens", async () => {
+  it("limits: apply before the cache: a cached answer counts as a request and costs no tokens", async () => {
     const gateway = gatewayFor({ rateLimit })
     for (const remaining of ["1", "0"]) {
       const response = await gateway.post("/v1/chat/completions", hello, { "x-gateway-cache": "60" })
@@ -141,7 +142,7 @@ describe("limits a minute", () => {
     ["/v1/images/generations", { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }],
     ["/v1/prompts/hello/completions", {}],
     ["/v1/prompts/hello/render", {}]
-  ])("a dry run or a rendered prompt counts as a request, not as tokens or cost: %s", async (path, body) => {
+  ])("limits: a dry run or a rendered prompt counts as a request without tokens or cost: %s", async (path, body) => {
     const limits = {
       rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 },
       budget: { micros: 0, per: "day" }
@@ -171,7 +172,7 @@ describe("limits a minute", () => {
     ])
   })
 
-  it("leave the list of models alone", async () => {
+  it("limits: do not apply to the list of models", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } })
     for (let at = 0; at < 3; at++) {
       const models = await gateway.send("/v1/models", { headers: { "x-gateway-api-key": gatewayKey } })
@@ -179,7 +180,7 @@ describe("limits a minute", () => {
     }
   })
 
-  it("a request that no target takes is not counted against the budget, and a key without limits is told nothing", async () => {
+  it("limits: a request without a target leaves the budget unchanged; a key without limits has no headers", async () => {
     const limited = gatewayFor({ budget: { micros: 100, per: "day" } })
     const unknown = await limited.post("/v1/chat/completions", { ...hello, model: "@nobody/gemini-2.5-flash" })
     expect(unknown.status).toBe(404)
@@ -188,10 +189,10 @@ describe("limits a minute", () => {
   })
 })
 
-describe("a budget", () => {
+describe("budget of a key", () => {
   const budget = { micros: 200, per: "month" } as const
 
-  it("is spent by what requests cost, and refused with a word that no repetition helps", async () => {
+  it("limits: a budget is spent by the cost of requests, and its refusal advises against repeating", async () => {
     const gateway = gatewayFor({ budget }, undefined, { keyLabel: true })
     const statuses = []
     for (let at = 0; at < 4; at++) {
@@ -212,7 +213,7 @@ describe("a budget", () => {
     ])
   })
 
-  it("is a metric by the id of its key where the operator asks for key labels, and no metric names a key otherwise (TH32)", async () => {
+  it("limits: a budget is a metric by key id only where the operator asks for key labels (TH32)", async () => {
     const named = async (keyLabel: boolean) => {
       const gateway = gatewayFor({ budget }, undefined, { keyLabel })
       await (await gateway.post("/v1/chat/completions", hello)).text()
@@ -228,7 +229,7 @@ describe("a budget", () => {
     expect(await named(false)).toEqual([])
   })
 
-  it("costs nothing where nobody answered", async () => {
+  it("limits: a request without an upstream answer costs nothing of the budget", async () => {
     let calls = 0
     const gateway = gatewayFor({ budget }, () => {
       calls++

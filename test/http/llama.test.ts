@@ -1,4 +1,5 @@
-// Chat with Llama and other publishers' models through the whole service: exact calls upstream, exact answers, errors by their row.
+// Tests chat with Llama and other publishers' models through the whole service: upstream calls, answers, errors.
+// Must not reach the network: upstreams are scripted.
 import { afterEach, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
@@ -43,14 +44,14 @@ const strict = {
   object: "chat.completion",
   created: 5,
   model: llama,
-  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4, prompt_tokens_details: { cached_tokens: 0 } },
   choices: [
     { index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }
   ]
 }
 
-describe("one call", () => {
-  it("T2001 T2002 T2005 the call and the answer, strict and not", async () => {
+describe("unary Llama chat", () => {
+  it("Llama chat: the call and the answer are exact, strict and not (T2001, T2002, T2005)", async () => {
     const gateway = over(() => replying(reply))
     const rest = {
       temperature: 0.5,
@@ -83,7 +84,7 @@ describe("one call", () => {
     expect(await (await gateway.post(path, { model, messages }, loose)).json()).toStrictEqual({
       ...strict,
       choices: [{ ...strict.choices[0], native_finish_reason: "stop", stop_reason: 7 }],
-      usage: reply.usage,
+      usage: { ...reply.usage, prompt_tokens_details: { cached_tokens: 0 } },
       service_tier: "on_demand",
       provider: "vertex-ai"
     })
@@ -92,12 +93,12 @@ describe("one call", () => {
     ["deepseek-ai/deepseek-v3.1-maas", "deepseek-ai/deepseek-v3.1-maas"],
     ["publishers/qwen/models/qwen3-235b-maas", "qwen/qwen3-235b-maas"],
     ["meta/llama-3.3-70b-instruct-maas", "meta/llama-3.3-70b-instruct-maas"]
-  ])("T2001 T2102 %s is asked for as %s at the same address", async (asked, sent) => {
+  ])("Llama chat: the model %s is called as %s at the same address (T2001, T2102)", async (asked, sent) => {
     const gateway = over(() => replying(reply))
     expect((await gateway.post(path, { model: `@vertex-ai/${asked}`, messages })).status).toBe(200)
     expect(gateway.seen.map((call) => [call.url, call.body])).toStrictEqual([[url, { model: sent, messages }]])
   })
-  it("L27 digits of long integers go up and come back", async () => {
+  it("Llama chat: long integers keep their digits in the call and the answer (L27)", async () => {
     const long = "12345678901234567890"
     const texts: Array<string> = []
     const gateway = over(({ body }) => {
@@ -111,7 +112,7 @@ describe("one call", () => {
     ])
     expect(/"token_id":(\d+)/.exec(await answer.text())?.[1]).toBe(long)
   })
-  it("a dry run tells the call and makes none", async () => {
+  it("Llama chat: a dry run shows the call and makes none", async () => {
     const gateway = over(() => replying(reply))
     const answer = await gateway.post(path, { model, messages, stream: true }, { "x-gateway-dry-run": "true" })
     expect([await answer.json(), gateway.seen]).toStrictEqual([
@@ -132,25 +133,28 @@ describe("one call", () => {
   it.each([
     ["a MaaS model", model, llama],
     ["a self-deployed endpoint", "@vertex-ai/endpoints.1234567890", "1234567890"]
-  ])("efforts above high go up as high to %s, and the answer names that (M-201, M-230)", async (_name, asked, sent) => {
-    const gateway = over(() => replying(reply))
-    const named = async (reasoning_effort: string, headers: Record<string, string> = {}) => {
-      const answer = await gateway.post(path, { model: asked, reasoning_effort, messages }, headers)
-      const portkey = answer.headers.get("x-portkey-adjusted-params")
-      return [answer.status, gateway.seen.at(-1)?.body, answer.headers.get("x-gateway-adjusted-params"), portkey]
+  ])(
+    "Llama chat: efforts above high are sent as high to %s, and the answer names the adjustment (M-201, M-230)",
+    async (_name, asked, sent) => {
+      const gateway = over(() => replying(reply))
+      const named = async (reasoning_effort: string, headers: Record<string, string> = {}) => {
+        const answer = await gateway.post(path, { model: asked, reasoning_effort, messages }, headers)
+        const portkey = answer.headers.get("x-portkey-adjusted-params")
+        return [answer.status, gateway.seen.at(-1)?.body, answer.headers.get("x-gateway-adjusted-params"), portkey]
+      }
+      const body = (reasoning_effort: string) => ({ model: sent, reasoning_effort, messages })
+      expect(await named("xhigh")).toEqual([200, body("high"), "reasoning_effort=xhigh>high", null])
+      expect(await named("max", { "x-portkey-trace-id": "t" })).toEqual([
+        200,
+        body("high"),
+        "reasoning_effort=max>high",
+        "reasoning_effort=max>high"
+      ])
+      for (const effort of ["none", "minimal", "low", "medium", "high", "odd"])
+        expect(await named(effort)).toEqual([200, body(effort), null, null])
     }
-    const body = (reasoning_effort: string) => ({ model: sent, reasoning_effort, messages })
-    expect(await named("xhigh")).toEqual([200, body("high"), "reasoning_effort=xhigh>high", null])
-    expect(await named("max", { "x-portkey-trace-id": "t" })).toEqual([
-      200,
-      body("high"),
-      "reasoning_effort=max>high",
-      "reasoning_effort=max>high"
-    ])
-    for (const effort of ["none", "minimal", "low", "medium", "high", "odd"])
-      expect(await named(effort)).toEqual([200, body(effort), null, null])
-  })
-  it("a dry run names what is adjusted, a stream's headers do as well (M-230, M-905)", async () => {
+  )
+  it("Llama chat: a dry run and a stream's headers name the adjusted parameters (M-230, M-905)", async () => {
     const gateway = over(() => ({
       status: 200,
       chunks: [
@@ -173,7 +177,7 @@ describe("one call", () => {
     const stream = await gateway.post(path, { ...asked, stream: true })
     expect([stream.status, stream.headers.get("x-gateway-adjusted-params")]).toEqual([200, "reasoning_effort=max>high"])
   })
-  it("an adjustment can be asked to be refused (B114, M-230)", async () => {
+  it("Llama chat: an adjustment is refused where the request asks for refusal (B114, M-230)", async () => {
     const gateway = over(() => replying(reply))
     const answer = await gateway.post(
       path,
@@ -194,7 +198,7 @@ describe("one call", () => {
       []
     ])
   })
-  it("a parameter of the gateway's own can be asked to be refused", async () => {
+  it("Llama chat: a parameter of the gateway's own is refused where the request asks for refusal", async () => {
     const gateway = over(() => replying(reply))
     const answer = await gateway.post(
       path,
@@ -219,7 +223,11 @@ const upstream = frames(
   chunk({ role: "assistant", content: "" }, null, { x_groq: { id: "r" } }),
   chunk({ role: "assistant", content: "Hé" }),
   chunk({ content: "!" }, "eos_token"),
-  { ...chunk({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }
+  {
+    ...chunk({}),
+    choices: [],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, prompt_tokens_details: { cached_tokens: 0 } }
+  }
 )
 const shown = (usage: object = {}) =>
   frames(
@@ -231,9 +239,9 @@ const shown = (usage: object = {}) =>
 const inOrder = (text: string): ReadonlyArray<unknown> =>
   text.split("\n\n").map((frame) => (frame.startsWith("data: {") ? JSON.parse(frame.slice(6)) : frame))
 
-describe("a stream", () => {
+describe("streamed Llama chat", () => {
   const streamed = { model, messages, stream: true }
-  it("T2003 T2006 T1105 asks for usage, shows it to those who asked, ends once", async () => {
+  it("Llama chat: a stream requests usage, shows it only where asked, and ends once (T2003, T2006, T1105)", async () => {
     const gateway = over(() => ({
       status: 200,
       headers: { "content-type": "text/event-stream" },
@@ -245,7 +253,7 @@ describe("a stream", () => {
     const counted = await gateway.post(path, { ...streamed, stream_options: { include_usage: true } })
     expect(inOrder(await counted.text())).toStrictEqual(
       inOrder(
-        `${shown({ usage: null })}${frames({ ...chunk({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}data: [DONE]\n\n`
+        `${shown({ usage: null })}${frames({ ...chunk({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, prompt_tokens_details: { cached_tokens: 0 } } })}data: [DONE]\n\n`
       )
     )
     const body = { model: llama, messages, stream: true, stream_options: { include_usage: true } }
@@ -254,7 +262,7 @@ describe("a stream", () => {
       [url, body]
     ])
   })
-  it("T1317 an error in the first event is an ordinary answer with its own status", async () => {
+  it("Llama chat: an error in the first event is an ordinary answer with its own status (T1317)", async () => {
     const error = {
       error: {
         message: "tool call validation failed",
@@ -276,7 +284,7 @@ describe("a stream", () => {
       }
     ])
   })
-  it("T1318 T1321 an error, or an end, after the first chunk is one frame and no mark", async () => {
+  it("Llama chat: an error, or an end, after the first chunk is one frame and no mark (T1318, T1321)", async () => {
     const begun = frames(chunk({ role: "assistant", content: "Hé" }))
     const after = async (tail: string) =>
       inOrder(await (await over(() => ({ status: 200, chunks: [begun, tail] })).post(path, streamed)).text()).slice(1)
@@ -290,21 +298,21 @@ describe("a stream", () => {
   })
 })
 
-describe("refused upstream", () => {
+describe("upstream errors of Llama chat", () => {
   const openAi = (message: string, rest: object = {}) => ({
     error: { message, type: "invalid_request_error", param: null, code: null, ...rest }
   })
   const google = (code: number, status: string, message: string) => ({ error: { code, status, message } })
   it.each<readonly [string, number, unknown, number, object]>([
     [
-      "T2008 a code in words survives",
+      "a code in words is kept (T2008)",
       400,
       openAi("m", { code: "tool_use_failed", param: "tools" }),
       400,
       { message: "m", type: "invalid_request_error", param: "tools", code: "tool_use_failed" }
     ],
     [
-      "T2306 the prompt is too long",
+      "the prompt is too long (T2306)",
       400,
       openAi("This model's maximum context length is 8192 tokens."),
       400,
@@ -316,14 +324,14 @@ describe("refused upstream", () => {
       }
     ],
     [
-      "B105 a stored credential",
+      "a stored credential is refused (B105)",
       401,
       google(401, "UNAUTHENTICATED", "m"),
       502,
       { message: "m", type: "api_error", param: null, code: "upstream_credentials_rejected" }
     ],
     [
-      "T2014 the permission",
+      "the permission is missing (T2014)",
       403,
       google(403, "PERMISSION_DENIED", "aiplatform.endpoints.predict denied"),
       403,
@@ -357,7 +365,7 @@ describe("refused upstream", () => {
       { message: "m", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
     ],
     [
-      "a failure inside",
+      "an internal failure",
       500,
       openAi("m", { code: "boom" }),
       502,
@@ -371,13 +379,13 @@ describe("refused upstream", () => {
       { message: "upstream returned 503", type: "api_error", param: null, code: "upstream_unavailable" }
     ],
     [
-      "T1209 an error as a 200",
+      "an error as a 200 (T1209)",
       200,
       openAi("m", { type: "rate_limit_error" }),
       429,
       { message: "m", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
     ]
-  ])("%s", async (_name, status, body, answered, error) => {
+  ])("Llama chat: the upstream failure becomes its exact error: %s", async (_name, status, body, answered, error) => {
     const gateway = over(() => ({ status, chunks: [typeof body === "string" ? body : JSON.stringify(body)] }))
     for (const stream of [false, true]) {
       const answer = await gateway.post(path, { model, messages, stream })
@@ -386,13 +394,13 @@ describe("refused upstream", () => {
   })
 })
 
-describe("an answer that is none", () => {
+describe("invalid answers of Llama chat", () => {
   it.each<readonly [unknown, boolean, string]>([
     [{ choices: [] }, false, "The upstream answered without any choice. Try again."],
     [{ choices: [] }, true, "The upstream ended its answer without any choice. Try again."],
     [{ choices: "x" }, false, "The upstream answered with JSON of a shape that cannot be read."],
     [{ choices: "x" }, true, "The upstream sent an event that does not have the shape of an answer."]
-  ])("T1208 T2312 %j, streamed: %s", async (body, stream, message) => {
+  ])("Llama chat: %j, streamed: %s, is an upstream error (T1208, T2312)", async (body, stream, message) => {
     const answer = await over(() => replying(body)).post(path, { model, messages, stream })
     expect([answer.status, await answer.json()]).toStrictEqual([
       502,
@@ -401,7 +409,7 @@ describe("an answer that is none", () => {
   })
 })
 
-describe("refused here, and nothing is sent", () => {
+describe("refusals of Llama chat before the call", () => {
   const refused = async (body: object) => {
     const gateway = over(() => replying(reply))
     const answer = await gateway.post(path, { messages, ...body })
@@ -409,18 +417,21 @@ describe("refused here, and nothing is sent", () => {
     return [answer.status, error.code, error.param, gateway.seen.length]
   }
   it.each(["meta.llama-4", "deepseek-ai/deepseek-r1", "endpoints.my-llm", "anthropic.claude-sonnet-4-5"])(
-    "T2016 B43 %s on google",
+    "Llama chat: %s does not exist on google (T2016, B43)",
     async (id) => {
       expect(await refused({ model: `@google/${id}` })).toStrictEqual([400, "unsupported_operation", "model", 0])
     }
   )
-  it.each(["mistralai.mistral-medium-3", "ai21.jamba-1.5-mini"])("T2017 %s", async (id) => {
-    expect(await refused({ model: `@vertex-ai/${id}` })).toStrictEqual([400, "unsupported_operation", "model", 0])
-  })
-  it.each(["meta.", "meta/"])("T2016 nothing after %s", async (id) => {
+  it.each(["mistralai.mistral-medium-3", "ai21.jamba-1.5-mini"])(
+    "Llama chat: refuses the unsupported publisher of %s (T2017)",
+    async (id) => {
+      expect(await refused({ model: `@vertex-ai/${id}` })).toStrictEqual([400, "unsupported_operation", "model", 0])
+    }
+  )
+  it.each(["meta.", "meta/"])("Llama chat: refuses an empty name after %s (T2016)", async (id) => {
     expect(await refused({ model: `@vertex-ai/${id}` })).toStrictEqual([400, "invalid_model", "model", 0])
   })
-  it("T2004 media that only Gemini can fetch", async () => {
+  it("Llama chat: refuses media that only Gemini can fetch (T2004)", async () => {
     const content = [{ type: "image_url", image_url: { url: "gs://bucket/a.png" } }]
     expect(await refused({ model, messages: [{ role: "user", content }] })).toStrictEqual([
       400,
@@ -429,7 +440,7 @@ describe("refused here, and nothing is sent", () => {
       0
     ])
   })
-  it("T2108 an API key reaches Gemini only", async () => {
+  it("Llama chat: refuses an API key, which reaches Gemini only (T2108)", async () => {
     const account = { ...vertexAccount, credentials: googleAccount.credentials }
     const gateway = over(() => replying(reply), { accounts: [account] })
     const answer = await gateway.post(path, { model, messages })

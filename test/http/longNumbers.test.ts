@@ -1,4 +1,5 @@
-// Numbers that no field of numbers can hold, on every route: a value out of range, never a wrong type.
+// Tests numbers outside a field's range on every route: the error is an out-of-range value, never a wrong type.
+// Must not reach the upstream: a refused request makes no call.
 import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
 import { isJsonObject } from "../../src/domain/text/json.ts"
@@ -38,7 +39,7 @@ const claude = "@vertex-ai/anthropic.claude-sonnet-4-5"
 const llama = "@vertex-ai/meta.llama-4-maverick-17b-128e-instruct-maas"
 const chat = "/v1/chat/completions"
 
-/** The least integer that a double cannot tell from its neighbour, a longer one, one below zero. */
+/** The least integer that a double cannot separate from its neighbour, a longer one, and a negative one. */
 const integers = ["9007199254740992", "12345678901234567890", "-12345678901234567890"]
 const infinite = ["1e400", "-1e400"]
 /** The place of the number in a body. */
@@ -133,13 +134,13 @@ const numbers: ReadonlyArray<readonly [name: string, path: string, body: object,
   ]
 ]
 
-describe("a number out of range", () => {
-  it.each(numbers)("%s (B74)", async (_name, path, body, param) => {
+describe("numbers out of range", () => {
+  it.each(numbers)("long numbers: a value out of range is refused in %s (B74)", async (_name, path, body, param) => {
     for (const number of [...integers, ...infinite])
       expect([number, await faultOf(path, body, number)]).toEqual([number, refused(param)])
   })
 
-  it.each(["/v1/messages"])("%s, in its dialect (B99)", async (path) => {
+  it.each(["/v1/messages"])("long numbers: %s refuses a value out of range in its dialect (B99)", async (path) => {
     for (const number of [...integers, ...infinite, "1e20"]) {
       const answer = await gateway.send(path, {
         method: "POST",
@@ -157,7 +158,7 @@ describe("a number out of range", () => {
     }
   })
 
-  it("the message says what a number may be (B74)", async () => {
+  it("long numbers: the message states the allowed range (B74)", async () => {
     const answer = await gateway.post(chat, {
       model: gemini,
       messages,
@@ -173,7 +174,7 @@ describe("a number out of range", () => {
     })
   })
 
-  it("a field that takes no number has the wrong type all the same", async () => {
+  it("long numbers: a field without a numeric type still reports a wrong type", async () => {
     const body = { model: gemini, messages, user: here }
     expect(await faultOf(chat, body, "12345678901234567890")).toEqual([
       400,
@@ -194,15 +195,15 @@ describe("a number out of range", () => {
   it.each([
     ["seed", { seed: here }],
     ["an unknown field", { new_feature: { deep: [here] } }]
-  ])("%s may be a long integer (B111)", async (_name, more) => {
+  ])("long numbers: %s may be a long integer (B111)", async (_name, more) => {
     expect(await faultOf(chat, { model: llama, messages, ...more }, "12345678901234567890")).toEqual([200])
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("seed is finite (TH36)", async () =>
+  it("long numbers: seed must be finite (TH36)", async () =>
     expect(await faultOf(chat, { model: llama, messages, seed: here }, "1e400")).toEqual(refused("seed")))
 
-  it("the admin API names each of them", async () => {
+  it("long numbers: the admin API names each of them", async () => {
     const limits = {
       requests_per_minute: JSON.rawJSON("12345678901234567890"),
       tokens_per_minute: JSON.rawJSON("1e400")

@@ -1,4 +1,5 @@
-// Members of an upstream's answer that no client could use: a 502 before the first byte, an error frame after it.
+// Tests malformed members of an upstream's answer: a 502 before the first byte, an error frame after it.
+// Must not reach the network: upstreams are scripted.
 import { describe, expect, it } from "vitest"
 import { gatewaysOver, replying } from "../support/scripted.ts"
 
@@ -29,7 +30,7 @@ const bad: ReadonlyArray<readonly [string, unknown]> = [
   ["null in its place", null]
 ]
 
-describe("a vector with anything but numbers", () => {
+describe("malformed vectors", () => {
   const good = [0.5, 0.25]
   const dialects: ReadonlyArray<
     readonly [string, object, inputs: number, found: number, reply: (vector: unknown) => unknown]
@@ -93,21 +94,24 @@ describe("a vector with anything but numbers", () => {
       })
     ]
   ]
-  it.each(dialects)("%s: 502, as numbers and as base64 (T2312)", async (name, body, inputs, found, reply) => {
-    for (const [what, vector] of bad) {
-      // A picture that is not there is none.
-      if (name === "a picture beside a text" && vector === null) continue
-      const { post } = over(() => replying(reply(vector)))
-      for (const encoding_format of ["float", "base64"]) {
-        const answer = await post("/v1/embeddings", { ...body, encoding_format })
-        expect([what, answer.status, await answer.json()]).toEqual([what, 502, vectors(inputs, found)])
+  it.each(dialects)(
+    "malformed replies: a vector with anything but numbers is a 502 in both encodings: %s (T2312)",
+    async (name, body, inputs, found, reply) => {
+      for (const [what, vector] of bad) {
+        // A picture that is not there is none.
+        if (name === "a picture beside a text" && vector === null) continue
+        const { post } = over(() => replying(reply(vector)))
+        for (const encoding_format of ["float", "base64"]) {
+          const answer = await post("/v1/embeddings", { ...body, encoding_format })
+          expect([what, answer.status, await answer.json()]).toEqual([what, 502, vectors(inputs, found)])
+        }
       }
+      const { post } = over(() => replying(reply(good)))
+      expect((await post("/v1/embeddings", body)).status).toBe(200)
     }
-    const { post } = over(() => replying(reply(good)))
-    expect((await post("/v1/embeddings", body)).status).toBe(200)
-  })
+  )
 
-  it("another number of vectors than of inputs: 502 (T1512)", async () => {
+  it("malformed replies: a number of vectors other than that of inputs is a 502 (T1512)", async () => {
     const { post } = over(() => replying({ embeddings: [{ values: good }] }))
     const answer = await post("/v1/embeddings", { model: "@google/gemini-embedding-001", input: ["a", "b"] })
     expect([answer.status, await answer.json()]).toEqual([502, vectors(2, 1)])
@@ -148,7 +152,7 @@ const llamaPart = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }]
 })
 
-describe("a tool call that no client could make", () => {
+describe("malformed tool calls", () => {
   it.each<readonly [string, string, object]>([
     ["Claude: no name", claude, claudeWhole({ type: "tool_use", id: "toolu_1", input: {} })],
     ["Claude: an empty name", claude, claudeWhole({ ...used, name: "" })],
@@ -180,7 +184,7 @@ describe("a tool call that no client could make", () => {
       })
     ],
     ["OpenAI: a legacy call without a name", llama, llamaWhole({ function_call: { arguments: "{}" } })]
-  ])("%s: 502 (T2312)", async (_name, model, reply) => {
+  ])("malformed replies: a tool call is a 502: %s (T2312)", async (_name, model, reply) => {
     const answer = await over(() => replying(reply)).post("/v1/chat/completions", { model, messages, tools })
     expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
       502,
@@ -198,10 +202,13 @@ describe("a tool call that no client could make", () => {
   it.each<readonly [string, string, string]>([
     ["Claude", claude, events(claudeStart, { ...claudeBlock({ ...used, name: null }), index: 0 })],
     ["Gemini", gemini, events(geminiOf({ functionCall: { args: { a: 1 } } }))]
-  ])("%s, first in a stream: 502 (T1317)", async (_name, model, text) => {
-    const answer = await streamed(text, model)
-    expect([answer.status, await answer.json()]).toEqual([502, call])
-  })
+  ])(
+    "malformed replies: a tool call in the first event of a stream is a 502: %s (T1317)",
+    async (_name, model, text) => {
+      const answer = await streamed(text, model)
+      expect([answer.status, await answer.json()]).toEqual([502, call])
+    }
+  )
 
   it.each<readonly [string, string, string]>([
     [
@@ -233,14 +240,17 @@ describe("a tool call that no client could make", () => {
       llama,
       events(llamaPart({ content: "a" }), llamaPart({ function_call: { arguments: "{}" } }, "function_call"))
     ]
-  ])("%s, later in a stream: an error frame and no [DONE] (T1318)", async (_name, model, text) => {
-    const answer = await streamed(text, model)
-    const frames = (await answer.text()).split("\n\n").filter((frame) => frame !== "")
-    expect([answer.status, JSON.parse(frames.at(-1)?.slice("data: ".length) ?? "null")]).toEqual([200, call])
-    expect(frames.filter((frame) => frame.includes('"error"') || frame.includes("[DONE]")).length).toBe(1)
-  })
+  ])(
+    "malformed replies: a tool call later in a stream is an error frame without [DONE]: %s (T1318)",
+    async (_name, model, text) => {
+      const answer = await streamed(text, model)
+      const frames = (await answer.text()).split("\n\n").filter((frame) => frame !== "")
+      expect([answer.status, JSON.parse(frames.at(-1)?.slice("data: ".length) ?? "null")]).toEqual([200, call])
+      expect(frames.filter((frame) => frame.includes('"error"') || frame.includes("[DONE]")).length).toBe(1)
+    }
+  )
 
-  it("what is only unusual passes: no id, no input, a name in a later piece, a bare end of a call", async () => {
+  it("malformed replies: tool calls without id or input, empty next to text, or with a late name, pass", async () => {
     const status = async (reply: object, model: string) =>
       (await over(() => replying(reply)).post("/v1/chat/completions", { model, messages, tools })).status
     expect(await status(claudeWhole({ type: "tool_use", name: "f" }), claude)).toBe(200)

@@ -1,4 +1,5 @@
-// Media by address for Claude through the whole service: what hosts are asked, what Claude gets, what clients are told.
+// Tests media by address for Claude through the whole service: requests to media hosts, Claude's input, client errors.
+// Must not reach the network: media hosts and upstreams are scripted.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,7 +26,7 @@ const names: HostAddresses = (host) => Effect.succeed(host === "inside.example" 
 const found = { status: 200, headers: { "content-type": "image/png" }, chunks: [png] }
 const isMedia = (url: string) => new URL(url).hostname.endsWith(".example")
 
-/** A gateway that fetches: hosts answer by the script of media, Claude says Hello. */
+/** A gateway that fetches: hosts answer by the script of media, Claude answers Hello. */
 const fetching = (
   media: TransportScript = () => found,
   { settings, ...more }: ScriptedOptions = {},
@@ -46,8 +47,8 @@ const refused = (code: string, words: string, at = param) => [
 ]
 const instead = " Where this cannot be mended, send data:<type>;base64,<data>."
 
-describe("T1813 with media.fetch", () => {
-  it("Claude gets the bytes; the host is asked once and told nothing", async () => {
+describe("chat with media.fetch", () => {
+  it("media: Claude gets the bytes, and the host gets one request without data of the client (T1813)", async () => {
     const gateway = fetching()
     const answer = await gateway.post(path, asking(address, "https://media.example/b%20c.png?d=e#f", address), {
       "x-gateway-vertex-region": "us-central1",
@@ -69,7 +70,7 @@ describe("T1813 with media.fetch", () => {
       }
     ])
   })
-  it("T1701 tokens are counted with them", async () => {
+  it("media: fetched media are part of the token count (T1701)", async () => {
     const gateway = fetching(undefined, {}, () => replying({ input_tokens: 9 }))
     expect(await told(await gateway.post(`${path}/count_tokens`, asking(address)))).toEqual([
       200,
@@ -84,7 +85,7 @@ describe("T1813 with media.fetch", () => {
       }
     ])
   })
-  it("a retry and another target of the same request do not fetch again", async () => {
+  it("media: a retry and another target of the same request reuse the fetched bytes (T1813)", async () => {
     const claude = { provider: "vertex-ai", retry: { attempts: 1 } }
     const gateway = fetching(
       undefined,
@@ -99,7 +100,7 @@ describe("T1813 with media.fetch", () => {
     expect(answer.status).toBe(503)
     expect(gateway.seen.map(({ method }) => method)).toEqual(["GET", "POST", "POST", "POST", "POST"])
   })
-  it("an answer is cached by what was fetched", async () => {
+  it("media: an answer is cached by the fetched bytes (T1813)", async () => {
     let bytes = png
     const gateway = fetching(() => ({ ...found, chunks: [bytes] }))
     const status = async () =>
@@ -108,7 +109,7 @@ describe("T1813 with media.fetch", () => {
     bytes = Buffer.concat([png, png])
     expect(await status()).toBe("MISS")
   })
-  it("nothing is fetched for Gemini, for data, or where there is no address", async () => {
+  it("media: nothing is fetched for Gemini, for data, or without an address (T1813)", async () => {
     const gateway = fetching(undefined, {}, ({ url }) =>
       replying(url.includes("gemini") ? reply([{ text: "a" }], { finishReason: "STOP" }) : message([text("Hello")]))
     )
@@ -121,7 +122,7 @@ describe("T1813 with media.fetch", () => {
     }
     expect(gateway.seen.map(({ method }) => method)).toEqual(["POST", "POST", "POST"])
   })
-  it("T1910 nothing on /v1/messages: the upstream's answer stands", async () => {
+  it("media: nothing is fetched on /v1/messages, and the upstream's answer stays (T1910)", async () => {
     const gateway = fetching()
     const source = { type: "image", source: { type: "url", url: address } }
     await gateway.post("/v1/messages", { model, max_tokens: 5, messages: [{ role: "user", content: [source] }] })
@@ -137,7 +138,7 @@ describe("T1813 with media.fetch", () => {
       ]
     ])
   })
-  it("a dry run fetches nothing, and shows where the bytes go", async () => {
+  it("media: a dry run fetches nothing and shows the place of the bytes (T1813)", async () => {
     const gateway = fetching()
     const answer = await gateway.post(path, asking(address), { "x-gateway-dry-run": "true" })
     expect(await answer.json()).toMatchObject({
@@ -164,9 +165,9 @@ describe("T1813 with media.fetch", () => {
   })
 })
 
-describe("B118 what cannot be fetched", () => {
+describe("media that cannot be fetched", () => {
   it.each<readonly [string, string, TransportScript, string]>([
-    ["a host inside", "https://inside.example/a.png", () => found, "The host of this URL has no public address."],
+    ["an internal host", "https://inside.example/a.png", () => found, "The host of this URL has no public address."],
     [
       "a redirect",
       address,
@@ -174,25 +175,25 @@ describe("B118 what cannot be fetched", () => {
       "This URL answers with a redirect, which is not followed: send the address it leads to."
     ],
     [
-      "a status",
+      "an error status",
       address,
       () => ({ status: 404 }),
       "This URL answers with status 404: it must be readable by anybody, without a login."
     ],
     [
-      "another type",
+      "another media type",
       address,
       () => ({ ...found, headers: { "content-type": "video/mp4" } }),
       "This URL does not hold an image, a PDF or text."
     ],
     [
-      "bytes of something else",
+      "bytes of another type",
       address,
       () => ({ ...found, chunks: ["<html>Log in</html>"] }),
       "What this URL holds is called image/png, but its bytes are not."
     ],
     [
-      "a page in its place",
+      "an HTML page instead",
       address,
       () => ({ ...found, headers: { "content-type": "text/html" } }),
       "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login."
@@ -203,12 +204,12 @@ describe("B118 what cannot be fetched", () => {
       () => ({ status: 200, headers: { "content-type": "image/png" }, chunks: ["x"], fault: "reset" }),
       "The host of this URL closed the connection before its answer was complete."
     ]
-  ])("%s", async (_name, url, media, words) => {
+  ])("media: a failed fetch is refused: %s (B118)", async (_name, url, media, words) => {
     const gateway = fetching(media)
     expect(await told(await gateway.post(path, asking(url)))).toEqual(refused("media_fetch_failed", words + instead))
     expect(gateway.seen.filter(({ method }) => method === "POST")).toEqual([])
   })
-  it("names the part that failed, of a stream as well", async () => {
+  it("media: the error names the failed part, for a stream too (B118)", async () => {
     const gateway = fetching(({ url }) => (url.endsWith("b.png") ? { status: 403 } : found))
     expect(
       await told(await gateway.post(path, { ...asking(address, "https://media.example/b.png"), stream: true }))
@@ -220,7 +221,7 @@ describe("B118 what cannot be fetched", () => {
       )
     )
   })
-  it("addresses that are not public are refused unseen", async () => {
+  it("media: private addresses are refused without a connection (B118)", async () => {
     const gateway = fetching()
     for (const url of [
       "http://media.example/a.png",
@@ -237,7 +238,7 @@ describe("B118 what cannot be fetched", () => {
     }
     expect(gateway.seen).toEqual([])
   })
-  it("too large for one request, too much at once", async () => {
+  it("media: too many bytes for one request, or for all requests together, are refused (B118)", async () => {
     const large = fetching(undefined, { limits: { mediaBytes: 10 } })
     expect(await told(await large.post(path, asking(address)))).toEqual(
       refused(
@@ -259,7 +260,7 @@ describe("B118 what cannot be fetched", () => {
       }
     ])
   })
-  it("a deadline of the client that passes meanwhile is the deadline's failure", async () => {
+  it("media: a client deadline that passes during a fetch is a deadline error (B118)", async () => {
     const gateway = fetching(() => Effect.never)
     const answer = await gateway.post(path, asking(address), { "x-gateway-request-timeout": "20" })
     expect(await told(answer)).toEqual([
@@ -276,8 +277,8 @@ describe("B118 what cannot be fetched", () => {
   })
 })
 
-describe("T1813 without media.fetch", () => {
-  it("nothing is looked up or fetched, and the setting is named", async () => {
+describe("chat without media.fetch", () => {
+  it("media: nothing is resolved or fetched, and the error names the setting (T1813)", async () => {
     const gateway = over(() => replying({}), { references: Layer.succeed(HostAddresses, () => Effect.die("asked")) })
     expect(await told(await gateway.post(path, asking(address)))).toEqual(
       refused(

@@ -1,4 +1,5 @@
-// POST /v1/messages and its count, through every layer: exact bytes both ways, every error in Anthropic's shape.
+// Tests POST /v1/messages and its token count through every layer: exact bytes both ways, errors in Anthropic's format.
+// Must not reach the network: upstreams are scripted.
 import { request as httpRequest } from "node:http"
 import * as Layer from "effect/Layer"
 import { afterAll, describe, expect, it } from "vitest"
@@ -50,8 +51,8 @@ const error = (type: string, message: string) =>
   `${JSON.stringify({ type: "error", error: { type, message }, request_id: "r1" })}`
 const event = (type: string, more = "") => `event: ${type}\ndata: {"type":"${type}"${more}  }\n\n`
 
-describe("a message", () => {
-  it("T1801, T1901, T1902 goes up as its own bytes, and the answer comes back as its own", async () => {
+describe("messages", () => {
+  it("messages: the request and the answer keep their bytes (T1801, T1901, T1902)", async () => {
     const reply = '{ "id":"msg_vrtx_1",\n"big": 12345678901234567890, "s":"\\u00e9" }\n'
     next = { status: 200, headers: { "content-type": "application/json; x=1" }, chunks: [reply] }
     const kept = '"top_k" : 12345678901234567890,"new_feature":{"deep":[1.0,"\\u00e9"]}'
@@ -78,7 +79,7 @@ describe("a message", () => {
       answer.headers.get("x-gateway-cache-status")
     ]).toEqual(["vertex-ai", "r1", "DISABLED"])
   })
-  it("T1902 streams as the bytes that came", async () => {
+  it("messages: a stream keeps its bytes (T1902)", async () => {
     const frames = [
       event("message_start"),
       event("ping"),
@@ -96,12 +97,37 @@ describe("a message", () => {
     expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([
       200,
       "text/event-stream; charset=utf-8",
-      frames
+      frames.replace(event("vertex_event"), "")
     ])
     expect(seen[0]?.url).toBe(`${place}/claude-sonnet-4-5@20250929:streamRawPredict`)
     expect(seen[0]?.body).toBe(`{"max_tokens":5,${hello},"stream":true,"anthropic_version":"vertex-2023-10-16"}`)
   })
-  it("T1832, T1911 joins the flags of both headers and of the body into one header", async () => {
+  it("messages: a newer anthropic-version of the header goes into the body, and fields bring their flags (M-830, M-811)", async () => {
+    next = { status: 200, chunks: ["{}"] }
+    const field = ',"context_management":{"edits":[]}'
+    await send(ask(field), { "anthropic-version": "2026-10-21", "anthropic-beta": "a" })
+    expect(seen).toEqual([
+      {
+        url: `${place}/claude-sonnet-4-5@20250929:rawPredict`,
+        headers: { "content-type": "application/json", "anthropic-beta": "a,context-management-2025-06-27" },
+        body: `{"max_tokens":5,${hello}${field},"anthropic_version":"2026-10-21"}`
+      }
+    ])
+  })
+  it("messages: a model that needs data retention is refused with a hint, and not retried (M-831)", async () => {
+    const message = "Your organization must have data retention enabled to use this model."
+    next = { status: 400, chunks: [error("invalid_request_error", message)] }
+    const answer = await send(ask("", "@vertex-ai/anthropic.claude-fable-5-2"))
+    expect([answer.status, answer.headers.get("x-should-retry"), answer.text]).toEqual([
+      403,
+      "false",
+      error(
+        "permission_error",
+        `${message} Enable 30 days of data retention for the organisation, or use another model.`
+      )
+    ])
+  })
+  it("messages: flags of both headers and of the body join into one header (T1832, T1911)", async () => {
     next = { status: 200, chunks: ["{}"] }
     await send(ask(',"anthropic_beta":["c","a"]'), { "anthropic-beta": "a, b", "x-gateway-anthropic-beta": "b" })
     expect([seen[0]?.headers["anthropic-beta"], seen[0]?.body.includes("beta")]).toEqual(["a,b,c", false])
@@ -117,17 +143,17 @@ describe("a message", () => {
     ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929"],
     ["@vertex-ai/anthropic/claude-opus-4-8", "claude-opus-4-8"],
     ["@vertex-ai/publishers/anthropic/models/claude-x@default", "claude-x@default"]
-  ])("T1802 reads %s", async (of, id) => {
+  ])("messages: the model %s is accepted (T1802)", async (of, id) => {
     next = { status: 200, chunks: ["{}"] }
     await send(ask("", of), { "x-gateway-provider": "vertex-ai" })
     expect(seen[0]?.url).toBe(`${place}/${id}:rawPredict`)
   })
-  it("T1909 strict mode changes nothing", async () => {
+  it("messages: strict mode changes nothing (T1909)", async () => {
     next = { status: 200, chunks: ['{"extra":1}'] }
     expect((await send(ask(), { "x-gateway-strict-schema-compliance": "false" })).text).toBe('{"extra":1}')
     expect((await send(ask(), { "x-gateway-strict-schema-compliance": "true" })).text).toBe('{"extra":1}')
   })
-  it("a dry run shows the upstream request and sends nothing", async () => {
+  it("messages: a dry run shows the upstream request and sends nothing", async () => {
     const answer = await send(ask(',"n":12345678901234567890'), { "x-gateway-dry-run": "true", "anthropic-beta": "a" })
     expect(answer.text).toBe(
       `{"object":"dry_run","provider":"vertex-ai","target_index":0,"method":"POST","url":"${place}/claude-sonnet-4-5@20250929:rawPredict",` +
@@ -138,9 +164,9 @@ describe("a message", () => {
   })
 })
 
-describe("a count", () => {
+describe("token count of messages", () => {
   const path = "/v1/messages/count_tokens"
-  it("names the model in the body and answers the upstream's bytes", async () => {
+  it("messages count: sends the model in the body and returns the upstream's bytes", async () => {
     next = { status: 200, headers: { "content-type": "application/json" }, chunks: ['{"input_tokens":8 }'] }
     const answer = await send(`{"model":"@vertex-ai/anthropic.claude-x@default",${hello},"tools":[]}`, {}, path)
     expect([answer.status, answer.text]).toEqual([200, '{"input_tokens":8 }'])
@@ -152,7 +178,7 @@ describe("a count", () => {
       }
     ])
   })
-  it("T1903 is for Claude too", async () => {
+  it("messages count: serves Claude only (T1903)", async () => {
     expect(await send(`{"model":"@vertex-ai/gemini-2.5-pro",${hello}}`, {}, path)).toMatchObject({
       status: 400,
       text: error(
@@ -161,7 +187,7 @@ describe("a count", () => {
       )
     })
   })
-  it("a dry run shows it", async () => {
+  it("messages count: a dry run shows the call", async () => {
     const answer = await send(`{"model":"${model}",${hello}}`, { "x-gateway-dry-run": "true" }, path)
     expect(JSON.parse(answer.text)).toMatchObject({
       url: `${place}/count-tokens:rawPredict`,
@@ -170,7 +196,7 @@ describe("a count", () => {
   })
 })
 
-describe("T1905 errors are Anthropic's", () => {
+describe("errors of messages", () => {
   const google = (code: number, status: string, message: string) => ({
     status: code,
     chunks: [JSON.stringify({ error: { code, message, status } })]
@@ -196,18 +222,24 @@ describe("T1905 errors are Anthropic's", () => {
     ],
     ["a quota", google(429, "RESOURCE_EXHAUSTED", "Quota exceeded."), 429, "rate_limit_error", "Quota exceeded."],
     ["a missing permission", google(403, "PERMISSION_DENIED", "No."), 403, "permission_error", "No."],
-    ["a size", anthropic(413, "request_too_large", "Too large."), 413, "request_too_large", "Too large."],
     [
-      "a prompt too long",
+      "a request that is too large",
+      anthropic(413, "request_too_large", "Too large."),
+      413,
+      "request_too_large",
+      "Too large."
+    ],
+    [
+      "a prompt that is too long",
       anthropic(400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"),
       400,
       "invalid_request_error",
       "prompt is too long: 2 tokens > 1 maximum"
     ],
-    ["an overload", anthropic(529, "overloaded_error", "Overloaded"), 503, "overloaded_error", "Overloaded"],
+    ["an overload", anthropic(529, "overloaded_error", "Overloaded"), 529, "overloaded_error", "Overloaded"],
     ["a timeout", google(504, "DEADLINE_EXCEEDED", "Late."), 504, "timeout_error", "Late."],
     [
-      "a failure inside",
+      "an internal failure",
       anthropic(500, "api_error", "Internal server error"),
       502,
       "api_error",
@@ -221,34 +253,43 @@ describe("T1905 errors are Anthropic's", () => {
       "Oh"
     ],
     [
-      "a page",
+      "an HTML page",
       { status: 200, chunks: ["<html>"] },
       502,
       "api_error",
       "The upstream answered with something that is not JSON text."
     ],
-    ["nothing", { status: 200 }, 502, "api_error", "The upstream answered without a body."],
+    ["an empty body", { status: 200 }, 502, "api_error", "The upstream answered without a body."],
     ["a refused stored credential", google(401, "UNAUTHENTICATED", "No."), 502, "api_error", "No."]
-  ])("%s", async (_name, scripted, status, type, message) => {
-    next = scripted
-    const answer = await send(ask())
-    expect([answer.status, answer.text]).toEqual([status, error(type, message)])
-    const streamed = await send(ask(',"stream":true'))
-    if (scripted.status !== 200) expect([streamed.status, streamed.text]).toEqual([status, error(type, message)])
-  })
+  ])(
+    "messages: the upstream failure is an error in Anthropic's format: %s (T1905)",
+    async (_name, scripted, status, type, message) => {
+      next = scripted
+      const answer = await send(ask())
+      expect([answer.status, answer.text]).toEqual([status, error(type, message)])
+      const streamed = await send(ask(',"stream":true'))
+      if (scripted.status !== 200) expect([streamed.status, streamed.text]).toEqual([status, error(type, message)])
+    }
+  )
   it.each([
-    ["B99 no model", `{"max_tokens":5,${hello}}`, 400, "invalid_request_error", "model is missing."],
-    ["B99 no limit", `{"model":"${model}",${hello}}`, 400, "invalid_request_error", "max_tokens is missing."],
-    ["no JSON", "{", 400, "invalid_request_error", "The request body is not valid JSON: it breaks at character 1."],
+    ["no model (B99)", `{"max_tokens":5,${hello}}`, 400, "invalid_request_error", "model is missing."],
+    ["no token limit (B99)", `{"model":"${model}",${hello}}`, 400, "invalid_request_error", "max_tokens is missing."],
     [
-      "T1903 a Gemini model",
+      "a body that is not JSON",
+      "{",
+      400,
+      "invalid_request_error",
+      "The request body is not valid JSON: it breaks at character 1."
+    ],
+    [
+      "a Gemini model (T1903)",
       ask("", "@vertex-ai/gemini-2.5-pro"),
       400,
       "invalid_request_error",
       '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions.'
     ],
     [
-      "T1903 Claude at the model maker",
+      "Claude on the Gemini API (T1903)",
       ask("", "@google/anthropic.claude-x"),
       400,
       "invalid_request_error",
@@ -261,11 +302,14 @@ describe("T1905 errors are Anthropic's", () => {
       "not_found_error",
       'There is no provider "nobody"; known here: vertex-ai, google.'
     ]
-  ])("%s", async (_name, body, status, type, message) => {
-    const answer = await send(body)
-    expect([answer.status, answer.text, seen]).toEqual([status, error(type, message), []])
-  })
-  it("a missing key", async () => {
+  ])(
+    "messages: a refusal is an error in Anthropic's format: %s (T1905)",
+    async (_name, body, status, type, message) => {
+      const answer = await send(body)
+      expect([answer.status, answer.text, seen]).toEqual([status, error(type, message), []])
+    }
+  )
+  it("messages: a missing key is an error in Anthropic's format (T1905)", async () => {
     expect(await send(ask(), { "x-api-key": "" })).toMatchObject({
       status: 401,
       headers: expect.anything(),
@@ -277,19 +321,19 @@ describe("T1905 errors are Anthropic's", () => {
   })
 })
 
-describe("errors inside a stream", () => {
+describe("errors inside a stream of messages", () => {
   const overloaded = event("error", ',"error":{"type":"overloaded_error","message":"Overloaded"}')
   const streamOf = (...chunks: ReadonlyArray<string>) => {
     next = { status: 200, headers: { "content-type": "text/event-stream" }, chunks }
     return send(ask(',"stream":true'))
   }
-  it("T1840 as the first event are a status", async () => {
-    expect(await streamOf(overloaded)).toMatchObject({ status: 503, text: error("overloaded_error", "Overloaded") })
+  it("messages: an error as the first event becomes a status (T1840)", async () => {
+    expect(await streamOf(overloaded)).toMatchObject({ status: 529, text: error("overloaded_error", "Overloaded") })
   })
-  it("T1906 later pass as they are, and nothing follows", async () => {
+  it("messages: a later error event passes unchanged, and nothing follows (T1906)", async () => {
     expect((await streamOf(event("message_start"), overloaded)).text).toBe(event("message_start") + overloaded)
   })
-  it("T1907 an end without message_stop is one error event", async () => {
+  it("messages: a stream without message_stop ends in one error event (T1907)", async () => {
     expect((await streamOf(event("message_start"), event("content_block_delta"), "event: message_st")).text).toBe(
       `${event("message_start")}${event("content_block_delta")}event: error\ndata: ${error(
         "api_error",
@@ -297,7 +341,7 @@ describe("errors inside a stream", () => {
       )}\n\n`
     )
   })
-  it("T1907 so is a broken connection", async () => {
+  it("messages: a broken connection ends in one error event (T1907)", async () => {
     next = { status: 200, chunks: [event("message_start")], fault: "reset" }
     expect((await send(ask(',"stream":true'))).text).toBe(
       `${event("message_start")}event: error\ndata: ${error("api_error", "The upstream closed the connection in the middle of its answer.")}\n\n`
@@ -305,7 +349,7 @@ describe("errors inside a stream", () => {
   })
 })
 
-describe("on a socket", () => {
+describe("messages on a socket", () => {
   /** Asks for a stream; `until` resolves with the text once it holds something. */
   const open = (url: string, of: string) => {
     const sent = httpRequest(`${url}/v1/messages`, {
@@ -330,7 +374,7 @@ describe("on a socket", () => {
       leave: () => sent.destroy()
     }
   }
-  it("T1902 silence is bridged by ping events between whole frames", async () => {
+  it("messages: ping events between whole frames bridge silence (T1902)", async () => {
     const gateway = await startTestGateway({ limits: { pingMillis: 20 } })
     gateway.simulator.script([
       { for: "model", headers: { "content-type": "text/event-stream" }, chunks: [event("message_start")], end: "hang" }
@@ -342,7 +386,7 @@ describe("on a socket", () => {
     stream.leave()
     await gateway.close()
   })
-  it("T1322 a client that leaves closes the upstream stream", async () => {
+  it("messages: a client that leaves closes the upstream stream (T1322)", async () => {
     const gateway = await startTestGateway()
     const { counters } = gateway.simulator
     const stream = open(gateway.url, "@vertex-ai/anthropic.demo-endless")

@@ -1,4 +1,5 @@
-// The gateway's routes under the router of an application, on a real socket: what the application does to answers holds for ours.
+// Tests the gateway's routes mounted in an application's router, on a socket: the application's middleware applies.
+// Must not reach the network beyond its own socket.
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
@@ -75,7 +76,7 @@ const told = ({ headers, status }: Response) => [
   ...["x-brand", "access-control-allow-origin", "x-request-id", "x-gateway-provider"].map((name) => headers.get(name))
 ]
 
-it("an answer", async () => {
+it("mounted routes: an answer passes the application's middleware", async () => {
   const answer = await post(hello)
   expect([...told(answer), JSON.parse(await answer.text()).object]).toEqual([
     200,
@@ -88,7 +89,7 @@ it("an answer", async () => {
   expect(seen).toEqual([200])
 })
 
-it("a refusal", async () => {
+it("mounted routes: a refusal passes the application's middleware", async () => {
   const answer = await post({ ...hello, messages: [] })
   expect([...told(answer), JSON.parse(await answer.text()).error.code]).toEqual([
     400,
@@ -101,7 +102,7 @@ it("a refusal", async () => {
   expect(seen).toEqual([400])
 })
 
-/** A stream that says one thing, and the rest when it is told to; whether it was left. */
+/** A stream that sends one chunk, and the rest once resumed; and whether its client left. */
 const held = () => {
   const go = Deferred.makeUnsafe<void>()
   const left = Deferred.makeUnsafe<boolean>()
@@ -112,7 +113,7 @@ const held = () => {
   return { go: Deferred.succeed(go, undefined), left: Deferred.await(left) }
 }
 
-it("a stream, whose silence is bridged", async () => {
+it("mounted routes: a stream passes, and comment lines bridge its silence", async () => {
   const { go } = held()
   const answer = await post({ ...hello, stream: true })
   const text = (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
@@ -129,7 +130,7 @@ it("a stream, whose silence is bridged", async () => {
   expect([frames.length, frames.at(-2), frames.at(-1)]).toEqual([4, "data: [DONE]", ""])
 })
 
-it("a stream whose client leaves is left", async () => {
+it("mounted routes: a stream ends when its client leaves", async () => {
   const { left } = held()
   const leaving = new AbortController()
   await post({ ...hello, stream: true }, leaving.signal)

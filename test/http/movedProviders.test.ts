@@ -1,10 +1,11 @@
-// An admin key that moves providers, to have credentials it cannot read sent to a host of its own.
+// Tests an admin key that moves providers to get credentials sent to a host of its own: the credentials stay.
+// Must not reach the network: upstreams are scripted.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { movedSecretsGuard } from "../../src/admin/movedSecrets.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"
-import type { Held } from "../../src/store/Holdings.ts"
-import type { RecordKind, StoredRecord } from "../../src/store/Records.ts"
+import type { ConfigState } from "../../src/store/ConfigSnapshot.ts"
+import type { RecordKind, StoredRecord } from "../../src/store/StoredRecord.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config } from "../support/config.ts"
 import { reply } from "../support/gemini.ts"
@@ -66,8 +67,8 @@ const keyed = (provider: string) => ({
   }
 })
 
-describe("the credential of a config stays with the host it was given for (TH23)", () => {
-  it("when its provider is moved, whatever says where it is", async () => {
+describe("config credentials and the host they were given for (TH23)", () => {
+  it("config credential: stays with its host when the provider moves, whatever names the new place (TH23)", async () => {
     const { admin, calls, use } = attacked()
     expect(await admin("POST", "providers", { slug: "mine", provider: "google" })).toEqual([201])
     expect(await admin("POST", "configs", { id: "keyed", ...keyed("mine") })).toEqual([201])
@@ -86,7 +87,7 @@ describe("the credential of a config stays with the host it was given for (TH23)
     await use("keyed")
     expect(calls).toEqual(["embedded generativelanguage.googleapis.com"])
   })
-  it("when it is a built-in one that is taken over, or given back", async () => {
+  it("config credential: stays with its host when a built-in provider is replaced or restored (TH23)", async () => {
     const { admin, calls, use } = attacked()
     expect(await admin("POST", "configs", { id: "keyed", ...keyed("google") })).toEqual([201])
     expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(
@@ -97,7 +98,7 @@ describe("the credential of a config stays with the host it was given for (TH23)
     await use("keyed")
     expect(calls).toEqual(["embedded generativelanguage.googleapis.com"])
   })
-  it("when the config is declared in the file", async () => {
+  it("config credential: stays with its host when the config is declared in the file (TH23)", async () => {
     const { admin, calls, use } = attacked({ configs: { declared: config(keyed("google").config) } })
     expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(
       refused("google", "declared")
@@ -105,14 +106,14 @@ describe("the credential of a config stays with the host it was given for (TH23)
     await use("declared")
     expect(calls).toEqual(["embedded generativelanguage.googleapis.com"])
   })
-  it("when the config is made before its provider, or the provider goes and comes back", async () => {
+  it("config credential: stays with its host when the provider is created later or again (TH23)", async () => {
     const { admin } = attacked()
     expect((await admin("POST", "configs", { id: "early", ...keyed("mine") }))[0]).toBe(400)
     await admin("POST", "providers", { slug: "mine", provider: "google" })
     await admin("POST", "configs", { id: "keyed", ...keyed("mine") })
     expect((await admin("DELETE", "providers/mine")).slice(0, 2)).toEqual([409, "urn:model-gateway:error:in_use"])
   })
-  it("until it is taken out of the config and sent again", async () => {
+  it("config credential: is free again once removed from the config and sent again (TH23)", async () => {
     const { admin, calls, use } = attacked()
     await admin("POST", "providers", { slug: "mine", provider: "google" })
     await admin("POST", "configs", { id: "keyed", ...keyed("mine") })
@@ -124,7 +125,7 @@ describe("the credential of a config stays with the host it was given for (TH23)
     await use("keyed")
     expect(calls).toEqual(["sent again new.example"])
   })
-  it("a config without a credential of its own does not hold a provider back", async () => {
+  it("config credential: a config without one does not block a change of the provider (TH23)", async () => {
     const { admin } = attacked()
     await admin("POST", "providers", { slug: "mine", provider: "google" })
     await admin("POST", "configs", {
@@ -135,7 +136,7 @@ describe("the credential of a config stays with the host it was given for (TH23)
   })
 })
 
-it("the machine's own credential goes to no host of an endpoint that comes over HTTP (TH4)", async () => {
+it("machine credential: never goes to an endpoint's host that was set over HTTP (TH4)", async () => {
   const { admin } = attacked()
   const ambient = { slug: "v", provider: "vertex-ai", credentials: { type: "application_default" } }
   const hosted = (host: string) => ({ endpoints: { e: { dialect: "openai", host } } })
@@ -162,7 +163,7 @@ it("the machine's own credential goes to no host of an endpoint that comes over 
   ).toEqual([201])
 })
 
-it("a provider that vanished from the file and comes back over HTTP is another one (TH23)", () => {
+it("declared provider: counts as another one when it leaves the file and returns over HTTP (TH23)", () => {
   const record = (kind: RecordKind, id: string, value: JsonObject): StoredRecord => ({
     kind,
     id,
@@ -172,7 +173,7 @@ it("a provider that vanished from the file and comes back over HTTP is another o
     updatedMillis: 0,
     secret: undefined
   })
-  const held = (provider: ReadonlyArray<StoredRecord>, api_key?: string): Held => ({
+  const held = (provider: ReadonlyArray<StoredRecord>, api_key?: string): ConfigState => ({
     declared: { accounts: [], keys: [] },
     records: {
       provider,

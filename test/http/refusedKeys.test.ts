@@ -1,4 +1,5 @@
-// Names that reach into an object's own nature, wherever clients and operators choose the keys of a record.
+// Tests keys such as __proto__ wherever clients and operators choose the names in a record: they are refused.
+// Must not depend on how a body is read.
 import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
 import type { JsonObject } from "../../src/domain/text/json.ts"
@@ -57,8 +58,8 @@ const bodies: ReadonlyArray<readonly [field: string, path: string, of: (record: 
   )
 ]
 
-describe("a request", () => {
-  it.each(bodies)("%s on %s may not use them (B20, TH13)", async (field, path, of) => {
+describe("refused keys in a request", () => {
+  it.each(bodies)("refused keys: %s on %s may not contain them (B20, TH13)", async (field, path, of) => {
     for (const name of names) {
       const answer = await gateway.post(path, of(evil(name)))
       expect([answer.status, await answer.json()]).toEqual([
@@ -76,7 +77,7 @@ describe("a request", () => {
     expect(gateway.seen).toEqual([])
   })
 
-  it("its header of metadata may not use them (B20)", async () => {
+  it("refused keys: the metadata header may not contain them (B20)", async () => {
     for (const name of names) {
       const answer = await gateway.post(
         "/v1/chat/completions",
@@ -97,7 +98,7 @@ describe("a request", () => {
     }
   })
 
-  it("its tools may: they are data (B21)", async () => {
+  it("refused keys: tool schemas may contain them, as data (B21)", async () => {
     for (const name of names) {
       const tools = [
         {
@@ -114,7 +115,7 @@ describe("a request", () => {
   })
 })
 
-describe("the admin API", () => {
+describe("refused keys in the admin API", () => {
   const prompt = { id: "other", model: "@google/gemini-2.5-flash", messages }
   it.each<readonly [kind: string, of: (name: string) => object, path: (name: string) => string, message: string]>([
     ["keys", (name) => ({ name: "ci", metadata: evil(name) }), (name) => `metadata.${name}`, "is no name for metadata"],
@@ -142,7 +143,7 @@ describe("the admin API", () => {
       () => "messages[0].content",
       ""
     ]
-  ])("refuses them in %s #%#", async (kind, of, path, message) => {
+  ])("refused keys: the admin API refuses them in %s, row %#", async (kind, of, path, message) => {
     for (const name of names) {
       const answer = await gateway.post(`/admin/v1/${kind}`, of(name), { "x-gateway-api-key": adminKey })
       const text =

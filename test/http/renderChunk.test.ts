@@ -1,4 +1,5 @@
-// The short way of writing a chunk gives the same bytes as the general one.
+// Tests the fast writer of stream chunks: its bytes equal those of the general JSON writer.
+// Must not depend on the server.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chunkRenderer, renderChunk } from "../../src/http/response/renderChunk.ts"
@@ -55,8 +56,8 @@ const passedThrough = fc.constantFrom<object>(
   { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
 )
 
-describe("T1301 one envelope for all chunks of text", () => {
-  it("writes what the general way writes", () => {
+describe("envelope of text chunks (T1301)", () => {
+  it("chunk writer: writes the bytes of the general writer (T1301)", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(chunk, passedThrough), { maxLength: 8 }),

@@ -1,4 +1,5 @@
-// Schemas that would multiply a request, through the whole service: what they may copy, what is refused, and where.
+// Tests JSON schemas whose references multiply a request, through the whole service: copies allowed, copies refused.
+// Must not reach the network: upstreams are scripted.
 import { describe, expect, it } from "vitest"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
@@ -51,7 +52,7 @@ describe("schemas that multiply a request (TH14)", () => {
       first,
       { ...google, tools: [functionOf("f", referring(600, 900_000))] }
     ],
-    ["a response format", format, { ...google, response_format: formatOf(referring(400, 900_000)) }],
+    ["references in a response format", format, { ...google, response_format: formatOf(referring(400, 900_000)) }],
     [
       "a list of references to lists of words",
       first,
@@ -126,13 +127,13 @@ describe("schemas that multiply a request (TH14)", () => {
         ]
       }
     ]
-  ])("%s are refused before anything is sent", async (_name, place, body) => {
+  ])("schema copies: %s are refused before anything is sent (TH14)", async (_name, place, body) => {
     const { post, seen } = over(() => answered)
     const answer = await post(path, body)
     expect([answer.status, await answer.json(), seen]).toEqual([400, grown(place), []])
   })
 
-  it("tools and response format have one count", async () => {
+  it("schema copies: tools and response format share one count (TH14)", async () => {
     const { post } = over(() => answered)
     const tools = [functionOf("f", referring(70, 10_000))]
     const response_format = formatOf(referring(70, 10_000))
@@ -144,7 +145,7 @@ describe("schemas that multiply a request (TH14)", () => {
     expect([both.status, await both.json()]).toEqual([400, grown(first)])
   })
 
-  it("what is sent is never larger than the request, its copies and the room for them", async () => {
+  it("schema copies: the sent body is at most the request, its copies and the allowance for them (TH14)", async () => {
     const { post, seen } = over(() => answered)
     const sizes = []
     for (const times of [10, 50, 90, 100, 110, 200]) {
@@ -168,14 +169,14 @@ describe("schemas that multiply a request (TH14)", () => {
     ])
   })
 
-  it("a large request may copy four times its size", async () => {
+  it("schema copies: a large request may copy four times its size (TH14)", async () => {
     const { post } = over(() => answered)
     const of = async (times: number) =>
       (await post(path, { ...google, tools: [functionOf("f", referring(times, 600_000))] })).status
     expect([await of(3), await of(5)]).toEqual([200, 400])
   })
 
-  it("schemas that refer to nothing are as large as they like, and references that are sent as they are cost nothing", async () => {
+  it("schema copies: schemas without references, and references sent unchanged, are unlimited (TH14)", async () => {
     const { post, seen } = over(() => answered)
     const plain = { type: "object", properties: named(300, { type: "string", description: "x".repeat(10_000) }) }
     expect((await post(path, { ...google, tools: [functionOf("f", plain)] })).status).toBe(200)
@@ -185,7 +186,7 @@ describe("schemas that multiply a request (TH14)", () => {
     expect(JSON.stringify(seen[0]?.body).length).toBeLessThan(JSON.stringify(body).length)
   })
 
-  it("recursive schemas are unrolled less where there is little room", async () => {
+  it("schema copies: recursive schemas are unrolled less where the allowance is small (TH14)", async () => {
     const { post, seen } = over(() => answered)
     const tools = Array.from({ length: 100 }, (_, index) =>
       functionOf(`f${index}`, { type: "object", properties: named(8, { $ref: "#" }) })
@@ -198,7 +199,7 @@ describe("schemas that multiply a request (TH14)", () => {
     ])
   })
 
-  it("the operator sets the room, and every target of a fallback has all of it", async () => {
+  it("schema copies: the operator sets the allowance, and every fallback target has all of it (TH14)", async () => {
     const { limits } = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount] })
     const narrow = over(() => answered, { settings: { limits: { ...limits, schemaCopyBytes: 1_000 } } })
     const small = { ...google, tools: [functionOf("f", referring(30, 1_000))] }

@@ -1,4 +1,5 @@
-// What running requests hold, through the whole service: slots by key, admin and health apart, and the memory of bodies and their translations.
+// Tests what running requests reserve, through the whole service: slots per key, and memory of bodies and translations.
+// Must not depend on timing: requests wait on a Deferred.
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -64,8 +65,8 @@ const overMemory = refusal(
   "The gateway is near its limit of memory, and the running requests of this key hold more than their share of it; try again when one of them has ended, or send less at a time."
 )
 
-describe("slots", () => {
-  it("one key does not take them all: it is refused, others, admin and health are served (TH20)", async () => {
+describe("slots of running requests", () => {
+  it("slots: one key cannot take all; it is refused while other keys, admin and health are served (TH20)", async () => {
     const upstream = held()
     const gateway = gatewayWith({ inFlight: 10 }, upstream.script)
     const running = Array.from({ length: 8 }, () => gateway.post(chat, hello))
@@ -92,7 +93,7 @@ describe("slots", () => {
     await gateway.dispose()
   })
 
-  it("a key with a limit of its own is refused by that, on the messages route in Anthropic's words", async () => {
+  it("slots: a key with a limit of its own is refused by it, on the messages route in Anthropic's format", async () => {
     const upstream = held()
     const gateway = gatewayWith({}, upstream.script, { concurrency: 1 })
     const running = gateway.post(chat, hello)
@@ -114,7 +115,7 @@ describe("slots", () => {
     await gateway.dispose()
   })
 
-  it("the admin API makes keys with a limit of running requests, which holds at once", async () => {
+  it("slots: the admin API creates keys with a limit of running requests, which applies immediately", async () => {
     const upstream = held()
     const gateway = gatewayWith({}, upstream.script)
     const make = (key: unknown) =>
@@ -138,7 +139,7 @@ describe("slots", () => {
     await gateway.dispose()
   })
 
-  it("requests of admin keys have slots of their own", async () => {
+  it("slots: requests of admin keys have slots of their own", async () => {
     const gateway = gatewayWith({ adminInFlight: 0 }, () => reply)
     const refused = await gateway.send("/admin/v1/keys", { headers: { "x-gateway-api-key": adminKey } })
     expect([
@@ -150,11 +151,11 @@ describe("slots", () => {
   })
 })
 
-describe("memory", () => {
+describe("memory of running requests", () => {
   const text = "x".repeat(20_000)
   const large = { ...hello, messages: [{ role: "user", content: text }] }
 
-  it("a body stays counted while its call runs, and what is sent upstream for it as well (TH15)", async () => {
+  it("memory: a body and its translation stay counted while the call runs (TH15)", async () => {
     const upstream = held()
     // The body and its translation are 40 kB together.
     const gateway = gatewayWith({ bodiesInFlightBytes: 130_000 }, upstream.script)
@@ -175,7 +176,7 @@ describe("memory", () => {
     await gateway.dispose()
   })
 
-  it("a translation that finds no room is refused before the call, and not tried again", async () => {
+  it("memory: a translation over the limit is refused before the call, without a retry", async () => {
     const gateway = gatewayWith({ bodiesInFlightBytes: 30_000, retries: 2 }, () => reply)
     const refused = await gateway.post(chat, large)
     expect([refused.status, refused.headers.get("retry-after"), await refused.json(), gateway.seen.length]).toEqual([
@@ -187,7 +188,7 @@ describe("memory", () => {
     await gateway.dispose()
   })
 
-  it("a request that failed, and one that was only shown, gives back what it held", async () => {
+  it("memory: a failed request and a dry run release theirs", async () => {
     const gateway = gatewayWith({ bodiesInFlightBytes: 60_000 }, () => ({ status: 500, chunks: ["{}"] }))
     for (let at = 0; at < 5; at++) {
       expect((await gateway.post(chat, large)).status).toBe(502)

@@ -1,4 +1,5 @@
-// What two gateways on one Redis know of each other: cached answers, signatures of tool calls, circuits that have opened.
+// Tests two gateways on one Redis: shared cached answers, tool call signatures and open circuits.
+// Must not run without a Redis: it is skipped there.
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
@@ -56,7 +57,7 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     return [one(script), one(ofSecond)]
   }
 
-  it("give each other's cached answers, streams as well, and one made anew is that of both", async () => {
+  it("shared cache: a gateway replays the other's answers and streams, and a refresh serves both", async () => {
     let n = 0
     const [a, b] = two(({ url }) => {
       const answer = reply([{ text: String(++n) }], { finishReason: "STOP" })
@@ -82,7 +83,7 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     expect([streams[0] === streams[1], n]).toEqual([true, 5])
   })
 
-  it("TH37 continue each other's tool loops with the signature the model gave, and nobody else's", async () => {
+  it("shared signatures: each gateway continues the other's tool loops, for the same key only (TH37)", async () => {
     const [a, b] = two(() =>
       replying(
         reply([{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: "c2lnbmVk" }], {
@@ -115,7 +116,7 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     expect(signatures).toEqual(["c2lnbmVk", "skip_thought_signature_validator"])
   })
 
-  it("leave a target alone that failed at either, for the key that met it", async () => {
+  it("shared circuits: a target that failed at either gateway is skipped, for the key that met it", async () => {
     // The second is never failed, so whatever it knows it has from the first.
     const [a, b] = two(
       () => busy,
@@ -131,8 +132,8 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
   })
 })
 
-describe("the state of circuits", () => {
-  it("TH32 is told of targets that failed, under names that no client makes up", async () => {
+describe("circuit state", () => {
+  it("circuit state: reports failed targets, under names that no client makes up (TH32)", async () => {
     const gateway = accountedGateway(() => busy)
     const state = async () => (await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))
     await gateway.post(path, hello, circuit)
@@ -147,7 +148,7 @@ describe("the state of circuits", () => {
     await gateway.dispose()
   })
 
-  it("goes back to closed behind a probe that succeeds", async () => {
+  it("circuit state: goes back to closed after a probe that succeeds", async () => {
     let isDown = true
     const gateway = accountedGateway(() =>
       isDown ? busy : replying(reply([{ text: "fine" }], { finishReason: "STOP" }))

@@ -1,4 +1,5 @@
-// The server on a real socket: malformed HTTP, limits of framing, pings, aborts, drain.
+// Tests the server on a socket: malformed HTTP, framing limits, pings, aborts and shutdown.
+// Must not depend on a translator: the chat service is a fake.
 import { connect, type Socket } from "node:net"
 import { it as effectIt } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -38,7 +39,7 @@ const start = async (limits: Partial<LimitValues> = {}): Promise<Running> => {
   return { script: scripted, port: portOf(context), close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-/** Everything the server says until it closes. */
+/** Everything the server sends until it closes. */
 const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<string> =>
   new Promise((resolve) => {
     let text = ""
@@ -55,7 +56,7 @@ const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<st
 
 const live = "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
 
-/** The same for a body that comes when its head was taken: somebody who asked behind it has been answered. */
+/** The same for a body sent after its head was read: a request sent after the head has its answer by then. */
 const rawInTwo = async (port: number, head: string, body: string): Promise<string> => {
   const line = new Line(port, head)
   await new Promise((resolve) => line.socket.once("connect", resolve))
@@ -65,8 +66,8 @@ const rawInTwo = async (port: number, head: string, body: string): Promise<strin
   return line.text
 }
 const ways: ReadonlyArray<readonly [string, (port: number, headers: string, body: string) => Promise<string>]> = [
-  ["at once", (port, headers, body) => raw(port, post(headers, body))],
-  ["behind its head", (port, headers, body) => rawInTwo(port, post(headers), body)]
+  ["in one piece", (port, headers, body) => raw(port, post(headers, body))],
+  ["after its head", (port, headers, body) => rawInTwo(port, post(headers), body)]
 ]
 
 const parts = (text: string) => {
@@ -93,24 +94,27 @@ describe("malformed HTTP", () => {
   afterAll(() => server.close())
 
   it.each([
-    ["B27 CL and TE", post("content-length: 3\r\ntransfer-encoding: chunked", "abc")],
-    ["B27 two CL", post("content-length: 3\r\ncontent-length: 4", "abcd")],
-    ["B27 signed CL", post("content-length: +4", "abcd")],
-    ["B27 odd TE", post(`${keyed}\r\ntransfer-encoding: gzip, chunke`, "abc")],
-    ["B27 bad chunk", post(`${keyed}\r\ntransfer-encoding: chunked`, "zz\r\nabc\r\n")],
-    ["B27 bare LF", "GET /health/live HTTP/1.1\nhost: x\n\n"],
-    ["B27 NUL", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n"],
-    ["B27 obs-fold", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n"],
-    ["B27 space before colon", "GET /health/live HTTP/1.1\r\nhost : x\r\n\r\n"],
-    ["B27 garbage", "\x16\x03\x01\x02\x00\x01\x00"],
-    ["B27 h2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-    ["B27 no host", "GET /health/live HTTP/1.1\r\na: b\r\n\r\n"],
-    ["B27 no header", "GET /health/live HTTP/1.1\r\n\r\n"],
-    ["B27 no host before a body", post(`${keyed}\r\ncontent-length: ${json.length}`, json).replace("host: x\r\n", "")],
-    ["B27 no host on an unknown route", "GET /nowhere HTTP/1.1\r\na: b\r\n\r\n"],
-    ["B27 no host and an expectation", "GET /health/live HTTP/1.1\r\nexpect: 200-ok\r\n\r\n"],
-    ["B28 two hosts", "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"]
-  ])("%s", async (_name, bytes) => {
+    ["Content-Length and Transfer-Encoding (B27)", post("content-length: 3\r\ntransfer-encoding: chunked", "abc")],
+    ["two Content-Lengths (B27)", post("content-length: 3\r\ncontent-length: 4", "abcd")],
+    ["a signed Content-Length (B27)", post("content-length: +4", "abcd")],
+    ["an unknown Transfer-Encoding (B27)", post(`${keyed}\r\ntransfer-encoding: gzip, chunke`, "abc")],
+    ["a bad chunk (B27)", post(`${keyed}\r\ntransfer-encoding: chunked`, "zz\r\nabc\r\n")],
+    ["a bare LF (B27)", "GET /health/live HTTP/1.1\nhost: x\n\n"],
+    ["a NUL (B27)", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n"],
+    ["a folded header (B27)", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n"],
+    ["a space before the colon (B27)", "GET /health/live HTTP/1.1\r\nhost : x\r\n\r\n"],
+    ["garbage (B27)", "\x16\x03\x01\x02\x00\x01\x00"],
+    ["an HTTP/2 preface (B27)", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["no host (B27)", "GET /health/live HTTP/1.1\r\na: b\r\n\r\n"],
+    ["no header (B27)", "GET /health/live HTTP/1.1\r\n\r\n"],
+    [
+      "no host before a body (B27)",
+      post(`${keyed}\r\ncontent-length: ${json.length}`, json).replace("host: x\r\n", "")
+    ],
+    ["no host on an unknown route (B27)", "GET /nowhere HTTP/1.1\r\na: b\r\n\r\n"],
+    ["no host and an expectation (B27)", "GET /health/live HTTP/1.1\r\nexpect: 200-ok\r\n\r\n"],
+    ["two hosts (B28)", "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"]
+  ])("server: refuses malformed HTTP: %s", async (_name, bytes) => {
     const answer = parts(await raw(server.port, bytes))
     expect(answer.line).toBe("HTTP/1.1 400 Bad Request")
     expect(answer.body).toBe(malformed)
@@ -125,12 +129,12 @@ describe("malformed HTTP", () => {
     expect(server.script.calls).toEqual([])
   })
 
-  it("HTTP/1.0 needs no host (B27)", async () => {
+  it("server: an HTTP/1.0 request needs no host (B27)", async () => {
     const answer = parts(await raw(server.port, "GET /health/live HTTP/1.0\r\n\r\n"))
     expect([answer.line, answer.body]).toEqual(["HTTP/1.1 200 OK", '{"status":"ok"}'])
   })
 
-  it("an expectation that is refused has the ids of its request, under both prefixes (B29)", async () => {
+  it("server: a refused expectation has the ids of its request, under both prefixes (B29)", async () => {
     const ids = "x-request-id: r1\r\nx-portkey-trace-id: t1"
     const answer = parts(await raw(server.port, post(`${keyed}\r\n${ids}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
     expect(
@@ -139,14 +143,14 @@ describe("malformed HTTP", () => {
   })
 
   it.each([
-    ["B25 block over 16 KiB", `GET /health/live HTTP/1.1\r\nhost: x\r\na: ${"b".repeat(17_000)}\r\n\r\n`],
-    ["B26 over 100 headers", `GET /health/live HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(101)}\r\n`]
-  ])("%s", async (_name, bytes) => {
+    ["a block over 16 KiB (B25)", `GET /health/live HTTP/1.1\r\nhost: x\r\na: ${"b".repeat(17_000)}\r\n\r\n`],
+    ["over 100 headers (B26)", `GET /health/live HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(101)}\r\n`]
+  ])("server: refuses a header block over its limit: %s", async (_name, bytes) => {
     const answer = parts(await raw(server.port, bytes))
     expect([answer.line, answer.body]).toEqual(["HTTP/1.1 431 Request Header Fields Too Large", tooManyHeaders])
   })
 
-  it("B24 a body that never comes is 408 and a closed connection", async () => {
+  it("server: a missing body is 408 and a closed connection (B24)", async () => {
     const answer = parts(await raw(server.port, post(`${keyed}\r\ncontent-length: 900`, "{")))
     expect([answer.line, answer.body]).toEqual([
       "HTTP/1.1 408 Request Timeout",
@@ -154,7 +158,7 @@ describe("malformed HTTP", () => {
     ])
   })
 
-  it("B29 another expectation is 417", async () => {
+  it("server: an expectation other than 100-continue is 417 (B29)", async () => {
     const answer = parts(await raw(server.port, post(`${keyed}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
     expect([answer.line, answer.body]).toEqual([
       "HTTP/1.1 417 Expectation Failed",
@@ -162,26 +166,29 @@ describe("malformed HTTP", () => {
     ])
   })
 
-  it.each(ways)("B22 too long by Content-Length, B23 by chunks, %s", async (_way, send) => {
-    const expected = bodyOf(
-      "request_too_large",
-      "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL."
-    )
-    const declared = parts(
-      await send(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001))
-    )
-    const chunked = parts(
-      await send(
-        server.port,
-        `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
-        `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
+  it.each(ways)(
+    "server: refuses a body over the limit by Content-Length (B22) or by chunks (B23), sent %s",
+    async (_way, send) => {
+      const expected = bodyOf(
+        "request_too_large",
+        "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL."
       )
-    )
-    for (const answer of [declared, chunked])
-      expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
-  })
+      const declared = parts(
+        await send(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001))
+      )
+      const chunked = parts(
+        await send(
+          server.port,
+          `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
+          `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
+        )
+      )
+      for (const answer of [declared, chunked])
+        expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
+    }
+  )
 
-  it.each([["websocket"], ["h2c"]])("B30 Upgrade: %s is answered as HTTP/1.1", async (protocol) => {
+  it.each([["websocket"], ["h2c"]])("server: an upgrade to %s is answered as HTTP/1.1 (B30)", async (protocol) => {
     const upgrade = `connection: Upgrade, close\r\nupgrade: ${protocol}`
     const answer = parts(await raw(server.port, post(`${keyed}\r\n${upgrade}\r\ncontent-length: ${json.length}`, json)))
     expect(answer.line).toBe("HTTP/1.1 200 OK")
@@ -189,7 +196,7 @@ describe("malformed HTTP", () => {
     server.script.calls.length = 0
   })
 
-  it("100-continue is answered, and then the request", async () => {
+  it("server: an expectation of 100-continue is answered before the request", async () => {
     const text = await raw(
       server.port,
       post(`${keyed}\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${json.length}`, json)
@@ -198,7 +205,7 @@ describe("malformed HTTP", () => {
     server.script.calls.length = 0
   })
 
-  it("B92 two Authorization headers are refused although Node keeps one", async () => {
+  it("server: two Authorization headers are refused although Node keeps one (B92)", async () => {
     const answer = parts(
       await raw(
         server.port,
@@ -212,7 +219,7 @@ describe("malformed HTTP", () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "provider_credentials_invalid" } })
   })
 
-  it("P1 random bytes: an answer or a close, never a 500, and the server lives", async () => {
+  it("server: random bytes get an answer or a closed connection, never a 500 (P1)", async () => {
     const known = /^(HTTP\/1\.1 (400|401|403|404|405|408|413|415|417|431) |$)/
     await fc.assert(
       fc.asyncProperty(
@@ -240,7 +247,7 @@ describe("malformed HTTP", () => {
   })
 })
 
-/** A stream held open after its first chunk until told to go on. */
+/** A stream that stays open after its first chunk until it is resumed. */
 const held = (scripted: Script) => {
   const go = Deferred.makeUnsafe<void>()
   const left = Deferred.makeUnsafe<boolean>()
@@ -287,7 +294,7 @@ const streamRequest = post(`${keyed}\r\ncontent-length: ${streaming.length}`, st
 const done = "data: [DONE]\n\n"
 
 it.each(ways)(
-  "TH15 bodies in flight over the budget of the process, %s: 503, and the budget is given back",
+  "server: bodies over the budget of the process, sent %s, are a 503, and the budget is released (TH15)",
   async (_way, sendBy) => {
     const server = await start({ bodiesInFlightBytes: json.length })
     const send = async (body: string) =>
@@ -300,7 +307,7 @@ it.each(ways)(
   }
 )
 
-it("TH15 bytes of a body that waits for 100 Continue are counted as any others, and stay counted while its call runs", async () => {
+it("server: a body after 100 Continue counts like any other, and stays counted while its call runs (TH15)", async () => {
   const server = await start({ bodiesInFlightBytes: 2 * json.length })
   const go = Deferred.makeUnsafe<void>()
   server.script.value = Effect.as(Deferred.await(go), fullCompletion)
@@ -331,7 +338,7 @@ it("TH15 bytes of a body that waits for 100 Continue are counted as any others, 
 })
 
 describe("streams on a socket", () => {
-  it("T1323 silence is bridged by comment lines, and the stream ends as usual", async () => {
+  it("server: silence is bridged by comment lines, and the stream ends as usual (T1323)", async () => {
     const server = await start({ pingMillis: 20 })
     const { go } = held(server.script)
     const line = new Line(server.port, streamRequest)
@@ -346,7 +353,7 @@ describe("streams on a socket", () => {
     await server.close()
   })
 
-  it("F26 a client that leaves mid-stream stops the stream at once", async () => {
+  it("server: a client that leaves mid-stream stops the stream immediately (F26)", async () => {
     const server = await start()
     const { left } = held(server.script)
     const line = new Line(server.port, streamRequest)
@@ -356,7 +363,7 @@ describe("streams on a socket", () => {
     await server.close()
   })
 
-  it("F26 a client that leaves while waiting interrupts the router", async () => {
+  it("server: a client that leaves while waiting interrupts the router (F26)", async () => {
     const server = await start()
     const begun = Deferred.makeUnsafe<void>()
     const left = Deferred.makeUnsafe<boolean>()
@@ -371,7 +378,7 @@ describe("streams on a socket", () => {
     await server.close()
   })
 
-  it("F29 the hard cap says so: one error frame, no [DONE]", async () => {
+  it("server: the hard cap of a shutdown sends one error frame and no [DONE] (F29)", async () => {
     const server = await start({ drainMillis: 1 })
     held(server.script)
     const line = new Line(server.port, streamRequest)
@@ -389,7 +396,7 @@ const get = (port: number, path: string) =>
   Effect.promise(async () => parts(await raw(port, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)))
 
 effectIt.effect(
-  "F29, M14 drain: ready falls while requests are still taken, then the listener closes and streams finish",
+  "server: while it drains, readiness fails and requests are accepted; then the listener closes and streams finish (F29, M14)",
   () =>
     Effect.gen(function* () {
       const scripted = script()
@@ -409,7 +416,7 @@ effectIt.effect(
       expect((yield* get(port, "/health/live")).body).toBe('{"status":"ok"}')
 
       yield* TestClock.adjust(5_000)
-      // The listener closes behind a quiet turn, and takes what comes before.
+      // The listener closes after a quiet turn, and accepts connections before that.
       yield* eventually(
         "the listener to close",
         Effect.map(get(port, "/health/live"), ({ line }) => line === "")

@@ -1,4 +1,5 @@
-// Requests that come together arrive together, and those whose client has gone do not arrive.
+// Tests the stepwise server: requests of one event loop turn arrive together, without those whose client has left.
+// Must not open a socket.
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
@@ -11,7 +12,7 @@ const request = (url: string): readonly [IncomingMessage, ServerResponse] => {
   return [incoming, new ServerResponse(incoming)]
 }
 
-it("hands on behind this turn of the loop, in order, who is still there", async () => {
+it("stepwise server: hands on connected requests after the current turn of the loop, in order", async () => {
   const server = new StepwiseServer()
   const arrived: Array<string | undefined> = []
   server.on("request", ({ url }) => arrived.push(url))
@@ -24,7 +25,7 @@ it("hands on behind this turn of the loop, in order, who is still there", async 
   expect(arrived).toEqual(["/first", "/second"])
 })
 
-it("leaves all other events as they are", () => {
+it("stepwise server: leaves all other events unchanged", () => {
   const server = new StepwiseServer()
   const told: Array<unknown> = []
   server.on("connection", (socket) => told.push(socket))

@@ -1,4 +1,5 @@
-// What one inference key may reach with credentials that are not its own: places, objects, configs and prompts.
+// Tests what one inference key may reach with stored credentials: places, objects, configs and prompts.
+// Must not reach the network: upstreams are scripted.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
@@ -51,8 +52,8 @@ const victim = { "x-gateway-vertex-project-id": "victim-project", "x-gateway-ver
 const accounts = (facts: Partial<ProviderAccount>) => [googleAccount, { ...vertexAccount, ...facts }]
 const account = (facts: Partial<ProviderAccount>): ScriptedOptions => ({ accounts: accounts(facts) })
 
-describe("where a stored credential is led (interface 4.3)", () => {
-  it("headers of a request lead it nowhere, and are named as ignored (TH6)", async () => {
+describe("destinations of a stored credential (interface 4.3)", () => {
+  it("stored credential: headers of a request cannot redirect it, and are named as ignored (TH6)", async () => {
     const { ask, calls } = recording()
     expect(await ask(hello, victim)).toEqual({
       status: 200,
@@ -60,7 +61,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
     })
     expect(calls).toEqual([own])
   })
-  it("an inline config without a credential leads it nowhere, nor does one for Claude on its own route (TH6)", async () => {
+  it("stored credential: an inline config without its own cannot redirect it, on Claude's route too (TH6)", async () => {
     const { ask, calls } = recording()
     const there = inline({ provider: "vertex-ai", vertex_project_id: "victim-project", vertex_region: "europe-west4" })
     expect(await ask(hello, there)).toEqual({ status: 200, ignored: "vertex_project_id,vertex_region" })
@@ -74,7 +75,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
     )
     expect(calls).toEqual([own, own, own])
   })
-  it("a request that asks for refusal is refused before anything is sent", async () => {
+  it("stored credential: a request that asks for refusal is refused before anything is sent", async () => {
     const { ask, calls } = recording()
     const strict = { ...victim, "x-gateway-unsupported-params": "reject" }
     const message = (param: string) =>
@@ -96,7 +97,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
     ).toEqual({ status: 200, ignored: null })
     expect(calls).toEqual([own])
   })
-  it("places that the operator lists for the account count, and no others", async () => {
+  it("stored credential: places the operator lists for the account are allowed, and no others", async () => {
     const { ask, calls } = recording(account({ projects: ["victim-project"], regions: ["europe-*"] }))
     expect(await ask(hello, victim)).toEqual({ status: 200, ignored: null })
     expect(await ask(hello, { ...victim, "x-gateway-vertex-region": "us" })).toEqual({
@@ -108,7 +109,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
       "Bearer test-token us-central1-aiplatform.googleapis.com victim-project us-central1"
     ])
   })
-  it("a credential of the request goes where the request says, by header or inline config", async () => {
+  it("request credential: goes where the request asks, by header or inline config", async () => {
     const { ask, calls } = recording()
     expect(await ask(hello, { ...victim, authorization: "Bearer caller" })).toEqual({ status: 200, ignored: null })
     expect(
@@ -122,7 +123,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
       "Bearer inline aiplatform.us.rep.googleapis.com their-project us"
     ])
   })
-  it("a config of the operator is obeyed, and its credential is no more the request's than that of the account (TH34)", async () => {
+  it("operator config: is applied, and its credential counts as the account's, not the request's (TH34)", async () => {
     const configs = {
       placed: config({ provider: "vertex-ai", vertex_region: "eu" }),
       keyed: config({ provider: "vertex-ai", api_key: "operators", vertex_project_id: "operators-project" })
@@ -139,7 +140,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
       "Bearer operators us-central1-aiplatform.googleapis.com operators-project us-central1"
     ])
   })
-  it("an account without a region says who can give it one", async () => {
+  it("account without a region: the error names who may set one", async () => {
     const { ask, calls } = recording(account({ region: undefined, regions: ["us"] }))
     expect((await ask(hello, { "x-gateway-vertex-region": "eu" })).error).toEqual({
       type: "invalid_request_error",
@@ -151,7 +152,7 @@ describe("where a stored credential is led (interface 4.3)", () => {
     expect(await ask(hello, { "x-gateway-vertex-region": "us" })).toEqual({ status: 200, ignored: null })
     expect(calls).toEqual(["Bearer test-token aiplatform.us.rep.googleapis.com test-project us"])
   })
-  it("a cached answer is that of the place that counted (TH38)", async () => {
+  it("tenants: a cached answer belongs to the place that answered (TH38)", async () => {
     const { calls, post } = recording()
     const ask = { "x-gateway-cache": "60" }
     const status = async (headers: Record<string, string>) =>
@@ -184,7 +185,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
   })
   const bound = account({ gcs: { read: ["gs://mine/a", "gs://open/"], write: ["gs://mine/out"] } })
 
-  it("pictures are written nowhere unless the account lists it (TH34)", async () => {
+  it("tenants: images are written only to places the account lists (TH34)", async () => {
     const { ask, calls } = recording()
     for (const uri of ["gs://mine/out", "gs://victim"]) {
       expect(await ask(drawing(uri), {}, pictures)).toEqual({
@@ -211,7 +212,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
     expect((await ask(drawing("gs://theirs"), { authorization: "Bearer caller" }, pictures)).status).toBe(200)
     expect(calls).toEqual([own.replace("test-token", "caller")])
   })
-  it("a list of prefixes ends at whole segments", async () => {
+  it("tenants: a listed prefix ends at whole segments", async () => {
     const { ask } = recording(bound)
     const status = async (uri: string) => (await ask(drawing(uri), {}, pictures)).status
     const good = ["gs://mine/out", "gs://mine/out/", "gs://mine/out/x"]
@@ -230,7 +231,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
     expect(await Promise.all(good.map(status))).toEqual([200, 200, 200])
     expect(await Promise.all(bad.map(status))).toEqual(bad.map(() => 403))
   })
-  it("without a list any object is read, with one those below it", async () => {
+  it("tenants: without a list every object may be read, and with one those below it", async () => {
     const open = recording()
     expect((await open.ask(asking("gs://anything/x.png"))).status).toBe(200)
     const { ask, calls } = recording(bound)
@@ -256,7 +257,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
     expect(calls).toEqual([])
     expect((await ask(asking("gs://theirs/x.png"), { authorization: "Bearer caller" })).status).toBe(200)
   })
-  it("the list holds for every way to name an object", async () => {
+  it("tenants: the list applies to every way of naming an object", async () => {
     const { ask, calls } = recording(bound)
     const uri = "gs://victim/x.pdf"
     const picture = { type: "image_url", image_url: { url: uri, mime_type: "application/pdf" } }
@@ -305,7 +306,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
     expect((await ask(hello, inline({ override_params: { messages: asking(uri).messages } }))).status).toBe(403)
     expect(calls).toEqual([])
   })
-  it("text that mentions an object names none", async () => {
+  it("tenants: text that mentions an object does not name one", async () => {
     const { ask } = recording(bound)
     const uri = "gs://victim/x.pdf"
     const tool = {
@@ -339,7 +340,7 @@ describe("objects named under a stored credential (interface 4.4)", () => {
         .status
     ).toBe(200)
   })
-  it("cached contents and stores are those of the account's project", async () => {
+  it("tenants: cached contents and stores must belong to the account's project", async () => {
     const { ask, calls } = recording(account({ projects: ["12345678"] }))
     const cached = (name: string) => ask({ ...hello, cached_content: name })
     const rest = "locations/us-central1/cachedContents/c"
@@ -372,14 +373,14 @@ describe("objects named under a stored credential (interface 4.4)", () => {
         .status
     ).toBe(200)
   })
-  it("a project's number is trusted until the account lists projects", async () => {
+  it("tenants: a project number is trusted until the account lists projects", async () => {
     const cached_content = "projects/87654321/locations/us-central1/cachedContents/c"
     expect((await recording(account({})).ask({ ...hello, cached_content })).status).toBe(200)
     expect((await recording(account({ projects: ["12345678"] })).ask({ ...hello, cached_content })).error?.code).toBe(
       "object_not_allowed"
     )
   })
-  it("a target that may not is left for one that may", async () => {
+  it("tenants: a target without permission falls back to one with it", async () => {
     const { ask, calls } = recording({
       accounts: [
         { ...vertexAccount, gcs: { read: [], write: undefined } },
@@ -420,7 +421,7 @@ describe("configs and prompts of a key (interface 4.4)", () => {
     }
   })
 
-  it("a config outside of the key's list is one that is not there", async () => {
+  it("tenants: a config outside the key's list is not found", async () => {
     const { ask, calls } = keyed({ configs: ["fast"], config: "open" })
     const [hidden, absent] = [await ask(flash, by("other")), await ask(flash, by("never"))]
     expect([hidden.status, hidden.error?.code]).toEqual([404, "config_not_found"])
@@ -438,7 +439,7 @@ describe("configs and prompts of a key (interface 4.4)", () => {
       "test-api-key generativelanguage.googleapis.com"
     ])
   })
-  it("a prompt outside of the key's list is neither rendered nor completed, whatever its version", async () => {
+  it("tenants: a prompt outside the key's list is neither rendered nor completed, in any version", async () => {
     const { ask, calls, post } = keyed({ prompts: ["gree*"] })
     for (const verb of ["render", "completions"]) {
       for (const id of ["secret", "secret@1", "secret@latest"]) {
@@ -457,7 +458,7 @@ describe("configs and prompts of a key (interface 4.4)", () => {
       data: { model: "@google/gemini-2.5-pro", messages: [{ role: "user", content: "Be brief. Hello." }] }
     })
   })
-  it("without lists every config and prompt may be named, and providers and models bind them all, embedded credentials included", async () => {
+  it("tenants: without lists every config and prompt may be named, within the key's providers and models", async () => {
     const { ask, calls } = keyed({ providers: ["vertex-ai"], models: ["gemini-2.5-flash"] })
     for (const id of ["fast", "open"])
       expect([id, (await ask(flash, by(id))).error?.code]).toEqual([id, "model_not_allowed"])
@@ -466,7 +467,7 @@ describe("configs and prompts of a key (interface 4.4)", () => {
     expect(calls).toEqual([])
     expect((await ask(flash, by("other"))).status).toBe(200)
   })
-  it("a listed config is a grant for what it names itself, and for nothing that the request adds", async () => {
+  it("tenants: a listed config grants what it names, and nothing that the request adds", async () => {
     const { ask, calls } = keyed({
       providers: ["vertex-ai"],
       models: ["gemini-2.5-flash"],
@@ -489,13 +490,13 @@ describe("configs and prompts of a key (interface 4.4)", () => {
     for (const [body, headers] of added)
       expect([body, (await ask(body, headers)).error?.code]).toEqual([body, "model_not_allowed"])
   })
-  it("the key's own config is a grant where it is listed only", async () => {
+  it("tenants: the key's own config is a grant only where it is listed", async () => {
     const alone = keyed({ providers: ["vertex-ai"], config: "fast" })
     expect((await alone.ask(flash)).error?.code).toBe("model_not_allowed")
     const listed = keyed({ providers: ["vertex-ai"], config: "fast", configs: ["fast"] })
     expect((await listed.ask(flash)).status).toBe(200)
   })
-  it("a listed prompt is a grant for its own model, and not for another that the request puts in its place", async () => {
+  it("tenants: a listed prompt grants its own model, and no replacement from the request", async () => {
     const { ask, calls } = keyed({ providers: ["vertex-ai"], models: [], prompts: ["greeting"] })
     const to = "/v1/prompts/greeting/completions"
     expect((await ask({}, {}, to)).status).toBe(200)
@@ -504,7 +505,7 @@ describe("configs and prompts of a key (interface 4.4)", () => {
       expect((await ask({ model }, {}, to)).error?.code).toBe("model_not_allowed")
     expect((await ask({ ...bare, model: "@google/gemini-2.5-pro" })).error?.code).toBe("model_not_allowed")
   })
-  it("an account's own models bind a grant as well", async () => {
+  it("tenants: an account's list of models limits a grant too", async () => {
     const { ask } = recording({
       configs,
       accounts: [{ ...googleAccount, models: ["gemini-2.5-flash"] }],

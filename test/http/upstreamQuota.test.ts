@@ -1,4 +1,5 @@
-// An upstream's spent quota on every route: a 429 that a short wait does not cure, in the words of the caller's dialect.
+// Tests an upstream's spent quota on every route: a 429 that a short wait does not resolve, in the caller's dialect.
+// Must not reach the network: upstreams are scripted.
 import { expect, it } from "vitest"
 import { gatewaysOver } from "../support/scripted.ts"
 
@@ -49,13 +50,13 @@ const inAnthropic = (type: string) => ({ type: "error", error: { type, message }
 it.each([
   ["a quota per day", exhausted("GenerateRequestsPerDayPerProjectPerModel-FreeTier")],
   ["a limit of 0", exhausted("GenerateRequestsPerMinutePerProjectPerModel", "0")]
-])("%s upstream has the type of a rate limit and the code of a quota (T2304)", async (_name, body) => {
+])("upstream quota: %s has the type of a rate limit and the code of a quota (T2304)", async (_name, body) => {
   const refused = await refusalsOf(body, 429)
   expect(refused.openai).toEqual(routes.map(() => [429, "false", inOpenAi("rate_limit_error", "insufficient_quota")]))
   expect(refused.anthropic).toEqual(["", ""].map(() => [429, "false", inAnthropic("rate_limit_error")]))
 })
 
-it("an upstream account that is not paid keeps the type of a quota (table 14)", async () => {
+it("upstream quota: an unpaid upstream account keeps the type of a quota (table 14)", async () => {
   const refused = await refusalsOf({ type: "error", error: { type: "billing_error", message } }, 402)
   expect(refused.openai).toEqual(routes.map(() => [429, "false", inOpenAi("insufficient_quota", "insufficient_quota")]))
   expect(refused.anthropic).toEqual(["", ""].map(() => [429, "false", inAnthropic("billing_error")]))

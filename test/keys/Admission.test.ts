@@ -1,4 +1,5 @@
-// Limits of keys: reserved by an estimate, settled by what was used, the same in this process and in a Redis that several share.
+// Tests the limits of keys: reserved by estimate, settled by usage, in one process and in a Redis shared by gateways.
+// Must not depend on HTTP, nor on real time.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -47,16 +48,16 @@ const admit = (key: GatewayKey, estimate: Partial<Estimate> = {}) =>
 
 const requestsPerMinute = 3
 const counts: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimiter.RateLimiterStore>]> = [
-  ["of this process", RateStore.layerMemory],
+  ["in this process", RateStore.layerMemory],
   ...(saidWithoutRedis("limits of keys in Redis")
     ? [["in Redis", RateStore.layerShared.pipe(Layer.provide(redisLayer()), Layer.provide(ownPrefix()))] as const]
     : [])
 ]
 
-describe.each(counts)("limits a minute %s", (_name, store) => {
+describe.each(counts)("limits per minute %s", (_name, store) => {
   const layer = Layer.fresh(admissionOn(store))
 
-  it.effect("so many requests, and one more each twenty seconds", () =>
+  it.effect("request limit: allows its number, then one more request every twenty seconds", () =>
     Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute })
       const told = []
@@ -81,7 +82,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("tokens are reserved by the estimate, and what was not used comes back", () =>
+  it.effect("token limit: reserves the estimate and returns the unused part", () =>
     Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute: 60, tokensPerMinute: 1000 })
       const first = yield* admit(key, { tokens: 900 })
@@ -100,7 +101,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what was used beyond the estimate is owed", () =>
+  it.effect("token limit: usage above the estimate is debited", () =>
     Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 600 })
       yield* (yield* admit(key, { tokens: 100 })).settle({ tokens: 700, costMicros: 0 })
@@ -114,17 +115,19 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a request nobody counted keeps its reservation; one larger than a minute has a whole minute's", () =>
-    Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 600 })
-      const admitted = yield* admit(key, { tokens: 5000 })
-      expect(admitted.limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 60_000 })
-      yield* admitted.settle(undefined)
-      expect(yield* Effect.flip(admit(key, { tokens: 5000 }))).toMatchObject({ retryMillis: 60_000 })
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "token limit: a request without counts keeps its reservation; one above the limit takes the whole minute",
+    () =>
+      Effect.gen(function* () {
+        const key = keyOf({ tokensPerMinute: 600 })
+        const admitted = yield* admit(key, { tokens: 5000 })
+        expect(admitted.limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 60_000 })
+        yield* admitted.settle(undefined)
+        expect(yield* Effect.flip(admit(key, { tokens: 5000 }))).toMatchObject({ retryMillis: 60_000 })
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what comes back late is never more than there may be", () =>
+  it.effect("token limit: a late return never exceeds the limit", () =>
     Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 600 })
       const first = yield* admit(key, { tokens: 600 })
@@ -134,7 +137,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a limit that was changed holds at once, and what is left of another is not its own", () =>
+  it.effect("a changed limit: applies immediately, with a bucket of its own", () =>
     Effect.gen(function* () {
       yield* admit(keyOf({ requestsPerMinute: 600 }))
       expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({
@@ -145,7 +148,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keys do not share", () =>
+  it.effect("limits: keys do not share a bucket", () =>
     Effect.gen(function* () {
       yield* admit(keyOf({ requestsPerMinute: 1 }))
       expect((yield* admit({ ...keyOf({ requestsPerMinute: 1 }), id: "other" })).limits.requests?.remaining).toBe(0)
@@ -154,7 +157,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
 })
 
 describe.runIf(saidWithoutRedis("limits of keys shared by two gateways"))("two gateways on one Redis", () => {
-  it.effect("allow together what one would", () =>
+  it.effect("two gateways: allow together what one would", () =>
     Effect.gen(function* () {
       const shared = admissionOn(RateStore.layerShared.pipe(Layer.provide(redisLayer())))
       const one = yield* Layer.build(Layer.fresh(shared))
@@ -171,45 +174,49 @@ const daily: Budget = { micros: 1000, per: "day" }
 const noon = Date.parse("2027-01-31T12:00:00Z")
 const halfDay = 12 * 3_600_000
 
-describe("budgets of this process", () => {
+describe("budgets in this process", () => {
   const layer = Layer.fresh(admissionOn(RateStore.layerMemory))
 
-  it.effect("what may be spent is set aside; what was not comes back; then nothing until midnight", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(noon)
-      const key = keyOf(undefined, daily)
-      const first = yield* admit(key, { costMicros: 600 })
-      const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
-      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
-        new BudgetSpent({ ...spentError, isReserved: true })
-      )
-      yield* first.settle({ tokens: 0, costMicros: 100 })
-      const second = yield* admit(key, { costMicros: 600 })
-      yield* second.settle({ tokens: 0, costMicros: 900 })
-      expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(
-        new BudgetSpent({ ...spentError, isReserved: false })
-      )
-      const admission = yield* Admission
-      expect(yield* admission.spent(key)).toEqual({ spentMicros: 1000, lastUsedMillis: undefined })
-      yield* TestClock.adjust(halfDay)
-      expect(yield* admission.spent(key)).toEqual({ spentMicros: 0, lastUsedMillis: undefined })
-      yield* admit(key, { costMicros: 1000 })
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "budget: the estimate is reserved, the unused part returns, and a spent budget refuses until midnight",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(noon)
+        const key = keyOf(undefined, daily)
+        const first = yield* admit(key, { costMicros: 600 })
+        const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
+        expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
+          new BudgetSpent({ ...spentError, isReserved: true })
+        )
+        yield* first.settle({ tokens: 0, costMicros: 100 })
+        const second = yield* admit(key, { costMicros: 600 })
+        yield* second.settle({ tokens: 0, costMicros: 900 })
+        expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(
+          new BudgetSpent({ ...spentError, isReserved: false })
+        )
+        const admission = yield* Admission
+        expect(yield* admission.spent(key)).toEqual({ spentMicros: 1000, lastUsedMillis: undefined })
+        yield* TestClock.adjust(halfDay)
+        expect(yield* admission.spent(key)).toEqual({ spentMicros: 0, lastUsedMillis: undefined })
+        yield* admit(key, { costMicros: 1000 })
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a request without counts costs what was set aside, and then even one that costs nothing is refused", () =>
-    Effect.gen(function* () {
-      const key = keyOf(undefined, daily)
-      const free = yield* admit(key, { costMicros: 0 })
-      expect((yield* Effect.flip(admit(key, { costMicros: 1000 })))._tag).toBe("BudgetSpent")
-      yield* free.settle({ tokens: 0, costMicros: 0 })
-      yield* (yield* admit(key, { costMicros: 1000 })).settle(undefined)
-      expect((yield* Effect.flip(admit(key, { costMicros: 0 })))._tag).toBe("BudgetSpent")
-      expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(1000)
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "budget: a request without counts costs its reservation, and a spent budget refuses even a free request",
+    () =>
+      Effect.gen(function* () {
+        const key = keyOf(undefined, daily)
+        const free = yield* admit(key, { costMicros: 0 })
+        expect((yield* Effect.flip(admit(key, { costMicros: 1000 })))._tag).toBe("BudgetSpent")
+        yield* free.settle({ tokens: 0, costMicros: 0 })
+        yield* (yield* admit(key, { costMicros: 1000 })).settle(undefined)
+        expect((yield* Effect.flip(admit(key, { costMicros: 0 })))._tag).toBe("BudgetSpent")
+        expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(1000)
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what was counted in part costs at least what was set aside, in tokens and in money", () =>
+  it.effect("budget: partial counts cost at least the reservation, in tokens and in money", () =>
     Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 1000 }, daily)
       yield* (yield* admit(key, { tokens: 300, costMicros: 100 })).settle({ tokens: 1, costMicros: 1, isPart: true })
@@ -222,7 +229,7 @@ describe("budgets of this process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a request without an upstream call counts as one, however little is left of tokens and budget", () =>
+  it.effect("budget: a request without an upstream call needs no tokens and no money", () =>
     Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute: 2, tokensPerMinute: 1 }, { micros: 0, per: "day" })
       const admission = yield* Admission
@@ -245,7 +252,7 @@ describe("budgets of this process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a refusal for the budget gives the reserved tokens back", () =>
+  it.effect("budget: a refusal returns the reserved tokens", () =>
     Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 100 }, daily)
       expect((yield* Effect.flip(admit(key, { tokens: 80, costMicros: 1001 })))._tag).toBe("BudgetSpent")
@@ -253,7 +260,7 @@ describe("budgets of this process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("and so does a client that leaves while the store is asked", () => {
+  it.effect("a client that disconnects during the store query: gives the reserved tokens back", () => {
     const silent = Layer.effect(
       Spending,
       Effect.map(Spending, (real) => ({ ...real, exchange: () => Effect.never }))
@@ -269,7 +276,7 @@ describe("budgets of this process", () => {
     }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, silent))))
   })
 
-  it.effect("a budget that was raised serves at once", () =>
+  it.effect("a raised budget: applies immediately", () =>
     Effect.gen(function* () {
       yield* (yield* admit(keyOf(undefined, daily), { costMicros: 1000 })).settle(undefined)
       expect((yield* Effect.flip(admit(keyOf(undefined, daily), { costMicros: 10 })))._tag).toBe("BudgetSpent")
@@ -277,7 +284,7 @@ describe("budgets of this process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refusals and what is left are metrics", () =>
+  it.effect("admission: refusals and remaining limits are metrics", () =>
     Effect.gen(function* () {
       const key = keyOf(undefined, daily)
       yield* (yield* admit(key, { costMicros: 400 })).settle(undefined)
@@ -295,7 +302,7 @@ describe("budgets of this process", () => {
   )
 })
 
-/** A store that answers when it is not gone, and remembers what it was told. */
+/** A store that records its exchanges, and can be made unreachable. */
 const flaky = (told: Array<SpendingChange>, state: { isGone: boolean; isAnswerLost: boolean }): Layer.Layer<Spending> =>
   Layer.effect(
     Spending,
@@ -311,7 +318,7 @@ const flaky = (told: Array<SpendingChange>, state: { isGone: boolean; isAnswerLo
     }))
   ).pipe(Layer.provide(Spending.layerMemory))
 
-describe("a budget on a store", () => {
+describe("budget on a store", () => {
   const fresh = () => {
     const told: Array<SpendingChange> = []
     const state = { isGone: false, isAnswerLost: false }
@@ -320,7 +327,7 @@ describe("a budget on a store", () => {
   const large: Budget = { micros: 100_000, per: "month" }
   const key = keyOf(undefined, large)
 
-  it.effect("is asked once for many, and not again while a hundredth of it lasts", () => {
+  it.effect("budget on a store: is queried once for many requests, and not again while 1/100 of it lasts", () => {
     const { layer, told } = fresh()
     return Effect.gen(function* () {
       const all = yield* Effect.all(
@@ -345,7 +352,7 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("gives back what was asked for in vain, and asks again for less", () => {
+  it.effect("budget on a store: returns an unused grant, and requests less again", () => {
     const { layer, told } = fresh()
     return Effect.gen(function* () {
       yield* admit(key, { costMicros: 50_000 })
@@ -357,7 +364,7 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("gives back what was set aside for a request that cost nothing", () => {
+  it.effect("budget on a store: returns the reservation of a free request", () => {
     const { layer, told } = fresh()
     return Effect.gen(function* () {
       yield* (yield* admit(key, { costMicros: 50_000 })).settle({ tokens: 0, costMicros: 0 })
@@ -366,7 +373,7 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is not asked for more than all of it", () => {
+  it.effect("budget on a store: is never asked for more than all of it", () => {
     const { layer, told } = fresh()
     return Effect.gen(function* () {
       for (const costMicros of [100_001, Number.MAX_VALUE]) {
@@ -378,7 +385,7 @@ describe("a budget on a store", () => {
   })
 
   it.effect(
-    "serves from its lease while the store is gone, for ten minutes at least, and then says why it does not",
+    "budget on a store: serves from its lease during an outage for at least ten minutes, and then reports the reason",
     () => {
       const { layer, state } = fresh()
       return Effect.gen(function* () {
@@ -397,7 +404,7 @@ describe("a budget on a store", () => {
     }
   )
 
-  it.effect("counts once what was told and not acknowledged", () => {
+  it.effect("budget on a store: counts unacknowledged spending once", () => {
     const { layer, state, told } = fresh()
     return Effect.gen(function* () {
       yield* (yield* admit(key, { costMicros: 700 })).settle(undefined)
@@ -414,7 +421,7 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("gets back what is held when a key is idle, and all of it when the process ends", () => {
+  it.effect("budget on a store: gets leases back from idle keys, and all leases at the end of the process", () => {
     const { layer, told } = fresh()
     return Effect.gen(function* () {
       yield* Effect.gen(function* () {

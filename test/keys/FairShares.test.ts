@@ -1,4 +1,5 @@
-// Slots and bytes of running requests, as keys share them.
+// Tests fair shares: slots and bytes of running requests, divided among keys.
+// Must not depend on requests or on time.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { FairShares, RequestHold, type Resource } from "../../src/keys/FairShares.ts"
@@ -22,8 +23,8 @@ const entered = (shares: FairShares, keyId: string): RequestHold => {
   return hold
 }
 
-describe("slots", () => {
-  it("one key takes all but the kept part, and a second one is served from that (TH20)", () => {
+describe("shares of slots", () => {
+  it("slots: one key takes all but the reserve, and a second one is served from the reserve (TH20)", () => {
     const { refused, shares } = sharing(10)
     const first = fill(shares, "greedy")
     expect([first.holds.length, first.refusal]).toEqual([8, "key"])
@@ -32,7 +33,7 @@ describe("slots", () => {
     expect(refused).toEqual(["requests"])
   })
 
-  it("the key above its share is refused while the others catch up", () => {
+  it("slots: a key above its share is refused while the others catch up", () => {
     const { shares } = sharing(10)
     const greedy = fill(shares, "greedy").holds
     const modest = fill(shares, "modest").holds
@@ -42,7 +43,7 @@ describe("slots", () => {
     expect([shares.enter("modest"), shares.total.requests]).toEqual(["key", 10])
   })
 
-  it("a slot is free again when its request has ended, and a key that runs nothing is forgotten", () => {
+  it("slots: a slot is free when its request ends, and an idle key is removed", () => {
     const { shares } = sharing(1)
     for (let at = 0; at < 3; at++) entered(shares, `key ${at}`).end()
     entered(shares, "one")
@@ -50,7 +51,7 @@ describe("slots", () => {
     expect(shares.enter("other")).toBe("all")
   })
 
-  it("a key's own limit comes first", () => {
+  it("slots: a key's own limit applies first", () => {
     const { refused, shares } = sharing(10)
     const hold = shares.enter("narrow", 1)
     expect([typeof hold, shares.enter("narrow", 1), shares.enter("narrow", 2) instanceof RequestHold, refused]).toEqual(
@@ -58,13 +59,13 @@ describe("slots", () => {
     )
   })
 
-  it("without any slot nothing runs", () => {
+  it("slots: a capacity of zero allows no request", () => {
     expect(sharing(0).shares.enter("any")).toBe("all")
   })
 })
 
-describe("bytes", () => {
-  it("a request may take everything but the kept part, then only what its share leaves", () => {
+describe("shares of bytes", () => {
+  it("bytes: a request may take all but the reserve, and then only what its share leaves", () => {
     const { shares } = sharing(10)
     const hold = entered(shares, "large")
     expect([hold.take(300), hold.take(300), hold.take(300), shares.total.bytes]).toEqual([
@@ -75,7 +76,7 @@ describe("bytes", () => {
     ])
   })
 
-  it("the kept part is for keys that hold little", () => {
+  it("bytes: the reserve is for keys that use little", () => {
     const { refused, shares } = sharing(10)
     const large = entered(shares, "large")
     expect(large.take(800)).toBe(undefined)
@@ -83,7 +84,7 @@ describe("bytes", () => {
     expect([large.take(1), small.take(200), small.take(1), refused]).toEqual(["key", undefined, "all", ["bytes"]])
   })
 
-  it("bytes come back when they are given, and all of them at the end of the request", () => {
+  it("bytes: are returned when released, and all of them when the request ends", () => {
     const { shares } = sharing(10)
     const hold = entered(shares, "a")
     hold.take(500)
@@ -103,7 +104,7 @@ const steps = fc.array(
   { maxLength: 80 }
 )
 
-it("whatever keys do, no more than the capacity is held, and nothing is left when all requests have ended", () => {
+it("fair shares: any sequence stays within the capacity, and leaves nothing reserved at its end", () => {
   fc.assert(
     fc.property(steps, (some) => {
       const { shares } = sharing(5)
@@ -133,7 +134,7 @@ it("whatever keys do, no more than the capacity is held, and nothing is left whe
   )
 })
 
-it("a key that holds nothing is let in whenever the kept part has room for it (TH20)", () => {
+it("fair shares: an idle key is admitted whenever the reserve has room (TH20)", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }), (keys) => {
       const { shares } = sharing(20)

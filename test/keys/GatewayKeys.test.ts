@@ -1,4 +1,5 @@
-// Keys are found by digest and refused alike.
+// Tests the look-up of gateway keys by digest: a known key gives its record, every other text the same refusal.
+// Must not depend on HTTP.
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -14,7 +15,7 @@ const layer = GatewayKeys.layerStatic([
 /** Beyond what a process remembers. */
 const many = 1100
 
-it.effect("TH1 a known key gives its record", () =>
+it.effect("gateway keys: a known key gives its record (TH1)", () =>
   Effect.gen(function* () {
     const keys = yield* GatewayKeys
     expect(yield* keys.find("mgk_all")).toEqual({
@@ -34,7 +35,7 @@ it.effect("TH1 a known key gives its record", () =>
   }).pipe(Effect.provide(layer))
 )
 
-it.effect("B2 anything else is refused alike", () =>
+it.effect("gateway keys: every other text is refused alike (B2)", () =>
   Effect.gen(function* () {
     const keys = yield* GatewayKeys
     for (const text of ["", "mgk_al", "mgk_all ", "MGK_ALL", "mgk_all\0", "\u{1f600}", "x".repeat(100_000)]) {
@@ -43,7 +44,7 @@ it.effect("B2 anything else is refused alike", () =>
   }).pipe(Effect.provide(layer))
 )
 
-it.effect("more keys than are remembered are found again", () =>
+it.effect("gateway keys: keys evicted from the cache of digests are found again", () =>
   Effect.gen(function* () {
     const keys = yield* GatewayKeys
     for (let round = 0; round < 2; round++) {

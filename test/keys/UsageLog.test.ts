@@ -1,4 +1,5 @@
-// The latest requests by filters and pages, and sums by any grouping: in memory, and the same in every database.
+// Tests the usage log: the latest requests by filter and page, and sums by grouping, in memory and in every database.
+// Must not depend on HTTP, nor on real time.
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,7 +10,7 @@ import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
-import { type PackedRow, unpacked } from "../../src/store/packedRow.ts"
+import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
@@ -73,8 +74,8 @@ const logs: ReadonlyArray<readonly [name: string, layer: Layer.Layer<UsageLog>]>
   )
 ]
 
-describe.each(logs)("the log of requests %s", (_name, layer) => {
-  it.effect("keeps the latest, answers the newest first, page by page", () =>
+describe.each(logs)("request log %s", (_name, layer) => {
+  it.effect("usage log: keeps the latest requests and answers newest first, page by page", () =>
     Effect.gen(function* () {
       const log = yield* UsageLog
       expect(yield* log.requests({ limit: 10 })).toEqual({ rows: [], next: undefined })
@@ -118,7 +119,7 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
   )
 
   it.effect(
-    "finds a request by the gateway's own id, and by its client's id where one key alone sent that one (TH20)",
+    "usage log: finds a request by the gateway's id, and by the client's id where only one key sent it (TH20)",
     () =>
       Effect.gen(function* () {
         const log = yield* UsageLog
@@ -151,7 +152,7 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("sums by day, key, provider and model", () =>
+  it.effect("usage log: sums by day, key, provider and model", () =>
     Effect.gen(function* () {
       const log = yield* UsageLog
       const nextDay = 24 * 3_600_000
@@ -180,7 +181,7 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
   )
 })
 
-it.effect("in memory the oldest sums leave first", () =>
+it.effect("usage log: in memory the oldest sums are evicted first", () =>
   Effect.gen(function* () {
     const log = yield* UsageLog
     for (const [at, model] of ["a", "b", "c", "d"].entries()) log.append(row(at), model)
@@ -188,13 +189,13 @@ it.effect("in memory the oldest sums leave first", () =>
   }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded()))))
 )
 
-/** A table that takes nothing until it is told to. */
+/** A table that refuses writes until the test enables them. */
 const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
   Layer.succeed(RequestTable, {
     write: ({ text }) =>
       Effect.suspend(() => {
         if (state.isGone) return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
-        written.push(JSON.parse(text).map((packed: PackedRow) => unpacked(packed).requestId))
+        written.push(JSON.parse(text).map((packed: PackedRow) => unpackRow(packed).requestId))
         return Effect.void
       }),
     latest: () => Effect.succeed(undefined),
@@ -203,8 +204,8 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
     lastUsed: () => Effect.succeed(undefined)
   })
 
-describe("the writer", () => {
-  it.effect("writes together what ended within 100 ms, and the rest when the process ends", () => {
+describe("writer of the usage log", () => {
+  it.effect("usage log writer: writes the rows of 100 ms together, and the rest when the process ends", () => {
     const written: Array<ReadonlyArray<string>> = []
     return Effect.gen(function* () {
       yield* Effect.scoped(
@@ -224,7 +225,7 @@ describe("the writer", () => {
   })
 
   it.effect(
-    "keeps what fits while the store is gone, drops the rest without a wait, and writes it when the store is back",
+    "usage log writer: during a store outage keeps what fits, drops the rest without a wait, and writes it after the outage",
     () => {
       const written: Array<ReadonlyArray<string>> = []
       const state = { isGone: true }

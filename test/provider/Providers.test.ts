@@ -1,4 +1,5 @@
-// A provider that is not ours beside the two that are: what reaches it, what does not, and an account nobody serves.
+// Tests a provider kind of an application next to the two built-in ones: its calls, and an account of an unknown kind.
+// Must not depend on the built-in providers.
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,7 +22,7 @@ const acme: Effect.Effect<Provider, never, TokenProvider> = Effect.map(TokenProv
   refresh
 }))
 
-/** Asks a gateway that has acme, one stored account of it, one account of a kind nobody serves, and one of Google. */
+/** Asks a gateway that has acme, one stored account of it, one account of an unknown kind, and one of Google. */
 const ask = Effect.fnUntraced(function* (path: string, body: unknown, headers: Record<string, string> = {}) {
   const seen: Array<Record<string, string>> = []
   const network = Transport.layerTest(({ auth, headers, url }) => {
@@ -64,14 +65,14 @@ const path = "/v1/chat/completions"
 const asking = (model: string) => ({ model, messages: [{ role: "user", content: "Hello" }] })
 const call = { url: "https://acme.example/chat/completions", "content-type": "application/json" }
 
-describe("a provider that is not ours", () => {
-  it.effect("may need no credential", () =>
+describe("provider kind of an application", () => {
+  it.effect("custom provider: may need no credential", () =>
     Effect.map(ask(path, asking("@acme/rocket-1")), ({ seen, status }) => {
       expect([status, seen]).toEqual([200, [call]])
     })
   )
 
-  it.effect("gets the token a request brings, and nothing of Google's", () =>
+  it.effect("custom provider: gets the token of a request, and nothing of Google's", () =>
     Effect.map(
       ask(path, asking("@acme/rocket-1"), {
         authorization: "Bearer theirs",
@@ -84,7 +85,7 @@ describe("a provider that is not ours", () => {
     )
   )
 
-  it.effect("is explained like ours", () =>
+  it.effect("custom provider: explain shows its call like any other", () =>
     Effect.map(
       ask(path, asking("@acme/rocket-1"), { authorization: "Bearer theirs", "x-gateway-dry-run": "true" }),
       ({ answer, seen }) => {
@@ -104,7 +105,7 @@ describe("a provider that is not ours", () => {
     )
   )
 
-  it.effect("has the operations it has", () =>
+  it.effect("custom provider: has the operations it declares", () =>
     Effect.map(ask("/v1/embeddings", { model: "@acme/rocket-1", input: "Hello" }), ({ answer, status }) => {
       expect([status, answer]).toEqual([
         400,
@@ -120,13 +121,13 @@ describe("a provider that is not ours", () => {
     })
   )
 
-  it.effect("lists the models its account names", () =>
+  it.effect("custom provider: lists the models its account names", () =>
     Effect.map(ask("/v1/models/@acme%2Frocket-1", undefined), ({ answer, status }) => {
       expect([status, answer]).toEqual([200, { id: "@acme/rocket-1", object: "model", created: 0, owned_by: "acme" }])
     })
   )
 
-  it.effect("an account of a kind nobody serves is refused", () =>
+  it.effect("providers: an account of an unknown kind is refused", () =>
     Effect.map(ask(path, asking("@lost/rocket-1")), ({ answer, seen, status }) => {
       expect(seen).toEqual([])
       expect([status, answer]).toEqual([

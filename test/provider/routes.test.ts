@@ -1,3 +1,5 @@
+// Tests the addresses of Google's services: hosts, paths, versions, projects and regions, and refusals (table 10).
+// Must not depend on the network.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
@@ -6,7 +8,7 @@ import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { cloudRoute } from "../../src/provider/cloudRoute.ts"
 import { vertexHost } from "../../src/provider/hosts.ts"
 import { makerRoute } from "../../src/provider/makerRoute.ts"
-import { targetModel } from "../../src/provider/Route.ts"
+import { targetModel } from "../../src/provider/callRoute.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 
 const call = (account: ProviderAccount, model: string, verb: string) => {
@@ -25,13 +27,13 @@ describe("hosts and URLs (table 10)", () => {
     ["eu", "aiplatform.eu.rep.googleapis.com"],
     ["us-central1", "us-central1-aiplatform.googleapis.com"],
     ["northamerica-northeast1", "northamerica-northeast1-aiplatform.googleapis.com"]
-  ])("T2103 location %s", (region, host) => {
+  ])("routes: the location %s has its host (T2103)", (region, host) => {
     expect(vertexHost(region)).toBe(host)
     expect(url({ ...vertexAccount, region }, "gemini-2.5-pro")).toBe(
       `https://${host}/v1/projects/test-project/locations/${region}/publishers/google/models/gemini-2.5-pro:generateContent`
     )
   })
-  it("T1301 asks for server-sent events", () => {
+  it("routes: ask for server-sent events (T1301)", () => {
     expect(url(vertexAccount, "gemini-2.5-pro", true)).toBe(
       "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
     )
@@ -39,12 +41,12 @@ describe("hosts and URLs (table 10)", () => {
       "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
     )
   })
-  it("T2106 takes the version of the catalog entry", () => {
+  it("routes: use the version of the catalog entry (T2106)", () => {
     expect(url({ ...googleAccount, apiVersion: "v1alpha" }, "gemini-2.5-pro")).toBe(
       "https://generativelanguage.googleapis.com/v1alpha/models/gemini-2.5-pro:generateContent"
     )
   })
-  it("T2105 base_url replaces scheme and host only", () => {
+  it("routes: base_url replaces scheme and host only (T2105)", () => {
     expect(url({ ...googleAccount, baseUrl: "http://127.0.0.1:9101" }, "gemini-2.5-pro")).toBe(
       "http://127.0.0.1:9101/v1beta/models/gemini-2.5-pro:generateContent"
     )
@@ -52,7 +54,7 @@ describe("hosts and URLs (table 10)", () => {
       "http://127.0.0.1:9101/proxy/v1beta/models/gemini-2.5-pro:generateContent"
     )
   })
-  it("T2107 project falls back to the service account's", () => {
+  it("routes: project falls back to the service account's (T2107)", () => {
     const account: ProviderAccount = {
       ...vertexAccount,
       projectId: undefined,
@@ -65,7 +67,7 @@ describe("hosts and URLs (table 10)", () => {
       "https://us-central1-aiplatform.googleapis.com/v1/projects/sa-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:generateContent"
     )
   })
-  it("T2107 says which header to send when project or region is missing", () => {
+  it("routes: a missing project or region names the header to send (T2107)", () => {
     expect(url({ ...vertexAccount, region: undefined }, "gemini-2.5-pro")).toMatchObject({
       code: "missing_required_parameter",
       param: "x-gateway-vertex-region"
@@ -75,7 +77,7 @@ describe("hosts and URLs (table 10)", () => {
       param: "x-gateway-vertex-project-id"
     })
   })
-  it("T2108 express mode has neither project nor location", () => {
+  it("routes: express mode has neither project nor location (T2108)", () => {
     const account: ProviderAccount = {
       ...vertexAccount,
       projectId: undefined,
@@ -87,7 +89,7 @@ describe("hosts and URLs (table 10)", () => {
     )
     expect(url(account, "endpoints.my-llm")).toMatchObject({ _tag: "UnsupportedOperation" })
   })
-  it("T2010, T2011 a tuned Gemini endpoint, on its own host when told", () => {
+  it("routes: a tuned Gemini endpoint is called, on its own host when set (T2010, T2011)", () => {
     const endpoints = { "1234": { dialect: "gemini" as const, host: undefined, model: undefined } }
     expect(url({ ...vertexAccount, endpoints }, "endpoints.1234")).toBe(
       "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
@@ -110,23 +112,23 @@ describe("hosts and URLs (table 10)", () => {
     ["endpoints.my-llm", "/chat/completions", "/endpoints/my-llm/chat/completions"],
     ["imagegeneration@006", ":predict", "/publishers/google/models/imagegeneration@006:predict"],
     ["gemini-embedding-2-preview", ":embedContent", "/publishers/google/models/gemini-embedding-2-preview:embedContent"]
-  ])("T1801, T2001, T2009, T1602 %s%s", (model, verb, path) => {
+  ])("routes: %s%s has its URL (T1801, T2001, T2009, T1602)", (model, verb, path) => {
     expect(call(vertexAccount, model, verb)).toBe(base + path)
   })
-  it("table 10: what the Gemini API calls besides", () => {
+  it("routes: the Gemini API has the other calls of table 10", () => {
     expect(call(googleAccount, "gemini-embedding-001", ":batchEmbedContents")).toBe(
       "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
     )
   })
   it.each(["anthropic.claude-sonnet-4-5", "meta.llama-4", "endpoints.my-llm"])(
-    "B43 %s does not live on google",
+    "routes: %s does not exist on google (B43)",
     (model) => {
       expect(url(googleAccount, model)).toMatchObject({ _tag: "UnsupportedOperation" })
     }
   )
 })
 
-describe("P4, L25 nothing but the closed set of hosts and paths", () => {
+describe("closed set of hosts and paths (P4, L25)", () => {
   const anything = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.stringMatching(/^[a-z0-9.@/#?%\\:-]{0,40}$/),
@@ -142,7 +144,7 @@ describe("P4, L25 nothing but the closed set of hosts and paths", () => {
       "a:b@c"
     )
   )
-  it("for any region, project and model", () => {
+  it("routes: any region, project and model stays in the set of hosts and paths (P4, L25)", () => {
     fc.assert(
       fc.property(anything, anything, anything, fc.boolean(), (region, projectId, model, stream) => {
         const result = url({ ...vertexAccount, region, projectId }, model, stream)
@@ -159,7 +161,7 @@ describe("P4, L25 nothing but the closed set of hosts and paths", () => {
       { numRuns: 2_000, seed: 7 }
     )
   })
-  it("for any model on google", () => {
+  it("routes: any model on google stays in the set of hosts and paths (P4, L25)", () => {
     fc.assert(
       fc.property(anything, (model) => {
         const result = url(googleAccount, model)

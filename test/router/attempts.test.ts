@@ -1,4 +1,5 @@
-// A token of ours that the upstream refuses is renewed once, and what goes out again is the new one.
+// Tests the renewal of a gateway token that the upstream refuses: renewed once, and sent again with the new one.
+// Must not depend on HTTP or on the token endpoint.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,7 +25,7 @@ const numbered = (): Provider => {
   }
 }
 
-/** The same, where what is known is told at once. */
+/** The same provider, with an `authorize` that completes without waiting. */
 const prompt = (): Provider => {
   const provider = numbered()
   return { ...provider, authorize: (account) => Effect.runSync(Effect.exit(provider.authorize(account))) }
@@ -55,15 +56,15 @@ const sent = Effect.fnUntraced(function* (provider: Provider, refused: number) {
 
 describe.each([
   ["waited for", numbered],
-  ["known at once", prompt]
-])("a token that is %s", (_way, provider) => {
-  it.effect("and good goes out once", () =>
+  ["cached", prompt]
+])("attempt with a token that is %s", (_way, provider) => {
+  it.effect("attempt: a good token is sent once", () =>
     Effect.map(sent(provider(), 0), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1"] }))
   )
-  it.effect("and refused is followed by the next", () =>
+  it.effect("attempt: a refused token is followed by the next one", () =>
     Effect.map(sent(provider(), 1), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1", "Bearer 2"] }))
   )
-  it.effect("and refused again is not renewed a second time", () =>
+  it.effect("attempt: a token refused again is not renewed a second time", () =>
     Effect.map(sent(provider(), 2), (all) => expect(all).toEqual({ answered: false, tokens: ["Bearer 1", "Bearer 2"] }))
   )
 })

@@ -1,4 +1,5 @@
-// Circuits of targets: when they open, what they let through, and whom they do not touch.
+// Tests the circuits of targets: when they open, the probes they admit, and the keys and targets they leave alone.
+// Must not depend on HTTP or on Redis.
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { Circuits } from "../../src/state/Circuits.ts"
-import { circuitOf, verdictOf } from "../../src/router/circuit.ts"
+import { circuitOf, verdictOf } from "../../src/router/retry/circuit.ts"
 import { ProviderRouter } from "../../src/router/ProviderRouter.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
@@ -26,13 +27,13 @@ import { settingsFor } from "../support/TestGateway.ts"
 
 const rule: CircuitRule = { id: "r", consecutive: 2, rate: undefined, cooldownMillis: 1_000, codes: undefined }
 
-describe("what the end of a call says", () => {
+describe("outcome of a call for its circuit", () => {
   const message = "What is wrong."
   const failed = (reason: ProviderError["reason"], upstreamStatus?: number) =>
     Option.some(new ProviderError({ slug: "a", reason, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) }))
   const overloaded = failed({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 503)
   const limited = failed({ _tag: "RateLimited", message }, 429)
-  it("500 and above, and what never answered, are failures; what it refused speaks for it", () => {
+  it("circuit outcome: 500 and above, and no answer, are failures; a refusal is a success", () => {
     expect(
       [
         overloaded,
@@ -44,11 +45,11 @@ describe("what the end of a call says", () => {
       ].map((one) => verdictOf(rule, one))
     ).toEqual(["Failure", "Failure", "Failure", "Failure", "Success", "Success"])
   })
-  it("its own codes are all that count", () => {
+  it("circuit outcome: a target's own codes replace the default", () => {
     const own = { ...rule, codes: new Set([429]) }
     expect([limited, overloaded].map((one) => verdictOf(own, one))).toEqual(["Failure", "Success"])
   })
-  it("F48 an aborted call, one that was refused here, and one that was not made say nothing", () => {
+  it("circuits: aborted calls, calls refused by the gateway, and calls not made change nothing (F48)", () => {
     const refusedHere: Option.Option<GatewayError> = Option.some(new BodyInvalid({ code: "x", param: null, message }))
     expect(
       [Option.none<GatewayError>(), refusedHere, failed({ _tag: "CircuitOpen", message })].map((one) =>
@@ -58,7 +59,7 @@ describe("what the end of a call says", () => {
   })
 })
 
-describe("what a circuit is named by (TH20)", () => {
+describe("name of a circuit (TH20)", () => {
   const named = (value: Json, index = 0, key = requestContext.key) => {
     const target = config(value).targets[index]
     if (target === undefined) throw new Error("no such target")
@@ -66,18 +67,19 @@ describe("what a circuit is named by (TH20)", () => {
       {
         account: vertexAccount,
         modelId: "m",
+        betas: [],
         carried: requestContext.carried,
         origin: "caller",
         ignored: [],
         target,
-        ways: []
+        edges: []
       },
       key
     )?.name
   }
   const circuit = { cb_config: { failure_threshold: 1 } }
-  it("nothing where the config has none", () => expect(named({})).toBe(undefined))
-  it("caller, account, place, model and rule", () => {
+  it("circuit name: is absent where the config has no circuit (TH20)", () => expect(named({})).toBe(undefined))
+  it("circuit name: has caller, account, place, model and rule (TH20)", () => {
     expect(named(circuit)).toBe(named({ ...circuit, retry: { attempts: 1 } }))
     const others = [
       named(circuit, 0, { ...requestContext.key, id: "other" }),
@@ -86,7 +88,7 @@ describe("what a circuit is named by (TH20)", () => {
     ]
     expect(new Set([named(circuit), ...others]).size).toBe(4)
   })
-  it("and the target itself where it has credentials of its own", () => {
+  it("circuit name: has the target itself where it has credentials of its own (TH20)", () => {
     const keyed = { provider: "vertex-ai", api_key: "x" }
     const value = { ...fallback(keyed, keyed), ...circuit }
     expect(named(value, 0)).not.toBe(named(value, 1))
@@ -95,7 +97,7 @@ describe("what a circuit is named by (TH20)", () => {
   })
 })
 
-describe("a circuit", () => {
+describe("circuit", () => {
   const circuits = (limits: Partial<typeof defaultLimits> = {}) =>
     Circuits.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...limits })))
   /** A call through the circuit of a name; how it ended. */
@@ -117,7 +119,7 @@ describe("a circuit", () => {
   const bad = Effect.fail("bad")
   const good = Effect.succeed("good")
 
-  it.effect("opens after failures in a row, refuses, lets one probe through, and closes behind its success", () =>
+  it.effect("circuit: opens after failures in a row, refuses, admits one probe, and closes after its success", () =>
     Effect.gen(function* () {
       expect([yield* call("a", bad), yield* call("a", good), yield* call("a", bad), yield* call("a", bad)]).toEqual([
         "bad",
@@ -135,7 +137,7 @@ describe("a circuit", () => {
       expect([yield* Fiber.join(probe), yield* call("a", good)]).toEqual(["slow", "good"])
     }).pipe(Effect.provide(circuits()))
   )
-  it.effect("opens again behind a failed probe", () =>
+  it.effect("circuit: opens again after a failed probe", () =>
     Effect.gen(function* () {
       yield* call("a", bad)
       yield* call("a", bad)
@@ -143,7 +145,7 @@ describe("a circuit", () => {
       expect([yield* call("a", bad), yield* call("a", good)]).toEqual(["bad", "refused 1000"])
     }).pipe(Effect.provide(circuits()))
   )
-  it.effect("F48 is not moved by calls that are given up, be they probes", () =>
+  it.effect("circuits: do not change by cancelled calls, probes included (F48)", () =>
     Effect.gen(function* () {
       const giveUp = Effect.gen(function* () {
         const running = yield* Effect.forkChild(call("a", Effect.never))
@@ -159,7 +161,7 @@ describe("a circuit", () => {
       expect(yield* call("a", good)).toBe("good")
     }).pipe(Effect.provide(circuits()))
   )
-  it.effect("opens by a share of failures once there are enough calls", () => {
+  it.effect("circuit: opens by a share of failures once there are enough calls", () => {
     const share: CircuitRule = { ...rule, consecutive: undefined, rate: { threshold: 0.5, minimum: 4 } }
     return Effect.gen(function* () {
       const ends = []
@@ -167,7 +169,7 @@ describe("a circuit", () => {
       expect(ends).toEqual(["bad", "good", "bad", "good", "refused 1000"])
     }).pipe(Effect.provide(circuits()))
   })
-  it.effect("of two thresholds opens by either", () => {
+  it.effect("circuit: of two thresholds the first one reached opens it", () => {
     const both: CircuitRule = { ...rule, consecutive: 3, rate: { threshold: 0.4, minimum: 5 } }
     return Effect.gen(function* () {
       for (const inner of [bad, bad, bad]) yield* call("a", inner, both)
@@ -187,7 +189,7 @@ describe("a circuit", () => {
       ]).toEqual([])
     }).pipe(Effect.provide(circuits()))
   })
-  it.effect("is not made for more names than the limit, until some are forgotten", () =>
+  it.effect("circuit: none is made beyond the limit of names, until some expire", () =>
     Effect.gen(function* () {
       yield* call("a", good)
       for (let n = 0; n < 3; n++) yield* call("b", bad)
@@ -199,7 +201,7 @@ describe("a circuit", () => {
   )
 })
 
-describe("the circuits of one key", () => {
+describe("circuits of one key", () => {
   const limits = { ...defaultLimits, circuitEntries: 10, circuitIdleMillis: 1_000 }
   const layer = Circuits.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, limits)))
   /** How many of so many names have a circuit: it is open after two failures. */
@@ -227,14 +229,14 @@ describe("the circuits of one key", () => {
       return (yield* open(all)).size
     })
 
-  it.effect("do not leave another key without circuits, however many rules it sends (TH20)", () =>
+  it.effect("circuits: a key with many rules leaves circuits for other keys (TH20)", () =>
     Effect.gen(function* () {
       expect([yield* opened("loud", 1_000), yield* opened("quiet", 3), yield* opened("other", 3)]).toEqual([10, 3, 3])
       expect(yield* opened("loud", 1_000)).toBe(10)
       expect(yield* opened("quiet", 3)).toBe(3)
     }).pipe(Effect.provide(layer))
   )
-  it.effect("are no more than the limit while they are open, though nothing calls them (TH19)", () =>
+  it.effect("circuits: open ones without calls stay within the limit (TH19)", () =>
     Effect.gen(function* () {
       const day = 86_400_000
       expect(yield* opened("slow", 10, day)).toBe(10)
@@ -258,7 +260,7 @@ describe("the circuits of one key", () => {
   )
 })
 
-describe("through the router", () => {
+describe("circuits through the router", () => {
   const request = { model: "gemini-2.5-flash", messages: [{ role: "user", content: "hi" }] }
   const good = replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
   const busy = { status: 503, chunks: [JSON.stringify({ error: { code: 503, message: "Not now." } })] }
@@ -289,7 +291,7 @@ describe("through the router", () => {
       )
     )
 
-  it.effect("an open target is passed over, and a single one says when to come back", () => {
+  it.effect("circuits: an open target is skipped, and a single one reports the time to retry", () => {
     const { calls, layer } = world((url) => url.includes("generativelanguage"))
     return Effect.gen(function* () {
       const both = { ...fallback(google, vertex), ...circuit }
@@ -311,7 +313,7 @@ describe("through the router", () => {
       expect(calls.at(-2)?.slug).toBe("google")
     }).pipe(Effect.provide(layer))
   })
-  it.effect("load goes to those that are closed", () => {
+  it.effect("circuits: load goes to closed targets", () => {
     const { calls, layer } = world((url) => url.includes("generativelanguage"))
     const shared = { strategy: { mode: "loadbalance", ...circuit }, targets: [google, vertex] }
     return Effect.gen(function* () {
@@ -320,19 +322,16 @@ describe("through the router", () => {
       expect(calls).toHaveLength(22)
     }).pipe(Effect.provide(layer))
   })
-  it.effect(
-    "F19 a storm meets an open circuit: no more than a probe each cooldown, and none fails behind its end",
-    () => {
-      const { calls, layer } = world((_url, at) => at < 20_000)
-      return Effect.gen(function* () {
-        const ends: Array<unknown> = []
-        for (let n = 0; n < 600; n++) {
-          ends.push(yield* asking({ ...google, ...circuit }))
-          yield* TestClock.adjust(50)
-        }
-        expect(calls.filter(({ at }) => at < 20_000).map(({ at }) => at)).toEqual([0, 50, 5_050, 10_050, 15_050])
-        expect(ends.slice(25_050 / 50).every((end) => end === "google")).toBe(true)
-      }).pipe(Effect.provide(layer))
-    }
-  )
+  it.effect("circuits: a storm of requests meets an open circuit, with at most one probe each cooldown (F19)", () => {
+    const { calls, layer } = world((_url, at) => at < 20_000)
+    return Effect.gen(function* () {
+      const ends: Array<unknown> = []
+      for (let n = 0; n < 600; n++) {
+        ends.push(yield* asking({ ...google, ...circuit }))
+        yield* TestClock.adjust(50)
+      }
+      expect(calls.filter(({ at }) => at < 20_000).map(({ at }) => at)).toEqual([0, 50, 5_050, 10_050, 15_050])
+      expect(ends.slice(25_050 / 50).every((end) => end === "google")).toBe(true)
+    }).pipe(Effect.provide(layer))
+  })
 })

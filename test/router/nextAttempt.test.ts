@@ -1,4 +1,5 @@
-// What follows a failed attempt: a retry and when, another target, or the end.
+// Tests the decision after a failed attempt: a retry and its delay, another target, or the end.
+// Must not depend on clocks, on HTTP or on upstream calls.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
@@ -11,7 +12,7 @@ import {
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { errorFacts } from "../../src/api/errorFacts.ts"
-import { type Failure, failureOf } from "../../src/router/failures.ts"
+import { type Failure, failureOf } from "../../src/router/retry/failures.ts"
 import {
   type AttemptState,
   firstAttempt,
@@ -19,8 +20,8 @@ import {
   type Next,
   nextAttempt,
   type Trying
-} from "../../src/router/nextAttempt.ts"
-import { RetryBudget, retryBudgets } from "../../src/router/RetryBudget.ts"
+} from "../../src/router/retry/nextAttempt.ts"
+import { RetryBudget, retryBudgets } from "../../src/router/retry/retryBudgets.ts"
 
 const message = "What is wrong."
 const reasons: ReadonlyArray<Reason> = [
@@ -52,16 +53,17 @@ const gone = of({ _tag: "ModelNotFound", message }, 404)
 const untrusted = of({ _tag: "Transport", message, kind: "tls" })
 
 describe("status codes of a failure", () => {
-  it("hold the one our answer has, and the upstream's", () => {
+  it("failure codes: contain the gateway's own status and the upstream's", () => {
     for (const reason of reasons)
       expect(of(reason).codes).toContain(errorFacts(new ProviderError({ slug: "a", reason })).status)
     expect(of({ _tag: "Internal", message, status: 500 }, 500).codes).toEqual([500, 500, 502])
     expect(of({ _tag: "Overloaded", message, code: "upstream_overloaded" }, 529).codes).toEqual([529, 503])
   })
-  it("an error inside a 200 counts as what it says", () =>
+  it("failure codes: an error inside a 200 counts by its reported status", () =>
     expect(of({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 200).codes).toEqual([503]))
-  it("a timer of ours is 504, and 408 as the closest peer says", () => expect(timedOut.codes).toEqual([504, 408]))
-  it("what a target cannot take is the request's fault there", () => {
+  it("failure codes: a timer of the gateway is 504, and 408 in Portkey's format", () =>
+    expect(timedOut.codes).toEqual([504, 408]))
+  it("failure codes: a request that one target cannot take counts as invalid there", () => {
     const errors: ReadonlyArray<readonly [GatewayError, ReadonlyArray<number>, Failure["cure"]]> = [
       [new UnsupportedOperation({ message }), [400], "never"],
       [new BodyInvalid({ code: "invalid_value", param: "n", message }), [400], "never"],
@@ -73,7 +75,7 @@ describe("status codes of a failure", () => {
   })
 })
 
-const usual: Trying = { retry: undefined, ways: [] }
+const usual: Trying = { retry: undefined, edges: [] }
 const moment: Moment = { nowMillis: 1_000, deadlineMillis: undefined, random: 0.5, isAffordable: true }
 const next = (
   failure: Failure,
@@ -94,28 +96,28 @@ const waits = (millis: number, state: Partial<AttemptState> = {}): Next => ({
 })
 const done: Next = { _tag: "Done" }
 
-describe("S11 retries", () => {
-  it("wait by full jitter beneath a bound that doubles from 0.5 s to 8 s", () => {
+describe("retries (S11)", () => {
+  it("retries: wait by full jitter below a bound that doubles from 0.5 s to 8 s (S11)", () => {
     expect(next(overloaded)).toEqual(waits(250))
     expect(next(overloaded, { more: { random: 0 } })).toEqual(waits(0))
-    const plan = [{ retry: { attempts: 5, codes: undefined, patient: false }, ways: [] }]
+    const plan = [{ retry: { attempts: 5, codes: undefined, patient: false }, edges: [] }]
     const bounds = [0, 1, 2, 3, 4].map((retries) => {
       const step = next(overloaded, { plan, state: { ...firstAttempt, retries }, more: { random: 0.999_999 } })
       return step._tag === "Wait" ? step.millis + 1 : 0
     })
     expect(bounds).toEqual([500, 1_000, 2_000, 4_000, 8_000])
   })
-  it("are two at most where nothing says otherwise", () => {
+  it("retries: are at most two by default (S11)", () => {
     expect([0, 1, 2].map((retries) => next(overloaded, { state: { ...firstAttempt, retries } })._tag)).toEqual([
       "Wait",
       "Wait",
       "Done"
     ])
   })
-  it("are never for what the client did, whatever codes are listed", () => {
+  it("retries: never follow a client error, whatever codes are listed (S11)", () => {
     const listed: Trying = {
       retry: { attempts: 5, codes: new Set([400, 401, 403, 404, 413, 429, 504]), patient: false },
-      ways: []
+      edges: []
     }
     for (const reason of reasons) {
       const { status } = errorFacts(new ProviderError({ slug: "a", reason }))
@@ -123,49 +125,49 @@ describe("S11 retries", () => {
     }
     expect(next(invalid)).toEqual(done)
   })
-  it("are for the listed codes and for no others", () => {
+  it("retries: follow the listed codes and no others (S11)", () => {
     const listed = (...codes: ReadonlyArray<number>) => [
-      { retry: { attempts: 1, codes: new Set(codes), patient: false }, ways: [] }
+      { retry: { attempts: 1, codes: new Set(codes), patient: false }, edges: [] }
     ]
     expect(next(timedOut)).toEqual(done)
     expect(next(timedOut, { plan: listed(408) })).toEqual(waits(250))
     expect(next(overloaded, { plan: listed(429) })).toEqual(done)
     expect(next(untrusted, { plan: listed(502) })).toEqual(done)
     expect(
-      next(overloaded, { plan: [{ retry: { attempts: 0, codes: undefined, patient: false }, ways: [] }] })
+      next(overloaded, { plan: [{ retry: { attempts: 0, codes: undefined, patient: false }, edges: [] }] })
     ).toEqual(done)
   })
-  it("F18 wait as long as the upstream asks, and up to a quarter more, if that is not long", () => {
+  it("retries: wait as long as the upstream asks, and up to a quarter more, if that is short enough (F18)", () => {
     expect(next(limited(1_000), { more: { random: 0 } })).toEqual(waits(1_000))
     expect(next(limited(1_000), { more: { random: 0.999_999 } })).toEqual(waits(1_250))
     expect(next(limited(2_000), { more: { random: 0 } })).toEqual(waits(2_000))
     expect(next(limited(7_000))).toEqual(done)
     expect(next(limited())).toEqual(waits(250))
   })
-  it("wait longer where the config says so, up to a minute in all", () => {
-    const plan = [{ retry: { attempts: 5, codes: undefined, patient: true }, ways: [] }]
+  it("retries: wait longer where the config allows it, up to a minute in all (S11)", () => {
+    const plan = [{ retry: { attempts: 5, codes: undefined, patient: true }, edges: [] }]
     const at = (advice: number, waitedMillis = 0) =>
       next(limited(advice), { plan, more: { random: 0 }, state: { ...firstAttempt, waitedMillis } })
     expect(at(60_000)).toEqual(waits(60_000))
     expect([at(60_001), at(1_000, 59_001)]).toEqual([done, done])
   })
-  it("S12 are not begun where the deadline would pass", () => {
+  it("retries: are not started where the deadline would pass (S12)", () => {
     expect(next(overloaded, { more: { deadlineMillis: 1_251 } })).toEqual(waits(250))
     expect(next(overloaded, { more: { deadlineMillis: 1_250 } })).toEqual(done)
   })
-  it("TH27 are not begun where traffic does not bear them", () =>
+  it("retries: are not started beyond the retry budget of the traffic (TH27)", () =>
     expect(next(overloaded, { more: { isAffordable: false } })).toEqual(done))
 })
 
 describe("other targets", () => {
   const onwards = (...codes: ReadonlyArray<number>): Trying => ({
     retry: undefined,
-    ways: [{ codes: codes.length === 0 ? undefined : new Set(codes), to: 1 }]
+    edges: [{ codes: codes.length === 0 ? undefined : new Set(codes), to: 1 }]
   })
   const second: Next = { _tag: "Attempt", state: { ...firstAttempt, target: 1, calls: 2, targets: 2 } }
-  it("are tried at once where the config asks for no retries", () =>
+  it("fallback: is immediate where the config asks for no retries", () =>
     expect(next(overloaded, { plan: [onwards(), usual] })).toEqual(second))
-  it("wait until the retries the config asks for are spent", () => {
+  it("fallback: waits until the configured retries are spent", () => {
     const plan = [{ ...onwards(), retry: { attempts: 1, codes: undefined, patient: false } }, usual]
     expect(next(overloaded, { plan })).toEqual(waits(250))
     expect(next(overloaded, { plan, state: { ...firstAttempt, retries: 1, calls: 2, waitedMillis: 250 } })).toEqual({
@@ -174,23 +176,23 @@ describe("other targets", () => {
     })
     expect(next(overloaded, { plan, more: { isAffordable: false } })).toEqual(second)
   })
-  it("are tried after what they may cure", () => {
+  it("fallback: follows the failures that another target may avoid", () => {
     for (const reason of reasons) {
       const failure = of(reason)
       expect(next(failure, { plan: [onwards(), usual] })).toEqual(failure.cure === "never" ? done : second)
     }
     expect(next(untrusted, { plan: [onwards(), usual] })).toEqual(done)
   })
-  it("are tried after the listed codes and no others, those of clients too", () => {
+  it("fallback: follows the listed codes and no others, client errors included", () => {
     expect(next(invalid, { plan: [onwards(400), usual] })).toEqual(second)
     expect(next(gone, { plan: [onwards(429), usual] })).toEqual(done)
     expect(next(timedOut, { plan: [onwards(408), usual] })).toEqual(second)
   })
-  it("the innermost way that is for the failure counts", () => {
+  it("fallback: the innermost edge for the failure counts", () => {
     const plan = [
       {
         retry: undefined,
-        ways: [
+        edges: [
           { codes: new Set([429]), to: 1 },
           { codes: new Set([503]), to: 2 }
         ]
@@ -201,12 +203,12 @@ describe("other targets", () => {
     expect(next(overloaded, { plan })).toMatchObject({ _tag: "Attempt", state: { target: 2 } })
     expect(next(limited(9_000), { plan })).toMatchObject({ _tag: "Attempt", state: { target: 1 } })
   })
-  it("are not tried once the deadline has passed", () =>
+  it("fallback: does not happen after the deadline", () =>
     expect(next(overloaded, { plan: [onwards(), usual], more: { deadlineMillis: 1_000 } })).toEqual(done))
 })
 
-describe("P15", () => {
-  it("every plan ends, after at most targets x (1 + retries) calls", () => {
+describe("end of every plan (P15)", () => {
+  it("plan: ends after at most targets x (1 + retries) calls (P15)", () => {
     const trying = (index: number, size: number): fc.Arbitrary<Trying> =>
       fc.record({
         retry: fc.option(
@@ -217,7 +219,7 @@ describe("P15", () => {
           }),
           { nil: undefined }
         ),
-        ways:
+        edges:
           index + 1 === size
             ? fc.constant([])
             : fc.array(
@@ -265,8 +267,8 @@ describe("P15", () => {
   })
 })
 
-describe("TH27 the budget of retries", () => {
-  it("bears less than a fifth of the requests of the last ten seconds", () => {
+describe("budget of retries (TH27)", () => {
+  it("retry budget: allows less than a fifth of the requests of the last ten seconds (TH27)", () => {
     const budget = new RetryBudget()
     for (let n = 0; n < 100; n++) budget.request(1_000 + n * 100)
     let borne = 0
@@ -277,7 +279,7 @@ describe("TH27 the budget of retries", () => {
     expect(borne).toBe(18)
     expect([budget.isAffordable(21_999), budget.isAffordable(22_000)]).toEqual([false, true])
   })
-  it("bears three where there is hardly any traffic", () => {
+  it("retry budget: allows three with hardly any traffic (TH27)", () => {
     const budget = new RetryBudget()
     const borne = [0, 1, 2, 3].map(() => {
       const affordable = budget.isAffordable(5_000)
@@ -287,14 +289,14 @@ describe("TH27 the budget of retries", () => {
     expect(borne).toEqual([true, true, true, false])
     expect([budget.isAffordable(16_000), budget.isAffordable(16_100)]).toEqual([false, true])
   })
-  it("F19 keeps the calls of any ten seconds within 1.2 of the requests, when all fail", () => {
+  it("retry budget: keeps the calls of any ten seconds within 1.2 of the requests, when all fail (F19)", () => {
     const budget = new RetryBudget()
     const calls: Array<number> = []
     for (let n = 0; n < 4_000; n++) {
       const now = n * 10
       budget.request(now)
       calls.push(now)
-      // What went well before leaves nothing to be spent at once.
+      // Earlier successes do not add up to a burst of retries.
       if (n < 1_000) continue
       for (let retries = 0; retries < 2 && budget.isAffordable(now); retries++) {
         budget.retry(now)
@@ -305,7 +307,7 @@ describe("TH27 the budget of retries", () => {
       expect(calls.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(1_200)
     }
   })
-  it("is each caller's own, and each account's", () => {
+  it("retry budget: is separate for each caller and each account (TH27)", () => {
     const budgetOf = retryBudgets()
     expect(budgetOf("a", "google")).toBe(budgetOf("a", "google"))
     expect(new Set([budgetOf("a", "google"), budgetOf("b", "google"), budgetOf("a", "vertex-ai")]).size).toBe(3)

@@ -1,14 +1,16 @@
-// The plan of a request with a config: which targets, in which order, with whose credential, and where failures lead.
+// Tests the plan of a request with a config: its targets and their order, their credentials, and the fallback edges.
+// Must not depend on HTTP or on upstream calls.
 import * as fc from "fast-check"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import type { RequestFacts } from "../../src/domain/config/conditions.ts"
 import { BodyInvalid } from "../../src/domain/GatewayError.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import { type Asked, orderTargets, type Planned, resolveTargets } from "../../src/router/plan.ts"
+import { type Asked, orderTargets, type Planned, resolveTargets } from "../../src/router/plan/plan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 import { config, fallback } from "../support/config.ts"
 
@@ -19,7 +21,8 @@ const accounts: ReadonlyArray<ProviderAccount> = [
 ]
 const catalog: CatalogView = {
   resolve: (slug) => accounts.find((account) => account.slug === slug),
-  list: () => accounts
+  list: () => accounts,
+  models: builtInModels
 }
 const key: GatewayKey = requestContext.key
 interface More extends Partial<Asked> {
@@ -62,8 +65,8 @@ const faultOf = (value: Json, more: More = {}) => Result.getFailure(plan(value, 
 const google = { provider: "google" }
 const vertex = { provider: "vertex-ai" }
 
-describe("which targets", () => {
-  it("fallback: all, in their order", () => {
+describe("targets of a config", () => {
+  it("fallback plan: has all targets in their order", () => {
     expect(
       brief(
         fallback(
@@ -74,9 +77,9 @@ describe("which targets", () => {
       )
     ).toEqual(["google/gemini-2.5-flash", "vertex-ai/gemini-2.5-pro", "gemini-b/gemini-2.5-flash"])
   })
-  it("single: the first", () =>
+  it("single plan: has the first target", () =>
     expect(brief({ strategy: { mode: "single" }, targets: [vertex, google] })).toEqual(["vertex-ai/gemini-2.5-flash"]))
-  it("conditional: a request that needs more steps than one budget goes nowhere, and its facts are made once (TH33)", () => {
+  it("conditional plan: a request over its budget of steps is refused, and its facts are computed once (TH33)", () => {
     const stage = (name: string): Json => ({
       strategy: {
         mode: "conditional",
@@ -113,7 +116,7 @@ describe("which targets", () => {
       })
     )
   })
-  it("conditional: the first whose query holds, else the default", () => {
+  it("conditional plan: has the first target whose query matches, else the default", () => {
     const routed: Json = {
       strategy: {
         mode: "conditional",
@@ -134,7 +137,7 @@ describe("which targets", () => {
     expect(brief(routed, { facts: facts("free", "/v1/embeddings") })).toEqual(["gemini-b/gemini-2.5-flash"])
     expect(brief(routed, { facts: facts("free", "/v1/chat/completions") })).toEqual(["google/gemini-2.5-flash"])
   })
-  it("loadbalance: by weight, one alone", () => {
+  it("loadbalance plan: has one target, chosen by weight", () => {
     const weighed: Json = {
       strategy: { mode: "loadbalance" },
       targets: [
@@ -151,7 +154,7 @@ describe("which targets", () => {
       ["gemini-b/gemini-2.5-flash"]
     ])
   })
-  it("loadbalance: shares are those of the weights", () => {
+  it("loadbalance plan: shares follow the weights", () => {
     const weights = fc
       .array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 })
       .filter((some) => some.some((weight) => weight > 0))
@@ -171,7 +174,7 @@ describe("which targets", () => {
       { numRuns: 50, seed: 2 }
     )
   })
-  it("loadbalance: what would refuse to be called is passed over while others would not", () => {
+  it("loadbalance plan: a target that would be refused is skipped while others are allowed", () => {
     const three: Json = {
       strategy: { mode: "loadbalance" },
       targets: [google, { strategy: { mode: "fallback" }, targets: [vertex, google] }, { provider: "gemini-b" }]
@@ -184,7 +187,7 @@ describe("which targets", () => {
     expect(first([1, 2])).toEqual([0, 3, 3])
     expect(first([0, 1, 2, 3])).toEqual([0, 1, 3])
   })
-  it("nested: failures lead out of a group only where it has nothing left", () => {
+  it("nested plan: a failure leaves a group only when its targets are spent", () => {
     const ways = planned(
       {
         strategy: { mode: "fallback", on_status_codes: [429] },
@@ -195,7 +198,7 @@ describe("which targets", () => {
         ]
       },
       { draw: () => 0.7 }
-    ).map((one) => [one.target?.index, one.ways.map(({ codes, to }) => [...(codes ?? ["any"]), to])])
+    ).map((one) => [one.target?.index, one.edges.map(({ codes, to }) => [...(codes ?? ["any"]), to])])
     expect(ways).toEqual([
       [
         0,
@@ -218,15 +221,15 @@ describe("which targets", () => {
   })
 })
 
-describe("which provider (interface section 4)", () => {
-  it("a config of one target fills what the request leaves open", () => {
+describe("provider of a target (interface section 4)", () => {
+  it("plan of a config: one target fills in what the request leaves open", () => {
     expect(brief(vertex)).toEqual(["vertex-ai/gemini-2.5-flash"])
     expect(brief(vertex, { header: "google" })).toEqual(["google/gemini-2.5-flash"])
     expect(brief(vertex, { model: "@google/gemini-2.5-flash", header: "vertex-ai" })).toEqual([
       "google/gemini-2.5-flash"
     ])
   })
-  it("targets that are several each have their own, or the request's", () => {
+  it("plan of a config: each of several targets has its own provider, or the request's", () => {
     expect(brief(fallback(google, vertex, {}), { model: "@gemini-b/gemini-2.5-flash" })).toEqual([
       "google/gemini-2.5-flash",
       "vertex-ai/gemini-2.5-flash",
@@ -237,7 +240,7 @@ describe("which provider (interface section 4)", () => {
       "vertex-ai/gemini-2.5-flash"
     ])
   })
-  it("a model that a target sets brings its prefix", () => {
+  it("plan of a config: a model set by a target brings its prefix", () => {
     expect(
       brief(
         { provider: "google", override_params: { model: "@vertex-ai/gemini-2.5-pro" } },
@@ -248,7 +251,7 @@ describe("which provider (interface section 4)", () => {
       "google/gemini-2.5-pro"
     ])
   })
-  it("B35, B36 an unknown one or none, told before anything is called", () => {
+  it("plan of a config: an unknown or missing provider is refused before any call (B35, B36)", () => {
     expect(faultOf(fallback(google, { provider: "gone" }))).toMatchObject({
       value: { _tag: "SlugUnknown", slug: "gone", param: "x-gateway-config" }
     })
@@ -257,7 +260,7 @@ describe("which provider (interface section 4)", () => {
       value: { _tag: "SlugUnknown", param: "x-gateway-provider" }
     })
   })
-  it("B3 allow-lists hold for every target", () => {
+  it("plan of a config: allow-lists apply to every target (B3)", () => {
     expect(faultOf(fallback(google, vertex), { key: { ...key, providers: ["google"] } })).toMatchObject({
       value: { _tag: "ModelNotAllowed" }
     })
@@ -272,18 +275,18 @@ describe("which provider (interface section 4)", () => {
   })
 })
 
-describe("whose credential (TH34)", () => {
+describe("credential of a target (TH34)", () => {
   const secret = Redacted.make("carried")
   const own = Redacted.make("own")
   const carried = (some: Partial<CarriedCredentials>): More => ({ carried: { ...requestContext.carried, ...some } })
   const tokens = (value: Json, more: More) => planned(value, more).map((one) => one.carried.authorization)
-  it("an Authorization goes to all targets of one kind of provider", () => {
+  it("target credential: an Authorization goes to all targets of one kind of provider (TH34)", () => {
     expect(tokens(fallback(google, { provider: "gemini-b" }), carried({ authorization: secret }))).toEqual([
       secret,
       secret
     ])
   })
-  it("among several kinds to the one that the request selects, or to none", () => {
+  it("target credential: among several kinds it goes to the one the request selects, or to none (TH34)", () => {
     const mixed = fallback(google, vertex)
     expect(tokens(mixed, carried({ authorization: secret }))).toEqual([undefined, undefined])
     expect(tokens(mixed, { ...carried({ authorization: secret }), header: "vertex-ai" })).toEqual([undefined, secret])
@@ -292,13 +295,13 @@ describe("whose credential (TH34)", () => {
       undefined
     ])
   })
-  it("a target's own goes to the account it names, and to no other", () => {
+  it("target credential: a target's own goes to the account it names, and to no other (TH34)", () => {
     const keyed = { provider: "google", api_key: "own" }
     expect(tokens(fallback(keyed, google), carried({ authorization: secret }))).toEqual([own, secret])
     expect(tokens(keyed, { ...carried({}), header: "vertex-ai" })).toEqual([undefined])
     expect(tokens({ ...keyed, override_params: { model: "@gemini-b/gemini-2.5-flash" } }, {})).toEqual([undefined])
   })
-  it("a target's place stands over the request's, whose credential it leaves", () => {
+  it("target credential: a target's place replaces the request's, without the request's credential (TH34)", () => {
     const [one] = planned(
       { provider: "vertex-ai", vertex_region: "eu" },
       carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" })
@@ -309,7 +312,7 @@ describe("whose credential (TH34)", () => {
       ["x-gateway-vertex-region"]
     ])
   })
-  it("a target's service account takes the place of whatever the request carries", () => {
+  it("target credential: a target's service account replaces the request's (TH34)", () => {
     const [one] = planned(
       { provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } },
       carried({ authorization: secret, vertexServiceAccountJson: secret })

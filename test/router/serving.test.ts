@@ -1,4 +1,5 @@
-// Attempts one after the other: when they are made, how long each may take, and how many a storm of failures brings.
+// Tests attempts in sequence: their times, their limits, and the number of calls in a storm of failures.
+// Must not depend on HTTP or on real time.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -81,8 +82,8 @@ const chat = (more: Partial<RequestContext> = {}) =>
     return { failed: error._tag === "Some" ? error.value._tag : "defect" }
   })
 
-describe("waits", () => {
-  it.effect("S11 half of half a second, then half of a second, when chance is in the middle", () => {
+describe("waits between attempts", () => {
+  it.effect("attempts: wait half of half a second, then half of a second, with chance in the middle (S11)", () => {
     const { calls, layer } = world(() => busy)
     return Effect.gen(function* () {
       expect(yield* chat({ config: config(google) })).toEqual({ failed: "AllTargetsFailed" })
@@ -96,19 +97,19 @@ describe("waits", () => {
       [0, 1_800]
     ],
     ["Retry-After", failing(503, [], { "retry-after": "1" }), [0, 1_125]],
-    ["a date in the past is no advice", failing(503, [], { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }), [0, 250]],
-    ["garbage is no advice", failing(503, [], { "retry-after": "soon" }), [0, 250]],
-    ["negative is no advice", failing(503, [], { "retry-after": "-3" }), [0, 250]],
+    ["a date in the past is ignored", failing(503, [], { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }), [0, 250]],
+    ["garbage is ignored", failing(503, [], { "retry-after": "soon" }), [0, 250]],
+    ["a negative delay is ignored", failing(503, [], { "retry-after": "-3" }), [0, 250]],
     ["7 seconds are too long", failing(429, [], { "retry-after": "7" }), [0]],
     ["an hour is too long", failing(429, [], { "retry-after": "3600" }), [0]]
-  ])("F18 %s", ([, first, moments]) => {
+  ])("attempts: wait by the upstream's advice where it is valid and short: %s (F18)", ([, first, moments]) => {
     const { calls, layer } = world((call) => (call === 1 ? first : good))
     return Effect.gen(function* () {
       yield* chat({ config: config(google) })
       expect(calls.map(({ at }) => at)).toEqual(moments)
     }).pipe(Effect.provide(layer))
   })
-  it.effect("none between targets", () => {
+  it.effect("attempts: do not wait between targets", () => {
     const { calls, layer } = world((_, { url }) => (url.includes("generativelanguage") ? busy : good))
     return Effect.gen(function* () {
       expect(yield* chat({ config: config(fallback({ ...google, retry: { attempts: 1 } }, vertex)) })).toEqual({
@@ -118,7 +119,7 @@ describe("waits", () => {
       expect(calls.map(({ at }) => at)).toEqual([0, 250, 250])
     }).pipe(Effect.provide(layer))
   })
-  it.effect("F26 end with the caller", () => {
+  it.effect("attempts: end with the caller (F26)", () => {
     const { calls, layer } = world(() => busy)
     return Effect.gen(function* () {
       const router = yield* ProviderRouter
@@ -131,11 +132,11 @@ describe("waits", () => {
   })
 })
 
-describe("times", () => {
+describe("times of attempts", () => {
   const timesOf = ({
     request: { connectMillis, firstByteMillis, idleMillis, totalMillis }
   }: World["calls"][number]) => [connectMillis, firstByteMillis, idleMillis, totalMillis]
-  it.effect("S12 what is left of the deadline is the time of an attempt, and none begins behind it", () => {
+  it.effect("attempts: have the rest of the deadline, and none starts after it (S12)", () => {
     const { calls, layer } = world(() => busy)
     return Effect.gen(function* () {
       expect(yield* chat({ config: config(google), deadlineMillis: 700 })).toEqual({ failed: "AllTargetsFailed" })
@@ -145,7 +146,7 @@ describe("times", () => {
       ])
     }).pipe(Effect.provide(layer))
   })
-  it.effect("of a target are its own, beneath the operator's limits", () => {
+  it.effect("attempts: a target has timeouts of its own, within the operator's limits", () => {
     const { calls, layer } = world(() => busy)
     const timed = { ...google, timeouts: { connect: 1, first_byte: 2, idle: 3, total: 4 } }
     return Effect.gen(function* () {
@@ -165,7 +166,7 @@ describe("times", () => {
       ])
     }).pipe(Effect.provide(layer))
   })
-  it.effect("request_timeout bounds the beginning of a stream, for one that has begun is in time", () => {
+  it.effect("attempts: request_timeout limits the start of a stream only", () => {
     const { calls, layer } = world(() => busy)
     return Effect.gen(function* () {
       const router = yield* ProviderRouter
@@ -183,7 +184,7 @@ describe("times", () => {
   })
 })
 
-describe("a storm", () => {
+describe("storm of failures", () => {
   const perSecond = 50
   const seconds = 30
   /** Requests at a steady rate, each a fiber of its own; how many were answered, second by second. */
@@ -208,7 +209,7 @@ describe("a storm", () => {
     })
 
   it.effect(
-    "F19 of 503 brings no more than 1.2 calls a request in any ten seconds, and no failure behind its end",
+    "attempts: a storm of 503 makes at most 1.2 calls per request in any ten seconds, and no failure after its end (F19)",
     () => {
       const { calls, layer } = world((_call, _request, at) => (at < 20_000 ? busy : good))
       return Effect.gen(function* () {
@@ -221,7 +222,7 @@ describe("a storm", () => {
       }).pipe(Effect.provide(layer))
     }
   )
-  it.effect("F20 where every second call fails, retries answer as many as the budget bears", () => {
+  it.effect("attempts: where every second call fails, retries answer as many as the budget allows (F20)", () => {
     const { calls, layer } = world((call) => (call % 2 === 0 ? busy : good))
     return Effect.gen(function* () {
       const answered = yield* storm({ config: config(google) })

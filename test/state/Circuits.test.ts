@@ -1,4 +1,5 @@
-// Circuits kept by one process and by several on one Redis: the same rules in both, told to all where they are shared.
+// Tests the circuits of one process and of several processes on one Redis: the same rules hold in both.
+// Must not depend on the router.
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -20,7 +21,7 @@ const share: CircuitRule = { ...rule, id: "s", consecutive: undefined, rate: { t
 const circuit = (name: string, by = rule): Circuit => ({ name, owner: "key", slug: "google", modelId: "m", rule: by })
 
 type Service = Circuits["Service"]
-/** Two processes, and a way to let the time pass that an open circuit waits. */
+/** Two processes, and the effect that passes the cooldown of an open circuit. */
 interface World {
   readonly one: Service
   readonly other: Service
@@ -46,7 +47,7 @@ const bad = Effect.fail("bad")
 const good = Effect.succeed("good")
 const ends = (service: Service, name: string, inner: ReadonlyArray<Effect.Effect<string, string>>, by = rule) =>
   Effect.forEach(inner, (one) => call(service, name, one, by))
-/** Until a process has heard of it. */
+/** Waits until a process has read from Redis that the circuit is open. */
 const isOpenAt = ({ open }: Service, name: string, by = rule) =>
   eventually(
     `the circuit ${name} to open`,
@@ -58,7 +59,7 @@ const isOpenAt = ({ open }: Service, name: string, by = rule) =>
 
 const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effect.Effect<void>]> = [
   [
-    "opens for all after failures in a row, lets one probe of all through, and closes for all behind its success",
+    "opens for all processes after failures in a row, admits one probe, and closes for all after its success",
     ({ cooled, one, other }) =>
       Effect.gen(function* () {
         expect(yield* ends(one, "a", [bad, good, bad, bad, good])).toEqual(["bad", "good", "bad", "bad", "open"])
@@ -85,7 +86,7 @@ const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effec
       })
   ],
   [
-    "opens again for all behind a failed probe",
+    "opens again for all processes after a failed probe",
     ({ cooled, one, other }) =>
       Effect.gen(function* () {
         yield* ends(one, "a", [bad, bad])
@@ -96,7 +97,7 @@ const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effec
       })
   ],
   [
-    "F48 is not moved by a probe that is given up",
+    "keeps its state when the probe is cancelled (F48)",
     ({ cooled, one, other }) =>
       Effect.gen(function* () {
         yield* ends(one, "a", [bad, bad])
@@ -112,7 +113,7 @@ const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effec
       })
   ],
   [
-    "opens for all by a share of failures",
+    "opens for all processes by a share of failures",
     ({ one, other }) =>
       Effect.gen(function* () {
         expect(yield* ends(one, "a", [bad, good, bad, good, good], share)).toEqual([
@@ -129,38 +130,40 @@ const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effec
 ]
 
 describe.each(rules)("a circuit %s", (_name, test) => {
-  it.effect("of one process", () =>
+  it.effect("circuit of one process: follows the rule", () =>
     Effect.gen(function* () {
       const one = yield* Circuits
       yield* test({ one, other: one, cooled: () => TestClock.adjust(cooldownMillis) })
     }).pipe(Effect.provide(Circuits.layerMemory))
   )
 
-  it.effect("of one process whose Redis is gone", () =>
+  it.effect("circuit of one process whose Redis is gone: follows the rule", () =>
     Effect.gen(function* () {
       const one = yield* Circuits
       yield* test({ one, other: one, cooled: () => TestClock.adjust(cooldownMillis) })
     }).pipe(Effect.provide(Circuits.layerShared.pipe(Layer.provide(redisLayer("redis://127.0.0.1:1")))))
   )
 
-  it.effect.runIf(saidWithoutRedis("circuits in Redis"))("of two processes on one Redis", () =>
-    Effect.gen(function* () {
-      const built: Effect.Effect<Service, never, Scope.Scope> = Effect.flatMap(
-        Layer.build(Layer.fresh(Circuits.layerShared.pipe(Layer.provide(redisLayer())))),
-        (context) => Effect.provide(Circuits, context)
-      )
-      const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
-      const prefix = yield* RedisPrefix
-      /** Redis keeps its own time, which no test can move: what waits for it is moved instead. */
-      const cooled = (name: string) =>
-        Effect.orDie(
-          Effect.gen(function* () {
-            yield* redis.send("HSET", `${prefix}circuit:${name}`, "openUntil", "0")
-            yield* redis.send("ZADD", `${prefix}circuits`, String(Date.now() - 1_000), name)
-            yield* TestClock.adjust(cooldownMillis)
-          })
+  it.effect.runIf(saidWithoutRedis("circuits in Redis"))(
+    "circuit of two processes on one Redis: follows the rule",
+    () =>
+      Effect.gen(function* () {
+        const built: Effect.Effect<Service, never, Scope.Scope> = Effect.flatMap(
+          Layer.build(Layer.fresh(Circuits.layerShared.pipe(Layer.provide(redisLayer())))),
+          (context) => Effect.provide(Circuits, context)
         )
-      yield* test({ one: yield* built, other: yield* built, cooled })
-    }).pipe(Effect.provide(ownPrefix()))
+        const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
+        const prefix = yield* RedisPrefix
+        /** The clock of Redis cannot be adjusted, so the stored times move instead. */
+        const cooled = (name: string) =>
+          Effect.orDie(
+            Effect.gen(function* () {
+              yield* redis.send("HSET", `${prefix}circuit:${name}`, "openUntil", "0")
+              yield* redis.send("ZADD", `${prefix}circuits`, String(Date.now() - 1_000), name)
+              yield* TestClock.adjust(cooldownMillis)
+            })
+          )
+        yield* test({ one: yield* built, other: yield* built, cooled })
+      }).pipe(Effect.provide(ownPrefix()))
   )
 })

@@ -1,4 +1,5 @@
-// The counts behind rate limits, in the process and in Redis: the same rules in both, and the process when Redis is gone.
+// Tests the counters of rate limits in the process and in Redis: the same rules in both, and during a Redis outage.
+// Must not depend on keys or on HTTP.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,7 +8,7 @@ import { RateStore } from "../../src/state/RateStore.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const shared = RateStore.layerShared.pipe(Layer.provide(redisLayer()))
-/** Nobody listens there. */
+/** An address without a server. */
 const orphaned = RateStore.layerShared.pipe(Layer.provide(redisLayer("redis://127.0.0.1:1")))
 const stores: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimiter.RateLimiterStore>]> = [
   ["of the process", RateStore.layerMemory],
@@ -15,7 +16,7 @@ const stores: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimit
   ...(saidWithoutRedis("rate limits in Redis") ? ([["in Redis", Layer.provide(shared, ownPrefix())]] as const) : [])
 ]
 
-/** What is left of a limit of three, or that it is reached. */
+/** The remaining count of a limit of three, or that the limit is reached. */
 const take = (key: string, tokens: number, algorithm: "fixed-window" | "token-bucket") =>
   Effect.gen(function* () {
     const limiter = yield* RateLimiter.make
@@ -25,22 +26,24 @@ const take = (key: string, tokens: number, algorithm: "fixed-window" | "token-bu
     )
   })
 
-describe.each(stores)("counts %s", (_name, layer) => {
-  it.effect.each(["fixed-window", "token-bucket"] as const)("allow so much per key by a %s, and no more", (algorithm) =>
-    Effect.gen(function* () {
-      expect([
-        yield* take("a", 2, algorithm),
-        yield* take("a", 2, algorithm),
-        yield* take("a", 1, algorithm),
-        yield* take("a", 1, algorithm)
-      ]).toEqual([1, "RateLimitExceeded", 0, "RateLimitExceeded"])
-      expect(yield* take("b", 3, algorithm)).toBe(0)
-    }).pipe(Effect.provide(layer))
+describe.each(stores)("rate counters %s", (_name, layer) => {
+  it.effect.each(["fixed-window", "token-bucket"] as const)(
+    "rate counters: allow the limit per key by a %s and refuse the rest",
+    (algorithm) =>
+      Effect.gen(function* () {
+        expect([
+          yield* take("a", 2, algorithm),
+          yield* take("a", 2, algorithm),
+          yield* take("a", 1, algorithm),
+          yield* take("a", 1, algorithm)
+        ]).toEqual([1, "RateLimitExceeded", 0, "RateLimitExceeded"])
+        expect(yield* take("b", 3, algorithm)).toBe(0)
+      }).pipe(Effect.provide(layer))
   )
 })
 
-describe.runIf(saidWithoutRedis("rate limits of two processes"))("two processes on one Redis", () => {
-  it.effect("count together", () =>
+describe.runIf(saidWithoutRedis("rate limits of two processes"))("rate counters of two processes on one Redis", () => {
+  it.effect("rate counters: count the requests of both processes", () =>
     Effect.gen(function* () {
       const one = yield* Layer.build(Layer.fresh(shared))
       const other = yield* Layer.build(Layer.fresh(shared))

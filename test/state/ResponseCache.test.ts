@@ -1,4 +1,5 @@
-// The cache of answers: what it keeps, how long, and what leaves first; of one process, or of several on one Redis.
+// Tests the response cache of one process and of several on one Redis: entries, lifetimes and eviction.
+// Must not depend on the content of responses.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,10 +20,10 @@ const shared = (url?: string, limits: Partial<LimitValues> = {}) =>
   )
 
 type Cache = ResponseCache["Service"]
-/** Those who write and those who read are one process, or two. */
+/** The writer and the reader are one process, or two. */
 const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cache) => Effect.Effect<void>]> = [
   [
-    "is given while it is young enough for who asks, and no longer than it was kept for",
+    "is returned while it is younger than the reader's maximum age and its own lifetime",
     ({ set }, { get }) =>
       Effect.gen(function* () {
         yield* set("a", "text\n\u0000\u00ff€", 60 * second, "k")
@@ -39,7 +40,7 @@ const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cac
       })
   ],
   [
-    "leaves for a newer one under its key, whoever made that",
+    "is replaced by a newer one under its key, from either process",
     (one, other) =>
       Effect.gen(function* () {
         yield* one.set("a", "old", 60 * second, "k")
@@ -62,47 +63,52 @@ const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cac
   ]
 ]
 
-describe.each(rules)("a cached answer %s", (_name, test) => {
-  it.effect("of one process", () =>
+describe.each(rules)("a cached response %s", (_name, test) => {
+  it.effect("cached response of one process: follows the rule", () =>
     Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(layer({ cacheEntryBytes: 3_000 })))
   )
-  it.effect("of one process whose Redis is gone", () =>
+  it.effect("cached response of one process whose Redis is gone: follows the rule", () =>
     Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(
       Effect.provide(shared("redis://127.0.0.1:1", { cacheEntryBytes: 3_000 }))
     )
   )
-  it.effect.runIf(saidWithoutRedis("cached answers in Redis"))("of two processes on one Redis", () =>
-    Effect.gen(function* () {
-      const built = Effect.flatMap(Layer.build(Layer.fresh(shared(undefined, { cacheEntryBytes: 3_000 }))), (context) =>
-        Effect.provide(ResponseCache, context)
-      )
-      yield* test(yield* built, yield* built)
-    }).pipe(Effect.provide(ownPrefix()))
+  it.effect.runIf(saidWithoutRedis("cached answers in Redis"))(
+    "cached response of two processes on one Redis: follows the rule",
+    () =>
+      Effect.gen(function* () {
+        const built = Effect.flatMap(
+          Layer.build(Layer.fresh(shared(undefined, { cacheEntryBytes: 3_000 }))),
+          (context) => Effect.provide(ResponseCache, context)
+        )
+        yield* test(yield* built, yield* built)
+      }).pipe(Effect.provide(ownPrefix()))
   )
 })
 
-describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("an answer that Redis forgot", () => {
-  it.effect("is given by the process that made it; what is no answer is none, and none stays there for ever", () =>
-    Effect.gen(function* () {
-      const { get, set } = yield* ResponseCache
-      const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
-      const keys = Effect.flatMap(RedisPrefix, (prefix) =>
-        redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`)
-      )
-      yield* set("a", "text", 60 * second, "k")
-      const [key = ""] = yield* keys
-      const life = yield* redis.send<number>("PTTL", key)
-      expect([life > 0, life <= 60 * second]).toEqual([true, true])
-      yield* redis.send("DEL", key)
-      expect(yield* get("a", 60 * second)).toBe("text")
-      yield* redis.send("SET", key, "something else")
-      expect(yield* get("a", 60 * second)).toBe("text")
-    }).pipe(Effect.provide(shared()), Effect.provide(ownPrefix()))
+describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("a cached response that Redis dropped", () => {
+  it.effect(
+    "cached response dropped by Redis: the storing process serves it; malformed entries are misses, and each entry expires",
+    () =>
+      Effect.gen(function* () {
+        const { get, set } = yield* ResponseCache
+        const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
+        const keys = Effect.flatMap(RedisPrefix, (prefix) =>
+          redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`)
+        )
+        yield* set("a", "text", 60 * second, "k")
+        const [key = ""] = yield* keys
+        const life = yield* redis.send<number>("PTTL", key)
+        expect([life > 0, life <= 60 * second]).toEqual([true, true])
+        yield* redis.send("DEL", key)
+        expect(yield* get("a", 60 * second)).toBe("text")
+        yield* redis.send("SET", key, "something else")
+        expect(yield* get("a", 60 * second)).toBe("text")
+      }).pipe(Effect.provide(shared()), Effect.provide(ownPrefix()))
   )
 })
 
-describe("a cached answer", () => {
-  it.effect("leaves when there are too many, that first which was not asked for the longest", () =>
+describe("a cached response", () => {
+  it.effect("cached responses: are evicted beyond the entry limit, the least recently used first", () =>
     Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       for (const key of ["a", "b"]) yield* set(key, key, second, "k")
@@ -111,7 +117,7 @@ describe("a cached answer", () => {
       expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual(["a", undefined, "c"])
     }).pipe(Effect.provide(layer({ cacheEntries: 2 })))
   )
-  it.effect("leaves when all are too large together, and is not kept when it is too large alone", () =>
+  it.effect("cached responses: are evicted beyond the total size, and one that is too large alone is not stored", () =>
     Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       const large = "x".repeat(1_000)
@@ -124,7 +130,7 @@ describe("a cached answer", () => {
       ])
     }).pipe(Effect.provide(layer({ cacheBytes: 4_000, cacheEntryBytes: 3_000 })))
   )
-  it.effect("of one gateway key does not drive out those of another, be they many or large (TH20)", () =>
+  it.effect("cached responses: of one gateway key stay when another key stores many or large ones (TH20)", () =>
     Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       yield* set("a", "a", second, "quiet")
@@ -133,7 +139,7 @@ describe("a cached answer", () => {
       expect(yield* get("a", second)).toBe("a")
     }).pipe(Effect.provide(layer({ cacheEntries: 9, cacheBytes: 8_000 })))
   )
-  it.effect("has a key of all parts, however they are cut", () =>
+  it.effect("cached responses: have a key that depends on all parts and on their boundaries", () =>
     Effect.gen(function* () {
       const { keyOf } = yield* ResponseCache
       const keys = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a", "b", "c"]].map(keyOf)

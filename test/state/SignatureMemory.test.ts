@@ -1,4 +1,5 @@
-// What is remembered of tool calls: per key, for a while, within bounds; by one process or by several on one Redis.
+// Tests the signature memory of one process and of several on one Redis: per key, for a limited time, within bounds.
+// Must not depend on a translator.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,8 +25,8 @@ const recalledBy = (memory: Memory, key: string, ids: ReadonlyArray<string>) =>
 const recalled = (key: string, ids: ReadonlyArray<string>) =>
   Effect.flatMap(SignatureMemory, (memory) => recalledBy(memory, key, ids))
 
-describe("in one process", () => {
-  it.effect("TH37 holds no more bytes than it may, counting each call once", () =>
+describe("the signature memory of one process", () => {
+  it.effect("signature memory: holds at most its byte limit, counting each call once (TH37)", () =>
     Effect.gen(function* () {
       const memory = yield* SignatureMemory
       const remember = (callId: string, signature: string) =>
@@ -45,7 +46,7 @@ describe("in one process", () => {
     }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureTotalBytes: 10 })))
   )
 
-  it.effect("TH37 forgets the oldest and the expired", () =>
+  it.effect("signature memory: drops the oldest and the expired signatures (TH37)", () =>
     Effect.gen(function* () {
       const memory = yield* SignatureMemory
       for (const callId of ["1", "2", "3"])
@@ -59,7 +60,7 @@ describe("in one process", () => {
     }).pipe(Effect.provide(inProcess({ signatureEntries: 2, signatureMillis: 1_000 })))
   )
 
-  it.effect("calls of one key do not drive out those of another, be they many or large (TH20)", () =>
+  it.effect("signature memory: keeps the signatures of one key when another key stores many or large ones (TH20)", () =>
     Effect.gen(function* () {
       const memory = yield* SignatureMemory
       yield* memory.remember("quiet", "gemini/google", [{ callId: "1", signature: "s1" }])
@@ -72,48 +73,55 @@ describe("in one process", () => {
   )
 })
 
-/** The memory that is told, and the one that is asked. */
-type Pair = readonly [told: Memory, asked: Memory]
+/** The memory that stores, and the memory that is read. */
+type Pair = readonly [writer: Memory, reader: Memory]
 const one = (layer: Layer.Layer<SignatureMemory>): Effect.Effect<Pair> =>
   Effect.map(Effect.provide(SignatureMemory, layer), (memory) => [memory, memory])
 
 const rules = <R>(pair: Effect.Effect<Pair, never, R>) =>
   Effect.gen(function* () {
-    const [told, asked] = yield* pair
-    yield* told.remember("a", "gemini/google", [
+    const [writer, reader] = yield* pair
+    yield* writer.remember("a", "gemini/google", [
       { callId: "1", signature: "s1" },
       { callId: "big", signature: "123456789" }
     ])
-    expect(yield* recalledBy(asked, "a", ["1", "big", "unknown"])).toEqual([["1", "gemini/google", "s1"]])
-    expect(yield* recalledBy(asked, "b", ["1"])).toEqual([])
-    yield* told.remember("a", "claude/vertex-ai", [
+    expect(yield* recalledBy(reader, "a", ["1", "big", "unknown"])).toEqual([["1", "gemini/google", "s1"]])
+    expect(yield* recalledBy(reader, "b", ["1"])).toEqual([])
+    yield* writer.remember("a", "claude/vertex-ai", [
       { callId: "1", signature: "a\nb" },
       { callId: "2", signature: "" }
     ])
-    expect(yield* recalledBy(asked, "a", ["2", "1"])).toEqual([
+    expect(yield* recalledBy(reader, "a", ["2", "1"])).toEqual([
       ["2", "claude/vertex-ai", ""],
       ["1", "claude/vertex-ai", "a\nb"]
     ])
-    yield* told.remember("a/b", "gemini/google", [{ callId: "c", signature: "other" }])
-    expect(yield* recalledBy(asked, "a", ["b/c"])).toEqual([])
+    yield* writer.remember("a/b", "gemini/google", [{ callId: "c", signature: "other" }])
+    expect(yield* recalledBy(reader, "a", ["b/c"])).toEqual([])
   })
 
-describe("TH37 remembers per key, the latest, and nothing large", () => {
-  it.effect("in one process", () => rules(one(inProcess({ signatureBytes: 8 }))))
+describe("the signature memory keeps the latest signature per key and drops large ones", () => {
+  it.effect("signature memory: in one process keeps the latest signature per key and drops large ones (TH37)", () =>
+    rules(one(inProcess({ signatureBytes: 8 })))
+  )
 
-  it.live("in one process whose Redis is gone", () => Effect.scoped(rules(one(inRedis("redis://127.0.0.1:1")))))
+  it.live(
+    "signature memory: in one process whose Redis is gone keeps the latest signature per key and drops large ones (TH37)",
+    () => Effect.scoped(rules(one(inRedis("redis://127.0.0.1:1"))))
+  )
 
-  it.live.runIf(saidWithoutRedis("signatures in Redis"))("in two processes on one Redis, for as long as it may", () =>
-    Effect.gen(function* () {
-      const built = Effect.map(Layer.build(Layer.fresh(inRedis())), (context) =>
-        Effect.provide(SignatureMemory, context)
-      )
-      const pair = Effect.all([Effect.flatten(built), Effect.flatten(built)])
-      yield* rules(pair)
-      const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
-      const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${yield* RedisPrefix}signature:*`)
-      const lives = yield* Effect.forEach(keys, (key) => redis.send<number>("PTTL", key))
-      expect(lives.map((life) => life > 0 && life <= 60_000)).toEqual([true, true, true])
-    }).pipe(Effect.provide(ownPrefix()))
+  it.live.runIf(saidWithoutRedis("signatures in Redis"))(
+    "signature memory: in two processes on one Redis keeps the latest signature per key, for its lifetime (TH37)",
+    () =>
+      Effect.gen(function* () {
+        const built = Effect.map(Layer.build(Layer.fresh(inRedis())), (context) =>
+          Effect.provide(SignatureMemory, context)
+        )
+        const pair = Effect.all([Effect.flatten(built), Effect.flatten(built)])
+        yield* rules(pair)
+        const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
+        const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${yield* RedisPrefix}signature:*`)
+        const lives = yield* Effect.forEach(keys, (key) => redis.send<number>("PTTL", key))
+        expect(lives.map((life) => life > 0 && life <= 60_000)).toEqual([true, true, true])
+      }).pipe(Effect.provide(ownPrefix()))
   )
 })

@@ -1,11 +1,12 @@
-// The record store on every database it runs on: one suite.
-// It must not know how a database is spoken to.
+// Stored records: one suite on every database.
+// Must not know how the database is accessed.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
-import { type Actor, RecordMissing, Records, RecordsMoved, RecordTaken } from "../../src/store/Records.ts"
+import { Records } from "../../src/store/Records.ts"
+import { type Actor, RecordMissing, RecordsMoved, RecordTaken } from "../../src/store/StoredRecord.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const actor: Actor = { id: "key_admin", requestId: "req_1" }
@@ -18,7 +19,7 @@ const shown = (record: { readonly secret: Redacted.Redacted<unknown> | undefined
 describe.each(databases)("Records on $name", (database) => {
   const layer = storeOn(database)
 
-  it.effect("creates, reads, updates and removes", () =>
+  it.effect("records: can be created, read, updated and removed", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* TestClock.setTime(1_000)
@@ -67,7 +68,7 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps every version of a prompt, and the newest alone of what nobody asks for by version", () =>
+  it.effect("records: keep every version of a prompt, and only the newest version of other kinds", () =>
     Effect.gen(function* () {
       const records = yield* Records
       for (const kind of ["provider", "key", "config", "prompt"] as const) {
@@ -93,7 +94,7 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps the secret of the newest version alone", () =>
+  it.effect("records: keep the secret of the newest version only", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* records.create("prompt", "k", { value: {}, secret: secret("one") }, actor)
@@ -112,7 +113,7 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refuses what does not fit, and leaves no trace of it", () =>
+  it.effect("records: refuse a conflicting change without a trace", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* records.create("config", "c", { value: { first: true } }, actor)
@@ -141,13 +142,13 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lists by id in pages, in the order of bytes", () =>
+  it.effect("records: are listed by id in pages, in byte order", () =>
     Effect.gen(function* () {
       const records = yield* Records
       for (const id of ["b", "a", "B", "ä", "a-1", "Z"]) yield* records.create("prompt", id, { value: { id } }, actor)
       yield* records.create("config", "aa", { value: {} }, actor)
       const ids = ["B", "Z", "a", "a-1", "b", "ä"]
-      expect((yield* records.all("prompt")).map(({ id }) => id)).toEqual(ids)
+      expect((yield* records.list("prompt")).map(({ id }) => id)).toEqual(ids)
       const first = yield* records.page("prompt", 4, undefined)
       expect([first.rows.map(({ id }) => id), first.next]).toEqual([ids.slice(0, 4), "a-1"])
       const second = yield* records.page("prompt", 4, first.next)
@@ -156,11 +157,11 @@ describe.each(databases)("Records on $name", (database) => {
         rows: yield* Effect.map(records.get("prompt", "ä"), (one) => [one]),
         next: undefined
       })
-      expect(yield* records.all("provider")).toEqual([])
+      expect(yield* records.list("provider")).toEqual([])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("tells every change in the audit log, the newest first", () =>
+  it.effect("records: log every change in the audit log, the newest first", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* TestClock.setTime(5)
@@ -181,7 +182,7 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("forgets the oldest changes in the audit log beyond so many", () =>
+  it.effect("records: drop the oldest entries of the audit log beyond its limit", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* records.create("key", "k", { value: {} }, actor)
@@ -191,26 +192,28 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer), Effect.provideService(Limits, { ...defaultLimits, auditStored: 3 }))
   )
 
-  it.effect.runIf(database.takesSeveral)("lets one of several changes from the same revision through", () =>
-    Effect.gen(function* () {
-      const records = yield* Records
-      yield* records.create("config", "c", { value: {} }, actor)
-      const tries = yield* Effect.forEach(
-        Array.from({ length: 8 }, (_, n) => n),
-        (n) => Effect.result(records.update("config", "c", { value: { n } }, actor, 1)),
-        { concurrency: 8 }
-      )
-      expect(tries.map((one) => one._tag).sort()).toEqual([...Array<string>(7).fill("Failure"), "Success"])
-      expect((yield* records.get("config", "c")).version).toBe(2)
-      expect(yield* records.revision).toBe(2)
-    }).pipe(Effect.provide(layer))
+  it.effect.runIf(database.takesSeveral)(
+    "records: accept one of several concurrent changes from the same revision",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        yield* records.create("config", "c", { value: {} }, actor)
+        const tries = yield* Effect.forEach(
+          Array.from({ length: 8 }, (_, n) => n),
+          (n) => Effect.result(records.update("config", "c", { value: { n } }, actor, 1)),
+          { concurrency: 8 }
+        )
+        expect(tries.map((one) => one._tag).sort()).toEqual([...Array<string>(7).fill("Failure"), "Success"])
+        expect((yield* records.get("config", "c")).version).toBe(2)
+        expect(yield* records.revision).toBe(2)
+      }).pipe(Effect.provide(layer))
   )
 })
 
-it.effect("Records in memory are of one process and one scope", () =>
+it.effect("records: in memory belong to one process and one scope", () =>
   Effect.gen(function* () {
     const ids = Effect.flatMap(Records, (records) =>
-      Effect.map(records.all("config"), (all) => all.map(({ id }) => id))
+      Effect.map(records.list("config"), (all) => all.map(({ id }) => id))
     )
     const added = Effect.flatMap(Records, (records) => records.create("config", "c", { value: {} }, actor))
     expect(yield* Effect.provide(Effect.andThen(added, ids), Records.layerMemory)).toEqual(["c"])

@@ -1,4 +1,5 @@
-// Requests in batches, as the store keeps them: found over many batches, shown one by one to SQL, gone with their batch.
+// Tests the request log in batches: reads over many batches, the SQL view of single requests, and trimming.
+// Must not depend on HTTP.
 import { describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -38,7 +39,7 @@ const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
   return made
 }
 
-/** Rows of two, the first of them alone with another key. */
+/** Rows of two keys; the first row alone has the other key. */
 const filled = Effect.gen(function* () {
   const table = yield* RequestTable
   yield* table.write(batch([row(0, "early"), row(1, "late")]))
@@ -53,7 +54,7 @@ describe.each(databases)("requests on $name", (database) => {
       Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored }))
     )
 
-  it.effect("are found behind many that nobody asked for, page by page, and by their id alone", () =>
+  it.effect("stored requests: are found after many others, page by page and by id", () =>
     Effect.gen(function* () {
       const table = yield* filled
       expect((yield* table.requests({ limit: 5, key: "early" })).rows).toEqual([row(0, "early")])
@@ -74,7 +75,7 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
-  it.effect("are shown one by one by a view", () =>
+  it.effect("stored requests: appear as one row each in the view", () =>
     Effect.gen(function* () {
       yield* filled
       const sql = yield* SqlClient.SqlClient
@@ -95,7 +96,7 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
-  it.effect("leave in batches, and leave behind when their key was last used", () =>
+  it.effect("stored requests: are trimmed in batches, while the last use of their key stays", () =>
     Effect.gen(function* () {
       const table = yield* filled
       expect((yield* table.requests({ limit: 100 })).rows.map(({ requestId }) => requestId)).toEqual([
@@ -112,7 +113,7 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(3)))
   )
 
-  it.effect("leave with the first batch of a process, however few it writes", () =>
+  it.effect("stored requests: are trimmed with the first batch of a process", () =>
     Effect.gen(function* () {
       const started = (requestsStored: number) =>
         Effect.map(

@@ -1,4 +1,5 @@
-// The connection to Redis by itself: what it says of a server that refuses, forgets or is none, and that no secret is in it.
+// Tests the Redis connection: its log lines about a server that refuses, restarts or is absent, without the password.
+// Must not depend on what the service keeps in Redis.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -20,7 +21,7 @@ const server = (...options: ReadonlyArray<string>) =>
   )
 const withPassword = ({ url }: RedisServer, password: string) => redisLayer(url.replace("//", `//:${password}@`))
 
-it.live("an address that is none is said without the password in it", () =>
+it.live("Redis connection: a malformed address is reported without the password", () =>
   Effect.gen(function* () {
     const exit = yield* Effect.exit(
       Effect.scoped(Layer.build(SharedRedis.layer(Redacted.make("redis://:sekret@x:99999"))))
@@ -35,15 +36,15 @@ it.live("an address that is none is said without the password in it", () =>
   })
 )
 
-it.live("a command fails at once where nobody listens", () =>
+it.live("Redis connection: a command fails immediately without a server", () =>
   Effect.gen(function* () {
     const [{ isUp }, { send }] = yield* Effect.all([SharedRedis, Redis.Redis])
     expect([isUp(), String((yield* Effect.flip(send("PING"))).cause)]).toEqual([false, "Redis is gone"])
   }).pipe(Effect.provide(redisLayer("redis://127.0.0.1:1")))
 )
 
-describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a server", () => {
-  it.live("with a password is used with it; without it the log says why not, and not what was tried", () =>
+describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a Redis server", () => {
+  it.live("Redis connection: a password is used; a wrong one is logged with the reason and without the password", () =>
     Effect.gen(function* () {
       const own = yield* server("--requirepass", "sekret")
       const right = yield* Layer.build(withPassword(own, "sekret"))
@@ -72,7 +73,7 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
     })
   )
 
-  it.live("that takes nothing in is none, and the log says why", () =>
+  it.live("Redis connection: a server that accepts no writes counts as down, and the log has the reason", () =>
     Effect.gen(function* () {
       const own = yield* server("--replicaof", "127.0.0.1", "1")
       const said: Array<string> = []
@@ -94,7 +95,7 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
     })
   )
 
-  it.live("that refuses a command is still there", () =>
+  it.live("Redis connection: a server that refuses a command counts as up", () =>
     Effect.gen(function* () {
       const own = yield* server()
       const context = yield* Layer.build(redisLayer(own.url))
@@ -109,7 +110,7 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
     })
   )
 
-  it.live("that was started anew has forgotten counts and scripts, and counts again", () =>
+  it.live("Redis connection: a server that restarted without counters and scripts counts again", () =>
     Effect.gen(function* () {
       const own = yield* server()
       const context = yield* Layer.build(redisLayer(own.url))

@@ -1,4 +1,5 @@
-// What keys have spent, on every database: it outlives the process, counts once, and parts of a budget never add up to more than it.
+// Tests the spending of keys on every database: it survives a restart and counts once; leases stay within the budget.
+// Must not depend on requests.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,7 +19,7 @@ const change = (more: Partial<SpendingChange>): SpendingChange => ({
 })
 
 describe.each(databases)("spending on $name", ({ location, name }) => {
-  /** Processes on one database: each with a client of its own. */
+  /** Processes on one database, each with its own client. */
   const processes = (count: number) =>
     Effect.flatMap(location, (at) =>
       Effect.forEach(
@@ -36,7 +37,7 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
       )
     )
 
-  it.effect("outlives the process, counts what is told twice once, and parts periods and keys", () =>
+  it.effect("spending: outlives the process, counts a repeated change once, and separates periods and keys", () =>
     Effect.gen(function* () {
       const [one, other] = yield* processes(2)
       if (one === undefined || other === undefined) return yield* Effect.die("two were asked for")
@@ -47,7 +48,7 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
       expect(yield* one({ turn: 2, spentMicros: 250, wantedMicros: 300 })).toEqual([
         { spentMicros: 250, leasedMicros: 300 }
       ])
-      // What the one holds is not the other's, until it is given back.
+      // The lease of one process is not available to the other one until it is returned.
       expect(yield* other({ wantedMicros: 600 })).toEqual([{ spentMicros: 250, leasedMicros: 450 }])
       expect(yield* one({ turn: 3, spentMicros: 300 })).toEqual([{ spentMicros: 550, leasedMicros: 0 }])
       expect(yield* other({ turn: 2, spentMicros: 400, wantedMicros: 600 })).toEqual([
@@ -58,7 +59,7 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a part that is not renewed for 20 minutes is anybody's", () =>
+  it.effect("spending: frees a lease that is not renewed for 20 minutes", () =>
     Effect.gen(function* () {
       const [one, other] = yield* processes(2)
       if (one === undefined || other === undefined) return yield* Effect.die("two were asked for")
@@ -72,8 +73,8 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
     }).pipe(Effect.scoped)
   )
 
-  // PGlite has one session for all: transactions at once are not apart there.
-  it.effect.skipIf(name === "PGlite")("processes that ask at once get no more than there is", () =>
+  // PGlite has one session for all clients, so concurrent transactions are not isolated.
+  it.effect.skipIf(name === "PGlite")("spending: grants concurrent processes no more than the budget", () =>
     Effect.gen(function* () {
       const all = yield* processes(3)
       const asked = all.flatMap((ask) => [1, 2, 3, 4].map((turn) => ask({ turn, spentMicros: 10, wantedMicros: 400 })))

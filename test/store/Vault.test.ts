@@ -1,5 +1,5 @@
-// TH24: secrets at rest. What is flipped, swapped or encrypted with foreign keys never opens, and keys change while the store is in use.
-// It must not know what a secret is for.
+// Tests secrets at rest (TH24): flipped, swapped or foreign ciphertexts never open, and keys rotate during use.
+// Must not know what a secret is for.
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
@@ -10,7 +10,8 @@ import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StoreLocation } from "../../src/domain/settings/storeLocation.ts"
 import { masterKeysFile, masterKeysGiven, randomMasterText } from "../../src/store/MasterKeys.ts"
-import { type Actor, RecordBroken, Records } from "../../src/store/Records.ts"
+import { Records } from "../../src/store/Records.ts"
+import { type Actor, RecordBroken } from "../../src/store/StoredRecord.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import * as Store from "../../src/store/Store.ts"
 import { lockStore, Vault } from "../../src/store/Vault.ts"
@@ -39,8 +40,8 @@ const keyIds = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 const put = (id: string, bytes: Uint8Array) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE records SET secret = ${bytes} WHERE id = ${id}`)
 
-describe.each(databases)("TH24 on $name", (database) => {
-  it.effect("a flipped bit is told by kind and id, never garbage; the others load", () =>
+describe.each(databases)("secrets on $name", (database) => {
+  it.effect("secrets: those with a flipped bit are reported by kind and id, and the others load (TH24)", () =>
     Effect.gen(function* () {
       const records = yield* Records
       for (const id of ["a", "b", "c"]) yield* records.create("key", id, { value: {}, secret: secret(id) }, actor)
@@ -53,7 +54,7 @@ describe.each(databases)("TH24 on $name", (database) => {
         flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
         yield* put("b", flipped)
         expect(yield* Effect.flip(records.get("key", "b"))).toEqual(broken("key", "b"))
-        expect((yield* records.all("key")).map(textOf)).toEqual([{ text: "a" }, { text: "c" }])
+        expect((yield* records.list("key")).map(textOf)).toEqual([{ text: "a" }, { text: "c" }])
       }
       yield* put("b", bytes.subarray(0, 20))
       expect(yield* Effect.flip(records.get("key", "b"))).toEqual(broken("key", "b"))
@@ -62,11 +63,11 @@ describe.each(databases)("TH24 on $name", (database) => {
       expect(textOf(yield* records.update("key", "b", { value: {}, secret: secret("new") }, actor))).toEqual({
         text: "new"
       })
-      expect((yield* records.all("key")).map(textOf)).toEqual([{ text: "a" }, { text: "new" }, { text: "c" }])
+      expect((yield* records.list("key")).map(textOf)).toEqual([{ text: "a" }, { text: "new" }, { text: "c" }])
     }).pipe(Effect.provide(storeOn(database)))
   )
 
-  it.effect("a secret opens in no other place: another record, kind or version", () =>
+  it.effect("secrets: open in no other record, kind or version (TH24)", () =>
     Effect.gen(function* () {
       const records = yield* Records
       yield* records.create("provider", "a", { value: {}, secret: secret("a") }, actor)
@@ -74,7 +75,7 @@ describe.each(databases)("TH24 on $name", (database) => {
       const [a, b] = yield* secretRows
       yield* put("a", b?.secret ?? new Uint8Array())
       yield* put("b", a?.secret ?? new Uint8Array())
-      expect(yield* records.all("provider")).toEqual([])
+      expect(yield* records.list("provider")).toEqual([])
       expect(yield* Effect.flip(records.get("provider", "a"))).toEqual(broken("provider", "a"))
       expect(yield* Effect.flip(records.get("provider", "b"))).toEqual(broken("provider", "b"))
       yield* put("b", b?.secret ?? new Uint8Array())
@@ -86,7 +87,7 @@ describe.each(databases)("TH24 on $name", (database) => {
     }).pipe(Effect.provide(storeOn(database)))
   )
 
-  it.effect("the same secret is never the same bytes", () =>
+  it.effect("secrets: never have the same ciphertext twice (TH24)", () =>
     Effect.gen(function* () {
       const records = yield* Records
       for (const id of ["a", "b"]) yield* records.create("key", id, { value: {}, secret: secret("same") }, actor)
@@ -96,7 +97,7 @@ describe.each(databases)("TH24 on $name", (database) => {
   )
 
   it.live.runIf(database.takesSeveral)(
-    "keys change while two processes read and write, without a failure, and the old ones are forgotten",
+    "secrets: survive a rotation while two processes read and write, and old keys are forgotten (TH24)",
     () =>
       Effect.gen(function* () {
         const location = yield* database.location
@@ -119,7 +120,7 @@ describe.each(databases)("TH24 on $name", (database) => {
                 Effect.gen(function* () {
                   const id = `p${(n * 37 + at) % 120}`
                   yield* records.update("provider", id, { value: { n } }, actor)
-                  expect((yield* records.all("provider")).length).toBe(120)
+                  expect((yield* records.list("provider")).length).toBe(120)
                   expect(textOf(yield* records.get("provider", id))).toEqual({ text: `s${id.slice(1)}` })
                 })
             ),
@@ -135,7 +136,7 @@ describe.each(databases)("TH24 on $name", (database) => {
           []
         )
         const last = yield* Layer.build(Store.layer(location, masterKeysGiven([fresh], "GATEWAY_SECRET_KEY")))
-        const all = yield* Effect.flatMap(Effect.provideContext(Records, last), (records) => records.all("provider"))
+        const all = yield* Effect.flatMap(Effect.provideContext(Records, last), (records) => records.list("provider"))
         expect(all.map(textOf)).toEqual(all.map(({ id }) => ({ text: `s${id.slice(1)}` })))
         const peppers = yield* Effect.forEach([one, two, three, last], (context) =>
           Effect.provideContext(Vault, context)
@@ -144,39 +145,41 @@ describe.each(databases)("TH24 on $name", (database) => {
       }).pipe(Effect.scoped, patiently)
   )
 
-  it.effect("a rotation that stops anywhere leaves everything readable, and the next one finishes it", () =>
-    Effect.gen(function* () {
-      const masters = someMasters()
-      const context = yield* Layer.build(storeOn(database, masters))
-      const records = yield* Effect.provideContext(Records, context)
-      for (let n = 0; n < 4; n++) yield* records.create("key", `k${n}`, { value: {}, secret: secret(`s${n}`) }, actor)
-      const whole = Effect.map(records.all("key"), (all) => all.map(textOf))
-      const expected = yield* whole
-      const sql = yield* Effect.provideContext(SqlClient.SqlClient, context)
-      const vault = yield* Effect.provideContext(Vault, context)
-      yield* sql.withTransaction(Effect.andThen(lockStore(sql), vault.renew))
-      expect(yield* whole).toEqual(expected)
-      yield* records.update("key", "k1", { value: {}, secret: secret("s1") }, actor)
-      const ids = (yield* Effect.provideContext(secretRows, context)).map((row) => row.secret_key_id)
-      expect(new Set(ids).size).toBe(2)
-      expect(yield* whole).toEqual(expected)
-      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
-        records: 4,
-        broken: [],
-        keysRetired: 2
-      })
-      expect(yield* whole).toEqual(expected)
-      yield* put("k2", Uint8Array.of(1, 2, 3)).pipe(Effect.provideContext(context))
-      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
-        records: 3,
-        broken: ["key k2"],
-        keysRetired: 0
-      })
-      expect(yield* whole).toEqual(expected.filter((_, n) => n !== 2))
-    }).pipe(Effect.scoped)
+  it.effect(
+    "secrets: stay readable after a rotation that stops anywhere, and the next rotation finishes it (TH24)",
+    () =>
+      Effect.gen(function* () {
+        const masters = someMasters()
+        const context = yield* Layer.build(storeOn(database, masters))
+        const records = yield* Effect.provideContext(Records, context)
+        for (let n = 0; n < 4; n++) yield* records.create("key", `k${n}`, { value: {}, secret: secret(`s${n}`) }, actor)
+        const whole = Effect.map(records.list("key"), (all) => all.map(textOf))
+        const expected = yield* whole
+        const sql = yield* Effect.provideContext(SqlClient.SqlClient, context)
+        const vault = yield* Effect.provideContext(Vault, context)
+        yield* sql.withTransaction(Effect.andThen(lockStore(sql), vault.renew))
+        expect(yield* whole).toEqual(expected)
+        yield* records.update("key", "k1", { value: {}, secret: secret("s1") }, actor)
+        const ids = (yield* Effect.provideContext(secretRows, context)).map((row) => row.secret_key_id)
+        expect(new Set(ids).size).toBe(2)
+        expect(yield* whole).toEqual(expected)
+        expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
+          records: 4,
+          broken: [],
+          keysRetired: 2
+        })
+        expect(yield* whole).toEqual(expected)
+        yield* put("k2", Uint8Array.of(1, 2, 3)).pipe(Effect.provideContext(context))
+        expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
+          records: 3,
+          broken: ["key k2"],
+          keysRetired: 0
+        })
+        expect(yield* whole).toEqual(expected.filter((_, n) => n !== 2))
+      }).pipe(Effect.scoped)
   )
 
-  it.effect("a store with other master keys is refused, and says where to look", () =>
+  it.effect("secrets: are refused under other master keys, with the source of the keys in the message (TH24)", () =>
     Effect.gen(function* () {
       const location = yield* database.location
       yield* Layer.build(Store.layer(location, someMasters()))
@@ -190,10 +193,10 @@ describe.each(databases)("TH24 on $name", (database) => {
   )
 })
 
-describe("TH24 the key file", () => {
+describe("the key file", () => {
   const opened = (location: StoreLocation, path: string) => Layer.build(Store.layer(location, masterKeysFile(path)))
 
-  it.effect("is made for its owner alone, and refused when others can read it", () =>
+  it.effect("key file: is made readable for its owner only, and refused when others can read it (TH24)", () =>
     Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "inner", "secret.key")
@@ -216,7 +219,7 @@ describe("TH24 the key file", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is replaced by a rotation; a process that runs reads it anew", () =>
+  it.effect("key file: is replaced by a rotation and read again by a running process (TH24)", () =>
     Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "secret.key")
@@ -241,7 +244,7 @@ describe("TH24 the key file", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keeps a master key that another rotation needs, wherever that one stopped", () =>
+  it.effect("key file: keeps a master key that another unfinished rotation needs (TH24)", () =>
     Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "secret.key")
@@ -250,7 +253,7 @@ describe("TH24 the key file", () => {
       const verb = yield* opened(location, path)
       const records = yield* Effect.provideContext(Records, verb)
       yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
-      // The other one wrote its key, and ended before the database had it.
+      // The other rotation wrote its key to the file and stopped before the database had it.
       const disturbed = {
         ...masters,
         retire: (used: ReadonlySet<string>) => Effect.andThen(masters.renew, masters.retire(used))
@@ -266,7 +269,7 @@ describe("TH24 the key file", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("no byte of a secret or pepper is in the database, its log or a copy", () =>
+  it.effect("key file: keeps secret and pepper out of the database, its log and a copy (TH24)", () =>
     Effect.gen(function* () {
       const folder = yield* directory
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }

@@ -1,10 +1,10 @@
-// F31 in small: `npm run crash` kills 300 times.
-// It must not know how a crash is made.
+// Tests crashes of the store in small (F31); `npm run crash` kills 300 times.
+// Must not know how a crash is made.
 import { expect, it } from "vitest"
 import { crash } from "../support/crashes.ts"
 
 it(
-  "F31: what was acknowledged outlives kill -9 of writers and of a rotation, and the store opens whole",
+  "store: acknowledged changes outlive kill -9 of writers and of a rotation, and the store opens intact (F31)",
   { timeout: 300_000 },
   async () => {
     let state = 7

@@ -1,5 +1,5 @@
-// F32 and F33: a database that is full, stands still, is cut off or comes back; and two processes that start at once.
-// It must not know what the records mean.
+// Tests store faults (F32, F33): a database that is full, hangs, is cut off or returns; two concurrent starts.
+// Must not know what the records mean.
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
@@ -14,7 +14,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { parseStoreUrl, type StoreLocation } from "../../src/domain/settings/storeLocation.ts"
-import { type Actor, Records } from "../../src/store/Records.ts"
+import { Records } from "../../src/store/Records.ts"
+import type { Actor } from "../../src/store/StoredRecord.ts"
 import * as Sql from "../../src/store/Sql.ts"
 import * as Store from "../../src/store/Store.ts"
 import { Vault } from "../../src/store/Vault.ts"
@@ -26,49 +27,53 @@ const [sqlite, ...servers] = databases
 const full = new StoreUnavailable({ reason: "full" })
 const unreachable = new StoreUnavailable({ reason: "unreachable" })
 
-describe.each(sqlite === undefined ? [] : [sqlite])("F32 on $name", (database) => {
-  it.effect("a full disk refuses the change, keeps what was there, and takes changes again when there is room", () =>
-    Effect.gen(function* () {
-      const records = yield* Records
-      const sql = yield* SqlClient.SqlClient
-      yield* records.create("config", "c", { value: { size: "small" } }, actor)
-      const revision = yield* records.revision
-      const [pages] = yield* sql<{ readonly page_count: number }>`PRAGMA page_count`
-      yield* sql.unsafe(`PRAGMA max_page_count = ${pages?.page_count}`)
-      const large = { size: "x".repeat(200_000) }
-      expect(yield* Effect.flip(records.update("config", "c", { value: large }, actor))).toEqual(full)
-      expect(yield* Effect.flip(records.create("config", "d", { value: large }, actor))).toEqual(full)
-      expect([(yield* records.all("config")).map(({ id, value }) => [id, value]), yield* records.revision]).toEqual([
-        [["c", { size: "small" }]],
-        revision
-      ])
-      yield* sql`PRAGMA max_page_count = 100000`
-      expect((yield* records.update("config", "c", { value: large }, actor)).version).toBe(2)
-    }).pipe(Effect.provide(storeOn(database)))
+describe.each(sqlite === undefined ? [] : [sqlite])("a full disk on $name", (database) => {
+  it.effect(
+    "full disk: refuses the change, keeps the stored records, and accepts changes again when there is room (F32)",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        const sql = yield* SqlClient.SqlClient
+        yield* records.create("config", "c", { value: { size: "small" } }, actor)
+        const revision = yield* records.revision
+        const [pages] = yield* sql<{ readonly page_count: number }>`PRAGMA page_count`
+        yield* sql.unsafe(`PRAGMA max_page_count = ${pages?.page_count}`)
+        const large = { size: "x".repeat(200_000) }
+        expect(yield* Effect.flip(records.update("config", "c", { value: large }, actor))).toEqual(full)
+        expect(yield* Effect.flip(records.create("config", "d", { value: large }, actor))).toEqual(full)
+        expect([(yield* records.list("config")).map(({ id, value }) => [id, value]), yield* records.revision]).toEqual([
+          [["c", { size: "small" }]],
+          revision
+        ])
+        yield* sql`PRAGMA max_page_count = 100000`
+        expect((yield* records.update("config", "c", { value: large }, actor)).version).toBe(2)
+      }).pipe(Effect.provide(storeOn(database)))
   )
 })
 
 describe.each(databases)("the start on $name", (database) => {
-  it.live.runIf(database.takesSeveral)("is fine for several processes at once on an empty database", () =>
-    Effect.gen(function* () {
-      const location = yield* database.location
-      const masters = someMasters()
-      const stores = yield* Effect.forEach([1, 2, 3, 4], () => Layer.build(Store.layer(location, masters)), {
-        concurrency: 4
-      })
-      expect(new Set(stores.map((store) => Redacted.value(Context.get(store, Vault).pepper))).size).toBe(1)
-      const [first] = stores
-      const rows =
-        first === undefined
-          ? []
-          : yield* Context.get(first, SqlClient.SqlClient)<{
-              readonly migration_id: number
-            }>`SELECT migration_id FROM migrations ORDER BY migration_id`
-      expect([rows.length > 1, rows.map((row) => row.migration_id)]).toEqual([true, rows.map((_, at) => at + 1)])
-    }).pipe(Effect.scoped, patiently)
+  it.live.runIf(database.takesSeveral)(
+    "store start: succeeds for several concurrent processes on an empty database",
+    () =>
+      Effect.gen(function* () {
+        const location = yield* database.location
+        const masters = someMasters()
+        const stores = yield* Effect.forEach([1, 2, 3, 4], () => Layer.build(Store.layer(location, masters)), {
+          concurrency: 4
+        })
+        expect(new Set(stores.map((store) => Redacted.value(Context.get(store, Vault).pepper))).size).toBe(1)
+        const [first] = stores
+        const rows =
+          first === undefined
+            ? []
+            : yield* Context.get(first, SqlClient.SqlClient)<{
+                readonly migration_id: number
+              }>`SELECT migration_id FROM migrations ORDER BY migration_id`
+        expect([rows.length > 1, rows.map((row) => row.migration_id)]).toEqual([true, rows.map((_, at) => at + 1)])
+      }).pipe(Effect.scoped, patiently)
   )
 
-  it.effect("F50: leaves a database alone that is ahead", () =>
+  it.effect("store start: leaves a database with later migrations unchanged (F50)", () =>
     Effect.gen(function* () {
       const location = yield* database.location
       const masters = someMasters()
@@ -83,16 +88,16 @@ describe.each(databases)("the start on $name", (database) => {
       )
       const store = yield* Layer.build(Store.layer(location, masters))
       yield* Context.get(store, Records).update("config", "c", { value: { kept: true } }, actor)
-      expect((yield* Context.get(store, Records).all("config")).map(({ value }) => value)).toEqual([{ kept: true }])
+      expect((yield* Context.get(store, Records).list("config")).map(({ value }) => value)).toEqual([{ kept: true }])
     }).pipe(Effect.scoped)
   )
 })
 
-describe("a start that cannot be", () => {
+describe("a failed start", () => {
   const refusal = (location: StoreLocation) =>
     Effect.map(Effect.flip(Layer.build(Store.layer(location, someMasters()))), ({ message }) => message)
 
-  it.effect("names the file that is no database", () =>
+  it.effect("failed store start: names the file that is not a database", () =>
     Effect.gen(function* () {
       const path = join(yield* directory, "gateway.db")
       writeFileSync(path, "not a database, though long enough to have a header of one. ".repeat(20))
@@ -102,7 +107,7 @@ describe("a start that cannot be", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("names the server that is not there, without the password", () =>
+  it.effect("failed store start: names the unreachable server without the password", () =>
     Effect.gen(function* () {
       const location = Result.getOrThrow(parseStoreUrl("postgres://me:secret@127.0.0.1:1/gw"))
       expect(yield* refusal(location)).toBe(
@@ -112,11 +117,11 @@ describe("a start that cannot be", () => {
   )
 })
 
-describe.each(servers)("F33 on $name", (database) => {
+describe.each(servers)("an outage of $name", (database) => {
   const again = Effect.retry({ schedule: Schedule.spaced(50), times: 200 })
 
   it.live(
-    "a server that stands still or is cut off is told in time, and is used again when it is back",
+    "store outage: is reported in time when the server hangs or is cut off, and ends when it returns (F33)",
     () =>
       Effect.gen(function* () {
         const location = yield* database.location
@@ -180,7 +185,7 @@ describe.each(servers)("F33 on $name", (database) => {
   )
 
   it.live(
-    "a service that starts waits for a server that is away, and for nothing else",
+    "store outage: delays the start of a service until the server returns; other failures do not (F33)",
     () =>
       Effect.gen(function* () {
         const location = yield* database.location
@@ -192,7 +197,7 @@ describe.each(servers)("F33 on $name", (database) => {
         url.host = `127.0.0.1:${relay.port}`
         const start = (name: string, storeStartMillis: number) => {
           url.pathname = name
-          const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaited)
+          const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaitReachable)
           return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, {
             ...defaultLimits,
             storeAnswerMillis: 60_000,
@@ -228,20 +233,20 @@ describe.each(servers)("F33 on $name", (database) => {
   )
 
   it.live.runIf(database.takesSeveral)(
-    "a connection that ends in the middle of a transaction is an outage like any other",
+    "store outage: includes a connection that ends in the middle of a transaction (F33)",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const within = yield* Sql.answered
+        const within = yield* Sql.makeStoreCall
         const ended = sql`SELECT pg_terminate_backend(pg_backend_pid())`
-        for (const transaction of [Sql.durably(sql), Sql.lazily(sql)]) {
+        for (const transaction of [Sql.durableTransaction(sql), Sql.lazyTransaction(sql)]) {
           expect(yield* Effect.flip(within(transaction(ended)))).toEqual(unreachable)
           expect(yield* again(within(transaction(sql`SELECT 1 AS one`)))).toEqual([{ one: 1 }])
         }
       }).pipe(Effect.provide(storeOn(database)), patiently)
   )
 
-  it.effect("a database that only reads answers that it takes no more", () =>
+  it.effect("store outage: includes a read-only database, which is reported as full (F33)", () =>
     Effect.gen(function* () {
       const location = yield* database.location
       const masters = someMasters()
@@ -250,7 +255,7 @@ describe.each(servers)("F33 on $name", (database) => {
           Context.get(store, Records).create("config", "c", { value: {} }, actor)
         )
       )
-      const sqlLayer = Layer.orDie(Sql.layer(location))
+      const sqlLayer = Layer.orDie(Sql.sqlClientLayer(location))
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const records = yield* Records
@@ -263,7 +268,7 @@ describe.each(servers)("F33 on $name", (database) => {
             })
           )
           .pipe(Effect.ignore)
-        expect((yield* records.all("config")).length).toBe(1)
+        expect((yield* records.list("config")).length).toBe(1)
       }).pipe(Effect.provide(Records.layer.pipe(Layer.provide(Vault.layer(masters)), Layer.provideMerge(sqlLayer))))
     }).pipe(Effect.scoped)
   )

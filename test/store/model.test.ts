@@ -1,5 +1,5 @@
-// P11: any sequence of changes, restarts, crashes and rotations leaves the store as a plain map would have it.
-// It must not know how the store does that.
+// Tests that after any sequence of changes, restarts, crashes and rotations the store equals a plain map (P11).
+// Must not know how the store works.
 import { copyFileSync, existsSync, mkdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
@@ -12,7 +12,8 @@ import * as Scope from "effect/Scope"
 import * as fc from "fast-check"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { StoreLocation } from "../../src/domain/settings/storeLocation.ts"
-import { type Actor, recordKinds, Records } from "../../src/store/Records.ts"
+import { Records } from "../../src/store/Records.ts"
+import { type Actor, recordKinds } from "../../src/store/StoredRecord.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import * as Store from "../../src/store/Store.ts"
 import { databases, patiently, someMasters } from "../support/databases.ts"
@@ -21,7 +22,7 @@ const actor: Actor = { id: "cli", requestId: undefined }
 
 const kind = fc.constantFrom(...recordKinds)
 const id = fc.constantFrom("a", "b", "ü/\u{1f600}'\"")
-// Whole numbers from 2^53 on come back as their digits, which no plain map would do.
+// The store returns integers from 2^53 on as digits, which a plain map would not.
 const value: fc.Arbitrary<JsonObject> = fc
   .dictionary(
     fc.string(),
@@ -30,7 +31,7 @@ const value: fc.Arbitrary<JsonObject> = fc
   )
   .map((one): JsonObject => JSON.parse(JSON.stringify(one)))
 const secret = fc.option(fc.option(value, { nil: null }), { nil: undefined })
-/** How far the revision is behind that a change was judged by. */
+/** By how many changes the expected revision is out of date. */
 const behind = fc.option(fc.integer({ min: 0, max: 1 }), { nil: undefined })
 
 const step = fc.oneof(
@@ -47,7 +48,7 @@ interface Entry {
   readonly value: JsonObject
   readonly secret: JsonObject | undefined
 }
-/** Every version that is kept of every record, and how many changes there were. */
+/** The stored versions of every record, and the number of changes. */
 interface Model {
   readonly records: Map<string, ReadonlyArray<Entry>>
   revision: number
@@ -75,7 +76,7 @@ const outcome = (model: Model, one: Change): string => {
 
 const redacted = (one: JsonObject | null | undefined) => (one === undefined || one === null ? one : Redacted.make(one))
 
-/** A copy of the files as a killed process leaves them: the log is not written back. */
+/** A copy of the files as a killed process leaves them, with the write-ahead log not merged into the database. */
 const crashed = (location: StoreLocation, round: number): StoreLocation => {
   if (location.kind !== "sqlite") return location
   const path = join(dirname(location.path), String(round), "gateway.db")
@@ -136,8 +137,8 @@ const run = (start: StoreLocation, steps: ReadonlyArray<Step>) =>
     yield* store.close
   })
 
-describe.each(databases)("P11 on $name", (database) => {
-  it("the store is as a map would be", { timeout: 120_000 }, async () => {
+describe.each(databases)("the record store on $name", (database) => {
+  it("record store: equals a plain map after every sequence of operations (P11)", { timeout: 120_000 }, async () => {
     expect.hasAssertions()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), (steps) =>

@@ -1,8 +1,9 @@
-// Rows as texts, alone and in batches: what comes back is what went in, times to the microsecond.
+// Tests packed request rows, alone and in batches: unpacking returns the row, with times to the microsecond.
+// Must not depend on a database.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
-import { packed, unpacked } from "../../src/store/packedRow.ts"
+import { packRow, unpackRow } from "../../src/store/packedRow.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 
 const maybe = <A>(one: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> => fc.option(one, { nil: undefined })
@@ -53,15 +54,15 @@ const row: fc.Arbitrary<RequestRow> = fc.record({
   errorCode: maybe(fc.string())
 })
 
-it("what is packed is unpacked again", () => {
+it("packed rows: unpacking returns the packed row", () => {
   fc.assert(
     fc.property(row, (one) => {
-      expect(unpacked(JSON.parse(packed(one)))).toEqual(one)
+      expect(unpackRow(JSON.parse(packRow(one)))).toEqual(one)
     })
   )
 })
 
-it("a batch is one array of what was added, in that order, whatever letters it holds", () => {
+it("request batches: the text is one array of the added rows in order, for any characters", () => {
   const named = fc
     .record({ row, traceId: fc.string({ unit: "binary" }) })
     .map(({ row: one, traceId }): RequestRow => ({ ...one, traceId }))
@@ -70,7 +71,7 @@ it("a batch is one array of what was added, in that order, whatever letters it h
       const batch = new RequestBatch()
       for (const [at, one] of rows.entries()) {
         batch.add(one, "m")
-        expect(JSON.parse(batch.text).map(unpacked)).toEqual(rows.slice(0, at + 1))
+        expect(JSON.parse(batch.text).map(unpackRow)).toEqual(rows.slice(0, at + 1))
       }
       expect(batch.bytes.equals(Buffer.from(batch.text))).toBe(true)
       expect(batch.rows).toBe(rows.length)
@@ -79,7 +80,7 @@ it("a batch is one array of what was added, in that order, whatever letters it h
   )
 })
 
-it("times are kept to the microsecond, in a text of a hundred letters or two", () => {
+it("packed rows: times keep microseconds, in a text of at most 200 characters", () => {
   const plain: RequestRow = {
     endedMillis: 1,
     requestId: "r",
@@ -122,6 +123,6 @@ it("times are kept to the microsecond, in a text of a hundred letters or two", (
   }
   const text =
     '[1,"r",200,"google","m","k","t","/v1/messages",0,false,"DISABLED",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[["google","m",0,1235,null,null,null]]]'
-  const read = unpacked(JSON.parse(text))
-  expect([packed(plain), read.durationMillis, read.attempts[0]?.durationMillis]).toEqual([text, 2, 1.235])
+  const read = unpackRow(JSON.parse(text))
+  expect([packRow(plain), read.durationMillis, read.attempts[0]?.durationMillis]).toEqual([text, 2, 1.235])
 })

@@ -1,4 +1,5 @@
-// The whole gateway over a real socket, in front of the simulated Google services.
+// Starts the whole gateway on a real socket, with the simulated Google services as its upstream.
+// Must not depend on a test.
 import { generateKeyPairSync } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -91,7 +92,13 @@ export const startTestGateway = async ({
   simulator: options,
   ...more
 }: MoreSettings & { readonly simulator?: Partial<SimulatorOptions> } = {}): Promise<TestGateway> => {
-  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...options })
+  const simulator = makeSimulator({
+    geminiApiKeys: [geminiKey],
+    serviceAccounts: [serviceAccount],
+    // The locations of models have tests of their own.
+    anyLocation: true,
+    ...options
+  })
   const upstream = await simulator.listen()
   const gateway = await startGateway(settingsFor(upstream.url, more))
   return {

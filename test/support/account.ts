@@ -1,4 +1,5 @@
-// Accounts and request contexts as tests need them.
+// Accounts and request contexts for tests.
+// Must not depend on a test.
 import * as Redacted from "effect/Redacted"
 import { type ProviderAccount, providerAccount } from "../../src/domain/ProviderAccount.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
@@ -42,5 +43,5 @@ export const requestContext: RequestContext = {
   betas: [],
   cache: undefined,
   idSeed: "00000000-0000-7000-8000-000000000000",
-  observed: undefined
+  recorder: undefined
 }

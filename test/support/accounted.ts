@@ -1,10 +1,10 @@
-// A scripted gateway whose ids stand still and whose stopwatch counts looks, and what it says of its requests: log lines, metrics, lists.
-// It must not know what is asked.
+// A scripted gateway with fixed ids and a counting stopwatch, and its log lines, metrics and request lists.
+// Must not depend on particular requests.
 import { PassThrough } from "node:stream"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
-import { FreshId } from "../../src/http/request/RequestContexts.ts"
+import { FreshId } from "../../src/http/request/IncomingRequest.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
@@ -22,7 +22,7 @@ export interface AccountedGateway extends ScriptedGateway {
   readonly admin: (path: string) => Promise<unknown>
 }
 
-/** The stopwatch goes on by a millisecond whenever somebody looks. */
+/** The stopwatch advances by a millisecond at each read. */
 export const accountedGateway = (script: TransportScript, options: ScriptedOptions = {}): AccountedGateway => {
   const sink = new PassThrough()
   let text = ""

@@ -1,4 +1,5 @@
-// A provider that is not ours: it speaks OpenAI's chat at an address of its own. Who authorises its calls is up to each test.
+// A provider kind of an application, with OpenAI's chat at an address of its own; each test sets its authorization.
+// Must not depend on the built-in providers.
 import * as Result from "effect/Result"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { openAiChat } from "../../src/provider/openAiChat.ts"

@@ -1,5 +1,5 @@
-// X.509 certificates as tests need them, written and signed here: of an authority, for a host, and past their time.
-// It must not know who presents them.
+// Generates X.509 certificates for tests: of an authority, for a host, and expired ones.
+// Must not depend on a server.
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 
 export interface Certificate {

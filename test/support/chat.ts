@@ -1,7 +1,9 @@
-// Small builders for tests of the chat translators: a context for a model, call ids one can read, frozen input.
-// It must not know what a translator does.
+// Small builders for tests of the chat translators: a context for a model, readable call ids, frozen input.
+// Must not depend on a translator.
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { normaliseModelId, modelFacts } from "../../src/translate/shared/google/modelFacts.ts"
+import { normaliseModelId } from "../../src/domain/models/modelName.ts"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
+import { modelFacts } from "../../src/translate/shared/google/modelFacts.ts"
 import type { FetchedMedia, KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
 import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
@@ -11,7 +13,7 @@ export const callId = (n: number): string => `call-00000000-0000-4000-8000-${Str
 
 export interface ContextOptions {
   readonly kind?: BuiltInKind
-  /** The dialect of the host; Gemini's unless said. */
+  /** The dialect of the host; Gemini's by default. */
   readonly family?: TranslateContext["target"]["family"]
   readonly strict?: boolean
   /** What the signature memory knows, by call id. */
@@ -23,11 +25,12 @@ export interface ContextOptions {
   readonly fetched?: Readonly<Record<string, FetchedMedia>>
 }
 
-/** A context as the router would build it, with fixed id and time; not strict unless said. */
+/** A context as the router builds it, with fixed id and time; not strict by default. */
 export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions = {}): TranslateContext => {
   const kind = options.kind ?? "google"
   const family = options.family ?? "gemini"
   const modelId = normaliseModelId(model)
+  const { record } = builtInModels.find(modelId)
   return {
     id: "chatcmpl-00000000-0000-4000-8000-000000000000",
     createdSeconds: 1_700_000_000,
@@ -36,7 +39,8 @@ export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions 
       kind,
       family,
       modelId,
-      facts: modelFacts(modelId, { tuned: options.tuned ?? false }),
+      record,
+      facts: modelFacts(record, { tuned: options.tuned ?? false }),
       issuer: `${family}/${kind}`
     },
     strict: options.strict ?? false,

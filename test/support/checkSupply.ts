@@ -1,5 +1,5 @@
-// Checks where the packages come from and what they are: lockfile, licences, list of components, known vulnerabilities.
-// It must not know what a fault is; it reads files, asks npm and prints.
+// Checks the packages of the project: lockfile, licences, list of components, known vulnerabilities.
+// Must not define a fault; `supplyChain.ts` has the rules.
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// Requests to Claude and its answers in the short words the tests of this pair share.
-// It must not know what is expected.
+// Short builders of Claude requests and answers for the tests of this translator.
+// Must not contain expected results.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
@@ -17,19 +17,21 @@ import { bytesThrough, eventsThrough, isChunk, type Output } from "./streams.ts"
 
 export type Rest = Omit<Partial<ChatRequest>, "messages">
 
-/** One model of each kind of table 9. */
+/** One model of each kind of table 9, and of those that always think. */
 export const models = {
   early: "claude-3-haiku@20240307",
   plain: "claude-3-5-haiku@20241022",
   budget: "claude-sonnet-4@20250514",
   budgetOne: "claude-sonnet-4-5@20250929",
   both: "claude-opus-4-6",
-  newest: "claude-opus-4-8"
+  newest: "claude-opus-4-8",
+  between: "claude-sonnet-5-5",
+  always: "claude-opus-5-5"
 }
 
 export const issuer = "claude/vertex-ai"
 
-/** A context as the gateway builds it for Claude on Vertex AI; not strict unless said. */
+/** A context as the gateway builds it for Claude on Vertex AI; not strict by default. */
 export const claudeContext = (modelId = models.budgetOne, options: ContextOptions = {}): TranslateContext => {
   const context = chatContext(modelId, { ...options, kind: "vertex-ai" })
   return { ...context, target: { ...context.target, family: "claude", modelId, issuer } }
@@ -154,7 +156,7 @@ export const chunks = (
   return all.filter(isChunk)
 }
 
-/** The deltas of a stream of these blocks; what each holds beside its shape comes in its own events. */
+/** The deltas of a stream of these blocks. Members outside a block's shape come in their own events. */
 export const deltas = (inner: ReadonlyArray<Json>, request = hello) =>
   chunks(stream(inner), claudeContext(), request).flatMap((chunk) => chunk.choices.map((one) => one.delta))
 

@@ -1,5 +1,5 @@
-// An OpenTelemetry collector: takes OTLP over HTTP as JSON and keeps what it was told.
-// It must not know who tells.
+// Runs an OpenTelemetry collector: accepts OTLP over HTTP as JSON and keeps what it receives.
+// Must not depend on the sender.
 import { createServer } from "node:http"
 
 interface Value {

@@ -1,10 +1,10 @@
-// The command line inside the test's own process: what it prints and how it ends.
-// It must not know any verb.
+// Runs the command line inside the test's own process, and returns its output and exit code.
+// Must not depend on a verb.
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { cli } from "../../src/cli/Cli.ts"
+import { runCli } from "../../src/cli/Cli.ts"
 import type { Ended } from "./process.ts"
 
 /** Runs the words with no variable of the environment but these; one call at a time. */
@@ -22,7 +22,7 @@ export const commandLine = async (
   const kept = process.env
   process.env = { PATH: kept["PATH"], HOME: "/nonexistent", ...env }
   const exit = await Effect.runPromiseExit(
-    Effect.provideService(Effect.result(cli(words)), Console.Console, console)
+    Effect.provideService(Effect.result(runCli(words)), Console.Console, console)
   ).finally(() => {
     process.env = kept
   })

@@ -1,5 +1,5 @@
-// Gateway configs as tests write them.
-// It must not know what becomes of them.
+// Short builders of gateway configs for tests.
+// Must not depend on the router.
 import * as Result from "effect/Result"
 import type { GatewayConfig } from "../../src/domain/config/GatewayConfig.ts"
 import type { Json } from "../../src/domain/text/json.ts"

@@ -1,9 +1,9 @@
-// The laws every list of Gemini contents obeys, whatever was asked.
-// It must not know what was asked.
+// The laws that every list of Gemini contents obeys, for any request.
+// Must not depend on a particular request.
 import { expect } from "vitest"
 import type { ContentOut } from "../../src/wire/google/GenerateContent.ts"
 
-/** Pairs (L15), no empties (L16), roles (L17); `hasIds` says that calls and responses carry ids. */
+/** Pairs (L15), no empties (L16), roles (L17). `hasIds` is true when calls and responses have ids. */
 export const lawsOfContents = (contents: ReadonlyArray<ContentOut>, hasIds: boolean): void => {
   expect(contents.length).toBeGreaterThan(0)
   expect(contents[0]?.role).toBe("user")

@@ -1,5 +1,5 @@
-// A process that writes records, or rotates keys, until it is killed, and says on stdout what was acknowledged.
-// It must not know when it will be killed. Arguments: directory, name, `write` or `rotate`.
+// A process that writes records, or rotates keys, until it is killed, and prints each acknowledgement.
+// Must not know when it will be killed. Arguments: directory, name, `write` or `rotate`.
 import { writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
-// F31: processes that write to one store are killed at any moment; then the store is opened and held to what they were told.
-// It must not know what is written beyond that.
+// Kills processes that write to one store at any moment, then compares the store with the acknowledged changes (F31).
+// Must not depend on other writes to the store.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -57,7 +57,7 @@ const inspect = (acknowledged: ReadonlyMap<string, Acknowledged>) =>
     const faults: Array<string> = []
     const [integrity] = yield* sql<{ readonly integrity_check: string }>`PRAGMA integrity_check`
     if (integrity?.integrity_check !== "ok") faults.push(`integrity: ${integrity?.integrity_check}`)
-    const all = yield* records.all("prompt")
+    const all = yield* records.list("prompt")
     const found = new Map(all.map((one) => [one.id, one]))
     for (const [id, { round, version }] of acknowledged) {
       const record = found.get(id)

@@ -1,5 +1,5 @@
-// The databases the store runs on, each empty when asked for: SQLite, PGlite through the protocol of PostgreSQL, a real PostgreSQL.
-// It must not know a table. Says loudly when there is no PostgreSQL.
+// The databases of the store tests, each empty at first: SQLite, PGlite over PostgreSQL's protocol, a real PostgreSQL.
+// Must not depend on a table. Warns when there is no PostgreSQL.
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -20,7 +20,7 @@ import * as Store from "../../src/store/Store.ts"
 
 export interface Database {
   readonly name: string
-  /** False where all connections are one session behind the scenes, so that two clients at once are not as they are in the world. */
+  /** False where all connections share one session, so that two parallel clients differ from real ones. */
   readonly takesSeveral: boolean
   /** An empty one, gone with its scope. */
   readonly location: Effect.Effect<StoreLocation, never, Scope.Scope>

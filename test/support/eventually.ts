@@ -1,5 +1,5 @@
-// Waits for what another process or socket will do, whatever the clock of the test shows. A wait that takes too long fails and names what it waited for.
-// It must not know what is awaited.
+// Waits for another process or socket, independent of the test's clock; a wait that takes too long fails with its name.
+// Must not depend on a test.
 import * as Effect from "effect/Effect"
 
 /** Half of the time that vitest gives a test: long enough for a busy machine, and over before the test is cut off without a message. */

@@ -1,5 +1,5 @@
-// The whole gateway over sockets between a client and an upstream that misbehaves, and what every fault has to leave as it was.
-// It must not know any fault.
+// Runs the whole gateway over sockets with a misbehaving upstream, and checks what every fault must keep.
+// Must not depend on a particular fault.
 import { PassThrough } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -51,7 +51,7 @@ export interface Asking {
   readonly headers?: Readonly<Record<string, string>>
   /** How often the same is asked, one after the other. */
   readonly times?: number
-  /** At most so many sockets to the upstream stay open for later calls; none unless said. */
+  /** The most sockets to the upstream that stay open for later calls; none by default. */
   readonly kept?: number
   /** In the place of the upstream's URL. */
   readonly baseUrl?: string
@@ -164,7 +164,7 @@ export const apiError = (code: string, message: string) => ({
   error: { message, type: "api_error", param: null, code }
 })
 
-/** What a refused request says: status, the headers that speak of repeating it, and the body. */
+/** A refused request: status, headers on retries, and body. */
 export const refusal = ({ answers: [answer], bodies: [body] }: Seen): unknown => {
   const headers = answer?.headers
   const named = Object.fromEntries(
@@ -184,7 +184,7 @@ interface Chunk {
   readonly error?: unknown
 }
 
-/** A stream of the OpenAI routes: its texts that are not empty, how it finished, the errors in it, and whether it said so. */
+/** A stream of the OpenAI routes: its texts that are not empty, its finish, its errors, and whether it ended with [DONE]. */
 export const streamed = (
   text: string
 ): { texts: ReadonlyArray<string>; finish: ReadonlyArray<string>; errors: ReadonlyArray<unknown>; done: boolean } => {

@@ -1,5 +1,5 @@
-// Small answers of Gemini for tests, and the shortest way to what becomes of them.
-// It must not know what is expected.
+// Short builders of Gemini answers for tests, and shortcuts through the translator.
+// Must not contain expected results.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json, JsonObject } from "../../src/domain/text/json.ts"

@@ -1,5 +1,5 @@
-// Messages of a chat on their way to Gemini, in the short words the tests of messages share.
-// It must not know what is expected.
+// Shortcuts from chat messages to Gemini contents for the tests of messages.
+// Must not contain expected results.
 import * as Result from "effect/Result"
 import { expect } from "vitest"
 import { defaultLimits } from "../../src/domain/Limits.ts"

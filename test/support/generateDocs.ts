@@ -1,5 +1,5 @@
-// Writes docs/errors.md, docs/parameters.md, docs/metrics.md, docs/settings.md and the schema beside it from what the service itself runs on.
-// It must not state a status, code or rule of its own.
+// Writes the generated pages (errors, parameters, metrics, settings, map, architecture) and the settings' JSON Schema.
+// Must not state a status, code or rule of its own.
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -32,7 +32,8 @@ import {
   SlugUnknown,
   Unexpected,
   UnsupportedOperation,
-  UnsupportedParameter
+  UnsupportedParameter,
+  UpgradeRequired
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
@@ -40,13 +41,14 @@ import { errorFacts } from "../../src/api/errorFacts.ts"
 import { claudeParams } from "../../src/translate/chat-to-claude/params.ts"
 import { geminiParams } from "../../src/translate/chat-to-gemini/params.ts"
 import { openAiParams } from "../../src/translate/chat-to-openai/params.ts"
-import { predictParams as promptParams } from "../../src/translate/chat-to-predict/params.ts"
+import { predictChatParams as promptParams } from "../../src/translate/chat-to-predict/params.ts"
 import { batchParams, embedContentParams } from "../../src/translate/embeddings-to-gemini.ts"
 import { openAiEmbeddingsParams } from "../../src/translate/embeddings-to-openai.ts"
-import { predictParams } from "../../src/translate/embeddings-to-predict/params.ts"
+import { predictEmbeddingsParams } from "../../src/translate/embeddings-to-predict/params.ts"
 import { geminiImageParams } from "../../src/translate/images-to-gemini.ts"
 import { imagenParams } from "../../src/translate/images-to-imagen.ts"
 import { settingsPage, settingsSchema } from "./settingsSchema.ts"
+import { structurePages } from "./structurePages.ts"
 import type { ParamRule } from "../../src/translate/Translator.ts"
 
 /** Samples of one error: what happened, and the error. One per code it can have. */
@@ -79,10 +81,11 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   RecordUnknown: [
     ["The model is not on offer", new RecordUnknown({ kind: "model", id: "" })],
     ["There is no such prompt, or no such version of it", new RecordUnknown({ kind: "prompt", id: "" })],
-    ["There is no config of this id", new RecordUnknown({ kind: "config", id: "" })]
+    ["There is no config of this id", new RecordUnknown({ kind: "config", id: "" })],
+    ["The key has no kept response of this id", new RecordUnknown({ kind: "response", id: "" })]
   ],
   RecordInvalid: [
-    ["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]
+    ["What an operator writes is wrong; `errors` of the problem names the places", new RecordInvalid({ faults: [] })]
   ],
   RecordRefused: [
     ["The id is taken", new RecordRefused({ ...text, code: "already_exists" })],
@@ -121,11 +124,11 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
       new BodyInvalid({ ...text, code: "invalid_media_url", param: "(path)" })
     ],
     [
-      "Media by address could not be fetched; the message says why",
+      "Media by address could not be fetched; the message has the reason",
       new BodyInvalid({ ...text, code: "media_fetch_failed", param: "(path)" })
     ],
     [
-      "A value in the body is wrong; `param` says which",
+      "A value in the body is wrong; `param` names it",
       new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })
     ]
   ],
@@ -138,6 +141,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   UnsupportedOperation: [["The model's family has no such operation here", new UnsupportedOperation(text)]],
   RouteUnknown: [["The URL does not exist", new RouteUnknown({ method: "GET", path: "/" })]],
   MethodNotAllowed: [["The URL takes another method", new MethodNotAllowed({ method: "GET", allow: ["POST"] })]],
+  UpgradeRequired: [["A WebSocket was asked for", new UpgradeRequired()]],
   Busy: [
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
@@ -177,7 +181,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
 const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   InvalidRequest: [
     [
-      "The provider found the request invalid; where it told a code in words, that is the code",
+      "The provider found the request invalid; where it sent a code in words, that is the code",
       { ...text, _tag: "InvalidRequest" }
     ],
     [
@@ -200,12 +204,16 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
     [
       "The account lacks `aiplatform.endpoints.predict`",
       { ...text, _tag: "PermissionDenied", permission: "aiplatform.endpoints.predict" }
+    ],
+    [
+      "The model needs data retention, and the organisation has none",
+      { ...text, _tag: "PermissionDenied", code: "model_not_permitted" }
     ]
   ],
   ModelNotFound: [["The provider has no such model", { ...text, _tag: "ModelNotFound" }]],
   RateLimited: [["The provider's rate limit", { ...text, _tag: "RateLimited", retryAfterMillis: 1 }]],
   QuotaExhausted: [
-    ["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }],
+    ["A quota that a short wait does not restore", { ...text, _tag: "QuotaExhausted" }],
     ["The provider's account is not paid", { ...text, _tag: "QuotaExhausted", isBilling: true }]
   ],
   Overloaded: [
@@ -269,7 +277,7 @@ const errorsPage = (): string => {
     "",
     "Generated by `npm run docs`. Do not edit.",
     "",
-    'The body is always `{"error":{"message","type","param","code"}}`. The message says what is wrong, where, and what to do.',
+    'The body is always `{"error":{"message","type","param","code"}}`. The message states what is wrong, where, and what to do.',
     "When strict schema compliance is off, `provider`, `upstream_status` and, where an upstream named a quota, `details.quota_id` may join inside `error`.",
     "Where a config has several targets and none answers, the error is that of the last one that was tried.",
     'After the first byte of a stream an error is one `data: {"error":{...}}` frame, and no `[DONE]` follows.',
@@ -279,7 +287,7 @@ const errorsPage = (): string => {
     ...errorHead,
     ...ours,
     "",
-    "## Told by the provider",
+    "## Reported by the provider",
     "",
     ...errorHead,
     ...theirs,
@@ -317,8 +325,8 @@ const parametersPage = (): string =>
     "",
     "Generated by `npm run docs`. Do not edit.",
     "",
-    "What becomes of each known parameter, by the kind of model. A cell says where a parameter goes, or why it does not.",
-    'A parameter that is "left out and named" stands in the response header `x-gateway-ignored-params`.',
+    "What becomes of each known parameter, by the kind of model. A cell has the parameter's target, or the reason why it has none.",
+    'A parameter that is "left out and named" appears in the response header `x-gateway-ignored-params`.',
     "`x-gateway-adjusted-params` names each parameter that is sent with another value, as `reasoning_effort=xhigh>high`.",
     "`x-gateway-unsupported-params: reject` refuses both with 400 `unsupported_parameter`.",
     "So does an unknown one, except where the upstream speaks OpenAI's own dialect: there it goes up as it is.",
@@ -340,7 +348,7 @@ const parametersPage = (): string =>
     ...rulesTable([
       ["Gemini API", batchParams],
       ["Vertex AI, gemini-embedding-2 and later", embedContentParams],
-      ["Vertex AI, older models; endpoints of dialect predict", predictParams],
+      ["Vertex AI, older models; endpoints of dialect predict", predictEmbeddingsParams],
       ["endpoints of dialect openai", openAiEmbeddingsParams]
     ]),
     "",
@@ -361,7 +369,7 @@ const metricsPage = (): string =>
     "",
     "Generated by `npm run docs`. Do not edit.",
     "",
-    "What `GET /metrics` answers, under the names of Prometheus. OpenTelemetry's names have dots and no unit. How to read them: [operations](operations.md).",
+    "The series of `GET /metrics`, under Prometheus' names. OpenTelemetry's names have dots and no unit. How to scrape them: [observability](observability.md#metrics).",
     "",
     row("metric", "kind", "labels", "meaning"),
     row("---", "---", "---", "---"),
@@ -377,6 +385,7 @@ export const generatedPages = (): ReadonlyArray<{ readonly path: string; readonl
   { path: "docs/parameters.md", text: parametersPage() },
   { path: "docs/metrics.md", text: metricsPage() },
   { path: "docs/settings.md", text: settingsPage() },
+  ...structurePages(),
   { path: "deploy/gateway.schema.json", text: `${JSON.stringify(settingsSchema, null, 2)}\n` }
 ]
 

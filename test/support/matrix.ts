@@ -1,5 +1,5 @@
-// The golden matrix: one chat request through every pair, printed as one page.
-// It must not know what a translator does: the dry run of the whole service answers.
+// The golden matrix: one chat request through every pair of model and provider, printed as one page.
+// Must not depend on a translator: the dry run of the whole service answers.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseBody } from "../../src/domain/text/json.ts"

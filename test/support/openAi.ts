@@ -1,5 +1,5 @@
-// Small answers of an OpenAI-compatible upstream for tests, and the shortest way to what becomes of them.
-// It must not know what is expected.
+// Short builders of OpenAI-compatible answers for tests, and shortcuts through the translator.
+// Must not contain expected results.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"

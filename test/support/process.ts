@@ -1,5 +1,5 @@
-// The command line as a process in a folder of its own: what it says, and when.
-// It must not know any verb.
+// Runs the command line as a process in its own folder, and reads its output.
+// Must not depend on a verb.
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
 // A strict reader of Prometheus' text format 0.0.4.
-// It must not know which metrics there are.
+// Must not depend on the service's metrics.
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ const numberOf = (text: string): number => {
   return value
 }
 
-/** Buckets must rise and end with all; sum and count stand beside them. */
+/** Buckets must rise and end with all; sum and count are next to them. */
 const checkHistogram = ({ name, samples }: Family): void => {
   const series = Map.groupBy(samples, ({ labels: { le: _le, ...labels } }) => JSON.stringify(labels))
   for (const [labels, of] of series) {

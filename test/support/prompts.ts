@@ -1,5 +1,5 @@
-// Prompts as the configuration declares them.
-// It must not know what they say.
+// Prompts of a configuration, for tests.
+// Must not depend on the content of a prompt.
 import * as Result from "effect/Result"
 import { readSettings } from "../../src/cli/settings/readSettings.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"

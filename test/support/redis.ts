@@ -1,4 +1,5 @@
-// A real Redis for tests, named by TEST_REDIS_URL; says loudly when there is none. Each user has keys of its own, gone in the end.
+// A Redis for tests, named by TEST_REDIS_URL; warns when there is none. Each test has keys of its own.
+// Must not start a server.
 import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

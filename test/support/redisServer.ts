@@ -1,5 +1,5 @@
-// A Redis server of the test's own, which it may stop, freeze and start again; where the machine has one.
-// It must not know what is kept there.
+// Runs a Redis server that a test may stop, freeze and start again, where the machine has one.
+// Must not depend on what is kept there.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"

@@ -1,18 +1,18 @@
-// A TCP relay in front of a server: bytes pass, are held, come late, or connections are cut and refused, as a test says.
-// It must not know what the bytes mean.
+// A TCP relay in front of a server: a test lets bytes pass, holds or delays them, or cuts and refuses connections.
+// Must not depend on the meaning of the bytes.
 import { connect, createServer, type Socket } from "node:net"
 
 export interface Relay {
   readonly port: number
   /** All that clients have sent since the relay began, whether or not it passed. */
   readonly sent: () => string
-  /** The most connections there were at once. */
+  /** The highest number of simultaneous connections. */
   readonly peak: () => number
   /** Holds what is sent either way from now on. */
   readonly stall: () => void
   /** Lets everything arrive so much later. */
   readonly delay: (millis: number) => void
-  /** Ends every connection, and each new one at once. */
+  /** Ends every connection, and each new one immediately. */
   readonly cut: () => void
   /** Ends every connection; new ones are served. */
   readonly reset: () => void

@@ -1,5 +1,5 @@
-// The laws every answer of ours obeys, whatever upstream it came from: L2 to L5, L11, L22, L23.
-// It must not know any upstream.
+// The laws that every answer of the gateway obeys, for any upstream: L2 to L5, L11, L22, L23.
+// Must not depend on an upstream.
 import { expect } from "vitest"
 import { strictlyChunk } from "../../src/translate/shared/reply/strictly.ts"
 import type { ChatChunk, ChunkChoice, Usage } from "../../src/wire/openai/ChatReply.ts"

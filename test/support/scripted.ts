@@ -1,5 +1,5 @@
-// The whole service in this process: a scripted network below, a web handler above, no socket.
-// It must not know what is asked or answered.
+// Runs the whole service in this process with a scripted network below and a web handler above, without sockets.
+// Must not depend on requests or answers.
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { afterEach } from "vitest"
@@ -29,9 +29,9 @@ export interface ScriptedGateway {
 }
 
 export interface ScriptedOptions extends MoreSettings {
-  /** Chance; Effect's own unless said. */
+  /** Randomness; Effect's own by default. */
   readonly draw?: () => number
-  /** Laid over the settings of every test. */
+  /** Applied to the settings of every test. */
   readonly settings?: Partial<Settings>
   /** Clocks, ids and sinks of the test. */
   readonly references?: Layer.Layer<never>

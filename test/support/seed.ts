@@ -1,4 +1,5 @@
-// One seed for every property, so that a run says the same as the one before. TEST_SEED takes another, or `random`.
+// One seed for every property, so that runs repeat. TEST_SEED sets another seed, or `random`.
+// Must not depend on a property.
 import * as fc from "fast-check"
 
 const given = process.env["TEST_SEED"] ?? "20270131"

@@ -1,5 +1,5 @@
-// The variables of the environment that settings are read from.
-// It must not know what they mean.
+// The environment variables that settings are read from.
+// Must not depend on their meaning.
 import * as Result from "effect/Result"
 import { readSettings } from "../../src/cli/settings/readSettings.ts"
 

@@ -1,4 +1,5 @@
-// Finds the shared recordings and schemas beside the checkout; says loudly when they are not there.
+// Finds the shared recordings and schemas next to the checkout; warns when they are missing.
+// Must not depend on a test.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,5 +1,5 @@
-// How tests read streams: bytes through the whole machine, chunks joined as a client would, cuts of bytes and of answers.
-// It must not know how the translator does any of this.
+// Stream readers for tests: bytes through the frame reader, chunks joined as by a client, cuts of bytes and answers.
+// Must not depend on a translator.
 import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"

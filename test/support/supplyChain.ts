@@ -1,5 +1,5 @@
-// What a lockfile, the licences of its packages and a list of components have to satisfy, as functions of plain values.
-// It must not know files, npm or the network.
+// The rules for lockfile, licences and list of components, as functions of plain values.
+// Must not depend on files, npm or the network.
 
 export interface LockEntry {
   readonly version?: string
@@ -46,7 +46,8 @@ const entryFaults = (
   ...(path.startsWith("node_modules/") && entry.link !== true ? [] : [`${path}: is no package of a registry`]),
   ...(sha512.test(entry.integrity ?? "") ? [] : [`${path}: has no sha512 integrity`]),
   ...(entry.resolved === undefined ? [] : [`${path}: names an address`]),
-  ...(entry.hasInstallScript === true && allowed[nameOf(path)] !== true
+  // Each script is allowed or denied by name; npm runs allowed ones only.
+  ...(entry.hasInstallScript === true && allowed[nameOf(path)] === undefined
     ? [`${path}: runs a script when it is installed`]
     : [])
 ]
@@ -63,7 +64,7 @@ export const pinFaults = ({ dependencies, devDependencies, optionalDependencies 
     .filter(([, range]) => !exactVersion.test(range))
     .map(([name, range]) => `${name}: ${range} is no exact version`)
 
-/** The lockfile of what production runs: without development, with optional packages and the peers that the program has taken in. */
+/** The lockfile of production: without development packages, with optional packages and installed peer dependencies. */
 export const productionLock = (lock: Lockfile): Lockfile => {
   const { devDependencies: _, ...root } = lock.packages[""] ?? {}
   const peers = root.peerDependencies ?? {}

@@ -1,5 +1,5 @@
-// Names of the tests in a test file, as they stand in its source: patterns of tables and templates included.
-// It must not know any particular test.
+// Reads the titles of the tests in a test file from its source, patterns of tables and templates included.
+// Must not depend on a particular test.
 import { parseAst } from "vitest/node"
 
 interface Node {

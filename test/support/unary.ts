@@ -1,5 +1,5 @@
-// The shortest way through a pair without streams: a request to its checked body, a reply to its answer.
-// It must not know what is expected.
+// Shortcuts through a translator without streams: a request to its checked body, a reply to its answer.
+// Must not contain expected results.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"

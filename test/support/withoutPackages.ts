@@ -1,5 +1,5 @@
-// Preloaded into a process (`node --import`): the packages that WITHOUT_PACKAGES names are not installed there.
-// It must not know which file imports them.
+// Preloaded into a process (`node --import`): the packages in WITHOUT_PACKAGES count as not installed there.
+// Must not depend on the files that import them.
 import { registerHooks } from "node:module"
 
 const missing = (process.env["WITHOUT_PACKAGES"] ?? "").split(",")

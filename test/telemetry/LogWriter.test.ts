@@ -1,4 +1,5 @@
-// Lines go out in batches and in order; a sink that does not take them costs lines and nothing else.
+// Tests the log writer: batches in order; a stalled sink costs lines and nothing else.
+// Must not depend on the lines' content.
 import { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A sink that takes a batch when it is told to. */
+/** A sink that accepts a batch when the test releases it. */
 const slowSink = () => {
   const batches: Array<string> = []
   let done: ((error?: Error) => void) | undefined
@@ -47,7 +48,7 @@ const writer = async (sink: Writable, logBytes: number) => {
   return { made, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-it("waits a moment, then writes all lines at once", async () => {
+it("log writer: collects lines for 100 ms and writes them together", async () => {
   const { batches, sink } = slowSink()
   const { made } = await writer(sink, 1000)
   made.write("a")
@@ -58,7 +59,7 @@ it("waits a moment, then writes all lines at once", async () => {
   expect([batches, made.depth]).toEqual([["a\nbé\n"], 0])
 })
 
-it("writes at once when there are many", async () => {
+it("log writer: writes 500 lines immediately", async () => {
   const { batches, sink } = slowSink()
   const { made } = await writer(sink, 100_000)
   for (let at = 0; at < 501; at++) made.write(`line ${at}`)
@@ -66,7 +67,7 @@ it("writes at once when there are many", async () => {
   expect(made.depth).toBe(1)
 })
 
-it("a reader that stops reading costs lines beyond the bound; they are counted, and what fits comes in order", async () => {
+it("log writer: while the reader stalls, drops and counts lines beyond its bound, and keeps the rest in order", async () => {
   const { batches, sink, take } = slowSink()
   const { close, made } = await writer(sink, 20)
   made.write("first")
@@ -83,7 +84,7 @@ it("a reader that stops reading costs lines beyond the bound; they are counted, 
   expect([batches.slice(2), made.depth, made.dropped]).toEqual([["again\n"], 0, 5])
 })
 
-it("a broken pipe drops and counts, and ends nobody", async () => {
+it("log writer: drops and counts lines on a broken pipe, and the process lives on", async () => {
   const { sink, take } = slowSink()
   const { close, made } = await writer(sink, 1000)
   made.write("a")
@@ -95,7 +96,7 @@ it("a broken pipe drops and counts, and ends nobody", async () => {
   expect([made.dropped, made.depth]).toEqual([3, 0])
 })
 
-it("closing does not wait for ever", async () => {
+it("log writer: closing does not wait forever for a stalled reader", async () => {
   const { sink } = slowSink()
   const { close, made } = await writer(sink, 1000)
   made.write("a")
@@ -105,7 +106,7 @@ it("closing does not wait for ever", async () => {
   expect(made.depth).toBe(0)
 })
 
-it("a line longer than all room is dropped", async () => {
+it("log writer: drops a line longer than its buffer", async () => {
   const { sink } = slowSink()
   const { made } = await writer(sink, 10)
   made.write("x".repeat(11))

@@ -1,17 +1,19 @@
-// Messages, answers and tools in the form of the conventions, from either dialect, whole or streamed.
+// Tests the message content of spans: messages, responses and tools of both dialects, complete or streamed.
+// Must not depend on an exporter.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../src/domain/text/json.ts"
-import { AnswerNotes } from "../../src/accounting/AnswerNotes.ts"
+import { ResponseObserver } from "../../src/accounting/ResponseObserver.ts"
 import { requestAttributes } from "../../src/telemetry/genAi.ts"
 import { inputContent } from "../../src/telemetry/MessageContent.ts"
+import { inChatWords } from "../../src/telemetry/googleWords.ts"
 import type { Attributes } from "../../src/telemetry/Tracing.ts"
 
 const parsed = (attributes: Attributes) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.parse(String(value)) as unknown]))
 const digest = "b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78"
 
-describe("what goes in", () => {
-  it("of OpenAI's dialect", () => {
+describe("input content", () => {
+  it("input content: has the messages of an OpenAI request", () => {
     expect(
       parsed(
         inputContent({
@@ -64,7 +66,7 @@ describe("what goes in", () => {
     })
   })
 
-  it("of Anthropic's dialect", () => {
+  it("input content: has the messages of an Anthropic request", () => {
     const tools = [{ name: "f", input_schema: { type: "object" } }]
     expect(
       parsed(
@@ -105,7 +107,7 @@ describe("what goes in", () => {
   })
 })
 
-describe("what comes out", () => {
+describe("output content", () => {
   const said = {
     "gen_ai.output.messages": [
       {
@@ -120,8 +122,8 @@ describe("what comes out", () => {
     ]
   }
   const native = { "gen_ai.output.messages": [{ ...said["gen_ai.output.messages"][0], finish_reason: "tool_use" }] }
-  const notes = (content: boolean, take: (notes: AnswerNotes) => void) => {
-    const noted = new AnswerNotes(content)
+  const notes = (content: boolean, take: (notes: ResponseObserver) => void) => {
+    const noted = new ResponseObserver(content)
     take(noted)
     return noted
   }
@@ -172,17 +174,17 @@ describe("what comes out", () => {
     ]
   }
 
-  it.each<readonly [string, (notes: AnswerNotes) => void, object, string]>([
+  it.each<readonly [string, (notes: ResponseObserver) => void, object, string]>([
     ["a completion", (noted) => noted.whole(completion), said, "tool_calls"],
-    ["its chunks", (noted) => chunks.forEach((one) => noted.read([one])), said, "tool_calls"],
+    ["the chunks of a completion", (noted) => chunks.forEach((one) => noted.read([one])), said, "tool_calls"],
     ["a native message", (noted) => noted.whole({ bytes: Buffer.from(JSON.stringify(message)) }), native, "tool_use"],
     [
-      "its events, cut anywhere",
+      "the events of a stream, wherever they are cut",
       (noted) => [...bytes].forEach((byte) => noted.read([Uint8Array.of(byte)])),
       native,
       "tool_use"
     ]
-  ])("%s", (_, take, content, reason) => {
+  ])("output content: is read from %s", (_, take, content, reason) => {
     const wanted = notes(true, take)
     expect([wanted.id, wanted.model, wanted.finishReasons, parsed(wanted.attributes)]).toEqual([
       "i",
@@ -194,7 +196,7 @@ describe("what comes out", () => {
     expect([unwanted.id, unwanted.model, unwanted.finishReasons, unwanted.attributes]).toEqual(["i", "m", [reason], {}])
   })
 
-  it("nothing of an answer that is none of these", () => {
+  it("output content: is empty for a response of another form", () => {
     const noted = notes(true, (one) => {
       one.whole("text")
       one.whole({ bytes: Buffer.from("no JSON") })
@@ -204,7 +206,7 @@ describe("what comes out", () => {
   })
 })
 
-it("parameters by their names in the conventions, others not at all", () => {
+it("request attributes: have the parameters that the conventions name, and no others", () => {
   expect(
     requestAttributes("chat", {
       max_tokens: 1,
@@ -241,4 +243,84 @@ it("parameters by their names in the conventions, others not at all", () => {
   })
   expect(requestAttributes("images", { n: "2" })).toEqual({ "gen_ai.output.type": "image" })
   expect(requestAttributes("chat", { modalities: ["audio"] })).toEqual({ "gen_ai.output.type": "speech" })
+})
+
+describe("content of Google's own dialect", () => {
+  const call = { functionCall: { id: "c1", name: "f", args: { a: 1 } } }
+  it("content: a native request has the words of a chat (N407)", () => {
+    expect(
+      JSON.parse(
+        JSON.stringify(
+          inChatWords({
+            system_instruction: { parts: [{ text: "Be brief." }] },
+            generationConfig: { maxOutputTokens: 5, topK: 3, stop_sequences: ["x"], candidateCount: 2 },
+            contents: [
+              { parts: [{ text: "Hi" }, { inlineData: { mimeType: "image/png", data: "QUJD" } }] },
+              { role: "model", parts: [{ text: "hm", thought: true }, call] },
+              { role: "user", parts: [{ functionResponse: { id: "c1", response: { b: 2 } } }] }
+            ]
+          })
+        )
+      )
+    ).toEqual({
+      max_tokens: 5,
+      top_k: 3,
+      stop: ["x"],
+      n: 2,
+      messages: [
+        { role: "system", content: [{ type: "text", text: "Be brief." }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Hi" },
+            { type: "image", source: { media_type: "image/png", data: "QUJD" } }
+          ]
+        },
+        {
+          role: "assistant",
+          content: [{ type: "thinking", thinking: "hm" }],
+          tool_calls: [{ id: "c1", function: { name: "f", arguments: '{"a":1}' } }]
+        },
+        { role: "tool", tool_call_id: "c1", content: '{"b":2}' }
+      ]
+    })
+  })
+  it("content: a native answer is read as a whole, in events, and not at all as an array (N407)", () => {
+    const reply = {
+      responseId: "r",
+      modelVersion: "m",
+      candidates: [{ content: { parts: [{ text: "Hi" }, call] }, finishReason: "STOP" }]
+    }
+    const bytes = (words: string) => new TextEncoder().encode(words)
+    const whole = new ResponseObserver(true)
+    whole.whole({ bytes: bytes(JSON.stringify(reply)) })
+    const events = new ResponseObserver(true)
+    events.read([bytes(`data: ${JSON.stringify(reply)}\r\n\r\n`)])
+    const array = new ResponseObserver(true)
+    array.read([bytes(`[${JSON.stringify(reply)}]`)])
+    expect(
+      [whole, events, array].map(({ attributes, finishReasons, id, model }) => [
+        id,
+        model,
+        finishReasons,
+        parsed(attributes)
+      ])
+    ).toEqual([
+      ["r", "m", ["STOP"], parsed(whole.attributes)],
+      ["r", "m", ["STOP"], parsed(whole.attributes)],
+      [undefined, undefined, [], {}]
+    ])
+    expect(parsed(whole.attributes)).toEqual({
+      "gen_ai.output.messages": [
+        {
+          role: "assistant",
+          parts: [
+            { type: "text", content: "Hi" },
+            { type: "tool_call", id: "c1", name: "f", arguments: '{"a":1}' }
+          ],
+          finish_reason: "STOP"
+        }
+      ]
+    })
+  })
 })

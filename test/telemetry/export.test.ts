@@ -1,4 +1,5 @@
-// Traces and metrics as a collector receives them, and what upstreams are told of a trace.
+// Tests traces and metrics as a collector receives them, and the trace headers that upstreams receive.
+// Must not reach the network beyond its own sockets.
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -15,7 +16,7 @@ interface Reply {
   readonly body: string
 }
 
-/** An upstream that gives these answers in turn, the last one for ever. */
+/** An upstream with these responses in turn; the last one repeats. */
 const startUpstream = async (replies: ReadonlyArray<Reply>) => {
   const headers: Array<IncomingHttpHeaders> = []
   const server = createServer((request, response) => {
@@ -77,7 +78,7 @@ const everything: NonNullable<Settings["export"]> = {
   isNamed: false
 }
 
-/** Answers every request in turn through a gateway that exports, and closes it, which flushes. */
+/** Sends the requests one after another through a gateway that exports, and closes it, which flushes the export. */
 const traced = async (
   replies: ReadonlyArray<Reply>,
   requests: ReadonlyArray<{ readonly path?: string; readonly body: object; readonly headers?: Record<string, string> }>,
@@ -125,7 +126,7 @@ const parent = {
 }
 
 describe("a trace", () => {
-  it("has one span for the request and one for each call, in the caller's trace", async () => {
+  it("trace: has one span for the request and one for each call, in the caller's trace", async () => {
     const { port } = await traced(
       [overloaded, json(reply)],
       [
@@ -227,7 +228,7 @@ describe("a trace", () => {
         }
       }
     ])
-    // The stopwatch goes on by a millisecond a look: the request, the router, the call, its failure, the next call, its answer, the end.
+    // Each reading adds 1 ms: request, router, call, its failure, next call, its response, end.
     const start = BigInt(request?.startTimeUnixNano ?? 0)
     const millis = ({ endTimeUnixNano, startTimeUnixNano }: SeenSpan) =>
       [BigInt(startTimeUnixNano) - start, BigInt(endTimeUnixNano) - start].map((nanos) => Number(nanos) / 1e6)
@@ -239,7 +240,7 @@ describe("a trace", () => {
     ])
   })
 
-  it("says by which config it was routed, and why in vain", async () => {
+  it("trace: names the config that routed it, and the reason of a failure", async () => {
     const fallback = config({
       strategy: { mode: "fallback" },
       targets: [{ provider: "google" }, { provider: "google", override_params: { model: "gemini-2.5-pro" } }]
@@ -269,7 +270,7 @@ describe("a trace", () => {
     ])
   })
 
-  it("of a stream tells its first chunk and why it ended", async () => {
+  it("trace: of a stream has the time of the first chunk and the reason of the end", async () => {
     const { candidates: _candidates, ...end } = reply
     await traced(
       [
@@ -289,7 +290,7 @@ describe("a trace", () => {
     })
   })
 
-  it("of the native messages route reads beside the bytes", async () => {
+  it("trace: of the native messages route has the facts of the forwarded bytes", async () => {
     const message = {
       id: "msg_1",
       type: "message",
@@ -347,7 +348,7 @@ describe("a trace", () => {
     ])
   })
 
-  it("takes its id from x-gateway-trace-id where that is one, and carries any other", async () => {
+  it("trace: takes its id from a valid x-gateway-trace-id, and has any other as an attribute", async () => {
     const { answers } = await traced(
       [json(reply)],
       [
@@ -370,7 +371,7 @@ describe("a trace", () => {
     ])
   })
 
-  it("that its caller does not record is not recorded", async () => {
+  it("trace: is not recorded when its caller does not sample", async () => {
     await traced(
       [json(reply)],
       [
@@ -383,7 +384,7 @@ describe("a trace", () => {
     expect(collector.spans).toEqual([])
   })
 
-  it("of a refused request says why, by tag; of what no route takes, no path", async () => {
+  it("trace: of a refused request has the tag of the error, and of an unknown route no path", async () => {
     await traced(
       [json(reply)],
       [{ body: { model: "@google/gemini-2.5-flash", messages: [] } }, { path: "/v1/secret", body: {} }]
@@ -403,7 +404,7 @@ describe("a trace", () => {
   })
 })
 
-describe("content", () => {
+describe("message content in spans", () => {
   const asking = {
     body: {
       model: "@google/gemini-2.5-flash",
@@ -421,12 +422,12 @@ describe("content", () => {
     }
   }
 
-  it("is nowhere unless it is asked for", async () => {
+  it("message content: is absent by default", async () => {
     await traced([json(reply)], [asking])
     expect(JSON.stringify(collector.spans)).not.toMatch(/Hello|Be brief|QUJD|"Hi"/)
   })
 
-  it("stands on the call where it is asked for, media by their digest", async () => {
+  it("message content: is on the span of the call when it is turned on, with media as digests", async () => {
     await traced([json(reply)], [asking], { export: { ...everything, content: true } })
     const content = Object.fromEntries(
       Object.entries(calls()[0]?.attributes ?? {}).flatMap(([key, value]) =>
@@ -456,7 +457,7 @@ describe("content", () => {
   })
 })
 
-it("TH21, P10 no credential and nothing of a body is on a span, unless content is asked for", async () => {
+it("spans: contain no credential, and nothing of a body by default (TH21, P10)", async () => {
   const headers = {
     authorization: "Bearer canary1",
     "x-goog-api-key": "canary2",
@@ -478,7 +479,7 @@ it("TH21, P10 no credential and nothing of a body is on a span, unless content i
   expect(JSON.stringify(collector.spans).match(/canary\d+/g)).toBe(null)
 })
 
-describe("what upstreams are told", () => {
+describe("trace headers to upstreams", () => {
   const body = { model: "@google/gemini-2.5-flash", messages }
   const traceHeaders = (headers: IncomingHttpHeaders | undefined) => [
     headers?.["traceparent"],
@@ -486,12 +487,12 @@ describe("what upstreams are told", () => {
     headers?.["b3"]
   ]
 
-  it("nothing, unless the operator says so", async () => {
+  it("trace headers: are absent by default", async () => {
     const { upstream } = await traced([json(reply)], [{ body, headers: parent }])
     expect(traceHeaders(upstream[0])).toEqual([undefined, undefined, undefined])
   })
 
-  it("the call's own span as their parent, and what other vendors wrote", async () => {
+  it("trace headers: name the span of the call as parent, with the tracestate of the client", async () => {
     const { upstream } = await traced([json(reply)], [{ body, headers: parent }], { propagateUpstream: true })
     expect(traceHeaders(upstream[0])).toEqual([
       `00-0af7651916cd43dd8448eb211c80319c-${calls()[0]?.spanId}-01`,
@@ -500,7 +501,7 @@ describe("what upstreams are told", () => {
     ])
   })
 
-  it("the trace as well where nobody records, and not to record either", async () => {
+  it("trace headers: have the trace without an exporter too, and the client's decision not to sample", async () => {
     const { upstream } = await traced(
       [json(reply)],
       [
@@ -521,7 +522,7 @@ describe("what upstreams are told", () => {
 })
 
 describe("metrics", () => {
-  it("are exported under their own names, with unit and labels", async () => {
+  it("exported metrics: have their own names, with unit and labels", async () => {
     await traced([json(reply)], [{ body: { model: "@google/gemini-2.5-flash", messages } }])
     const usage = collector.metrics.find(({ name }) => name === "gen_ai.client.token.usage")
     expect([
@@ -541,7 +542,7 @@ describe("metrics", () => {
   })
 })
 
-it("F45 a collector that is gone changes nothing", async () => {
+it("exporter: an unreachable collector changes no response (F45)", async () => {
   await collector.close()
   const { answers } = await traced(
     [json(reply)],

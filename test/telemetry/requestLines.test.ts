@@ -1,4 +1,5 @@
-// Exact lines of the log, and that each is one line of JSON whatever its row holds.
+// Tests the exact log lines of requests; each is one line of JSON for any row.
+// Must not depend on the log writer.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
@@ -8,7 +9,7 @@ import {
   prettyAttempt,
   prettyLine,
   requestLine,
-  round
+  roundToMicros
 } from "../../src/telemetry/requestLines.ts"
 
 const endedMillis = Date.parse("2027-01-31T12:00:00.007Z")
@@ -80,8 +81,8 @@ const bare: RequestRow = {
   errorCode: "unknown_url"
 }
 
-describe("as JSON", () => {
-  it("a request with everything", () => {
+describe("the JSON log line", () => {
+  it("JSON log line: of a request has every fact", () => {
     expect(requestLine(full, "info")).toBe(
       '{"ts":"2027-01-31T12:00:00.007Z","level":"info","msg":"request","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
         '"route":"/v1/chat/completions","status":200,"provider":"vertex-ai","model":"gemini-2.5-pro","target":1,"attempts":2,"stream":true,' +
@@ -90,21 +91,21 @@ describe("as JSON", () => {
     )
   })
 
-  it("a request that reached nobody", () => {
+  it("JSON log line: of a request without a target leaves unknown facts out", () => {
     expect(requestLine(bare, "warn")).toBe(
       '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"request","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
         '"route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":0.5,"overhead_ms":0.5,"error_code":"unknown_url"}'
     )
   })
 
-  it("a call that failed", () => {
+  it("JSON log line: of a failed call has its status and error code", () => {
     expect(attemptLine(full, failed, 0)).toBe(
       '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"attempt","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
         '"provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":503,"duration_ms":12.5,"error_code":"upstream_unavailable"}'
     )
   })
 
-  it("TH31 what clients and operators may write stays within its string, and numbers within their digits", () => {
+  it("JSON log line: texts of clients and operators stay in their strings, and numbers in their digits (TH31)", () => {
     const millis = fc.double({ min: 0, max: 1e9, noNaN: true })
     const row = fc.record({
       endedMillis: fc.integer({ min: 0, max: 4e12 }),
@@ -123,8 +124,8 @@ describe("as JSON", () => {
           ts: new Date(some.endedMillis).toISOString(),
           trace_id: some.traceId,
           key_id: some.keyId.toWellFormed() === some.keyId ? some.keyId : expect.any(String),
-          duration_ms: round(some.durationMillis),
-          overhead_ms: round(some.overheadMillis),
+          duration_ms: roundToMicros(some.durationMillis),
+          overhead_ms: roundToMicros(some.overheadMillis),
           cost_usd: some.costMicros / 1e6
         })
       })
@@ -132,7 +133,7 @@ describe("as JSON", () => {
   })
 })
 
-it("for the eye", () => {
+it("terminal log line: shows the facts of requests and failed calls", () => {
   expect(prettyLine(full)).toBe(
     "12:00:00  200  /v1/chat/completions  @vertex-ai/gemini-2.5-pro  12.3 s  first 120 ms  10+20 tokens  $0.000496  2 calls  r-1"
   )
@@ -142,7 +143,7 @@ it("for the eye", () => {
   )
 })
 
-it("levels: ours and the upstream's faults are errors, what a caller can mend or did is a warning", () => {
+it("log level: is error for faults of gateway and upstream, and warn for those of the client", () => {
   const level = (status: number, errorCode?: string) => levelOf({ status, errorCode })
   expect([level(200), level(404, "a"), level(499, "b"), level(502, "c"), level(200, "upstream_truncated")]).toEqual([
     "info",

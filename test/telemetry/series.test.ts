@@ -1,4 +1,5 @@
-// Series count as Effect's own do, and come out as text that a scraper takes.
+// Tests the metric series: they count like Effect's own, and are exported in Prometheus' text format.
+// Must not depend on requests.
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
@@ -12,7 +13,7 @@ const fresh = () => Context.make(Metric.MetricRegistry, new Map())
 const spec: MetricSpec = { name: "h", kind: "histogram", description: "d", labels: [], buckets: [0.5, 1, 2] }
 
 describe("a histogram", () => {
-  it("puts every value where Effect's own puts it", () => {
+  it("histogram: counts every value in the same bucket as Effect's histogram", () => {
     const values = fc.array(fc.oneof(fc.constantFrom(0, 0.5, 1, 2, 3), fc.double({ min: 0, max: 4, noNaN: true })), {
       minLength: 1
     })
@@ -30,7 +31,7 @@ describe("a histogram", () => {
     )
   })
 
-  it("a value many times, and a merge, are as many single values", () => {
+  it("histogram: counts a repeated value and a merge like single values", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 5 })), { minLength: 1 }),
@@ -50,8 +51,8 @@ describe("a histogram", () => {
   })
 })
 
-describe("a registry", () => {
-  it("answers the same series for the same labels, whoever asks", () => {
+describe("a series registry", () => {
+  it("series registry: returns the same series for the same labels, in every gateway of the process", () => {
     const context = fresh()
     const [one, other] = [SeriesRegistry.of(context), SeriesRegistry.of(context)]
     one.counter(metrics.requests, { route: "/a" }).add(2)
@@ -69,7 +70,7 @@ describe("a registry", () => {
     )
   })
 
-  it("reads what is worked out only when somebody looks", () => {
+  it("series registry: computes a read metric at each export only", () => {
     const context = fresh()
     let looks = 0
     SeriesRegistry.of(context).read(metrics.logQueue, {}, () => ++looks)
@@ -78,7 +79,7 @@ describe("a registry", () => {
   })
 })
 
-it("every metric comes out under the name other gateways' dashboards use, with its unit, once", () => {
+it("metrics: every one is exported once, with its unit, under the name that dashboards of other gateways use", () => {
   const context = fresh()
   const registry = SeriesRegistry.of(context)
   for (const spec of Object.values<MetricSpec>(metrics)) {
@@ -102,13 +103,17 @@ it("every metric comes out under the name other gateways' dashboards use, with i
     "gateway_upstream_attempts_total counter",
     "gateway_retries_total counter",
     "gateway_fallbacks_total counter",
+    "gateway_heals_total counter",
     "gateway_circuit_state gauge",
+    "gateway_model_warnings_total counter",
     "gateway_cache_requests_total counter",
     "gateway_cost_usd_total counter",
     "gateway_rate_limited_total counter",
     "gateway_budget_remaining_usd gauge",
     "gateway_token_refresh_total counter",
     "gateway_config_reload_total counter",
+    "gateway_responses_unstored_total counter",
+    "gateway_carriers_cut_total counter",
     "gateway_log_queue_depth gauge",
     "gateway_log_dropped_total counter",
     "gateway_usage_queue_depth gauge",

@@ -1,9 +1,10 @@
-// Base64 of bytes and of vectors, held against Node's own.
+// Tests base64 of bytes, texts and vectors against Node's own encoder.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { base64OfText, floatsToBase64, textOfBase64, toBase64 } from "../../src/translate/shared/media/base64.ts"
 
-it("bytes of any length are base64 with padding", () => {
+it("base64: bytes of any length get padding", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString("base64"))
@@ -11,7 +12,7 @@ it("bytes of any length are base64 with padding", () => {
   )
 })
 
-it("T1506 a vector is its 32-bit floats, little-endian", () => {
+it("base64: a vector becomes its 32-bit floats, little-endian (T1506)", () => {
   fc.assert(
     fc.property(fc.array(fc.float({ noNaN: true })), (values) => {
       const back = Buffer.from(floatsToBase64(values), "base64")
@@ -22,7 +23,7 @@ it("T1506 a vector is its 32-bit floats, little-endian", () => {
   expect(floatsToBase64([1, -2])).toBe("AACAPwAAAMA=")
 })
 
-it("a text is its UTF-8 and comes back, however long; bytes that are no UTF-8 are no text", () => {
+it("base64: a text of any length round-trips as UTF-8; invalid UTF-8 gives undefined", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       expect(base64OfText(text)).toBe(Buffer.from(text).toString("base64"))

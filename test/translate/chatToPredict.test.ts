@@ -1,10 +1,11 @@
-// Chat over predict: rule T2013 with exact bodies, both ways.
+// Tests chat over predict: T2013 with exact bodies and answers.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
 import { chatToPredict } from "../../src/translate/chat-to-predict/ChatToPredict.ts"
-import { predictParams } from "../../src/translate/chat-to-predict/params.ts"
+import { predictChatParams } from "../../src/translate/chat-to-predict/params.ts"
 import { strictlyCompletion } from "../../src/translate/shared/reply/strictly.ts"
 import type { TranslateContext } from "../../src/translate/Translator.ts"
 import { PredictReply } from "../../src/wire/google/Predict.ts"
@@ -37,11 +38,11 @@ const refused = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatReque
   return Result.isFailure(result) && result.failure._tag === "UnsupportedParameter" ? result.failure.param : result
 }
 
-describe("the request", () => {
-  it("is one instance with a prompt", () => {
+describe("predict chat requests", () => {
+  it("a chat becomes one instance with a prompt", () => {
     expect(sent(hi)).toStrictEqual({ body: { instances: [{ prompt }] }, headers: {}, ignored: [] })
   })
-  it("T2013 system first, one line per message, the assistant's turn open", () => {
+  it("the prompt has system texts first, one line per message, and an open assistant turn (T2013)", () => {
     expect(
       promptOf([
         { role: "user", content: "a" },
@@ -58,7 +59,7 @@ describe("the request", () => {
       ])
     ).toBe("system: S\nsystem: D\nuser: a\nassistant: b\nuser: c\nd\nassistant:")
   })
-  it("T107 what the assistant began it goes on with; empty turns are none", () => {
+  it("a prefill continues the assistant turn; empty turns are dropped (T107)", () => {
     expect(promptOf([...hi, { role: "assistant", content: "Once" }])).toBe("user: hi\nassistant: Once")
     expect(promptOf([...hi, { role: "assistant", content: "" }, { role: "user", content: "b" }])).toBe(
       "user: hi\nuser: b\nassistant:"
@@ -77,7 +78,7 @@ describe("the request", () => {
       ])
     ).toBe("user: hi\nassistant: a\nuser: hi\nassistant:")
   })
-  it("parameters stand beside the prompt and apart", () => {
+  it("parameters go in the instance and in parameters", () => {
     const parameters = { max_tokens: 9, temperature: 0.5, top_p: 0.9, top_k: 5, stop: ["a"], seed: 7 }
     expect(
       sent(hi, {
@@ -90,7 +91,7 @@ describe("the request", () => {
       })
     ).toStrictEqual({ body: { instances: [{ prompt, ...parameters }], parameters }, headers: {}, ignored: [] })
   })
-  it("max_completion_tokens is max_tokens; the older one is named when they differ", () => {
+  it("max_completion_tokens becomes max_tokens; a different older value is reported", () => {
     const limited = (rest: Partial<ChatRequest>) => {
       const { body, ignored } = sent(hi, rest)
       return [body.parameters, ignored]
@@ -99,8 +100,8 @@ describe("the request", () => {
     expect(limited({ max_completion_tokens: 5, max_tokens: 5 })).toStrictEqual([{ max_tokens: 5 }, []])
     expect(limited({ max_completion_tokens: 5, max_tokens: 6 })).toStrictEqual([{ max_tokens: 5 }, ["max_tokens"]])
   })
-  it("L29 everything else is named, unknown parameters too", () => {
-    const ignored = Object.entries(predictParams).flatMap(([name, rule]) => (rule.kind === "ignored" ? [name] : []))
+  it("all other parameters are listed as ignored, unknown ones too (L29)", () => {
+    const ignored = Object.entries(predictChatParams).flatMap(([name, rule]) => (rule.kind === "ignored" ? [name] : []))
     const rest = Object.fromEntries([...ignored, "brand_new"].map((name) => [name, {}]))
     expect(sent(hi, rest)).toStrictEqual({
       body: { instances: [{ prompt }] },
@@ -126,7 +127,7 @@ describe("the request", () => {
       ])
     ).toBe("messages")
   })
-  it("T119 T120 shapes are checked as for every family", () => {
+  it("message shapes are checked as for every family (T119, T120)", () => {
     const result = chatToPredict.request(chatRequest([{ role: "user", content: 5 }]), context)
     expect(Result.isFailure(result) && result.failure).toMatchObject({
       _tag: "BodyInvalid",
@@ -147,8 +148,8 @@ const empty = {
   message: "The endpoint answered without a prediction in text. Its dialect may be another one."
 }
 
-describe("the answer", () => {
-  it("is a completion with usage of zeros", () => {
+describe("predict chat answers", () => {
+  it("a prediction becomes a completion with zero usage", () => {
     const full = Result.getOrThrow(respond({ predictions: ["Hello"], deployedModelId: "1", model: "projects/p" }))
     validCompletion(full)
     expect(full).toStrictEqual({
@@ -164,7 +165,7 @@ describe("the answer", () => {
           finish_reason: "stop"
         }
       ],
-      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } },
       provider: "vertex-ai"
     })
   })
@@ -175,13 +176,13 @@ describe("the answer", () => {
     ["output", { output: "a" }, "a"],
     ["a list of these", [{ generated_text: "a" }, { generated_text: "b" }], "a"],
     ["nothing said", "", ""],
-    ["T2013 an echo with marks", `Prompt:\n${prompt}\nOutput:\n Hello`, "Hello"],
+    ["an echo with marks (T2013)", `Prompt:\n${prompt}\nOutput:\n Hello`, "Hello"],
     ["an echo whose prompt holds the mark", "Prompt:\nuser: hi\nassistant:\nOutput:\nsay\nOutput:", "say\nOutput:"],
     ["an echo of another form of the prompt", "Prompt: <s>hi</s>\nOutput:\nHello", "Hello"],
     ["a bare echo", `${prompt} Hello`, "Hello"],
     ["the word alone", "Prompt: write one", "Prompt: write one"]
-  ])("%s", (_name, prediction, text) => expect(content(prediction)).toBe(text))
-  it("without text is none", () => {
+  ])("a prediction's text is read: %s", (_name, prediction, text) => expect(content(prediction)).toBe(text))
+  it("a prediction without text fails", () => {
     for (const body of [
       {},
       { predictions: [] },
@@ -193,7 +194,7 @@ describe("the answer", () => {
       expect(respond(body)).toStrictEqual(Result.fail(empty))
     }
   })
-  it("T2014 refusals are read as those of every endpoint", () => {
+  it("errors map as for every endpoint (T2014)", () => {
     expect(
       chatToPredict.failure(403, {}, { error: { message: "aiplatform.endpoints.predict denied" } }, "stored")._tag
     ).toBe("PermissionDenied")
@@ -203,8 +204,8 @@ describe("the answer", () => {
 const fold = chatToPredict.stream(context, chatRequest(hi, { stream: true }))
 const outputs = (events: ReadonlyArray<Json>) => eventsThrough(fold, events)
 
-describe("T2013 a stream", () => {
-  it("is the whole answer as one chunk, finish, usage; L1 the same as the unary answer", () => {
+describe("predict chat streams (T2013)", () => {
+  it("a stream sends the whole answer as one chunk, finish and usage, equal to the unary answer (L1)", () => {
     const seen = outputs([{ predictions: ["Hello"] }])
     const chunks = seen.filter(isChunk)
     chunks.forEach(validChunk)
@@ -213,13 +214,13 @@ describe("T2013 a stream", () => {
       [[{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }], undefined],
       [[{ index: 0, delta: { content: "Hello" }, finish_reason: null }], undefined],
       [[{ index: 0, delta: {}, finish_reason: "stop" }], undefined],
-      [[], { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }]
+      [[], { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } }]
     ])
     expect(strictlyCompletion(joined(chunks) as object as Parameters<typeof strictlyCompletion>[0])).toEqual(
       strictlyCompletion(Result.getOrThrow(respond({ predictions: ["Hello"] })))
     )
   })
-  it("L6 L7 comes as plain JSON, cut anywhere; a cut answer is none", () => {
+  it("plain JSON in any cut gives the answer; a truncated answer fails (L6, L7)", () => {
     const bytes = bytesOf(JSON.stringify({ predictions: ["Hé\n\ndata: x"], deployedModelId: "1" }, null, 2))
     const whole = outputs([{ predictions: ["Hé\n\ndata: x"] }])
     expect(bytesThrough(fold, eachByte(bytes))).toStrictEqual(whole)
@@ -228,7 +229,7 @@ describe("T2013 a stream", () => {
       expect(bytesThrough(fold, [bytes.slice(0, at)])).toStrictEqual([{ _tag: "StreamFailed", reason: empty }])
     }
   })
-  it("T1318 an error, a shape that is none, no prediction: one failure", () => {
+  it("an error, a malformed reply or an empty prediction gives one failure (T1318)", () => {
     const failed = (reason: object) => [{ _tag: "StreamFailed", reason }]
     expect(outputs([{ error: { code: 503, message: "busy" } }, { predictions: ["a"] }])).toStrictEqual(
       failed({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" })

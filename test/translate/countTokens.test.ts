@@ -1,4 +1,5 @@
-// Token counting with Gemini on both products, rule by rule: exact bodies, exact answers.
+// Tests token counting with Gemini on both products, rule by rule, with exact bodies and answers.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import { countToGemini } from "../../src/translate/count-to-gemini.ts"
 import { strictlyTokenCount } from "../../src/translate/shared/reply/strictly.ts"
@@ -41,22 +42,22 @@ const counted = {
   ]
 }
 
-describe("requests", () => {
-  it("T1701 T1703 google: the wrapper, with the model, so that system text and tools count", () => {
+describe("Gemini token count requests", () => {
+  it("the Gemini API gets a wrapper with the model, so system text and tools count (T1701, T1703)", () => {
     expect(pair.sent(chatRequest(messages, { tools: [weather] }), google)).toStrictEqual({
       body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } },
       ignored: []
     })
   })
 
-  it("T1701 T1702 vertex: the fields bare", () => {
+  it("Vertex AI gets the bare fields (T1701, T1702)", () => {
     expect(pair.sent(chatRequest(messages, { tools: [weather] }), vertex)).toStrictEqual({ body: counted, ignored: [] })
     expect(pair.sent(chatRequest([{ role: "user", content: "Hi" }]), vertex).body).toStrictEqual({
       contents: counted.contents
     })
   })
 
-  it("T1702 what the operation lacks is left out without a word; T1706 what changes no count is borne", () => {
+  it("fields the operation lacks are dropped silently, and fields without effect are accepted (T1702, T1706)", () => {
     const words = {
       tools: [weather],
       tool_choice: "required",
@@ -77,12 +78,12 @@ describe("requests", () => {
     })
   })
 
-  it("T1706 audio that would be streamed is counted like any other", () => {
+  it("audio of a streamed request is counted (T1706)", () => {
     const words = { modalities: ["audio"], audio: { voice: "Kore", format: "wav" }, stream: true }
     expect(pair.fault(chatRequest(messages, words), google)).toBe(undefined)
   })
 
-  it("T1701 B100 what chat refuses is refused", () => {
+  it("a request that chat refuses is refused (T1701, B100)", () => {
     expect(pair.fault(chatRequest([{ role: "user", content: 5 }]), google)).toStrictEqual([
       "invalid_type",
       "messages[0].content"
@@ -91,10 +92,10 @@ describe("requests", () => {
   })
 })
 
-describe("answers", () => {
+describe("Gemini token count answers", () => {
   const request = chatRequest(messages)
 
-  it("T1704 details by kind, cached tokens, billable characters", () => {
+  it("a count has details by modality, cached tokens and billable characters (T1704)", () => {
     const reply = {
       totalTokens: 100,
       cachedContentTokenCount: 40,
@@ -135,7 +136,7 @@ describe("answers", () => {
     })
   })
 
-  it("T1701 the total alone", () => {
+  it("a count may be the total alone (T1701)", () => {
     expect(pair.answer({ totalTokens: 7 }, google, request)).toStrictEqual({
       object: "token_count",
       model: "gemini-2.5-flash",
@@ -144,7 +145,7 @@ describe("answers", () => {
     })
   })
 
-  it("T2312 no total", () => {
+  it("a count without a total fails (T2312)", () => {
     const bad = {
       _tag: "BadReply",
       kind: "no_content",

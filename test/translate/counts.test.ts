@@ -1,6 +1,7 @@
-// What upstreams give as counts of tokens, and what of it is one.
+// Tests the reading of token counts from upstreams.
+// Must not open sockets or read clocks.
 import { expect, it } from "vitest"
-import { count } from "../../src/translate/shared/reply/counts.ts"
+import { readCount } from "../../src/translate/shared/reply/counts.ts"
 
 it.each([
   [0, 0],
@@ -15,6 +16,6 @@ it.each([
   ["7", 0],
   [null, 0],
   [undefined, 0]
-])("the count %j is %d", (given, counted) => {
-  expect(count(given)).toBe(counted)
+])("token counts: %j is read as %d", (given, counted) => {
+  expect(readCount(given)).toBe(counted)
 })

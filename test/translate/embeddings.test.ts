@@ -1,4 +1,5 @@
-// Embeddings on every operation of Google, rule by rule: exact bodies, exact answers.
+// Tests embeddings on every operation of Google, rule by rule, with exact bodies and answers.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -39,17 +40,17 @@ const list = (data: ReadonlyArray<object>, tokens = 0, model = "m", provider = "
   provider
 })
 
-describe("requests", () => {
+describe("embeddings requests", () => {
   const one = { model: "models/gemini-embedding-001", content: { parts: [{ text: "a" }] } }
 
-  it("T1501 google: one request per input, in order", () => {
+  it("the Gemini API gets one request per input, in order (T1501)", () => {
     expect(batch.sent(asking("a"), google)).toStrictEqual({ body: { requests: [one] }, ignored: [] })
     expect(batch.sent(asking(["a", "b"]), google).body).toStrictEqual({
       requests: [one, { ...one, content: { parts: [{ text: "b" }] } }]
     })
   })
 
-  it("T1502 vertex: predict for the older models, embedContent for the newer", () => {
+  it("Vertex AI gets predict for older models and embedContent for newer ones (T1502)", () => {
     expect(predict.sent(asking(["a", "b"]), text004)).toStrictEqual({
       body: { instances: [{ content: "a" }, { content: "b" }] },
       ignored: []
@@ -60,7 +61,7 @@ describe("requests", () => {
     })
   })
 
-  it("T1503 dimensions in every dialect", () => {
+  it("dimensions are sent in every dialect (T1503)", () => {
     const dimensions = { dimensions: 256 }
     expect(batch.sent(asking("a", dimensions), google).body).toStrictEqual({
       requests: [{ ...one, outputDimensionality: 256 }]
@@ -79,7 +80,7 @@ describe("requests", () => {
     })
   })
 
-  it("T1504 task_type in any case, upper-case upstream; unknown words too", () => {
+  it("task_type is accepted in any case and sent in upper case, unknown words too (T1504)", () => {
     const task = { task_type: "retrieval_query" }
     expect(batch.sent(asking("a", task), google).body).toStrictEqual({
       requests: [{ ...one, taskType: "RETRIEVAL_QUERY" }]
@@ -100,7 +101,7 @@ describe("requests", () => {
     expect(unknown.body).toStrictEqual({ instances: [{ content: "a", task_type: "SOME_NEW_TASK2" }] })
   })
 
-  it("T1505 a title goes with documents only; auto_truncate where there is such a field", () => {
+  it("a title is sent for documents only; auto_truncate where the field exists (T1505)", () => {
     const titled = { title: "t", task_type: "RETRIEVAL_DOCUMENT", auto_truncate: false }
     expect(batch.sent(asking("a", titled), google)).toStrictEqual({
       body: { requests: [{ ...one, taskType: "RETRIEVAL_DOCUMENT", title: "t" }] },
@@ -129,7 +130,7 @@ describe("requests", () => {
     }
   })
 
-  it("T1506 the form of the answer never goes up", () => {
+  it("encoding_format is not sent upstream (T1506)", () => {
     for (const encoding_format of ["base64", "float", null]) {
       expect(batch.sent(asking("a", { encoding_format }), google)).toStrictEqual({
         body: { requests: [one] },
@@ -142,7 +143,7 @@ describe("requests", () => {
     }
   })
 
-  it("T1514 T911 user and unknown fields are named, labels have a place on predict alone", () => {
+  it("user and unknown fields are listed as ignored; labels are sent to predict alone (T1514, T911)", () => {
     const words = { user: "u", labels: { team: "a" }, surprise: 1, dimensions: null }
     expect(batch.sent(asking("a", words), google)).toStrictEqual({
       body: { requests: [one] },
@@ -164,23 +165,23 @@ describe("requests", () => {
   })
 })
 
-describe("what is wrong with an input", () => {
+describe("malformed embeddings inputs", () => {
   const many = Array.from({ length: 2_049 }, () => "a")
   const rows: ReadonlyArray<readonly [string, unknown, string]> = [
-    ["T1508 an empty text", "", "invalid_value"],
-    ["T1508 no text", [], "invalid_value"],
-    ["T1508 an empty text among others", ["a", ""], "invalid_value"],
-    ["T1508 texts and objects", ["a", { text: "b" }], "invalid_value"],
-    ["T1508 a text and null", ["a", null], "invalid_value"],
-    ["T1508 too many", many, "array_too_long"],
-    ["T1507 tokens", [1, 2], "unsupported_input"],
-    ["T1507 lists of tokens", [[1], [2]], "unsupported_input"],
-    ["T1507 more tokens than texts are taken", Array.from({ length: 4_000 }, (_, at) => at), "unsupported_input"],
-    ["T918 a number", 5, "invalid_type"],
-    ["T918 null", null, "invalid_type"],
-    ["T1513 an object for a model of texts", { text: "a" }, "unsupported_input"]
+    ["an empty text (T1508)", "", "invalid_value"],
+    ["no text (T1508)", [], "invalid_value"],
+    ["an empty text among others (T1508)", ["a", ""], "invalid_value"],
+    ["texts and objects (T1508)", ["a", { text: "b" }], "invalid_value"],
+    ["a text and null (T1508)", ["a", null], "invalid_value"],
+    ["too many (T1508)", many, "array_too_long"],
+    ["tokens (T1507)", [1, 2], "unsupported_input"],
+    ["lists of tokens (T1507)", [[1], [2]], "unsupported_input"],
+    ["more tokens than texts are taken (T1507)", Array.from({ length: 4_000 }, (_, at) => at), "unsupported_input"],
+    ["a number (T918)", 5, "invalid_type"],
+    ["null (T918)", null, "invalid_type"],
+    ["an object for a model of texts (T1513)", { text: "a" }, "unsupported_input"]
   ]
-  it.each(rows)("%s", (_, input, code) => {
+  it.each(rows)("a malformed input is refused: %s", (_, input, code) => {
     for (const [pair, context] of [
       [batch, google],
       [predict, text004],
@@ -190,7 +191,7 @@ describe("what is wrong with an input", () => {
     }
   })
 
-  it("T1508 the most that is taken", () => {
+  it("the largest accepted input passes (T1508)", () => {
     expect(batch.fault(asking(many.slice(1)), google)).toBe(undefined)
   })
 
@@ -201,16 +202,16 @@ describe("what is wrong with an input", () => {
     ["encoding_format", "hex"],
     ["task_type", ""],
     ["task_type", "a b"]
-  ])("B97 %s %s", (param, value) => {
+  ])("a malformed parameter is refused: %s %s (B97)", (param, value) => {
     expect(predict.fault(asking("a", { [param]: value }), text004)).toStrictEqual(["invalid_value", param])
   })
 })
 
-describe("T1513 several media", () => {
+describe("multimodal embeddings (T1513)", () => {
   const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
   const instances = (input: unknown) => predict.sent(asking(input), media).body.instances
 
-  it("objects become instances, in order; words for texts are named", () => {
+  it("objects become instances in order; options for texts are listed as ignored", () => {
     expect(instances([{ text: "a" }, { text: "b", image: { gcs_uri: "gs://bucket/b" } }])).toStrictEqual([
       { text: "a" },
       { text: "b", image: { gcsUri: "gs://bucket/b" } }
@@ -223,7 +224,7 @@ describe("T1513 several media", () => {
     })
   })
 
-  it("every form of an image", () => {
+  it("an image is accepted in every form", () => {
     const image = (value: unknown) => instances({ image: value })[0]?.["image"]
     expect(image({ url: "gs://bucket/a.png", mime_type: "image/png" })).toStrictEqual({
       gcsUri: "gs://bucket/a.png",
@@ -240,7 +241,7 @@ describe("T1513 several media", () => {
     })
   })
 
-  it("a video, and the stretch of it", () => {
+  it("a video is sent with its segment options", () => {
     expect(
       instances({ video: { url: "gs://bucket/v.mp4", start_offset: 0, end_offset: 10, interval: 5 } })
     ).toStrictEqual([
@@ -270,11 +271,11 @@ describe("T1513 several media", () => {
     ["nothing", {}, "invalid_value", "input"],
     ["an empty text", { text: "" }, "invalid_value", "input.text"]
   ]
-  it.each(faults)("%s", (_, input, code, param) => {
+  it.each(faults)("a malformed medium is refused: %s", (_, input, code, param) => {
     expect(predict.fault(asking(input), media)).toStrictEqual([code, param])
   })
 
-  it("the text's vector stands for the input, else the image's, else the video's", () => {
+  it("the main vector is the text's, else the image's, else the video's", () => {
     const all = {
       textEmbedding: [1],
       imageEmbedding: [2],
@@ -293,7 +294,7 @@ describe("T1513 several media", () => {
     })
   })
 
-  it("T1506 every vector takes the form that was asked for", () => {
+  it("every vector has the requested encoding (T1506)", () => {
     const reply = { predictions: [{ textEmbedding: [1], imageEmbedding: [-2], videoEmbeddings: [{ embedding: [1] }] }] }
     expect(predict.answer(reply, media, asking({ text: "a" }, { encoding_format: "base64" })).data).toStrictEqual([
       {
@@ -307,7 +308,7 @@ describe("T1513 several media", () => {
   })
 })
 
-describe("answers", () => {
+describe("embeddings answers", () => {
   const two = asking(["a", "b"])
   const batchReply = { embeddings: [{ values: [0.1, 0.2] }, { values: [0.3, 0.4] }] }
   const predictReply = {
@@ -318,7 +319,7 @@ describe("answers", () => {
     metadata: { billableCharacterCount: 5 }
   }
 
-  it("T1509 T1510 google: vectors by position, tokens where they are told", () => {
+  it("the Gemini API: vectors are assigned by position, tokens are read if sent (T1509, T1510)", () => {
     const data = [{ embedding: [0.1, 0.2] }, { embedding: [0.3, 0.4] }]
     expect(batch.answer(batchReply, google, two)).toStrictEqual(list(data, 0, "gemini-embedding-001", "google"))
     const counted = {
@@ -333,7 +334,7 @@ describe("answers", () => {
     }
   })
 
-  it("T1510 T1511 vertex: token counts add up, a cut input is marked", () => {
+  it("Vertex AI: token counts are summed, a truncated input is marked (T1510, T1511)", () => {
     expect(predict.answer(predictReply, text004, two)).toStrictEqual(
       list([{ embedding: [0.1] }, { embedding: [0.2], truncated: true }], 7, "text-embedding-004")
     )
@@ -350,7 +351,7 @@ describe("answers", () => {
     ])
   })
 
-  it("T1506 base64 of little-endian 32-bit floats", () => {
+  it("base64 vectors are little-endian 32-bit floats (T1506)", () => {
     const asked = asking(["a", "b"], { encoding_format: "base64" })
     const of = (...values: ReadonlyArray<number>) => Buffer.from(Float32Array.from(values).buffer).toString("base64")
     expect(batch.answer(batchReply, google, asked).data.map((item) => item.embedding)).toStrictEqual([
@@ -366,13 +367,13 @@ describe("answers", () => {
     )
   })
 
-  it("L13 a vector is not copied", () => {
+  it("embeddings: does not copy the vector (L13)", () => {
     const values = [0.1, 0.2]
     const answer = Result.getOrThrow(embeddingsToBatch.response({ embeddings: [{ values }] }, google, asking("a")))
     expect(answer.data[0]?.embedding).toBe(values)
   })
 
-  it("T1512 T2312 another number of vectors than inputs, or none in one of them", () => {
+  it("a wrong number of vectors, or a missing vector, fails (T1512, T2312)", () => {
     const bad = (found: number) => ({
       _tag: "BadReply",
       kind: "no_content",
@@ -393,13 +394,13 @@ describe("answers", () => {
     )
   })
 
-  it("a self-deployed model may answer bare vectors", () => {
+  it("bare vectors of a self-deployed model are read", () => {
     expect(
       predict.answer({ predictions: [[0.1, 0.2], [0.3]] }, vertex("1234", { family: "predict" }), two)
     ).toStrictEqual(list([{ embedding: [0.1, 0.2] }, { embedding: [0.3] }], 0, "1234"))
   })
 
-  it("L10 L11 strict: OpenAI's fields alone, whatever else came", () => {
+  it("strict output has OpenAI's fields alone (L10, L11)", () => {
     const full = predict.answer(
       { predictions: [{ textEmbedding: [1], imageEmbedding: [2], surprise: true }], model: "x" },
       media,
@@ -417,11 +418,11 @@ describe("answers", () => {
   })
 })
 
-describe("T2009 an OpenAI-compatible endpoint", () => {
+describe("embeddings on OpenAI-compatible endpoints (T2009)", () => {
   const server = chatContext("1234", { kind: "vertex-ai", family: "openai" })
   const openAi = drive(embeddingsToOpenAi)
 
-  it("T2002 T1506 the request passes whole but for the form of the answer and what is ours", () => {
+  it("the request passes whole except for encoding_format and the gateway's own fields (T2002, T1506)", () => {
     expect(openAi.sent(asking(["a"], { dimensions: 4, user: "u", priority: 1, labels: null }), server)).toStrictEqual({
       body: { model: "1234", dimensions: 4, user: "u", priority: 1, input: ["a"] },
       ignored: []
@@ -433,13 +434,13 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
     })
   })
 
-  it("T1507 T1508 inputs are checked as everywhere", () => {
+  it("inputs are checked as for every upstream (T1507, T1508)", () => {
     expect(openAi.fault(asking([[1]]), server)).toStrictEqual(["unsupported_input", "input"])
     expect(openAi.fault(asking({ text: "a" }), server)).toStrictEqual(["unsupported_input", "input"])
   })
 
   const two = asking(["a", "b"])
-  it("T1509 L14 vectors go where their index says, else where they stand", () => {
+  it("vectors are assigned by index, else by position (T1509, L14)", () => {
     const data = [{ embedding: [1] }, { embedding: [2] }]
     const reply = (...items: ReadonlyArray<object>) => ({
       object: "list",
@@ -459,7 +460,7 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
     ).toBe("AACAPw==")
   })
 
-  it("T2010 T2012 refusals say what to set", () => {
+  it("endpoint errors name the setting to change (T2010, T2012)", () => {
     const fail = (status: number, error: object) =>
       embeddingsToOpenAi.failure(status, {}, { error: { ...error } }, "stored")
     expect(fail(404, { message: "The model `1234` does not exist.", code: "model_not_found" })).toStrictEqual({
@@ -485,7 +486,7 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
     }
   })
 
-  it("T1512 an index that names no input", () => {
+  it("an index without an input fails (T1512)", () => {
     for (const index of [2, -1, 0.5, 1e9]) {
       expect(
         openAi.reason(
@@ -520,7 +521,7 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
   })
 })
 
-describe("table 11", () => {
+describe("embedding operations (table 11)", () => {
   const rows: ReadonlyArray<readonly [string, ContextOptions, string, number]> = [
     ["text-embedding-004", { kind: "vertex-ai" }, "predict", 250],
     ["text-embedding-005", { kind: "vertex-ai" }, "predict", 250],
@@ -538,7 +539,7 @@ describe("table 11", () => {
     ["gemini-embedding-001", {}, "batchEmbedContents", 100],
     ["gemini-embedding-2", {}, "batchEmbedContents", 100]
   ]
-  it.each(rows)("%s %o", (model, options, operation, inputsPerCall) => {
+  it.each(rows)("the operation of a model: %s %o", (model, options, operation, inputsPerCall) => {
     expect(embeddingModel(chatContext(model, options).target)).toStrictEqual({
       operation,
       inputsPerCall,
@@ -546,7 +547,7 @@ describe("table 11", () => {
     })
   })
 
-  it("is not offered", () => {
+  it("a model without embeddings has no operation", () => {
     expect(embeddingModel(chatContext("multimodalembedding@001").target)).toBe(undefined)
     expect(embeddingModel(chatContext("meta/llama", { kind: "vertex-ai", family: "openai" }).target, false)).toBe(
       undefined
@@ -556,10 +557,10 @@ describe("table 11", () => {
   })
 })
 
-describe("cut and joined", () => {
+describe("splitting and joining embeddings", () => {
   const inputs = fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 40 })
 
-  it("L14 T1502 calls hold all inputs in order, none more than it takes, and all other parameters", () => {
+  it("the calls contain all inputs in order within their bound, and all other parameters (L14, T1502)", () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 1, max: 12 }), (input, most) => {
         const calls = Result.getOrThrow(cutEmbeddings(deepFreeze(asking(input, { dimensions: 8 })), most))
@@ -576,14 +577,14 @@ describe("cut and joined", () => {
     ])
   })
 
-  it("a fault of any part is found before anything is cut", () => {
+  it("a fault in any part is found before splitting", () => {
     const [fault] = [cutEmbeddings(asking(["a", "b", ""]), 1)]
     expect(Result.isFailure(fault) ? fault.failure.message : undefined).toBe(
       "input[2] is empty; leave it out or send a text."
     )
   })
 
-  it("L14 T1509 answers of the parts are the answer of the whole", () => {
+  it("the joined answers equal the answer of the whole (L14, T1509)", () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 1, max: 12 }), (input, most) => {
         const reply = (texts: ReadonlyArray<string>) => ({

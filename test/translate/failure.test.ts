@@ -1,10 +1,11 @@
-// Refused calls: table 14, the special texts of section 23, and law L24.
+// Tests error responses of Google: table 14, the special texts of section 23, and law L24.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
 import { Reason } from "../../src/domain/ProviderError.ts"
-import { failureFromGoogle, failureInside } from "../../src/translate/shared/google/googleFailure.ts"
+import { failureFromGoogle, googleFailureInside } from "../../src/translate/shared/google/googleFailure.ts"
 
 const fail = (
   status: number,
@@ -17,7 +18,7 @@ const google = (message: string, details: ReadonlyArray<Json> = [], status = "X"
 })
 const info = (reason: string) => ({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason })
 
-describe("table 14", () => {
+describe("Google error statuses (table 14)", () => {
   const message = "m"
   const rows: ReadonlyArray<readonly [number, object]> = [
     [100, { _tag: "BadReply", kind: "unreadable", message }],
@@ -45,14 +46,14 @@ describe("table 14", () => {
     [599, { _tag: "Internal", status: 599, message }]
   ]
   for (const [status, reason] of rows) it(`${status}`, () => expect(fail(status)).toStrictEqual(reason))
-  it("400 FAILED_PRECONDITION", () => {
+  it("a 400 FAILED_PRECONDITION maps to its reason", () => {
     expect(fail(400, google("m", [], "FAILED_PRECONDITION"))).toStrictEqual({
       _tag: "InvalidRequest",
       code: "upstream_failed_precondition",
       message
     })
   })
-  it("T2014 403 that names the missing permission", () => {
+  it("a 403 names the missing permission (T2014)", () => {
     const text =
       "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us/x' (or it may not exist)."
     expect(fail(403, google(text))).toStrictEqual({
@@ -62,7 +63,7 @@ describe("table 14", () => {
         "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
     })
   })
-  it("a stored credential", () =>
+  it("a refused stored credential blames no caller", () =>
     expect(fail(401, google("m"), {}, "stored")).toStrictEqual({
       _tag: "CredentialsRejected",
       origin: "stored",
@@ -70,7 +71,7 @@ describe("table 14", () => {
     }))
 })
 
-describe("T2301 every form of body", () => {
+describe("Google error bodies (T2301)", () => {
   const forms: ReadonlyArray<readonly [string, Json | string, string]> = [
     ["object", google("why"), "why"],
     ["array of one", [google("why")], "why"],
@@ -88,17 +89,16 @@ describe("T2301 every form of body", () => {
     ["empty message", google(""), "upstream returned 502 (text/html)"]
   ]
   for (const [name, body, message] of forms) {
-    it(name, () =>
+    it(`an error body is read: ${name}`, () =>
       expect(fail(502, body, { "content-type": "text/html; charset=UTF-8" })).toStrictEqual({
         _tag: "Internal",
         status: 502,
         message
-      })
-    )
+      }))
   }
-  it("without a content type the status alone is told", () =>
+  it("an error without a content type is mapped by its status", () =>
     expect(fail(500, "x").message).toBe("upstream returned 500"))
-  it("a code in words is kept, other text is no code", () => {
+  it("a textual code is kept, other text is not a code", () => {
     expect(fail(500, { error: { message: "m", code: "boom" } })).toStrictEqual({
       _tag: "Internal",
       status: 500,
@@ -111,7 +111,7 @@ describe("T2301 every form of body", () => {
       message: "m"
     })
   })
-  it("T2008 the parameter at fault is kept, made fit to be shown", () => {
+  it("the param at fault is kept, cleaned for output (T2008)", () => {
     expect(fail(400, { error: { message: "m", param: "messages[0].role" } })).toStrictEqual({
       _tag: "InvalidRequest",
       message: "m",
@@ -124,26 +124,26 @@ describe("T2301 every form of body", () => {
     })
     expect(fail(400, { error: { message: "m", param: null } })).toStrictEqual({ _tag: "InvalidRequest", message: "m" })
   })
-  it("T1209 T1318 inside a 200 the status is the error's own code, else its word", () => {
-    expect(failureInside({ code: 429, message: "m" })._tag).toBe("RateLimited")
-    expect(failureInside({ status: "UNAVAILABLE", message: "m" })._tag).toBe("Overloaded")
-    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({
+  it("inside a 200 the error's code decides the status, else its word (T1209, T1318)", () => {
+    expect(googleFailureInside({ code: 429, message: "m" })._tag).toBe("RateLimited")
+    expect(googleFailureInside({ status: "UNAVAILABLE", message: "m" })._tag).toBe("Overloaded")
+    expect(googleFailureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({
       _tag: "Overloaded",
       code: "upstream_overloaded",
       message: "m"
     })
-    expect(failureInside({ code: 401, message: "m" })).toStrictEqual({
+    expect(googleFailureInside({ code: 401, message: "m" })).toStrictEqual({
       _tag: "CredentialsRejected",
       origin: "stored",
       message: "m"
     })
-    expect(failureInside("odd")).toStrictEqual({ _tag: "Internal", status: 500, message: "odd" })
-    expect(failureInside({ code: "tool_use_failed", status_code: 422, message: "m" })).toStrictEqual({
+    expect(googleFailureInside("odd")).toStrictEqual({ _tag: "Internal", status: 500, message: "odd" })
+    expect(googleFailureInside({ code: "tool_use_failed", status_code: 422, message: "m" })).toStrictEqual({
       _tag: "InvalidRequest",
       message: "m",
       upstreamCode: "tool_use_failed"
     })
-    expect(failureInside({ code: 200 })).toStrictEqual({
+    expect(googleFailureInside({ code: 200 })).toStrictEqual({
       _tag: "Internal",
       status: 500,
       message: "upstream returned 500"
@@ -151,29 +151,29 @@ describe("T2301 every form of body", () => {
   })
 })
 
-describe("T2303 T2304 how long to wait", () => {
+describe("retry delays (T2303, T2304)", () => {
   const delay = (retryDelay: string) =>
     google("m", [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }])
   const millis = (body: Json, headers: Record<string, string> = {}) => {
     const reason = fail(429, body, headers)
     return reason._tag === "RateLimited" ? reason.retryAfterMillis : reason._tag
   }
-  it("retryDelay in seconds, with fractions", () => {
+  it("retryDelay is read in seconds with fractions", () => {
     expect([millis(delay("36s")), millis(delay("34.4s")), millis(delay("0.000000001s"))]).toEqual([36_000, 34_400, 1])
   })
-  it("the headers win", () => {
+  it("headers take precedence over retryDelay", () => {
     expect(millis(delay("36s"), { "retry-after": "7" })).toBe(7_000)
     expect(millis(delay("36s"), { "retry-after": "7", "retry-after-ms": "6500.5" })).toBe(6_501)
     expect(
       millis(delay("36s"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT", date: "Sat, 21 Nov 2026 14:00:00 GMT" })
     ).toBe(30_000)
   })
-  it("nothing is invented, and nonsense is nothing", () => {
+  it("missing or malformed delays give none", () => {
     for (const text of ["", "-1s", "soon", "1e9s", "NaN"]) expect(millis(delay(text))).toBe(undefined)
     expect(millis(google("m"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT" })).toBe(undefined)
     expect(millis(delay("999999999s"))).toBe(86_400_000)
   })
-  it("503 carries it too", () => {
+  it("a 503 carries its delay", () => {
     expect(fail(503, google("m"), { "retry-after": "2" })).toStrictEqual({
       _tag: "Overloaded",
       code: "upstream_unavailable",
@@ -186,7 +186,7 @@ describe("T2303 T2304 how long to wait", () => {
       { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [violation] },
       { retryDelay: "3s" }
     ])
-  it("a day's quota or a limit of zero is no rate limit", () => {
+  it("a daily quota or a limit of zero is not a rate limit", () => {
     const quotaId = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
     expect(fail(429, quota({ quotaId }))).toStrictEqual({
       _tag: "QuotaExhausted",
@@ -202,8 +202,8 @@ describe("T2303 T2304 how long to wait", () => {
   })
 })
 
-describe("special texts", () => {
-  it("T2010 T2015 endpoints of every dialect: a host of its own, not up yet", () => {
+describe("Google error texts", () => {
+  it("endpoint errors of every dialect: dedicated host, not ready (T2010, T2015)", () => {
     expect(
       fail(
         400,
@@ -226,7 +226,7 @@ describe("special texts", () => {
       retryAfterMillis: 2_000
     })
   })
-  it("T2305 the field of the first violation is the param", () => {
+  it("the field of the first violation becomes param (T2305)", () => {
     const body = google("m", [
       {
         "@type": "type.googleapis.com/google.rpc.BadRequest",
@@ -235,7 +235,7 @@ describe("special texts", () => {
     ])
     expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "contents[0].parts" })
   })
-  it("T2306 the prompt is too long", () => {
+  it("a context text maps to a context length error (T2306)", () => {
     for (const text of [
       "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).",
       "prompt is too long: 210000 tokens > 200000 maximum"
@@ -243,7 +243,7 @@ describe("special texts", () => {
       expect(fail(400, google(text))).toStrictEqual({ _tag: "ContextTooLong", message: text })
     }
   })
-  it("T2307 a bad key is 400 there and a refusal here", () => {
+  it("a bad API key is a 400 of Google and an authentication error here (T2307)", () => {
     expect(fail(400, google("no", [info("API_KEY_INVALID")]), {}, "stored")).toStrictEqual({
       _tag: "CredentialsRejected",
       origin: "stored",
@@ -251,14 +251,14 @@ describe("special texts", () => {
     })
     expect(fail(400, google("API key not valid. Please pass a valid API key."))._tag).toBe("CredentialsRejected")
   })
-  it("T2308 an API key where a token is wanted", () => {
+  it("an API key in place of a token maps to a hint (T2308)", () => {
     for (const reason of ["ACCESS_TOKEN_TYPE_UNSUPPORTED", "CREDENTIALS_MISSING"]) {
       expect(fail(401, google("no", [info(reason)])).message).toBe(
         "no vertex-ai takes an OAuth access token; API keys work in express mode only."
       )
     }
   })
-  it("T2309 tool mixes", () => {
+  it("mixed tool errors map to a hint (T2309)", () => {
     const texts = [
       "Multiple tools are supported only when they are all search tools.",
       "tools[0].tool_type: one_of 'tool_type' has more than one initialized field: a, b",
@@ -272,7 +272,7 @@ describe("special texts", () => {
       })
     }
   })
-  it("T618 signatures", () => {
+  it("signature errors map to a hint (T618)", () => {
     const texts = [
       "Function call is missing a thought_signature in functionCall parts.",
       "Corrupted thought signature.",
@@ -285,7 +285,7 @@ describe("special texts", () => {
       })
     }
   })
-  it("T107 prefill, T224 T226 sizes", () => {
+  it("prefill and size errors map to hints (T107, T224, T226)", () => {
     expect(fail(400, google("Please ensure that single turn requests end with a user role.")).message).toBe(
       "Please ensure that single turn requests end with a user role. This model takes no assistant prefill."
     )
@@ -294,7 +294,7 @@ describe("special texts", () => {
       message: "Request payload size exceeds the limit: 20971520 bytes. Use gs:// or the Files API for large media."
     })
   })
-  it("T2109 a model that is not in that location", () => {
+  it("a model missing in the location maps to a hint (T2109)", () => {
     expect(
       fail(
         404,
@@ -307,9 +307,9 @@ describe("special texts", () => {
   })
 })
 
-describe("L24 total", () => {
+describe("error mapping is total (L24)", () => {
   const isReason = Schema.is(Reason)
-  it("any status, any body, any headers", () => {
+  it("any status, body and headers map to a reason", () => {
     const error = fc.record({
       error: fc.record(
         { code: fc.anything(), message: fc.anything(), status: fc.anything(), details: fc.anything() },

@@ -1,8 +1,9 @@
-// Sampling, thinking, structured output, images and speech by rule id, with exact bodies checked against the published schema.
+// Tests Gemini sampling, thinking, structured output, images and speech, with bodies checked against the schema.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schema/schemaCopies.ts"
 import { generationConfig } from "../../src/translate/chat-to-gemini/generationConfig.ts"
 import { googleFields } from "../../src/translate/chat-to-gemini/googleFields.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
@@ -44,8 +45,8 @@ const refused = (words: Words, model = "gemini-2.5-flash") => {
 }
 const vertex: ContextOptions = { kind: "vertex-ai" }
 
-describe("sampling and limits", () => {
-  it("T901 stop", () => {
+describe("Gemini sampling and limits", () => {
+  it("stop sequences are sent as a list (T901)", () => {
     expect(config({ stop: "END" })).toStrictEqual({ stopSequences: ["END"] })
     expect(config({ stop: ["a", "b"] })).toStrictEqual({ stopSequences: ["a", "b"] })
     expect(config({ stop: Array.from({ length: 16 }, (_, n) => `s${n}`) })).toStrictEqual({
@@ -57,7 +58,7 @@ describe("sampling and limits", () => {
       expect(refused({ stop })).toStrictEqual(["stop", "invalid_value"])
     }
   })
-  it("T902 B74 B75 max tokens", () => {
+  it("the newer max tokens parameter takes precedence (T902, B74, B75)", () => {
     expect(config({ max_tokens: 10 })).toStrictEqual({ maxOutputTokens: 10 })
     expect(all({ max_tokens: 10, max_completion_tokens: 20 })).toStrictEqual({
       config: { maxOutputTokens: 20 },
@@ -70,38 +71,45 @@ describe("sampling and limits", () => {
       expect(refused({ max_completion_tokens: value })).toStrictEqual(["max_completion_tokens", "invalid_value"])
     }
   })
-  it("T903 B78 n", () => {
+  it("n becomes candidateCount (T903, B78)", () => {
     expect(config({ n: 1 })).toStrictEqual({})
     expect(config({ n: 8 })).toStrictEqual({ candidateCount: 8 })
     for (const n of [0, 9, 1.5, -1]) expect(refused({ n })).toStrictEqual(["n", "invalid_value"])
   })
-  it("T904 T907 penalties and sampling", () => {
+  it("penalties and sampling parameters are sent (T904, T907)", () => {
     expect(
-      config({ temperature: 0, top_p: 0.5, top_k: 40, presence_penalty: -1, frequency_penalty: 0.25 })
+      config(
+        { temperature: 0, top_p: 0.5, top_k: 40, presence_penalty: -1, frequency_penalty: 0.25 },
+        "gemini-2.5-flash",
+        vertex
+      )
     ).toStrictEqual({ temperature: 0, topP: 0.5, topK: 40, presencePenalty: -1, frequencyPenalty: 0.25 })
     expect(config({ temperature: 99 })).toStrictEqual({ temperature: 99 })
     expect(refused({ temperature: Infinity })).toStrictEqual(["temperature", "invalid_value"])
     expect(refused({ top_k: 1.5 })).toStrictEqual(["top_k", "invalid_value"])
   })
-  it("T905 seed", () => {
+  it("seed is sent within its bounds (T905)", () => {
     for (const seed of [0, -(2 ** 31), 2 ** 31 - 1]) expect(config({ seed })).toStrictEqual({ seed })
     for (const seed of [2 ** 31, -(2 ** 31) - 1, 0.5])
       expect(refused({ seed })).toStrictEqual(["seed", "invalid_value"])
   })
-  it("T906 B80 logprobs", () => {
-    expect(config({ logprobs: true, top_logprobs: 5 })).toStrictEqual({ responseLogprobs: true, logprobs: 5 })
+  it("logprobs and top_logprobs are sent (T906, B80)", () => {
+    expect(config({ logprobs: true, top_logprobs: 5 }, "gemini-2.5-flash", vertex)).toStrictEqual({
+      responseLogprobs: true,
+      logprobs: 5
+    })
     expect(config({ logprobs: false })).toStrictEqual({})
     for (const top_logprobs of [21, -1, 0.5])
       expect(refused({ top_logprobs })).toStrictEqual(["top_logprobs", "invalid_value"])
     expect(refused({ logit_bias: { "50256": "x" } })).toStrictEqual(["logit_bias", "invalid_value"])
   })
-  it("T908 T920 nothing is added", () => {
+  it("a bare request has no generationConfig (T908, T920)", () => {
     expect(config({})).toStrictEqual({})
     expect(
       config({ temperature: null, top_p: null, n: null, seed: null, modalities: null, thinking: null })
     ).toStrictEqual({})
   })
-  it("T216 media resolution", () => {
+  it("media resolution is sent in Google's spelling (T216)", () => {
     expect(config({ media_resolution: "low" })).toStrictEqual({ mediaResolution: "MEDIA_RESOLUTION_LOW" })
     expect(config({ media_resolution: "MEDIA_RESOLUTION_HIGH" })).toStrictEqual({
       mediaResolution: "MEDIA_RESOLUTION_HIGH"
@@ -113,7 +121,7 @@ describe("sampling and limits", () => {
 const thinks = (words: Words, model?: string, options?: ContextOptions) =>
   config(words, model, options)["thinkingConfig"]
 
-describe("thinking", () => {
+describe("Gemini thinking", () => {
   it.each([
     ["none", { thinkingBudget: 0, includeThoughts: false }],
     ["minimal", { thinkingBudget: 1024, includeThoughts: true }],
@@ -122,17 +130,17 @@ describe("thinking", () => {
     ["high", { thinkingBudget: 24_576, includeThoughts: true }],
     ["xhigh", { thinkingBudget: 24_576, includeThoughts: true }],
     ["max", { thinkingBudget: 24_576, includeThoughts: true }]
-  ])("T703 T705 T706 T709 effort %s on 2.5", (reasoning_effort, expected) => {
+  ])("effort %s on 2.5 becomes a budget (T703, T705, T706, T709)", (reasoning_effort, expected) => {
     expect(thinks({ reasoning_effort })).toStrictEqual(expected)
     expect(thinks({ reasoning_effort }, "gemini-2.5-flash", vertex)).toStrictEqual(expected)
   })
   it.each([
     ["gemini-3-flash-preview", ["MINIMAL", "LOW", "MEDIUM", "HIGH", "MINIMAL"]],
-    ["gemini-3-pro-preview", ["LOW", "LOW", "HIGH", "HIGH", "LOW"]],
+    ["gemini-3-pro-preview", ["LOW", "LOW", "LOW", "HIGH", "LOW"]],
     ["gemini-3.1-pro-preview", ["LOW", "LOW", "MEDIUM", "HIGH", "LOW"]],
     ["gemini-3.7-flash", ["LOW", "LOW", "MEDIUM", "HIGH", "LOW"]],
-    ["gemini-9", ["MINIMAL", "LOW", "MEDIUM", "HIGH", "LOW"]]
-  ])("T704 T710 levels of %s", (model, [minimal, low, medium, high, none]) => {
+    ["gemini-9", ["LOW", "LOW", "MEDIUM", "HIGH", "LOW"]]
+  ])("effort on %s becomes a level (T704, T710)", (model, [minimal, low, medium, high, none]) => {
     const levels = Object.entries({ minimal, low, medium, high, xhigh: high, max: high })
     for (const [reasoning_effort, thinkingLevel] of levels) {
       expect(thinks({ reasoning_effort }, model)).toStrictEqual({ thinkingLevel, includeThoughts: true })
@@ -147,7 +155,7 @@ describe("thinking", () => {
       expect(thinks(words, model, vertex)).toStrictEqual(off)
     }
   })
-  it("T705 B81 other efforts", () => {
+  it("other efforts are refused (T705, B81)", () => {
     for (const reasoning_effort of ["extreme", 3, "", "HIGH"]) {
       expect(refused({ reasoning_effort })).toStrictEqual(["reasoning_effort", "invalid_value"])
     }
@@ -156,7 +164,7 @@ describe("thinking", () => {
       "reasoning_effort must be one of: none, minimal, low, medium, high, xhigh, max."
     )
   })
-  it("T702 B83 precedence: verbatim, thinking, effort; losers are named", () => {
+  it("precedence is verbatim config, thinking, effort; the others are reported (T702, B83)", () => {
     const verbatim = { extra_body: { google: { thinking_config: { thinking_budget: 7, include_thoughts: true } } } }
     const thinking = { type: "enabled", budget_tokens: 2000 }
     expect(all({ ...verbatim, thinking, reasoning_effort: "low" })).toStrictEqual({
@@ -173,7 +181,7 @@ describe("thinking", () => {
       thinkingLevel: "low"
     })
   })
-  it("T701 a budget and a level together are refused", () => {
+  it("a budget and a level together are refused (T701)", () => {
     expect(refused({ google: { thinking_config: { thinking_budget: 1, thinking_level: "LOW" } } })).toStrictEqual([
       "google.thinking_config",
       "invalid_value"
@@ -183,11 +191,11 @@ describe("thinking", () => {
       "invalid_type"
     ])
   })
-  it("T706 nothing asked, nothing sent", () => {
+  it("a request without thinking options sends none (T706)", () => {
     for (const model of ["gemini-2.5-flash", "gemini-3-pro-preview", "gemini-2.0-flash"])
       expect(thinks({}, model)).toBe(undefined)
   })
-  it("T707 budgets: clamped on 2.5, as they are on 3", () => {
+  it("budgets are clamped on 2.5 and unchanged on 3 (T707)", () => {
     const budget = (budget_tokens: number, model: string) =>
       thinks({ thinking: { type: "enabled", budget_tokens } }, model)
     const tokens = (thinkingBudget: number) => ({ thinkingBudget, includeThoughts: true })
@@ -198,14 +206,14 @@ describe("thinking", () => {
     expect(budget(1, "gemini-2.5-flash-lite")).toStrictEqual(tokens(512))
     expect(budget(99_999, "gemini-3-pro-preview")).toStrictEqual(tokens(99_999))
   })
-  it("T708 thinking without an amount", () => {
+  it("thinking without an amount includes thoughts only (T708)", () => {
     for (const thinking of [{ type: "enabled" }, { type: "adaptive" }, { type: "enabled", budget_tokens: null }]) {
       for (const model of ["gemini-2.5-flash", "gemini-3-pro-preview", "gemini-3-pro-image-preview"]) {
         expect(thinks({ thinking }, model)).toStrictEqual({ includeThoughts: true })
       }
     }
   })
-  it("T709 switching off on 2.5", () => {
+  it("thinking can be switched off on 2.5 (T709)", () => {
     for (const words of [
       { reasoning_effort: "none" },
       { thinking: { type: "disabled" } },
@@ -217,7 +225,7 @@ describe("thinking", () => {
       expect(thinks(words, "1234567", { tuned: true })).toStrictEqual({ thinkingBudget: 0, includeThoughts: false })
     }
   })
-  it("T711 B82 the dynamic budget, and what is no budget", () => {
+  it("the dynamic budget is accepted, malformed budgets are refused (T711, B82)", () => {
     const thinking = { type: "enabled", budget_tokens: -1 }
     expect(thinks({ thinking })).toStrictEqual({ thinkingBudget: -1, includeThoughts: true })
     expect(thinks({ thinking }, "gemini-3-pro-preview")).toStrictEqual({ includeThoughts: true })
@@ -230,7 +238,7 @@ describe("thinking", () => {
     expect(refused({ thinking: { type: "sometimes" } })).toStrictEqual(["thinking.type", "invalid_value"])
   })
   it.each(["gemini-1.5-pro", "gemini-2.0-flash", "gemma-3-27b-it", "gemini-2.5-flash-image"])(
-    "T712 %s does not think",
+    "models without thinking get no config: %s (T712)",
     (model) => {
       const silent = (words: Words) => all(words, model)
       const out = (unused: ReadonlyArray<string>) => ({ config: {}, systemText: undefined, unused })
@@ -243,7 +251,7 @@ describe("thinking", () => {
       )
     }
   )
-  it("T713 gemini-3-pro-image takes budgets", () => {
+  it("gemini-3-pro-image accepts budgets (T713)", () => {
     const model = "gemini-3-pro-image-preview"
     expect(thinks({ reasoning_effort: "high" }, model)).toStrictEqual({ thinkingBudget: 24_576, includeThoughts: true })
     expect(thinks({ reasoning_effort: "none" }, model)).toStrictEqual({ includeThoughts: false })
@@ -253,7 +261,7 @@ describe("thinking", () => {
     })
     expect(thinks({ thinking: { type: "enabled", budget_tokens: -1 } }, model)).toStrictEqual({ includeThoughts: true })
   })
-  it("L21 one knob, none for models without, no thoughts when off", () => {
+  it("thinkingConfig has one control, none for models without thinking, and no thoughts when off (L21)", () => {
     const models = [
       "gemini-1.5-pro",
       "gemini-2.0-flash",
@@ -305,8 +313,8 @@ const upper = {
 }
 const formatted = (named: object): Words => ({ response_format: { type: "json_schema", json_schema: named } })
 
-describe("structured output", () => {
-  it("T801 T804 T806 the schema under the field the model reads", () => {
+describe("Gemini structured output", () => {
+  it("the schema goes under the field the model reads (T801, T804, T806)", () => {
     const words = formatted({ name: "answer", description: "d", strict: true, schema })
     const json = {
       responseMimeType: "application/json",
@@ -323,11 +331,11 @@ describe("structured output", () => {
       expect(config(words, "12345", { ...options, tuned: true })).toStrictEqual(subset)
     }
   })
-  it("T802 json_object and text", () => {
+  it("json_object and text set the MIME type (T802)", () => {
     expect(config({ response_format: { type: "json_object" } })).toStrictEqual({ responseMimeType: "application/json" })
     expect(config({ response_format: { type: "text" } })).toStrictEqual({})
   })
-  it("T805 a reference at the root is resolved, anyOf is kept", () => {
+  it("a root reference is resolved, anyOf is kept (T805)", () => {
     const root = { $ref: "#/$defs/A", $defs: { A: schema } }
     expect(config(formatted({ schema: root }))).toStrictEqual({
       responseMimeType: "application/json",
@@ -343,11 +351,11 @@ describe("structured output", () => {
       responseJsonSchema: either
     })
   })
-  it("T806 what the schema says itself stays", () => {
+  it("the schema's own title and description stay (T806)", () => {
     const own = { title: "T", description: "D", ...schema }
     expect(config(formatted({ name: "n", description: "d", schema: own }))["responseJsonSchema"]).toStrictEqual(own)
   })
-  it("T806 T310 vertex takes nothing beside anyOf", () => {
+  it("Vertex AI gets nothing next to anyOf (T806, T310)", () => {
     const either = { anyOf: [{ type: "object", properties: { a: { type: "string" } } }, { type: "string" }] }
     expect(
       config(formatted({ name: "n", schema: either }), "gemini-2.0-flash", vertex)["responseSchema"]
@@ -355,13 +363,13 @@ describe("structured output", () => {
       anyOf: [{ type: "OBJECT", properties: { a: { type: "STRING" } }, propertyOrdering: ["a"] }, { type: "STRING" }]
     })
   })
-  it("T807 one of some words", () => {
+  it("an enum of strings is sent as a bare word format (T807)", () => {
     const words = formatted({ name: "n", schema: { type: "string", enum: ["yes", "no", "yes"], description: "d" } })
     const out = { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["yes", "no"] } }
     expect(config(words)).toStrictEqual(out)
     expect(config(words, "gemini-2.0-flash", vertex)).toStrictEqual(out)
   })
-  it("T808 models without a schema field get it as text", () => {
+  it("models without a schema field get the schema as text (T808)", () => {
     const systemText = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
     expect(all(formatted({ schema }), "gemini-1.5-pro")).toStrictEqual({
       config: { responseMimeType: "application/json" },
@@ -370,7 +378,7 @@ describe("structured output", () => {
     })
     expect(all(formatted({ schema }), "gemma-3-27b-it")).toStrictEqual({ config: {}, systemText, unused: [] })
   })
-  it("T810 B89 formats that are none", () => {
+  it("malformed formats are refused (T810, B89)", () => {
     const path = "response_format.json_schema.schema"
     expect(refused({ response_format: {} })).toStrictEqual(["response_format.type", "invalid_value"])
     expect(refused({ response_format: { type: "xml" } })).toStrictEqual(["response_format.type", "invalid_value"])
@@ -385,8 +393,8 @@ describe("structured output", () => {
   })
 })
 
-describe("images and speech", () => {
-  it("T915 B84 modalities", () => {
+describe("Gemini images and speech", () => {
+  it("modalities are sent (T915, B84)", () => {
     expect(config({ modalities: ["text", "image"] })).toStrictEqual({ responseModalities: ["TEXT", "IMAGE"] })
     expect(config({ modalities: ["image", "text"] }, "gemini-2.5-flash-image", vertex)).toStrictEqual({
       responseModalities: ["IMAGE", "TEXT"]
@@ -396,7 +404,7 @@ describe("images and speech", () => {
       expect(refused({ modalities })).toStrictEqual(["modalities", "invalid_value"])
     }
   })
-  it("T916 B85 image configuration", () => {
+  it("image configuration is sent (T916, B85)", () => {
     const image_config = { aspect_ratio: "16:9", image_size: "2K", person_generation: "ALLOW_ADULT" }
     expect(all({ image_config }, "gemini-2.5-flash-image", vertex)).toStrictEqual({
       config: { imageConfig: { aspectRatio: "16:9", imageSize: "2K", personGeneration: "ALLOW_ADULT" } },
@@ -412,7 +420,7 @@ describe("images and speech", () => {
     expect(refused({ image_config: { aspect_ratio: 1 } })).toStrictEqual(["image_config.aspect_ratio", "invalid_type"])
     expect(refused({ image_config: { image_size: 1024 } })).toStrictEqual(["image_config.image_size", "invalid_type"])
   })
-  it("T1407 speech", () => {
+  it("speech configuration is sent (T1407)", () => {
     const spoken = {
       responseModalities: ["AUDIO"],
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } }

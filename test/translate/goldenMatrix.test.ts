@@ -1,5 +1,5 @@
-// The same chat requests through every pair, each on one page of test/fixtures/matrix: what every provider would get.
-// It must not know the rules: with UPDATE_MATRIX=1 it writes the pages again, and the diff shows what a changed rule does.
+// Tests the bodies of the same chat requests for every pair against the pages of test/fixtures/matrix.
+// Must not depend on rules: UPDATE_MATRIX=1 writes the pages again, and their diff shows the effect of a changed rule.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -14,7 +14,7 @@ const pages = readdirSync(folder)
 const matrix = openMatrix()
 afterAll(() => matrix.dispose())
 
-/** The published schema of the bodies of a pair. chat-to-openai passes what the client wrote, so that its bodies are as valid as the request. */
+/** The published schema of a pair's bodies. chat-to-openai passes the client's fields, so its bodies are as valid as the request. */
 const oracles: Readonly<Record<string, readonly [file: string, entry: string]>> = {
   "chat-to-gemini on google": ["google-generativelanguage-v1beta.schema.json", "GenerateContentRequest"],
   "chat-to-gemini on vertex-ai": ["google-aiplatform-v1.schema.json", "GenerateContentRequest"],
@@ -27,14 +27,14 @@ if (sharedDir() === undefined) loudlySkipped("the golden matrix against the publ
 describe.each(pages)("golden matrix: %s", (name) => {
   const path = join(folder, name)
 
-  it("shows what every pair sends", async () => {
+  it("a page shows the bodies of every pair", async () => {
     const request = readCase(readFileSync(path, "utf8"))
     const page = pageOf(request, await sendCase(matrix, request))
     if (process.env["UPDATE_MATRIX"] === "1") writeFileSync(path, page)
     expect(page).toBe(readFileSync(path, "utf8"))
   })
 
-  it("holds only bodies that the published schemas allow (L12)", async () => {
+  it("a page contains only bodies that the published schemas allow (L12)", async () => {
     const sent = await sendCase(matrix, readCase(readFileSync(path, "utf8")))
     const refused = sent.flatMap(({ pair, fields, result: { body } }) => {
       const check = body === undefined || oracles[pair] === undefined ? undefined : schemaOracle(...oracles[pair])
@@ -47,7 +47,7 @@ describe.each(pages)("golden matrix: %s", (name) => {
 })
 
 describe("golden matrix", () => {
-  it("has twenty pages, none of them lost", () => {
+  it("the matrix has twenty pages", () => {
     expect(pages).toHaveLength(20)
   })
 })

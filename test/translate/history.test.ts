@@ -1,5 +1,5 @@
-// Whole talks, generated: the laws that bind their contents, and answers of ours that come back as history.
-// It must not know single rules; each has a test of its own.
+// Tests the laws of generated Gemini conversations, and of answers sent back as history.
+// Must not test single rules; each has a test of its own.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -38,7 +38,7 @@ const steps = fc.array(
   ),
   { minLength: 1, maxLength: 8 }
 )
-/** A talk whose texts, arguments and results are numbered, so that each can be found again. */
+/** A conversation whose texts, arguments and results are numbered, so that each can be found again. */
 const talk: fc.Arbitrary<Messages> = steps.map((some) => {
   let count = 0
   const next = () => `t${++count}.`
@@ -62,8 +62,8 @@ const isRising = (marks: ReadonlyArray<string>) => {
   expect(numbers).toStrictEqual(numbers.toSorted((a, b) => a - b))
 }
 
-describe("generated talks", () => {
-  it("L8 L15 L16 L17 frozen input, pairs, no empties, roles", () => {
+describe("generated Gemini conversations", () => {
+  it("frozen input gives paired calls, no empty contents, alternating roles (L8, L15, L16, L17)", () => {
     fc.assert(
       fc.property(talk, models, fc.boolean(), (messages, model, isVertex) => {
         const out = sent(messages, model, isVertex ? vertex : {})
@@ -72,7 +72,7 @@ describe("generated talks", () => {
       })
     )
   })
-  it("L13 L14 every text, call and result once, in the order of the talk", () => {
+  it("the body contains every text, call and result once, in conversation order (L13, L14)", () => {
     fc.assert(
       fc.property(talk, models, (messages, model) => {
         const { contents, systemInstruction } = sent(messages, model)
@@ -90,7 +90,7 @@ describe("generated talks", () => {
       })
     )
   })
-  it("T509 a system message behind an open call is no talk", () => {
+  it("a system message after an open call leaves the call open (T509)", () => {
     expect(sent([user("hi"), calling(call("a")), { role: "system", content: "S" }])).toStrictEqual({
       contents: [
         { role: "user", parts: [{ text: "hi" }] },
@@ -120,7 +120,7 @@ const answered = fc.array(
   { maxLength: 5 }
 )
 
-describe("answers come back", () => {
+describe("Gemini answers as history", () => {
   const said = [user("hi")]
   const run = (parts: ReadonlyArray<JsonObject>, model: string, strict: boolean, isVertex: boolean) => {
     const context = chatContext(model, { strict, ...(isVertex ? vertex : {}) })
@@ -130,7 +130,7 @@ describe("answers come back", () => {
     const history = [...said, { ...message }, ...results, user("go on")]
     return Result.getOrThrow(chatToGeminiRequest(chatRequest(history), context)).body.contents
   }
-  it("L28 T225 for the same target, strict or not", () => {
+  it("an answer, full or strict, is accepted for the same target (L28, T225)", () => {
     fc.assert(
       fc.property(answered, models, fc.boolean(), fc.boolean(), (parts, model, strict, isVertex) => {
         const contents = run(parts, model, strict, isVertex)
@@ -139,7 +139,7 @@ describe("answers come back", () => {
       })
     )
   })
-  it("L13 L18 in full, every text, picture and call of Gemini 3, with the signature it came with", () => {
+  it("a full answer of Gemini 3 returns every text, picture and call with its signature (L13, L18)", () => {
     const isKept = ({ thought }: JsonObject) => thought !== true
     const signs = (parts: ReadonlyArray<JsonObject>, kind: string) =>
       parts.filter((part) => isKept(part) && part[kind] !== undefined).map(({ thoughtSignature }) => thoughtSignature)
@@ -155,7 +155,7 @@ describe("answers come back", () => {
         const back: ReadonlyArray<JsonObject> = JSON.parse(JSON.stringify(model?.parts ?? []))
         expect(signs(back, "functionCall").map(withoutSentinel)).toStrictEqual(signs(parts, "functionCall"))
         expect(signs(back, "inlineData")).toStrictEqual(signs(parts, "inlineData"))
-        // Beside a picture content_parts are what comes back (T123), and those hold texts and pictures alone.
+        // With a picture, content_parts return (T123), and those contain texts and pictures alone.
         const hasPicture = parts.some((part) => part["inlineData"] !== undefined)
         expect(signs(back, "executableCode")).toStrictEqual(hasPicture ? [] : signs(parts, "executableCode"))
         expect(words(back)).toBe(words(parts))

@@ -1,4 +1,5 @@
-// Image generation on Imagen and on Gemini's image models, rule by rule: exact bodies, exact answers.
+// Tests image generation on Imagen and on Gemini's image models, rule by rule, with exact bodies and answers.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -38,8 +39,8 @@ const config = (rest: Partial<ImagesRequest>, context = geminiVertex) => {
   return [others, ignored]
 }
 
-describe("requests", () => {
-  it("T1601 Imagen: one instance, as many samples as asked for, one by default", () => {
+describe("image generation requests", () => {
+  it("Imagen gets one instance and the requested number of samples, one by default (T1601)", () => {
     expect(imagen.sent(asking(), imagenVertex)).toStrictEqual({
       body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1, includeRaiReason: true } },
       ignored: []
@@ -50,7 +51,7 @@ describe("requests", () => {
     })
   })
 
-  it("T1603 Gemini: generateContent with both modalities", () => {
+  it("Gemini gets generateContent with both modalities (T1603)", () => {
     expect(gemini.sent(asking({ n: null }), geminiVertex)).toStrictEqual({
       body: {
         contents: [{ role: "user", parts: [{ text: "a cat" }] }],
@@ -70,25 +71,25 @@ describe("requests", () => {
     ["1000x300", "16:9", "21:9"],
     ["16:9", "16:9", "16:9"]
   ]
-  it.each(sizes)("T1605 size %s is %s on Imagen, %s on Gemini", (size, onImagen, onGemini) => {
+  it.each(sizes)("size %s is %s on Imagen, %s on Gemini (T1605)", (size, onImagen, onGemini) => {
     expect(parameters({ size })).toStrictEqual([{ aspectRatio: onImagen }, []])
     expect(config({ size })).toStrictEqual([{ imageConfig: { aspectRatio: onGemini } }, []])
   })
 
-  it("T1605 the Gemini API draws longer strips", () => {
+  it("the Gemini API accepts longer aspect ratios (T1605)", () => {
     expect(config({ size: "300x1200" }, geminiGoogle)).toStrictEqual([{ imageConfig: { aspectRatio: "1:4" } }, []])
     expect(config({ size: "100x800" }, geminiGoogle)).toStrictEqual([{ imageConfig: { aspectRatio: "1:8" } }, []])
     expect(config({ size: "300x1200" })).toStrictEqual([{ imageConfig: { aspectRatio: "9:16" } }, []])
   })
 
-  it("T1605 a long side makes the resolution", () => {
+  it("the longer side determines the resolution (T1605)", () => {
     expect(parameters({ size: "2048x2048" })).toStrictEqual([{ aspectRatio: "1:1", sampleImageSize: "2K" }, []])
     expect(parameters({ size: "4096x4096" })).toStrictEqual([{ aspectRatio: "1:1", sampleImageSize: "2K" }, []])
     expect(config({ size: "1024x2048" })).toStrictEqual([{ imageConfig: { aspectRatio: "9:16", imageSize: "2K" } }, []])
     expect(config({ size: "4096x2304" })).toStrictEqual([{ imageConfig: { aspectRatio: "16:9", imageSize: "4K" } }, []])
   })
 
-  it("T1605 auto says nothing; aspect_ratio wins, and size is named when nothing of it is left", () => {
+  it("size auto is dropped, aspect_ratio takes precedence, and an unused size is reported (T1605)", () => {
     expect(parameters({ size: "auto" })).toStrictEqual([{}, []])
     expect(config({ size: "auto" })).toStrictEqual([{}, []])
     expect(parameters({ size: "1024x1024", aspectRatio: "9:16" })).toStrictEqual([{ aspectRatio: "9:16" }, ["size"]])
@@ -102,7 +103,7 @@ describe("requests", () => {
     ])
   })
 
-  it("T1606 table 12 on Imagen; false and 0 are sent", () => {
+  it("the parameters of table 12 are sent to Imagen, false and 0 included (T1606)", () => {
     const words = {
       seed: 0,
       image_size: "2K",
@@ -146,7 +147,7 @@ describe("requests", () => {
     expect(parameters(camel)).toStrictEqual([sent, []])
   })
 
-  it("T1606 table 12 on Gemini", () => {
+  it("the parameters of table 12 are sent to Gemini (T1606)", () => {
     const words = {
       seed: 0,
       image_size: "2K",
@@ -189,7 +190,7 @@ describe("requests", () => {
     })
   })
 
-  it("T1606 output that cannot be had is named", () => {
+  it("unsupported output options are listed as ignored (T1606)", () => {
     expect(parameters({ output_format: "png", output_compression: 50 })).toStrictEqual([
       { outputOptions: { mimeType: "image/png" } },
       ["output_compression"]
@@ -201,7 +202,7 @@ describe("requests", () => {
     expect(config({ output_format: "webp" })).toStrictEqual([{}, ["output_format"]])
   })
 
-  it("T1606 in both spellings OpenAI's wins", () => {
+  it("OpenAI's spelling takes precedence (T1606)", () => {
     expect(parameters({ negative_prompt: "a", negativePrompt: "b" })).toStrictEqual([
       { negativePrompt: "a" },
       ["negativePrompt"]
@@ -209,7 +210,7 @@ describe("requests", () => {
     expect(parameters({ negative_prompt: null, negativePrompt: "b" })).toStrictEqual([{ negativePrompt: "b" }, []])
   })
 
-  it("T1612 T1606 what no model takes is named", () => {
+  it("parameters no model accepts are listed as ignored (T1612, T1606)", () => {
     const words = {
       quality: "hd",
       style: "vivid",
@@ -228,13 +229,13 @@ describe("requests", () => {
     expect(config({ stream: false })).toStrictEqual([{}, []])
   })
 
-  it("L29 each known parameter has a rule on each model, in each spelling", () => {
+  it("every known parameter has a rule on each model, in each spelling (L29)", () => {
     const known = Object.keys(ImagesParameters.fields).sort()
     for (const rules of [imagenParams, geminiImageParams])
       expect(Object.keys(bothSpellings(rules)).sort()).toStrictEqual(known)
   })
 
-  it("T911 labels", () => {
+  it("labels are sent where the operation accepts them (T911)", () => {
     expect(imagen.sent(asking({ labels: { team: "a" } }), imagenVertex)).toStrictEqual({
       body: {
         instances: [{ prompt: "a cat" }],
@@ -258,12 +259,12 @@ describe("requests", () => {
     ["T1607", { response_format: "png" }, "response_format"],
     ["T905", { seed: 2 ** 31 }, "seed"]
   ]
-  it.each(faults)("%s refuses %o", (_, rest, param) => {
+  it.each(faults)("an invalid image parameter is refused: $1 ($0)", (_, rest, param) => {
     expect(imagen.fault(asking(rest), imagenVertex)).toStrictEqual(["invalid_value", param])
     expect(gemini.fault(asking(rest), geminiGoogle)).toStrictEqual(["invalid_value", param])
   })
 
-  it("T1612 characters are counted, not their halves; T1003 safety settings are checked", () => {
+  it("the prompt bound counts characters, not their halves, and safety settings are checked (T1003, T1612)", () => {
     expect(imagen.fault(asking({ prompt: "😀".repeat(32_000) }), imagenVertex)).toBe(undefined)
     expect(gemini.fault(asking({ safety_settings: [{ category: 1 }] }), geminiGoogle)).toStrictEqual([
       "invalid_type",
@@ -274,12 +275,12 @@ describe("requests", () => {
   })
 })
 
-describe("answers of Imagen", () => {
+describe("Imagen answers", () => {
   const created = imagenVertex.createdSeconds
   const png = { mimeType: "image/png", bytesBase64Encoded: "AAAA" }
   const filtered = { raiFilteredReason: "Filtered. Project 123456789012 was not charged." }
 
-  it("T1601 T1610 pictures in order, with what is told beside them", () => {
+  it("pictures keep their order and their details (T1601, T1610)", () => {
     const reply = {
       predictions: [
         { ...png, prompt: "a fine cat" },
@@ -306,7 +307,7 @@ describe("answers of Imagen", () => {
     expect(schemaErrors("openai.schema.json", "strict.ImagesResponse", strict)).toBe(null)
   })
 
-  it("T1607 url: a data URI, or where the picture was stored", () => {
+  it("response_format url gives a data URI, or the storage address (T1607)", () => {
     const reply = {
       predictions: [
         { ...png, mimeType: "image/jpeg" },
@@ -325,7 +326,7 @@ describe("answers of Imagen", () => {
     ])
   })
 
-  it("T1608 filtered pictures are left out; all of them filtered is a refused prompt", () => {
+  it("filtered pictures are dropped; a fully filtered answer is a refused prompt (T1608)", () => {
     expect(imagen.answer({ predictions: [filtered, png] }, imagenVertex, asking({ n: 2 })).data).toStrictEqual([
       { b64_json: "AAAA" }
     ])
@@ -339,7 +340,7 @@ describe("answers of Imagen", () => {
     })
   })
 
-  it("T1614 T1211 no picture and no reason", () => {
+  it("an answer without picture and reason fails (T1614, T1211)", () => {
     const none = {
       _tag: "BadReply",
       kind: "no_content",
@@ -366,7 +367,7 @@ describe("answers of Imagen", () => {
     })
   })
 
-  it("T1609 T1613 refusals of the call", () => {
+  it("errors of the call map to reasons (T1609, T1613)", () => {
     const fail = (status: number, message: string) =>
       imagesToImagen.failure(status, {}, { error: { message } }, "caller")
     for (const message of [
@@ -389,7 +390,7 @@ describe("answers of Imagen", () => {
   })
 })
 
-describe("answers of Gemini", () => {
+describe("Gemini image answers", () => {
   const image = (data: string, more: object = {}) => ({ inlineData: { mimeType: "image/png", data }, ...more })
   const reply = (parts: ReadonlyArray<object>, rest: object = {}) => ({
     candidates: [
@@ -398,7 +399,7 @@ describe("answers of Gemini", () => {
   })
   const created = geminiGoogle.createdSeconds
 
-  it("T1603 T1404 pictures in order; text, thoughts and drafts are dropped", () => {
+  it("pictures keep their order; text, thoughts and drafts are dropped (T1603, T1404)", () => {
     const usageMetadata = {
       promptTokenCount: 10,
       candidatesTokenCount: 1290,
@@ -428,7 +429,7 @@ describe("answers of Gemini", () => {
     })
   })
 
-  it("T1607 url; T1611 no usage without counts, text is what is not listed", () => {
+  it("url gives a data URI; usage is absent without counts, and unlisted tokens are text (T1607, T1611)", () => {
     expect(gemini.answer(reply([image("AAAA")]), geminiGoogle, asking({ response_format: "url" }))).toStrictEqual({
       created,
       data: [{ url: "data:image/png;base64,AAAA" }],
@@ -461,7 +462,7 @@ describe("answers of Gemini", () => {
     expect(counted({ trafficType: "ON_DEMAND" })).toBe(undefined)
   })
 
-  it("T1609 a blocked prompt, a filter word without picture", () => {
+  it("a blocked prompt, or a filter word without picture, is a refused prompt (T1609)", () => {
     const refused = (message: string) => ({
       _tag: "InvalidRequest",
       code: "content_policy_violation",
@@ -490,7 +491,7 @@ describe("answers of Gemini", () => {
     ).toStrictEqual([{ b64_json: "AAAA" }])
   })
 
-  it("T1614 T1209 no picture, no reason; an error inside a 200", () => {
+  it("an answer without picture and reason, or an error inside a 200, fails (T1614, T1209)", () => {
     const none = {
       _tag: "BadReply",
       kind: "no_content",
@@ -510,7 +511,7 @@ describe("answers of Gemini", () => {
     })
   })
 
-  it("T1604 n pictures are n calls for one each; seeds count up", () => {
+  it("n pictures become n calls for one each, with rising seeds (T1604)", () => {
     const cut = (rest: Partial<ImagesRequest>) =>
       Result.getOrThrow(cutImages(deepFreeze(asking(rest)), geminiCanvas("google")))
     expect(cut({})).toStrictEqual([asking()])
@@ -520,7 +521,7 @@ describe("answers of Gemini", () => {
     expect(Result.isFailure(cutImages(asking({ n: 9 }), geminiCanvas("google")))).toBe(true)
   })
 
-  it("T1604 L14 L22 answers join in order, usage is their sum", () => {
+  it("joined answers keep their order, and usage is their sum (T1604, L14, L22)", () => {
     const counts = fc.array(fc.tuple(fc.nat(1e6), fc.nat(1e6)), { minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(counts, (tokens) => {

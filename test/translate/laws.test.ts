@@ -1,4 +1,5 @@
-// The laws of the way back on random answers: L1 to L6, L8 to L11, L13, L22, L23.
+// Tests the laws of Gemini responses on random answers: L1 to L6, L8 to L11, L13, L22, L23.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../src/domain/text/json.ts"
@@ -125,8 +126,8 @@ const renamed = (value: unknown): unknown => {
   )
 }
 
-describe("laws", () => {
-  it("L1 fold = unary, L2 to L5, L8, L13, L22, L23, for any cutting into events", () => {
+describe("random Gemini answers", () => {
+  it("a stream fold equals the unary answer for any cutting into events (L1 to L5, L8, L13, L22, L23)", () => {
     fc.assert(
       fc.property(whole, (given) => {
         const usage = { ...given.usage, promptTokenCount: given.usage.promptTokenCount ?? 0 }
@@ -155,7 +156,7 @@ describe("laws", () => {
     )
   })
 
-  it("L6 any split of the bytes, L9 the same every time", () => {
+  it("any split of the bytes gives the same chunks, on every run (L6, L9)", () => {
     fc.assert(
       fc.property(
         whole,
@@ -172,7 +173,7 @@ describe("laws", () => {
     )
   })
 
-  it("L7 any truncation: a prefix of the deltas, then one failure or a normal end", () => {
+  it("a truncated stream gives a prefix of the deltas, then one failure or a normal end (L7)", () => {
     fc.assert(
       fc.property(whole, fc.nat(100_000), (given, place) => {
         const bytes = bytesOf(sse(eventsOf(given)))
@@ -192,7 +193,7 @@ describe("laws", () => {
     )
   })
 
-  it("L10 unknown fields, parts and events change nothing in strict output", () => {
+  it("unknown fields, parts and events change nothing in strict output (L10)", () => {
     const odd = (event: JsonObject): JsonObject => ({
       ...event,
       brandNew: { a: [1] },
@@ -215,7 +216,7 @@ describe("laws", () => {
     )
   })
 
-  it("L11 strictly is idempotent and only removes", () => {
+  it("strict mode is idempotent and only removes (L11)", () => {
     fc.assert(
       fc.property(whole, (given) => {
         const full = answer(unaryOf(given))
@@ -233,7 +234,7 @@ describe("laws", () => {
     )
   })
 
-  it("L1 for the old experimental models, strict and not", () => {
+  it("the old experimental models fold like their unary answer, strict and full (L1)", () => {
     const events = [
       { candidates: [{ content: { parts: [{ text: "h", thought: true }] } }] },
       { candidates: [{ content: { parts: [{ text: "m", thought: true }, { text: "y" }] }, finishReason: "STOP" }] }
@@ -247,7 +248,7 @@ describe("laws", () => {
     }
   })
 
-  it("T807 L1 one word of an enum comes without white space around it", () => {
+  it("one word of an enum has no white space around it (T807, L1)", () => {
     const format = { type: "json_schema", json_schema: { name: "n", schema: { type: "string", enum: ["so so", "b"] } } }
     const asking = chatRequest([{ role: "user", content: "hi" }], { response_format: format })
     const body = (text: string, end = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...end }] })
@@ -259,7 +260,7 @@ describe("laws", () => {
     expect(answer(body("\n so so\n", { finishReason: "STOP" })).choices[0]?.message.content).toBe("\n so so\n")
   })
 
-  it("L1 L5 for legacy clients", () => {
+  it("legacy clients get a fold equal to the unary answer (L1, L5)", () => {
     const legacy = chatRequest([{ role: "user", content: "hi" }], { functions: [{ name: "f" }] })
     const parts = [{ functionCall: { name: "f", args: { a: 1 } } }, { functionCall: { name: "f" } }]
     const body = { candidates: [{ content: { parts }, finishReason: "STOP" }] }

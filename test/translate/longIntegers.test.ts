@@ -1,4 +1,5 @@
-// Integers beyond 2^53 in a request: they may stand anywhere, break nothing, and keep their digits where they go up.
+// Tests integers beyond 2^53 in a request: accepted at any position, with all digits sent upstream.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -76,7 +77,7 @@ const rich: Json = {
   brand_new: { a: [1] }
 }
 
-/** Every text that comes of putting the long integer into one place of a value. */
+/** Every JSON text with the long integer at one position of a value. */
 const places = (value: Json): ReadonlyArray<string> => {
   const inner = (
     entries: ReadonlyArray<readonly [string | number, Json]>,
@@ -109,8 +110,8 @@ const contexts = ["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-pro-preview"
   (["google", "vertex-ai"] as const).map((kind) => chatContext(model, { kind }))
 )
 
-describe("L27 a long integer", () => {
-  it("in any place is taken or refused, and nothing breaks", () => {
+describe("a long integer (L27)", () => {
+  it("a long integer at any position is accepted or refused without an exception", () => {
     const taken = places(rich)
       .slice(1)
       .flatMap((text) => {
@@ -125,7 +126,7 @@ describe("L27 a long integer", () => {
       expect(Result.isSuccess(passed)).toBe(true)
     }
   })
-  it("passes whole to upstreams of OpenAI's dialect", () => {
+  it("a long integer passes whole to OpenAI-compatible upstreams", () => {
     const text = `{"seed":${long},"logit_bias":{"1":-${long}},"tools":[{"type":"function","function":{"name":"f","parameters":{"maximum":${long}}}}],"own":[${long}]}`
     const { body } = Result.getOrThrow(
       chatToOpenAi.request(
@@ -157,7 +158,7 @@ describe("L27 a long integer", () => {
       ])
     }
   )
-  it("as a seed beyond what Gemini takes is refused there", () => {
+  it("a long integer as seed beyond Gemini's bound is refused", () => {
     const result = chatToGemini.request(
       request(`{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":${long}}`),
       chatContext()
@@ -168,7 +169,7 @@ describe("L27 a long integer", () => {
       code: "invalid_value"
     })
   })
-  it("of any length and sign comes through", () => {
+  it("a long integer of any length and sign keeps its digits", () => {
     fc.assert(
       fc.property(fc.bigInt(), (value) => {
         const text = `{"model":"m","messages":[],"own":${value}}`

@@ -1,5 +1,5 @@
-// Every form media may come in, what is sent for it, and what is refused by its spelling.
-// It must not know turns.
+// Tests every accepted form of media, the part sent for it, and the spellings that are refused.
+// Must not test turns.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { normaliseBase64 } from "../../src/translate/shared/media/base64.ts"
@@ -25,15 +25,15 @@ const remote = (mimeType: string, fileUri: string) => ({ fileData: { mimeType, f
 const base64 = (bytes: string): string => btoa(bytes)
 
 describe("data URIs", () => {
-  it("T201 type and payload as they are; scheme and type in any case", () => {
+  it("a data URI keeps type and payload; scheme and type are accepted in any case (T201)", () => {
     expect(one(url("data:image/png;base64,AAAA"))).toStrictEqual(inline("image/png", "AAAA"))
     expect(one(url("DATA:Image/PNG;BASE64,AAAA"))).toStrictEqual(inline("image/png", "AAAA"))
   })
-  it("T202 parameters are dropped", () => {
+  it("parameters of a data URI are dropped (T202)", () => {
     expect(one(url("data:image/png;charset=utf-8;base64,AAAA"))).toStrictEqual(inline("image/png", "AAAA"))
     expect(one(url("data:audio/L16;rate=24000;base64,AAAA"))).toStrictEqual(inline("audio/pcm", "AAAA"))
   })
-  it("T203 B59 what is not base64 is refused", () => {
+  it("a payload that is not base64 is refused (T203, B59)", () => {
     const bad = [
       "data:image/png,AAAA",
       "data:image/png;base64",
@@ -49,11 +49,11 @@ describe("data URIs", () => {
     ]
     for (const text of bad) expect([text, ...fault(text)]).toStrictEqual([text, at("image_url.url"), "invalid_base64"])
   })
-  it("T203 the URL-safe alphabet and missing padding are repaired", () => {
+  it("the URL-safe alphabet and missing padding are repaired (T203)", () => {
     expect(one(url("data:image/png;base64,-_-_AA"))).toStrictEqual(inline("image/png", "+/+/AA=="))
     expect(one(url("data:image/png;base64,AAA"))).toStrictEqual(inline("image/png", "AAA="))
   })
-  it("T203 T227 base64 of any bytes passes unchanged, in every spelling", () => {
+  it("base64 of any bytes passes unchanged, in every spelling (T203, T227)", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), (bytes) => {
         const text = Buffer.from(bytes).toString("base64")
@@ -63,7 +63,7 @@ describe("data URIs", () => {
       })
     )
   })
-  it("T204 bare base64 tells its type by its first bytes", () => {
+  it("bare base64 gets its type from its first bytes (T204)", () => {
     const rest = "x".repeat(60)
     const files: ReadonlyArray<readonly [string, string]> = [
       ["image/png", "\x89PNG\r\n\x1a\n"],
@@ -79,14 +79,14 @@ describe("data URIs", () => {
     expect(fault(base64("unknown!" + rest))).toStrictEqual([at("image_url.url"), "invalid_media_url"])
     expect(fault(base64("GIF89a"))).toStrictEqual([at("image_url.url"), "invalid_media_url"])
   })
-  it("T226 megabytes pass as the same text", () => {
+  it("megabytes pass as the same text (T226)", () => {
     const data = "A".repeat(24_000_000)
     expect(one(url(`data:image/png;base64,${data}`))).toStrictEqual(inline("image/png", data))
   })
 })
 
-describe("https", () => {
-  it("T205 the extension is read from the path, the URL stays as it is", () => {
+describe("https media", () => {
+  it("the extension is read from the path; the URL stays unchanged (T205)", () => {
     const signed = "https://b.example/x.PNG?X-Sig=1#p"
     expect(one(url(signed))).toStrictEqual(remote("image/png", signed))
     expect(one(url("https://b.example/a%2Ejpg"))).toStrictEqual(remote("image/jpeg", "https://b.example/a%2Ejpg"))
@@ -95,7 +95,7 @@ describe("https", () => {
       remote("video/mp4", "HTTPS://b.example/a.b/c.mp4")
     )
   })
-  it("T206 B58 nothing is guessed", () => {
+  it("a URL without a known extension is refused (T206, B58)", () => {
     for (const text of [
       "https://b.example/x",
       "https://b.example/x.unknown",
@@ -105,7 +105,7 @@ describe("https", () => {
       expect(fault(text)).toStrictEqual([at("image_url.url"), "unknown_media_type"])
     }
   })
-  it("T207 what the client says wins: mime_type, then format, then the extension", () => {
+  it("the client's type takes precedence: mime_type, then format, then the extension (T207)", () => {
     const text = "https://b.example/x.png"
     expect(one(url(text, { mime_type: "image/webp", format: "jpeg" }))).toStrictEqual(remote("image/webp", text))
     expect(one(url(text, { format: "jpeg" }))).toStrictEqual(remote("image/jpeg", text))
@@ -115,7 +115,7 @@ describe("https", () => {
       inline("image/jpeg", "AAAA")
     )
   })
-  it("T211 the video site on both products", () => {
+  it("YouTube URLs are accepted on both products (T211)", () => {
     const links = [
       "https://www.youtube.com/watch?v=abc_-1&t=3",
       "https://youtube.com/watch?v=a",
@@ -132,10 +132,10 @@ describe("https", () => {
     expect(fault("https://www.youtube.com/feed")).toStrictEqual([at("image_url.url"), "unknown_media_type"])
     expect(fault("https://notyoutube.com/watch?v=a")).toStrictEqual([at("image_url.url"), "unknown_media_type"])
   })
-  it("T212 videos elsewhere are forwarded all the same", () => {
+  it("videos on other hosts are forwarded (T212)", () => {
     expect(one(url("https://b.example/a.webm"), vertex)).toStrictEqual(remote("video/webm", "https://b.example/a.webm"))
   })
-  it("T213 B56 other schemes", () => {
+  it("other URL schemes are refused (T213, B56)", () => {
     for (const scheme of [
       "http://b.example/x.png",
       "ftp://b.example/x.png",
@@ -152,7 +152,7 @@ describe("https", () => {
       expect([scheme, ...fault(scheme)]).toStrictEqual([scheme, at("image_url.url"), "invalid_media_url"])
     }
   })
-  it("T213 B57 hosts that are not public, and addresses in disguise", () => {
+  it("private hosts and disguised addresses are refused (T213, B57)", () => {
     const hosts = [
       "localhost",
       "LOCALHOST",
@@ -209,7 +209,7 @@ describe("https", () => {
       expect([host, ...fault(`https://${host}/x.png`)]).toStrictEqual([host, at("image_url.url"), "invalid_media_url"])
     }
   })
-  it("T213 B57 public ones pass", () => {
+  it("public hosts pass (T213, B57)", () => {
     for (const host of [
       "b.example",
       "8.8.8.8",
@@ -225,8 +225,8 @@ describe("https", () => {
   })
 })
 
-describe("Google's own places", () => {
-  it("T208 B61 gs:// on vertex", () => {
+describe("Google media locations", () => {
+  it("Vertex AI accepts gs:// URIs (T208, B61)", () => {
     expect(one(url("gs://my-bucket/a/b c.mp4"), vertex)).toStrictEqual(remote("video/mp4", "gs://my-bucket/a/b c.mp4"))
     expect(one(url("gs://bucket/a", { mime_type: "audio/mp3" }), vertex)).toStrictEqual(
       remote("audio/mp3", "gs://bucket/a")
@@ -245,10 +245,10 @@ describe("Google's own places", () => {
       expect([text, ...fault(text, vertex)]).toStrictEqual([text, at("image_url.url"), "invalid_media_url"])
     }
   })
-  it("T209 B61 gs:// not on google", () => {
+  it("the Gemini API refuses gs:// URIs (T209, B61)", () => {
     expect(fault("gs://bucket/a.png")).toStrictEqual([at("image_url.url"), "invalid_media_url"])
   })
-  it("T210 B61 Files API URLs on google only, without a type unless given", () => {
+  it("only the Gemini API accepts Files API URLs, without a type unless given (T210, B61)", () => {
     const file = "https://generativelanguage.googleapis.com/v1beta/files/abc-1"
     expect(one(url(file))).toStrictEqual({ fileData: { fileUri: file } })
     expect(one(url(file, { mime_type: "video/quicktime" }))).toStrictEqual(remote("video/mov", file))
@@ -256,8 +256,8 @@ describe("Google's own places", () => {
   })
 })
 
-describe("beside the URL", () => {
-  it("T214 parts of a video", () => {
+describe("media options", () => {
+  it("the section of a video is sent (T214)", () => {
     const text = "https://youtu.be/abc"
     expect(one(url(text, { video_metadata: { start_offset: 10, end_offset: "20.5s", fps: 2 } }))).toStrictEqual({
       ...remote("video/mp4", text),
@@ -284,7 +284,7 @@ describe("beside the URL", () => {
     }
     expect(fault(text, {}, { video_metadata: "x" })).toStrictEqual([at("image_url.video_metadata"), "invalid_type"])
   })
-  it("T215 detail per part from Gemini 3 on", () => {
+  it("detail is sent per part from Gemini 3 on (T215)", () => {
     const part = (detail: unknown) => url("data:image/png;base64,AAAA", { detail })
     for (const detail of ["low", "medium", "high", "ultra_high"]) {
       const level = `MEDIA_RESOLUTION_${detail.toUpperCase()}`
@@ -297,7 +297,7 @@ describe("beside the URL", () => {
     expect(one(part("auto"), {}, modern)).toStrictEqual(inline("image/png", "AAAA"))
     expect(one(part(null), {}, modern)).toStrictEqual(inline("image/png", "AAAA"))
   })
-  it("T223 B55 image_url as a string, or without a url", () => {
+  it("image_url may be a string, and needs a url (T223, B55)", () => {
     expect(one({ type: "image_url", image_url: "data:image/png;base64,AAAA" })).toStrictEqual(
       inline("image/png", "AAAA")
     )
@@ -311,9 +311,9 @@ describe("beside the URL", () => {
   })
 })
 
-describe("types", () => {
+describe("media types", () => {
   const typeOf = (mime: string, options = {}) => one(url(`data:${mime};base64,AAAA`), options)?.inlineData?.mimeType
-  it("T217 listed types as sent, aliases in one spelling", () => {
+  it("listed types pass unchanged, aliases in one spelling (T217)", () => {
     const listed = [
       "image/png",
       "image/jpeg",
@@ -367,7 +367,7 @@ describe("types", () => {
     for (const [alias, mime] of Object.entries(aliases)) expect([alias, typeOf(alias)]).toStrictEqual([alias, mime])
     expect([typeOf("audio/opus"), typeOf("audio/opus", vertex)]).toStrictEqual(["audio/ogg", "audio/opus"])
   })
-  it("T217 extensions of table 2", () => {
+  it("the extensions of table 2 map to types (T217)", () => {
     const rows = {
       "image/png": "png",
       "image/jpeg": "jpg jpeg jfif",
@@ -404,7 +404,7 @@ describe("types", () => {
       }
     }
   })
-  it("T220 text documents of every kind are plain text; broken UTF-8 is refused", () => {
+  it("text documents of every type become plain text; invalid UTF-8 is refused (T220)", () => {
     const data = base64("a,b\n\xc3\xbc")
     for (const mime of [
       "text/plain",
@@ -425,7 +425,7 @@ describe("types", () => {
     const long = base64("x".repeat(49_151) + "\xc3\xbc" + "y".repeat(60_000))
     expect(one(url(`data:text/plain;base64,${long}`))).toStrictEqual(inline("text/plain", long))
   })
-  it("T221 B60 what no model reads", () => {
+  it("types no model reads are refused (T221, B60)", () => {
     for (const mime of [
       "image/svg+xml",
       "image/bmp",
@@ -455,15 +455,15 @@ describe("types", () => {
       ])
     }
   })
-  it("T222 B60 unlisted images, audio and video are the upstream's to judge", () => {
+  it("unlisted image, audio and video types pass to the upstream (T222, B60)", () => {
     for (const mime of ["image/jxl", "audio/x-new", "video/x-matroska"]) expect(typeOf(mime)).toBe(mime)
   })
 })
 
-describe("input_audio and file", () => {
+describe("input_audio and file parts", () => {
   const audio = (input_audio: unknown) => ({ type: "input_audio", input_audio })
   const file = (given: unknown) => ({ type: "file", file: given })
-  it("T218 every format of table 2, as base64 or data URI", () => {
+  it("input_audio accepts every format of table 2, as base64 or data URI (T218)", () => {
     const formats = {
       mp3: "audio/mp3",
       wav: "audio/wav",
@@ -497,7 +497,7 @@ describe("input_audio and file", () => {
     ])
     expect(partRefused(audio(null))).toStrictEqual([at("input_audio"), "missing_required_parameter"])
   })
-  it("T219 file_data, its type by mime_type, by itself, by filename, by its bytes", () => {
+  it("file_data gets its type from mime_type, the data URI, the filename or the bytes (T219)", () => {
     expect(one(file({ file_data: "data:application/pdf;base64,AAAA", filename: "a.png" }))).toStrictEqual(
       inline("application/pdf", "AAAA")
     )
@@ -517,7 +517,7 @@ describe("input_audio and file", () => {
       "invalid_base64"
     ])
   })
-  it("T219 file_url and file_id", () => {
+  it("file_url and file_id are read (T219)", () => {
     expect(one(file({ file_url: "https://b.example/a.pdf" }))).toStrictEqual(
       remote("application/pdf", "https://b.example/a.pdf")
     )
@@ -535,8 +535,8 @@ describe("input_audio and file", () => {
   })
 })
 
-describe("where media stands", () => {
-  it("L14 parts keep their order", () => {
+describe("positions of media", () => {
+  it("media and texts keep their order (L14)", () => {
     const text = { type: "text", text: "look" }
     expect(partsSent([url("data:image/png;base64,AAAA"), text, url("https://b.example/a.pdf")], older)).toStrictEqual([
       inline("image/png", "AAAA"),
@@ -544,12 +544,12 @@ describe("where media stands", () => {
       remote("application/pdf", "https://b.example/a.pdf")
     ])
   })
-  it("faults name the message and the part", () => {
+  it("a fault names the message and the part", () => {
     expect(
       refused([user("a"), assistant("b"), user([{ type: "text", text: "c" }, url("http://b.example/x.png")])])
     ).toStrictEqual(["messages[2].content[1].image_url.url", "invalid_media_url"])
   })
-  it("signatures of users are nobody's", () => {
+  it("signatures on user parts are dropped", () => {
     expect(sent([user([{ type: "text", text: "a", thought_signature: "AAAA" }])], modern).contents).toStrictEqual([
       { role: "user", parts: [{ text: "a" }] }
     ])

@@ -1,5 +1,5 @@
-// Roles, turns, texts and blocks of a chat as contents of Gemini, and the laws that bind them.
-// It must not know media forms, tool results or signatures in detail; those have tests of their own.
+// Tests roles, turns, texts and blocks of a chat as Gemini contents, and the laws of contents.
+// Must not test details of media forms, tool results or signatures; those have tests of their own.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -31,14 +31,14 @@ const png = "iVBORw0KGgoAAAANSUhEUgAA"
 const image = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }
 const imagePart: PartOut = { inlineData: { mimeType: "image/png", data: png } }
 
-describe("system texts", () => {
-  it("T101 late ones are collected in order, none is in contents", () => {
+describe("Gemini system texts", () => {
+  it("system texts of all positions are collected in order and leave contents (T101)", () => {
     expect(sent([system("A"), user("hi"), system("B"), { role: "developer", content: "C" }])).toStrictEqual({
       contents: [says("hi")],
       systemInstruction: { parts: [{ text: "A" }, { text: "B" }, { text: "C" }] }
     })
   })
-  it("T102 T103 one part per text part, empty ones skipped, no role", () => {
+  it("the system instruction has one part per text part, no empty ones, no role (T102, T103)", () => {
     const parts = ["a", "", "b"].map((text) => ({ type: "text", text }))
     expect(sent([system(parts), user("hi")])).toStrictEqual({
       contents: [says("hi")],
@@ -48,20 +48,20 @@ describe("system texts", () => {
       expect(sent([system(empty), user("hi")])).toStrictEqual({ contents: [says("hi")] })
     }
   })
-  it("T104 only text", () => {
+  it("a system message accepts only text (T104)", () => {
     expect(refused([system([{ type: "text", text: "a" }, image]), user("hi")])).toStrictEqual([
       "messages[0].content[1].type",
       "invalid_value"
     ])
   })
-  it("T105 B52 of nothing but system texts the last is the user's turn", () => {
+  it("the last of system texts alone becomes the user turn (T105, B52)", () => {
     expect(sent([system("A"), system("B"), system("C")])).toStrictEqual({
       contents: [says("C")],
       systemInstruction: { parts: [{ text: "A" }, { text: "B" }] }
     })
     expect(sent([system("A")])).toStrictEqual({ contents: [says("A")] })
   })
-  it("T117 Gemma has them first in the first user turn", () => {
+  it("Gemma gets system texts first in the first user turn (T117)", () => {
     expect(sent([system("A"), user("hi"), system("B")], "gemma-3-27b-it")).toStrictEqual({
       contents: [says("A\n\nB", "hi")]
     })
@@ -71,21 +71,21 @@ describe("system texts", () => {
   })
 })
 
-describe("turns", () => {
-  it("T106 a talk that begins with the assistant gets a blank user turn before it", () => {
+describe("Gemini turns", () => {
+  it("a conversation that starts with the assistant gets a blank user turn before it (T106)", () => {
     expect(sent([assistant("a"), user("b")]).contents).toStrictEqual([says(" "), answers("a"), says("b")])
   })
-  it("T107 a prefill is sent as it is", () => {
+  it("a prefill is sent unchanged (T107)", () => {
     expect(sent([user("a"), assistant("b")]).contents).toStrictEqual([says("a"), answers("b")])
   })
-  it("T108 neighbours of one role are one content", () => {
+  it("neighbours of one role become one content (T108)", () => {
     expect(sent([user("a"), user("b"), assistant("c"), assistant("d"), user("e")]).contents).toStrictEqual([
       says("a", "b"),
       answers("c", "d"),
       says("e")
     ])
   })
-  it("T109 T110 results are a user content of their own, the user's words the next", () => {
+  it("results are a user content of their own, the user's text is the next (T109, T110)", () => {
     expect(sent([user("a"), calling(call("1")), tool("1", "r"), user("b")]).contents).toStrictEqual([
       says("a"),
       { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] },
@@ -93,7 +93,7 @@ describe("turns", () => {
       says("b")
     ])
   })
-  it("T112 an empty assistant turn is dropped, its neighbours join", () => {
+  it("an empty assistant turn is dropped, and its neighbours join (T112)", () => {
     for (const empty of [null, "", [], undefined]) {
       expect(sent([user("a"), assistant(empty), user("b")]).contents).toStrictEqual([says("a", "b")])
     }
@@ -101,7 +101,7 @@ describe("turns", () => {
       sent([user("a"), assistant("", { tool_calls: [], content_blocks: [], content_parts: [] }), user("b")]).contents
     ).toStrictEqual([says("a", "b")])
   })
-  it("T113 L16 empty texts are skipped; contents are never empty", () => {
+  it("empty texts are dropped, and contents are never empty (T113, L16)", () => {
     expect(
       sent([
         user([
@@ -112,7 +112,7 @@ describe("turns", () => {
     ).toStrictEqual([says("a")])
     expect(sent([user("")]).contents).toStrictEqual([says(" ")])
   })
-  it("T114 text and calls of one turn are both kept", () => {
+  it("text and calls of one turn are both sent (T114)", () => {
     expect(
       sent([user("a"), assistant("b", { tool_calls: [call("1", "f", '{"x":1}'), call("2", "g")] })]).contents
     ).toStrictEqual([
@@ -127,7 +127,7 @@ describe("turns", () => {
       }
     ])
   })
-  it("T115 a refusal is a text, as field and as part", () => {
+  it("a refusal becomes a text, as field and as part (T115)", () => {
     expect(sent([user("a"), assistant(null, { refusal: "no" })]).contents).toStrictEqual([says("a"), answers("no")])
     const parts = [
       { type: "text", text: "x" },
@@ -135,7 +135,7 @@ describe("turns", () => {
     ]
     expect(sent([user("a"), assistant(parts)]).contents).toStrictEqual([says("a"), answers("x", "no")])
   })
-  it("T116 media alone gets a blank text on the first generation only", () => {
+  it("media alone gets a blank text on the first generation only (T116)", () => {
     expect(sent([user([image])], "gemini-1.5-pro").contents).toStrictEqual([
       { role: "user", parts: [imagePart, { text: " " }] }
     ])
@@ -144,13 +144,13 @@ describe("turns", () => {
     ])
     expect(sent([user([image])], older).contents).toStrictEqual([{ role: "user", parts: [imagePart] }])
   })
-  it("T118 names are not sent", () => {
+  it("message names are not sent (T118)", () => {
     expect(sent([{ role: "user", name: "Ann", content: "a" }]).contents).toStrictEqual([says("a")])
   })
 })
 
-describe("shapes", () => {
-  it("B45 B46 B47 the list", () => {
+describe("message shapes", () => {
+  it("the list of messages has its bounds (B45, B46, B47)", () => {
     const read = (messages: ReadonlyArray<ChatMessage>, most: number) =>
       Result.match(readMessages(messages, { messages: most }), {
         onSuccess: () => "taken",
@@ -162,23 +162,23 @@ describe("shapes", () => {
     const notObjects: ReadonlyArray<ChatMessage> = JSON.parse("[null]")
     expect(read(notObjects, 2)).toStrictEqual(["messages[0]", "invalid_type"])
   })
-  it("T119 B48 roles", () => {
+  it("unknown roles are refused (T119, B48)", () => {
     for (const role of [undefined, null, 7, "User", "model"]) {
       expect(refused([user("a"), { role, content: "b" }])).toStrictEqual(["messages[1].role", "invalid_value"])
     }
   })
-  it("T120 B49 content is text or parts", () => {
+  it("content must be text or parts (T120, B49)", () => {
     for (const role of ["system", "user", "assistant"]) {
       for (const content of [7, true, {}])
         expect(refused([{ role, content }])).toStrictEqual(["messages[0].content", "invalid_type"])
     }
   })
-  it("T120 B50 B51 the user's is required", () => {
+  it("user content is required (T120, B50, B51)", () => {
     expect(refused([user(null)])).toStrictEqual(["messages[0].content", "missing_required_parameter"])
     expect(refused([{ role: "user" }])).toStrictEqual(["messages[0].content", "missing_required_parameter"])
     expect(refused([user([])])).toStrictEqual(["messages[0].content", "empty_array"])
   })
-  it("T121 T122 B53 part types by role", () => {
+  it("each role accepts its part types only (T121, T122, B53)", () => {
     const part = (role: string, type: unknown) =>
       refused([user("a"), calling(call("1")), { role, tool_call_id: "1", content: [{ type }] }])
     for (const type of [undefined, null, 1, "video", "tool_use"]) {
@@ -189,7 +189,7 @@ describe("shapes", () => {
     expect(part("assistant", "input_audio")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
     expect(refused([user(["bare"])])).toStrictEqual(["messages[0].content[0]", "invalid_type"])
   })
-  it("T121 B54 text is a string of whole characters", () => {
+  it("text must be a well-formed string (T121, B54)", () => {
     for (const text of [undefined, null, 7]) {
       expect(refused([user([{ type: "text", text }])])).toStrictEqual(["messages[0].content[0].text", "invalid_type"])
     }
@@ -201,9 +201,9 @@ describe("shapes", () => {
   })
 })
 
-describe("what we returned comes back", () => {
+describe("returned answers as Gemini history", () => {
   const text = (words: string) => ({ type: "text", text: words })
-  it("T123 parts before blocks before content", () => {
+  it("parts take precedence over blocks, blocks over content (T123)", () => {
     const parts = [text("p"), { type: "image", image: { b64_json: png, mime_type: "image/png" } }]
     const both = { content_parts: parts, content_blocks: [text("b")] }
     expect(sent([user("a"), assistant("b", both)]).contents).toStrictEqual([
@@ -214,7 +214,7 @@ describe("what we returned comes back", () => {
     expect(sent([user("a"), assistant("b1b2", blocks)]).contents).toStrictEqual([says("a"), answers("b1", "b2")])
     expect(sent([user("a"), assistant(null, blocks)]).contents).toStrictEqual([says("a"), answers("b1", "b2")])
   })
-  it("T123 an edited text wins over stale blocks, and media over blocks", () => {
+  it("an edited text takes precedence over old blocks, and media over blocks (T123)", () => {
     expect(sent([user("a"), assistant("edited", { content_blocks: [text("b")] })]).contents).toStrictEqual([
       says("a"),
       answers("edited")
@@ -224,7 +224,7 @@ describe("what we returned comes back", () => {
       { role: "model", parts: [imagePart] }
     ])
   })
-  it("T124 T717 reasoning and unsigned or foreign thinking are not sent", () => {
+  it("reasoning, and unsigned or foreign thinking, are not sent (T124, T717)", () => {
     const blocks = [
       { type: "thinking", thinking: "hm" },
       { type: "thinking", thinking: "hm", signature: "Zm9yZWlnbg==" },
@@ -236,7 +236,7 @@ describe("what we returned comes back", () => {
     ).toStrictEqual([says("a"), answers("b")])
     expect(sent([user("a"), assistant(blocks)], modern).contents).toStrictEqual([says("a"), answers("b")])
   })
-  it("T717 thinking signed by this very backend goes back", () => {
+  it("thinking signed by the same backend is sent (T717)", () => {
     const turn = assistant("", {
       content_blocks: [{ type: "thinking", thinking: "hm", signature: "dGhpbms=" }],
       tool_calls: [call("1")]
@@ -250,13 +250,13 @@ describe("what we returned comes back", () => {
       { functionCall: { name: "f", args: {} } }
     ])
   })
-  it("a provider's own part goes back to that provider only", () => {
+  it("a provider part is sent to its provider only", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" }, thoughtSignature: "Y29kZQ==" }
     const turn = assistant("", { content_blocks: [{ type: "provider_part", provider: "google", part: code }] })
     expect(sent([user("a"), turn], modern).contents).toStrictEqual([says("a"), { role: "model", parts: [code] }])
     expect(sent([user("a"), turn], modern, vertex).contents).toStrictEqual([says("a")])
   })
-  it("a provider's own part cannot carry what is checked elsewhere", () => {
+  it("a provider part cannot contain forms that are checked elsewhere", () => {
     for (const part of [
       undefined,
       {},
@@ -270,7 +270,7 @@ describe("what we returned comes back", () => {
       ).toStrictEqual(["messages[1].content_blocks[0].part", "invalid_value"])
     }
   })
-  it("T225 images of the assistant, in order and signed", () => {
+  it("assistant images are sent in order with their signatures (T225)", () => {
     const parts = [
       text("one"),
       { type: "image", image: { b64_json: png, mime_type: "image/png" }, thought_signature: "aW1hZ2U=" },
@@ -295,7 +295,7 @@ describe("what we returned comes back", () => {
   })
 })
 
-describe("laws", () => {
+describe("Gemini content laws", () => {
   let count = 0
   const word = fc.constantFrom("t", "u", "", '{"a":1}', "ü").map((base) => (base === "" ? "" : `${base}${count++}`))
   const turn: fc.Arbitrary<ReadonlyArray<ChatMessage>> = fc.oneof(
@@ -331,7 +331,7 @@ describe("laws", () => {
         ? Object.values(value).flatMap(texts)
         : []
 
-  it("L8 the frozen messages give the same body twice, for any model", () => {
+  it("frozen messages give the same body twice, for any model (L8)", () => {
     fc.assert(
       fc.property(talk, model, (messages, id) => {
         const first = sent(deepFreeze(messages), id)
@@ -341,7 +341,7 @@ describe("laws", () => {
     )
   })
 
-  it("L13 L14 every text stands upstream once, in order within its kind", () => {
+  it("every text is sent once, in order within its kind (L13, L14)", () => {
     fc.assert(
       fc.property(talk, fc.constantFrom(older, middle, modern), (messages, id) => {
         const { contents, systemInstruction } = sent(messages, id)
@@ -376,7 +376,7 @@ describe("laws", () => {
     )
   })
 
-  it("L15 each turn of calls is followed by exactly its results", () => {
+  it("each turn of calls is followed by exactly its results (L15)", () => {
     fc.assert(
       fc.property(talk, model, (messages, id) => {
         const { contents } = sent(messages, id)
@@ -395,7 +395,7 @@ describe("laws", () => {
     )
   })
 
-  it("L16 L17 L18 no empties, roles in turn, one sentinel", () => {
+  it("contents are not empty, roles alternate, and a turn has at most one sentinel (L16, L17, L18)", () => {
     fc.assert(
       fc.property(talk, model, (messages, id) => {
         const { contents } = sent(messages, id)

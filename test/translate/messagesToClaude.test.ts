@@ -1,3 +1,5 @@
+// Tests native Anthropic messages on Vertex AI: reading, bodies, streams: T1801, T1832, T1901 to T1911, table 7.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { isJsonObject, parseBody } from "../../src/domain/text/json.ts"
@@ -8,8 +10,8 @@ import {
   countedBody,
   messagesBody,
   messageStream,
-  readCounted,
-  readMessages
+  readCountRequest,
+  readMessagesRequest
 } from "../../src/translate/messages-to-claude.ts"
 import { isStreamFailed, machine, runMachine } from "../../src/translate/Translator.ts"
 import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../support/shared.ts"
@@ -17,18 +19,18 @@ import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../support/s
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-const read = (text: string, by = readMessages) => {
+const read = (text: string, by = readMessagesRequest) => {
   const bytes = encode(text)
   return Result.flatMap(parseBody(bytes, defaultLimits), (body) => by(body, bytes))
 }
-const request = (text: string, by = readMessages) => Result.getOrThrow(read(text, by))
-const fault = (text: string, by = readMessages) => {
+const request = (text: string, by = readMessagesRequest) => Result.getOrThrow(read(text, by))
+const fault = (text: string, by = readMessagesRequest) => {
   const result = read(text, by)
   return Result.isFailure(result) ? [result.failure.code, result.failure.param, result.failure.message] : "taken"
 }
 const hello = '"messages":[{"role":"user","content":"Hi"}]'
 
-describe("reading", () => {
+describe("reading native messages requests", () => {
   it.each([
     [`{${hello},"max_tokens":5}`, ["missing_required_parameter", "model", "model is missing."]],
     [`{"model":null,${hello},"max_tokens":5}`, ["missing_required_parameter", "model", "model is missing."]],
@@ -71,38 +73,38 @@ describe("reading", () => {
         'anthropic-beta is a comma-separated list of at most 20 flags of letters, digits and "-".'
       ]
     ]
-  ])("T1904, B99 refuses %s", (text, expected) => {
+  ])("a malformed native request is refused: %s (T1904, B99)", (text, expected) => {
     expect(fault(text)).toEqual(expected)
   })
-  it("T1904, T1908 leaves everything else to the upstream", () => {
+  it("the reader leaves all other fields to the upstream (T1904, T1908)", () => {
     expect(
       fault('{"model":"m","messages":[7,{"role":"system"}],"max_tokens":5,"temperature":"hot","new_field":{}}')
     ).toBe("taken")
   })
-  it("does not ask for max_tokens when counting", () => {
-    expect(fault(`{"model":"m",${hello}}`, readCounted)).toBe("taken")
+  it("a count request needs no max_tokens", () => {
+    expect(fault(`{"model":"m",${hello}}`, readCountRequest)).toBe("taken")
   })
-  it("T1832 reads flags as text and as a list", () => {
+  it("flags are read from text and from a list (T1832)", () => {
     expect(request(`{"model":"m",${hello},"max_tokens":5,"anthropic_beta":"a, b"}`).betas).toEqual(["a", "b"])
     expect(request(`{"model":"m",${hello},"max_tokens":5,"anthropic_beta":["a","b","a"]}`).betas).toEqual(["a", "b"])
   })
 })
 
-describe("table 7", () => {
-  it("T1801, T1901 takes the model out, sets the version, and keeps every other byte", () => {
+describe("native messages bodies (table 7)", () => {
+  it("the body loses its model, gets the version, and keeps every other byte (T1801, T1901)", () => {
     const kept = '"max_tokens": 5, "n":12345678901234567890 ,"s":"\\u00e9","stream" : true,'
     expect(decode(messagesBody(request(`{"model":"@v/anthropic.claude-x", ${kept}${hello}}`)))).toBe(
       `{${kept}${hello},"anthropic_version":"vertex-2023-10-16"}`
     )
   })
-  it("T1801 replaces another version in its place, and moves the flags to the header", () => {
+  it("another version is replaced in its place, and flags move to the header (T1801)", () => {
     const text = `{"anthropic_version":"2023-06-01","model":"m",${hello},"anthropic_beta":["a"],"max_tokens":5}`
     expect(decode(messagesBody(request(text)))).toBe(
       `{"anthropic_version":"vertex-2023-10-16",${hello},"max_tokens":5}`
     )
   })
-  it("names the model in the body of a count, without an alias and without stream", () => {
-    const body = request(`{"model":"@v/anthropic.claude-x","stream":false,${hello},"system":"s"}`, readCounted)
+  it("a count body names the model without an alias, and has no stream", () => {
+    const body = request(`{"model":"@v/anthropic.claude-x","stream":false,${hello},"system":"s"}`, readCountRequest)
     const counted = (modelId: string) => decode(countedBody(body, modelId))
     expect(counted("claude-x@20250929")).toBe(
       `{"model":"claude-x@20250929",${hello},"system":"s","anthropic_version":"vertex-2023-10-16"}`
@@ -113,7 +115,74 @@ describe("table 7", () => {
       )
     ).toEqual([true, true, true, true])
   })
-  it("T1832, T1911 joins the flags of all places, each once", () => {
+  it("a dated version of the body or the header goes up as written, from 2026-10-21 on (M-830)", () => {
+    const version = (of: string, header?: string) => {
+      const named = request(`{"model":"m",${hello},"max_tokens":5${of}}`)
+      return [messagesBody(named, header), countedBody(named, "claude-x", header)].map(
+        (bytes) => /"anthropic_version":"([^"]*)"/.exec(decode(bytes))?.[1]
+      )
+    }
+    const own = (text: string) => `,"anthropic_version":"${text}"`
+    expect(version(own("2026-10-21"))).toEqual(["2026-10-21", "2026-10-21"])
+    expect(version("", "2027-01-01")).toEqual(["2027-01-01", "2027-01-01"])
+    expect(version(own("2026-10-21"), "2023-06-01")).toEqual(["2026-10-21", "2026-10-21"])
+    for (const [of, header] of [
+      ["", undefined],
+      [own("2023-06-01"), "2023-06-01"],
+      [own("vertex-2023-10-16"), undefined],
+      [own("2026-10-21 "), "tomorrow"],
+      [',"anthropic_version":7', undefined]
+    ] as const)
+      expect(version(of, header).every((text) => text === undefined || text === "vertex-2023-10-16")).toBe(true)
+  })
+  it("a prefill goes up as it is, whatever the model (M-302)", () => {
+    const messages = '"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"The answer is"}]'
+    expect(decode(messagesBody(request(`{"model":"claude-opus-5-5","max_tokens":5,${messages}}`)))).toBe(
+      `{"max_tokens":5,${messages},"anthropic_version":"vertex-2023-10-16"}`
+    )
+  })
+  it.each([
+    ["web search", '"tools":[{"type":"web_search_20260318","name":"web_search"}]', ["web-search-2025-03-05"]],
+    ["a tool of the client's with that name", '"tools":[{"name":"web_search_20250305","input_schema":{}}]', []],
+    ["context management", '"context_management":{"edits":[]}', ["context-management-2025-06-27"]],
+    ["no context management", '"context_management":null', []],
+    [
+      "a scoped mark of the body",
+      '"cache_control":{"type":"ephemeral","scope":"global"}',
+      ["prompt-caching-scope-2026-01-05"]
+    ],
+    [
+      "a scoped mark of the system",
+      '"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral","scope":"global"}}]',
+      ["prompt-caching-scope-2026-01-05"]
+    ],
+    [
+      "a scoped mark of a tool",
+      '"tools":[{"name":"f","cache_control":{"type":"ephemeral","scope":"global"}}]',
+      ["prompt-caching-scope-2026-01-05"]
+    ],
+    ["a mark without scope", '"cache_control":{"type":"ephemeral","ttl":"1h"}', []],
+    ["a text of that name", '"system":"cache_control scope"', []]
+  ])("a field brings the flag that it needs, and none is removed: %s (M-811, M-820, M-821)", (_name, field, needed) => {
+    const of = (betas: string) => request(`{"model":"m",${hello},"max_tokens":5,${field}${betas}}`)
+    expect(of("").betas).toEqual(needed)
+    expect(of(',"anthropic_beta":["effort-2025-11-24"]').betas).toEqual(["effort-2025-11-24", ...needed])
+    expect(of(`,"anthropic_beta":${JSON.stringify(needed)}`).betas).toEqual(needed)
+    expect(decode(messagesBody(of("")))).toBe(
+      `{${hello},"max_tokens":5,${field},"anthropic_version":"vertex-2023-10-16"}`
+    )
+  })
+  it("a scoped mark inside a message or a tool result brings its flag (M-820)", () => {
+    const mark = '"cache_control":{"type":"ephemeral","scope":"global"}'
+    for (const block of [
+      `{"type":"text","text":"a",${mark}}`,
+      `{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"a",${mark}}]}`
+    ])
+      expect(request(`{"model":"m","messages":[{"role":"user","content":[${block}]}],"max_tokens":5}`).betas).toEqual([
+        "prompt-caching-scope-2026-01-05"
+      ])
+  })
+  it("flags of all places are joined, each once (T1832, T1911)", () => {
     expect(Result.getOrThrow(betaHeader(["b", "a", "b"]))).toEqual({ "anthropic-beta": "b,a" })
     expect(Result.getOrThrow(betaHeader([]))).toEqual({})
     expect(Result.isFailure(betaHeader(Array.from({ length: 21 }, (_, n) => `flag-${n}`)))).toBe(true)
@@ -122,7 +191,7 @@ describe("table 7", () => {
 
 const limits = { eventBytes: 1000 }
 const stream = (pieces: ReadonlyArray<Uint8Array>, bound = limits) => {
-  const out = runMachine(machine(messageStream(bound, noRedaction)), pieces)
+  const out = runMachine(machine(messageStream(bound, noRedaction, true)), pieces)
   const failed = out.find(isStreamFailed)
   const passed = out.flatMap((one) => (isStreamFailed(one) ? [] : [one]))
   if (failed !== undefined) expect(out.at(-1)).toBe(failed)
@@ -138,20 +207,20 @@ const whole = [
   event("message_stop")
 ].join("")
 
-describe("streams", () => {
-  it("T1902, L26 pass as they came, all of a read as one piece", () => {
+describe("native messages streams", () => {
+  it("frames pass unchanged, all of a network read as one piece (T1902, L26)", () => {
     expect(stream([encode(whole)])).toEqual({ text: whole, pieces: 1, reason: undefined })
   })
-  it("L6 are the same wherever the bytes are cut, and hold whole frames", () => {
+  it("frames are the same for any cut of the bytes, and always whole (L6)", () => {
     const bytes = encode(whole)
     for (let at = 0; at <= bytes.length; at++) {
       const { text, reason } = stream([bytes.subarray(0, at), bytes.subarray(at)])
       expect([text, reason]).toEqual([whole, undefined])
     }
-    const [first] = machine(messageStream(limits, noRedaction)).steps([bytes.subarray(0, 60)])[1]
+    const [first] = machine(messageStream(limits, noRedaction, true)).steps([bytes.subarray(0, 60)])[1]
     expect(first instanceof Uint8Array ? decode(first) : first).toBe(event("message_start"))
   })
-  it("T1907, L7 that end early fail behind the last whole frame", () => {
+  it("a stream that ends early fails after the last whole frame (T1907, L7)", () => {
     const bytes = encode(whole)
     for (let at = 0; at < bytes.length; at++) {
       const { text, reason } = stream([bytes.subarray(0, at)])
@@ -166,31 +235,31 @@ describe("streams", () => {
       ])
     }
   })
-  it("T1840 that begin with an error fail before anything went out", () => {
+  it("an error as the first event fails before any output (T1840)", () => {
     expect(stream([encode(overloaded)])).toEqual({
       text: "",
       pieces: 0,
       reason: { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }
     })
   })
-  it("T1906 pass an error of the upstream behind the first event, and owe nothing behind it", () => {
+  it("an upstream error after the first event passes, and nothing more is due (T1906)", () => {
     const text = event("message_start") + overloaded
     expect(stream([encode(text)])).toEqual({ text, pieces: 1, reason: undefined })
   })
-  it("fail on Google's own error, which no client of this dialect can read", () => {
+  it("Google's own error fails the stream: clients of this dialect cannot read it", () => {
     const error = 'data: {"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}\r\n\r\n'
     const { text, reason } = stream([encode(event("message_start")), encode(error)])
     expect([text, reason?._tag]).toEqual([event("message_start"), "RateLimited"])
   })
-  it("fail on an error in plain JSON where a stream should be", () => {
+  it("an error in plain JSON in place of a stream fails", () => {
     const error = '[{\n "error": {"code":503,"message":"Busy","status":"UNAVAILABLE"}\n}]\n'
     expect(stream([encode(error)]).reason?._tag).toBe("Overloaded")
     expect(stream([encode("<html></html>")]).reason?._tag).toBe("BadReply")
   })
-  it("know the end by the type in the data when no event is named", () => {
+  it("the type in the data marks the end when no event is named", () => {
     expect(stream([encode('data: {"type":"message_stop"}\n\n')]).reason).toBeUndefined()
   })
-  it("pass what comes behind the end, and drop what was cut there", () => {
+  it("frames after the end pass; a cut frame there is dropped", () => {
     const more = ": bye\n\n"
     expect(stream([encode(whole), encode(more), encode("data: ha")])).toEqual({
       text: whole + more,
@@ -198,7 +267,7 @@ describe("streams", () => {
       reason: undefined
     })
   })
-  it("fail on an event over the limit, and stay silent then", () => {
+  it("an event over the limit fails the stream, and later bytes give no output", () => {
     const long = encode(`event: content_block_delta\ndata: ${"x".repeat(100)}`)
     expect(stream([encode(event("message_start")), long, long, encode("\n\n")], { eventBytes: 200 })).toEqual({
       text: event("message_start"),
@@ -208,12 +277,12 @@ describe("streams", () => {
   })
 })
 
-describe.skipIf(sharedDir() === undefined)("recorded traffic", () => {
+describe.skipIf(sharedDir() === undefined)("recorded native messages traffic", () => {
   const all = [...recordings("vertex-anthropic"), ...recordings("anthropic-api")]
 
-  it("L12, L26 every accepted body stays itself but for table 7, and is one Vertex AI describes", () => {
+  it("every accepted body keeps its bytes except for table 7, and matches Vertex AI's description (L12, L26)", () => {
     const oracle = schemaOracle("anthropic.schema.json", "VertexBetaMessageCreateRequest")
-    // One id lost its prefix while it was redacted.
+    // Redaction of the recording removed the prefix of one id.
     const odd = new Set(["anthropic-api/messages-claude-opus-4-8-multi-turn"])
     for (const {
       id,
@@ -228,7 +297,7 @@ describe.skipIf(sharedDir() === undefined)("recorded traffic", () => {
       expect([id, odd.has(id) || oracle?.(edited)]).toEqual([id, true])
     }
   })
-  it("T1902 every recorded stream passes byte by byte", () => {
+  it("every recorded stream passes byte by byte (T1902)", () => {
     const streams = all.flatMap(({ response: { bodyText } }) => (bodyText?.startsWith("event:") ? [bodyText] : []))
     expect(streams.length).toBeGreaterThan(20)
     for (const text of streams) {

@@ -1,8 +1,9 @@
-// What a prepared body names outside of itself, and what of it is looked at.
+// Tests the cloud resources found in a prepared body, and the members searched for them.
+// Must not open sockets or read clocks.
 import { expect, it } from "vitest"
 import { namedObjects } from "../../src/translate/namedObjects.ts"
 
-it("both spellings count, wherever an upstream might read either", () => {
+it("named objects: both spellings are found at every place an upstream may read", () => {
   const body = {
     cachedContent: "projects/a/locations/l/cachedContents/c",
     cached_content: "projects/b/locations/l/cachedContents/c",
@@ -37,7 +38,7 @@ it("both spellings count, wherever an upstream might read either", () => {
   ])
 })
 
-it("without a list of objects no message is looked at", () => {
+it("named objects: messages are searched only with a list of objects", () => {
   const looked: Array<string> = []
   const watched = (name: string) => ({ enumerable: true, get: () => looked.push(name) })
   const body = Object.defineProperties(

@@ -1,10 +1,11 @@
-// Which addresses are of the public Internet: by lists of blocks that are not, kept apart from the code.
+// Tests public Internet addresses against independent lists of reserved blocks.
+// Must not open sockets or read clocks.
 import { BlockList, isIPv6 } from "node:net"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { isGlobalAddress } from "../../src/translate/shared/media/publicHost.ts"
 
-/** Source: IANA, special-purpose address registries; multicast and what is kept for later. */
+/** Source: IANA, special-purpose address registries; multicast and blocks reserved for later. */
 const blocks4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -32,7 +33,7 @@ const unicast = new BlockList()
 unicast.addSubnet("2000::", 3, "ipv6")
 
 const dotted = (bits: number): string => [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join(".")
-/** The first and last address of each block, and those beside it. */
+/** The first and last address of each block, and their neighbours. */
 const edges4 = blocks4.flatMap((block) => {
   const [address = "", bits] = block.split("/")
   const first = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)
@@ -49,8 +50,8 @@ const v6 = fc
   .tuple(head, fc.array(group, { minLength: 7, maxLength: 7 }))
   .map(([first, rest]) => [first, ...rest].map((one) => one.toString(16)).join(":"))
 
-describe("TH7 an address of the public Internet", () => {
-  it("IPv4: none of the blocks", () => {
+describe("public Internet addresses (TH7)", () => {
+  it("an IPv4 address is public outside all reserved blocks", () => {
     fc.assert(
       fc.property(v4, (address) => {
         expect(isGlobalAddress(address)).toBe(!inBlocks.check(address, "ipv4"))
@@ -58,7 +59,7 @@ describe("TH7 an address of the public Internet", () => {
       { numRuns: 2_000 }
     )
   })
-  it("IPv6: global unicast, and none of the blocks; however it is spelt", () => {
+  it("an IPv6 address is public inside global unicast and outside reserved blocks, in any spelling", () => {
     const spelling = fc.constantFrom<(text: string) => string>(
       (text) => text,
       (text) => text.toUpperCase(),
@@ -76,14 +77,14 @@ describe("TH7 an address of the public Internet", () => {
       { numRuns: 2_000 }
     )
   })
-  it("no IPv4 address inside an IPv6 one", () => {
+  it("an IPv6 address with an embedded IPv4 address is not public", () => {
     fc.assert(
       fc.property(v4, fc.constantFrom("::ffff:", "::", "64:ff9b::", "::ffff:0:"), (address, prefix) => {
         expect(isGlobalAddress(prefix + address)).toBe(false)
       })
     )
   })
-  it("nothing else", () => {
+  it("other texts are not public addresses", () => {
     for (const text of [
       "",
       "example.com",
@@ -108,7 +109,7 @@ describe("TH7 an address of the public Internet", () => {
     for (const text of ["8.8.8.8", "1.1.1.1", "2606:4700::1111"])
       expect([text, isGlobalAddress(text)]).toEqual([text, true])
   })
-  it("never throws", () => {
+  it("the check never throws", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(isGlobalAddress(text)).toBeTypeOf("boolean")

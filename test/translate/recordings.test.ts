@@ -1,4 +1,5 @@
-// Every recorded exchange with Gemini on both products, and some written here, through the whole way back.
+// Tests every recorded exchange with Gemini on both products, and handwritten ones, through the response path.
+// Must not open sockets or read clocks.
 import { readdirSync, readFileSync } from "node:fs"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -40,7 +41,7 @@ const request: ChatRequest = chatRequest([{ role: "user", content: "hi" }], { lo
 const textOf = (recording: Recording): string => recording.response.bodyText ?? JSON.stringify(recording.response.body)
 const jsonOf = (text: string): Json => Result.getOrThrow(parseExactJsonText(text))
 
-/** Answers with 200 that are no success, and the reason they stand for. */
+/** Failed answers with status 200, and their reasons. */
 const faults: Readonly<Record<string, unknown>> = {
   "generate-finish-other-no-content": "BadReply no_content",
   "generate-gemini-2-5-flash-malformed-function-call-no-content": "BadReply malformed_call",
@@ -85,9 +86,9 @@ const folder = (recording: Recording): string =>
 const succeeded = all.filter((recording) => recording.response.status === 200)
 const isStream = (recording: Recording): boolean => recording.operation === "streamGenerateContent"
 
-describe("recorded errors: table 14", () => {
+describe("recorded Gemini errors (table 14)", () => {
   for (const recording of all.filter((one) => one.response.status !== 200)) {
-    it(`${folder(recording)}/${bare(recording)}`, () => {
+    it(`a recorded error maps to its reason: ${folder(recording)}/${bare(recording)}`, () => {
       const { status, headers } = recording.response
       const text = textOf(recording)
       const reason = failureFromGoogle(status, headers, jsonOf(text), "caller")
@@ -98,10 +99,10 @@ describe("recorded errors: table 14", () => {
   }
 })
 
-describe("recorded unary answers: L11, L22, L23", () => {
+describe("recorded unary Gemini answers (L11, L22, L23)", () => {
   const unary = succeeded.filter((one) => !isStream(one))
   for (const recording of unary.filter((one) => faults[bare(one)] !== undefined)) {
-    it(`T1206 fault: ${folder(recording)}/${bare(recording)}`, () => {
+    it(`a recorded fault fails the answer: ${folder(recording)}/${bare(recording)} (T1206)`, () => {
       const answer = responseFromGemini(
         Result.getOrThrow(decode(jsonOf(textOf(recording)))),
         contextOf(recording),
@@ -111,7 +112,7 @@ describe("recorded unary answers: L11, L22, L23", () => {
     })
   }
   for (const recording of unary.filter((one) => faults[bare(one)] === undefined)) {
-    it(`${folder(recording)}/${bare(recording)}`, () => {
+    it(`a recorded answer keeps the laws: ${folder(recording)}/${bare(recording)}`, () => {
       const reply = deepFreeze(Result.getOrThrow(decode(jsonOf(textOf(recording)))))
       const full: ChatCompletion = Result.getOrThrow(responseFromGemini(reply, contextOf(recording), request))
       const strict = strictlyCompletion(full)
@@ -164,13 +165,13 @@ const everythingKept = (reply: GenerateContentReply, full: ChatCompletion): void
   })
 }
 
-describe("recorded streams: L2 to L7, L11, L22", () => {
+describe("recorded Gemini streams (L2 to L7, L11, L22)", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
     const context = contextOf(recording)
     const whole = runBytes(context, request, [bytes])
     const fault = faults[bare(recording)]
-    it(`${folder(recording)}/${bare(recording)}`, () => {
+    it(`a recorded stream keeps the laws: ${folder(recording)}/${bare(recording)}`, () => {
       expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual(
         fault === undefined ? [] : [fault]
       )
@@ -180,7 +181,7 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
       for (const strict of chunks.map(strictlyChunk))
         if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
     })
-    it(`L6 any cut: ${folder(recording)}/${bare(recording)}`, () => {
+    it(`any cut of a stream gives the same chunks: ${folder(recording)}/${bare(recording)} (L6)`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
       expect(
@@ -188,8 +189,8 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
       ).toEqual([])
       expect(cutsThatTell(bytes)).toEqual([])
     })
-    it(`L7 truncation: ${folder(recording)}/${bare(recording)}`, () => {
-      // A call whose arguments still come is given out as it stands at the end, so it may differ from the whole one.
+    it(`a truncated stream fails after its prefix: ${folder(recording)}/${bare(recording)} (L7)`, () => {
+      // A call with incomplete arguments is sent at the end as it is, so it may differ from the whole call.
       const partial = recording.response.bodyText?.includes("willContinue") === true
       const deltas = (outputs: ReadonlyArray<Output>): string =>
         JSON.stringify(

@@ -1,4 +1,5 @@
-// The whole body of a chat request for Gemini: Google's own fields, what is ignored, and the laws over all of it.
+// Tests the whole Gemini body of a chat request: Google's own fields, ignored parameters, and the laws of bodies.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -43,14 +44,14 @@ const schema = { type: "object", properties: { city: { type: "string" } } }
 const weather = { type: "function", function: { name: "weather", description: "", parameters: schema } }
 const weatherOut = [{ functionDeclarations: [{ name: "weather", description: "", parametersJsonSchema: schema }] }]
 
-describe("the whole body", () => {
-  it("T908 L16 of a bare request", () => {
+describe("whole Gemini bodies", () => {
+  it("a minimal request gives contents alone (T908, L16)", () => {
     expect(sent({})).toStrictEqual(only({}))
     expect(sent({ tools: [], safety_settings: [], stop: [], image_config: {}, labels: {} }, vertex)).toStrictEqual(
       only({})
     )
   })
-  it("everything at once, on both products", () => {
+  it("a request with all parameters gives the complete body on both products", () => {
     const words: Words = {
       stream: true,
       temperature: 0.5,
@@ -86,7 +87,7 @@ describe("the whole body", () => {
       ignored: []
     })
   })
-  it("T808 the schema joins the system text on G1", () => {
+  it("the first generation gets the schema joined to the system text (T808)", () => {
     const words: Words = { response_format: { type: "json_schema", json_schema: { schema } } }
     const text = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
     const system = { role: "system", content: "be brief" }
@@ -101,7 +102,7 @@ describe("the whole body", () => {
       generationConfig: { responseMimeType: "application/json" }
     })
   })
-  it("T808 T509 the added text leaves the last turn the last", () => {
+  it("the added schema text keeps the last turn last (T808, T509)", () => {
     const words: Words = { response_format: { type: "json_schema", json_schema: { schema } } }
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
     const talk = [...hello, { role: "assistant", tool_calls: [call] }]
@@ -111,7 +112,7 @@ describe("the whole body", () => {
     ])
     expect(Result.isFailure(run(words, "gemini-1.5-pro", {}, []))).toBe(true)
   })
-  it("T912 cached content leaves out what it already holds, and names it", () => {
+  it("cached content replaces system text and tools, which are reported (T912)", () => {
     const system = { role: "system", content: "be brief" }
     const words: Words = { tools: [weather], tool_choice: "auto", cached_content: "cachedContents/x", temperature: 1 }
     expect(sent(words, {}, "gemini-2.5-flash", [system, ...hello])).toStrictEqual({
@@ -126,8 +127,8 @@ describe("the whole body", () => {
   })
 })
 
-describe("Google's own fields", () => {
-  it("T1001 B86 safety settings: open lists, order kept", () => {
+describe("Google request fields", () => {
+  it("safety settings are an open list and keep their order (T1001, B86)", () => {
     const settings = [
       { category: "HARM_CATEGORY_HATE_SPEECH", threshold: "BLOCK_LOW_AND_ABOVE" },
       { category: "HARM_CATEGORY_SEXUALLY_EXPLICIT", threshold: "BLOCK_NONE" }
@@ -148,10 +149,10 @@ describe("Google's own fields", () => {
     ).toStrictEqual(coming)
     expect(sent({ safetySettings: [], safety_settings: settings }).ignored).toStrictEqual(["safetySettings"])
   })
-  it("T1002 none are added", () => {
+  it("the gateway adds no safety settings (T1002)", () => {
     expect(sent({ safety_settings: null }, vertex)).toStrictEqual(only({}))
   })
-  it("T1003 B86 wrong types", () => {
+  it("safety settings of wrong types are refused (T1003, B86)", () => {
     expect(refused({ safety_settings: "none" })).toStrictEqual(["safety_settings", "invalid_type"])
     expect(refused({ safety_settings: [{}] })).toStrictEqual(["safety_settings[0].category", "invalid_type"])
     expect(refused({ safety_settings: [null] })).toStrictEqual(["safety_settings[0].category", "invalid_type"])
@@ -164,7 +165,7 @@ describe("Google's own fields", () => {
       })
     ).toStrictEqual(["safetySettings[1].threshold", "invalid_type"])
   })
-  it("T910 service tier", () => {
+  it("service tier is sent (T910)", () => {
     for (const service_tier of ["auto", "default", "standard"]) {
       expect(sent({ service_tier })).toStrictEqual(only({}))
       expect(sent({ service_tier }, vertex)).toStrictEqual(only({}))
@@ -175,7 +176,7 @@ describe("Google's own fields", () => {
     )
     expect(sent({ service_tier: "scale" }, vertex)).toStrictEqual(only({}, ["service_tier"]))
   })
-  it("T911 B87 B88 labels", () => {
+  it("labels are checked and sent (T911, B87, B88)", () => {
     const labels = { team: "research", größe: "x".repeat(63), "a-b_1": "" }
     expect(sent({ labels }, vertex)).toStrictEqual(only({ labels }))
     expect(sent({ labels })).toStrictEqual(only({}, ["labels"]))
@@ -188,7 +189,7 @@ describe("Google's own fields", () => {
       expect(refused({ labels: { team: value } }, vertex)).toStrictEqual(["labels.team", "invalid_label"])
     }
   })
-  it("T914 extras Google does not have are named where they stand", () => {
+  it("unknown extras are reported at their path (T914)", () => {
     expect(
       sent({
         google: { thinking_config: { thinking_budget: 1 }, other: 1 },
@@ -203,7 +204,7 @@ describe("Google's own fields", () => {
     )
     expect(refused({ extra_body: { google: "x" } })).toStrictEqual(["extra_body.google", "invalid_type"])
   })
-  it("T917 model armor", () => {
+  it("Model Armor options are sent (T917)", () => {
     const model_armor_config = { prompt_template_name: "projects/p/locations/l/templates/t" }
     expect(sent({ model_armor_config }, vertex)).toStrictEqual(
       only({ modelArmorConfig: { promptTemplateName: "projects/p/locations/l/templates/t" } })
@@ -221,8 +222,8 @@ describe("Google's own fields", () => {
   })
 })
 
-describe("what is ignored", () => {
-  it("T909 T919 by rule and by being unknown, in the order of the request", () => {
+describe("ignored Gemini parameters", () => {
+  it("ignored and unknown parameters are listed in request order (T909, T919)", () => {
     expect(
       sent({
         zzz: 1,
@@ -264,11 +265,11 @@ describe("what is ignored", () => {
       ])
     )
   })
-  it("T406 parallel_tool_calls: false cannot be had", () => {
+  it("parallel_tool_calls: false is listed as ignored (T406)", () => {
     expect(sent({ parallel_tool_calls: false })).toStrictEqual(only({}, ["parallel_tool_calls"]))
     expect(sent({ parallel_tool_calls: true })).toStrictEqual(only({}))
   })
-  it("T339 the newer words win over the older", () => {
+  it("newer parameters take precedence over older ones (T339)", () => {
     const functions = [{ name: "old" }]
     expect(sent({ functions, tools: [weather], function_call: "none", tool_choice: "auto" })).toStrictEqual(
       only({ tools: weatherOut, toolConfig: { functionCallingConfig: { mode: "AUTO" } } }, [
@@ -277,15 +278,15 @@ describe("what is ignored", () => {
       ])
     )
   })
-  it("T403 a tool choice that cannot be obeyed", () => {
+  it("a tool choice without an equivalent is listed as ignored (T403)", () => {
     expect(sent({ tools: [{ type: "web_search" }], tool_choice: "required" })).toStrictEqual(
       only({ tools: [{ googleSearch: {} }] }, ["tool_choice"])
     )
   })
-  it("names like those of objects' own methods are unknown like others", () => {
+  it("names of Object.prototype members are unknown parameters", () => {
     expect(sent({ constructor: 1, toString: 2 }).ignored).toStrictEqual(["constructor", "toString"])
   })
-  it("the table says something of every parameter, and means it", () => {
+  it("the parameter table has a rule for every parameter, and bodies follow the rules", () => {
     const ruled = Object.entries(geminiParams)
       .filter(([, rule]) => rule.kind === "ignored")
       .map(([name]) => name)
@@ -339,7 +340,7 @@ const targetArb = fc.record({
   kind: fc.constantFrom("google" as const, "vertex-ai" as const)
 })
 
-/** Paths of members upstream must not see: undefined, null, `{}` as a part, empty containers that mean "absent". */
+/** Paths of members that must not be sent: undefined, null, `{}` as a part, empty containers that mean "absent". */
 const empties = (body: object): ReadonlyArray<string> => {
   const text = JSON.stringify(body)
   const emptied = [
@@ -362,8 +363,8 @@ const empties = (body: object): ReadonlyArray<string> => {
   return [...found, ...holes]
 }
 
-describe("laws", () => {
-  it("L8 L12 L16 L29 of whole bodies", () => {
+describe("Gemini body laws", () => {
+  it("whole bodies keep the laws (L8, L12, L16, L29)", () => {
     fc.assert(
       fc.property(wordsArb, targetArb, (words, { model, kind }) => {
         const first = run(words, model, { kind }, hello)

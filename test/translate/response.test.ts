@@ -1,8 +1,9 @@
-// The unary answer of Gemini: rows of sections 10 to 12 and 14.
+// Tests the unary answer of Gemini: rows of sections 10 to 12 and 14.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type JsonObject, parseExactJsonText } from "../../src/domain/text/json.ts"
-import { usageOf } from "../../src/translate/shared/google/geminiUsage.ts"
+import { geminiUsage } from "../../src/translate/shared/google/geminiUsage.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"
 import { answer, choice, context, reason, reply, request, stop } from "../support/gemini.ts"
@@ -20,8 +21,8 @@ const toolCall = (n: number, name: string, args: string) => ({
 })
 const fault = (kind: string, message: string) => ({ _tag: "BadReply", kind, message })
 
-describe("envelope", () => {
-  it("T1202 T1203 T1222 id, object, created, model of the answer, provider, whole message", () => {
+describe("Gemini envelopes", () => {
+  it("a completion has id, object, created, the answer's model, provider and a whole message (T1202, T1203, T1222)", () => {
     expect(
       answer(
         reply([{ text: "a" }, { text: "b" }], stop, {
@@ -47,15 +48,16 @@ describe("envelope", () => {
         prompt_tokens: 2,
         completion_tokens: 3,
         total_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 0 },
         upstream: { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
       },
       provider: "google"
     })
   })
-  it("T1202 without modelVersion the requested id without slug and prefix", () => {
+  it("without modelVersion the completion has the requested id without slug and prefix (T1202)", () => {
     expect(answer(text("a"), chatContext("google/gemini-2.5-pro")).model).toBe("gemini-2.5-pro")
   })
-  it("T1201 T1223 index of the candidate, else its position; each with its own calls and finish", () => {
+  it("a choice has the candidate's index, else its position, and its own calls and finish (T1201, T1223)", () => {
     const body = {
       candidates: [
         { content: { parts: [call("f")] }, finishReason: "STOP" },
@@ -78,12 +80,12 @@ describe("envelope", () => {
   })
 })
 
-describe("message", () => {
-  it("T1203 content without text: null beside calls, else empty", () => {
+describe("Gemini messages", () => {
+  it("content without text is null next to calls, else empty (T1203)", () => {
     expect(choice(reply([call("f")], stop))?.message.content).toBe(null)
     expect(choice(reply([], stop))?.message.content).toBe("")
   })
-  it("T1210 no parts in any form", () => {
+  it("a candidate without parts gives an empty message (T1210)", () => {
     for (const body of [
       reply(undefined, stop),
       reply(undefined, { ...stop, content: {} }),
@@ -100,7 +102,7 @@ describe("message", () => {
       })
     }
   })
-  it("T1213 T1214 text and calls, in part order, missing args are an empty object", () => {
+  it("text and calls keep part order; missing args become an empty object (T1213, T1214)", () => {
     expect(choice(reply([call("f", { a: 1 }), { text: "so" }, call("g")], stop))?.message).toStrictEqual({
       role: "assistant",
       content: "so",
@@ -109,21 +111,21 @@ describe("message", () => {
       content_blocks: [{ type: "text", text: "so" }]
     })
   })
-  it("T1213 T328 names come back as the client wrote them", () => {
+  it("function names return in the client's spelling (T1213, T328)", () => {
     const named = chatRequest(user, { tools: [{ type: "function", function: { name: "mcp/list files" } }] })
     const mangled = toolNamesOf(named, geminiNames).mangle("mcp/list files")
     expect(choice(reply([call(mangled)], stop), context, named)?.message.tool_calls).toEqual([
       toolCall(0, "mcp/list files", "{}")
     ])
   })
-  it("T513 L27 integers beyond 2^53 keep their digits", () => {
+  it("integers beyond 2^53 keep their digits (T513, L27)", () => {
     const args = '{"id":12345678901234567890,"list":[-9007199254740993]}'
     const body = parseExactJsonText(
       `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`
     )
     expect(choice(Result.getOrThrow(body))?.message.tool_calls).toEqual([toolCall(0, "f", args)])
   })
-  it("T339 legacy clients get one function_call", () => {
+  it("legacy clients get one function_call (T339)", () => {
     const legacy = chatRequest(user, { functions: [{ name: "f" }] })
     expect(choice(reply([call("f", { a: 1 }), call("g")], stop), context, legacy)).toStrictEqual({
       index: 0,
@@ -133,7 +135,7 @@ describe("message", () => {
       native_finish_reason: "STOP"
     })
   })
-  it("T1211 T1212 unknown parts become provider parts in place, with their signature", () => {
+  it("unknown parts become provider parts in place, with their signature (T1211, T1212)", () => {
     const code = { executableCode: { code: "1+1", language: "PYTHON" }, thoughtSignature: "c2ln" }
     expect(
       choice(
@@ -152,7 +154,7 @@ describe("message", () => {
       ]
     })
   })
-  it("T715 thoughts are never content", () => {
+  it("thoughts stay outside the content (T715)", () => {
     expect(
       choice(reply([{ text: "hm", thought: true }, { text: "m", thought: true }, { text: "yes" }], stop))?.message
     ).toStrictEqual({
@@ -166,7 +168,7 @@ describe("message", () => {
       ]
     })
   })
-  it("T716 experimental thinking: joined in full form, the answer alone when strict", () => {
+  it("experimental thinking is joined in full form; strict form has the answer alone (T716)", () => {
     const model = "gemini-2.0-flash-thinking-exp"
     const flagged = reply([{ text: "hm", thought: true }, { text: "yes" }], stop)
     const bare = reply([{ text: "hm" }, { text: "yes" }], stop)
@@ -179,8 +181,8 @@ describe("message", () => {
   })
 })
 
-describe("signatures", () => {
-  it("T601 T602 on calls, both spellings, byte for byte", () => {
+describe("Gemini signatures in answers", () => {
+  it("a call carries its signature in both spellings, unchanged (T601, T602)", () => {
     expect(
       choice(reply([call("f", undefined, { thoughtSignature: "c2lnQQ==" }), call("g")], stop))?.message.tool_calls
     ).toStrictEqual([
@@ -193,7 +195,7 @@ describe("signatures", () => {
       toolCall(1, "g", "{}")
     ])
   })
-  it("T608 a bare signature goes to the last text block, or to a new one", () => {
+  it("a bare signature goes to the last text block, or to a new one (T608)", () => {
     expect(
       choice(reply([{ text: "a" }, { text: "", thoughtSignature: "cw==" }], stop))?.message.content_blocks
     ).toEqual([{ type: "text", text: "a", signature: "cw==" }])
@@ -201,7 +203,7 @@ describe("signatures", () => {
       { type: "text", text: "", signature: "cw==" }
     ])
   })
-  it("T611 T1215 signed text is not joined with unsigned, two signatures are not joined", () => {
+  it("signed text is not joined with unsigned text, nor two signatures with each other (T611, T1215)", () => {
     expect(
       choice(
         reply(
@@ -223,7 +225,7 @@ describe("signatures", () => {
   })
 })
 
-describe("table 5, T1204 to T1207", () => {
+describe("Gemini finish reasons (table 5, T1204 to T1207)", () => {
   const rows: ReadonlyArray<readonly [string, string | undefined, string | undefined, string | undefined]> = [
     // word, with text, with a call, with nothing; undefined is a fault
     ["STOP", "stop", "tool_calls", "stop"],
@@ -249,11 +251,11 @@ describe("table 5, T1204 to T1207", () => {
     ["OTHER", "stop", "tool_calls", undefined],
     ["ESCALATION", "stop", "tool_calls", undefined],
     ["FINISH_REASON_UNSPECIFIED", "stop", "tool_calls", undefined],
-    ["CONTINUATION", "stop", "tool_calls", undefined],
+    ["CONTINUATION", "length", "length", "length"],
     ["A_NEW_WORD", "stop", "tool_calls", undefined]
   ]
   for (const [word, withText, withCall, bare] of rows) {
-    it(word, () => {
+    it(`a finish reason maps: ${word}`, () => {
       const seen = [[{ text: "a" }], [call("f")], []].map((parts) => {
         const body = reply(parts, { finishReason: word })
         return reason(body) === undefined ? choice(body)?.finish_reason : undefined
@@ -261,13 +263,13 @@ describe("table 5, T1204 to T1207", () => {
       expect(seen).toEqual([withText, withCall, bare])
     })
   }
-  it("absent in a unary answer counts as OTHER", () => {
+  it("a missing finish reason in a unary answer counts as OTHER", () => {
     expect(choice(reply([{ text: "a" }]))?.finish_reason).toBe("stop")
     expect(reason(reply([]))).toEqual(
       fault("no_content", "The model ended without an answer (no reason given). Try again.")
     )
   })
-  it("T1206 the fault says which word", () => {
+  it("the fault names the upstream's finish reason (T1206)", () => {
     expect(reason(reply([{ text: "a" }], { finishReason: "MALFORMED_FUNCTION_CALL" }))).toEqual(
       fault("malformed_call", "The model made a tool call that cannot be used (MALFORMED_FUNCTION_CALL). Try again.")
     )
@@ -275,21 +277,21 @@ describe("table 5, T1204 to T1207", () => {
       fault("no_content", "The model ended without an answer (OTHER). Try again.")
     )
   })
-  it("T618 a missing signature is the client's to mend", () => {
+  it("a missing signature is an error of the client (T618)", () => {
     expect(reason(reply([], { finishReason: "MISSING_THOUGHT_SIGNATURE" }))?._tag).toBe("SignatureRejected")
   })
-  it("T714 MAX_TOKENS without text is an empty answer", () => {
+  it("MAX_TOKENS without text is an empty answer (T714)", () => {
     expect(choice(reply(undefined, { finishReason: "MAX_TOKENS" }))?.message.content).toBe("")
   })
 })
 
-describe("no answer", () => {
-  it("T1208 no candidates and no block", () => {
+describe("Gemini replies without an answer", () => {
+  it("a reply without candidates and without a block fails (T1208)", () => {
     for (const body of [{}, { candidates: [] }, { candidates: null, promptFeedback: {} }]) {
       expect(reason(body)).toEqual(fault("empty", "The upstream answered without any candidate. Try again."))
     }
   })
-  it("T1209 an error inside a 200 is that error", () => {
+  it("an error inside a 200 is that error (T1209)", () => {
     expect(reason({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } })).toEqual({
       _tag: "Overloaded",
       code: "upstream_unavailable",
@@ -298,9 +300,9 @@ describe("no answer", () => {
   })
 })
 
-describe("safety", () => {
+describe("Gemini safety", () => {
   const ratings = [{ category: "HARM_CATEGORY_HARASSMENT", probability: "LOW" }]
-  it("T1004 ratings stand on the choice, absent when there are none", () => {
+  it("the choice carries ratings, if any (T1004)", () => {
     expect(choice(reply([{ text: "a" }], { ...stop, safetyRatings: ratings }))).toStrictEqual({
       index: 0,
       message: { role: "assistant", content: "a", refusal: null, content_blocks: [{ type: "text", text: "a" }] },
@@ -310,7 +312,7 @@ describe("safety", () => {
       safetyRatings: ratings
     })
   })
-  it("T1005 a blocked prompt is an answer with content_filter", () => {
+  it("a blocked prompt is an answer with content_filter (T1005)", () => {
     const body = {
       promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: ratings },
       usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 }
@@ -328,7 +330,7 @@ describe("safety", () => {
     expect(answer(body).usage.prompt_tokens).toBe(7)
     expect(answer({ promptFeedback: { blockReason: "A_NEW_WORD" } }).choices[0]?.message.refusal).toBe(null)
   })
-  it("T1007 a blocked candidate: refusal without text, text stays without refusal", () => {
+  it("a blocked candidate has a refusal without text, and text without refusal (T1007)", () => {
     const blocked = { finishReason: "MODEL_ARMOR", finishMessage: "hate" }
     expect(choice(reply(undefined, blocked))?.message).toStrictEqual({
       role: "assistant",
@@ -342,14 +344,14 @@ describe("safety", () => {
       content_blocks: [{ type: "text", text: "par" }]
     })
   })
-  it("T1008 feedback beside candidates gives ratings only", () => {
+  it("feedback next to candidates gives ratings only (T1008)", () => {
     const body = reply([{ text: "a" }], stop, { promptFeedback: { blockReason: "SAFETY", safetyRatings: ratings } })
     expect([choice(body)?.finish_reason, choice(body)?.safetyRatings]).toEqual(["stop", ratings])
   })
 })
 
-describe("table 6", () => {
-  it("T1101 thoughts and tool use are counted, total is the sum", () => {
+describe("Gemini usage (table 6)", () => {
+  it("thoughts and tool use are counted, and the total is the sum (T1101)", () => {
     const upstream = {
       promptTokenCount: 32,
       candidatesTokenCount: 41,
@@ -357,27 +359,41 @@ describe("table 6", () => {
       toolUsePromptTokenCount: 2_395,
       thoughtsTokenCount: 47
     }
-    expect(usageOf(upstream)).toStrictEqual({
+    expect(geminiUsage(upstream)).toStrictEqual({
       prompt_tokens: 2_427,
       completion_tokens: 88,
       total_tokens: 2_515,
+      prompt_tokens_details: { cached_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: 47 },
       upstream
     })
   })
-  it("T1102 thoughts inside candidates are not added again", () => {
+  it("thoughts inside candidates are not added again (T1102)", () => {
     expect(
-      usageOf({ promptTokenCount: 10, candidatesTokenCount: 30, thoughtsTokenCount: 20, totalTokenCount: 40 })
+      geminiUsage({ promptTokenCount: 10, candidatesTokenCount: 30, thoughtsTokenCount: 20, totalTokenCount: 40 })
         .completion_tokens
     ).toBe(30)
-    expect(usageOf({ promptTokenCount: 10, thoughtsTokenCount: 20, totalTokenCount: 10 }).completion_tokens).toBe(20)
+    expect(geminiUsage({ promptTokenCount: 10, thoughtsTokenCount: 20, totalTokenCount: 10 }).completion_tokens).toBe(
+      20
+    )
   })
-  it("T1103 missing or senseless counts are zero", () => {
-    expect(answer(text("a")).usage).toStrictEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
+  it("missing or malformed counts are zero (T1103)", () => {
+    expect(answer(text("a")).usage).toStrictEqual({
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 }
+    })
     const upstream = { promptTokenCount: -1, candidatesTokenCount: Number.NaN, totalTokenCount: 3 }
-    expect(usageOf(upstream)).toStrictEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, upstream })
+    expect(geminiUsage(upstream)).toStrictEqual({
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 },
+      upstream
+    })
   })
-  it("T1106 T1107 details by modality, the tier, and the upstream's own object", () => {
+  it("usage has details by modality, the tier, and the upstream's own object (T1106, T1107)", () => {
     const upstream = {
       promptTokenCount: 10,
       candidatesTokenCount: 5,
@@ -392,7 +408,7 @@ describe("table 6", () => {
       serviceTier: "flex",
       trafficType: "ON_DEMAND"
     }
-    expect(usageOf(upstream)).toStrictEqual({
+    expect(geminiUsage(upstream)).toStrictEqual({
       prompt_tokens: 10,
       completion_tokens: 5,
       total_tokens: 15,
@@ -404,7 +420,7 @@ describe("table 6", () => {
   })
 })
 
-describe("logprobs", () => {
+describe("Gemini log probabilities", () => {
   const body = reply([{ text: "é!" }], {
     ...stop,
     avgLogprobs: -1,
@@ -413,7 +429,7 @@ describe("logprobs", () => {
       topCandidates: [{ candidates: [{ token: "e", logProbability: -2 }] }]
     }
   })
-  it("T1216 only when asked, bytes are UTF-8, a short list of tops is filled", () => {
+  it("log probabilities are sent on request, with UTF-8 bytes, and a short list is filled up (T1216)", () => {
     expect(choice(body)?.logprobs).toBe(null)
     expect(choice(body, context, chatRequest(user, { logprobs: true }))?.logprobs).toStrictEqual({
       content: [
@@ -425,7 +441,7 @@ describe("logprobs", () => {
   })
 })
 
-describe("grounding and citations", () => {
+describe("Gemini grounding and citations", () => {
   const web = { web: { uri: "https://a.example", title: "A" } }
   const grounded = (segment: JsonObject, chunk: JsonObject = web): JsonObject => ({
     groundingChunks: [chunk],
@@ -437,15 +453,15 @@ describe("grounding and citations", () => {
   })
   const with_ = (parts: ReadonlyArray<JsonObject>, groundingMetadata: JsonObject) =>
     choice(reply(parts, { ...stop, groundingMetadata }))
-  it("T1217 supports x chunks are annotations, the metadata stands unchanged beside", () => {
+  it("each pair of support and chunk becomes an annotation; the metadata is sent unchanged (T1217)", () => {
     const metadata = grounded({ endIndex: 5, text: "hello" })
     const seen = with_([{ text: "hello" }], metadata)
     expect([seen?.message.annotations, seen?.groundingMetadata]).toEqual([[citation(0, 5)], metadata])
   })
-  it("T1217 an empty object means nothing", () => {
+  it("an empty grounding object counts as absent (T1217)", () => {
     expect(with_([{ text: "a" }], {})).toStrictEqual(choice(text("a")))
   })
-  it("T1218 bytes of a part become code points of the content", () => {
+  it("byte offsets of a part become code points of the content (T1218)", () => {
     expect(
       with_([{ text: "é" }, { text: "🐎 ho" }], grounded({ partIndex: 1, startIndex: 5, endIndex: 7 }))?.message
         .annotations
@@ -455,7 +471,7 @@ describe("grounding and citations", () => {
         ?.message.annotations
     ).toEqual([citation(1, 3)])
   })
-  it("T1219 other sources count with address and title, the web with an address", () => {
+  it("a web source needs an address, other sources address and title (T1219)", () => {
     const url = "https://maps.example"
     expect(
       with_([{ text: "a" }], grounded({ endIndex: 1 }, { maps: { uri: url, title: "M" } }))?.message.annotations
@@ -467,7 +483,7 @@ describe("grounding and citations", () => {
       citation(0, 1, url, url)
     ])
   })
-  it("T1220 citations of both products", () => {
+  it("citations of both products are read (T1220)", () => {
     const sources = [{ startIndex: 1, endIndex: 2, uri: "u", title: "t", license: "mit" }, { endIndex: 3 }]
     for (const key of ["citationSources", "citations"]) {
       expect(choice(reply([{ text: "a" }], { ...stop, citationMetadata: { [key]: sources } }))?.citations).toEqual([
@@ -476,7 +492,7 @@ describe("grounding and citations", () => {
       ])
     }
   })
-  it("T1221 URL contexts stand inside the grounding metadata", () => {
+  it("URL contexts go inside the grounding metadata (T1221)", () => {
     const urls = { urlMetadata: [{ retrievedUrl: "u" }] }
     expect(choice(reply([{ text: "a" }], { ...stop, urlContextMetadata: urls }))?.groundingMetadata).toEqual({
       urlContextMetadata: urls
@@ -484,9 +500,9 @@ describe("grounding and citations", () => {
   })
 })
 
-describe("images and speech", () => {
+describe("Gemini images and speech in answers", () => {
   const image = (data: string, rest = {}) => ({ inlineData: { mimeType: "image/png", data }, ...rest })
-  it("T1401 T1402 T615 texts and images in order, signatures on the image", () => {
+  it("texts and images keep their order, with signatures on the image (T1401, T1402, T615)", () => {
     expect(
       choice(reply([{ text: "a" }, image("MQ==", { thoughtSignature: "cw==" }), { text: "b" }, image("Mg==")], stop))
         ?.message
@@ -506,12 +522,12 @@ describe("images and speech", () => {
       ]
     })
   })
-  it("T1404 drafts inside thoughts are dropped", () => {
+  it("drafts inside thoughts are dropped (T1404)", () => {
     expect(choice(reply([image("MQ==", { thought: true }), image("Mg==")], stop))?.message.content_parts).toEqual([
       { type: "image", image: { b64_json: "Mg==", mime_type: "image/png" } }
     ])
   })
-  it("T1405 T1406 no image: a fault without text, an ordinary answer with it", () => {
+  it("a missing image is a fault without text, and an ordinary answer with text (T1405, T1406)", () => {
     expect(reason(reply([], { finishReason: "NO_IMAGE" }))?._tag).toBe("BadReply")
     expect(choice(reply([{ text: "sorry" }], stop))?.finish_reason).toBe("stop")
   })
@@ -522,7 +538,7 @@ describe("images and speech", () => {
     )
   const asking = (format?: string) =>
     chatRequest(user, { modalities: ["audio"], audio: { voice: "Kore", ...(format === undefined ? {} : { format }) } })
-  it("T1407 raw samples get a WAV header of 44 bytes, or stay bare for pcm16", () => {
+  it("raw samples get a WAV header of 44 bytes, or stay raw for pcm16 (T1407)", () => {
     const l16 = "audio/L16;codec=pcm;rate=16000"
     const wav = choice(spoken(l16, "AQI=", "AwQ="), context, asking("wav"))?.message.audio
     expect(Buffer.from(wav?.data ?? "", "base64").toString("hex")).toBe(
@@ -555,7 +571,7 @@ describe("images and speech", () => {
       }
     })
   })
-  it("T1407 a file stays as it is; not asked for, it is a provider part", () => {
+  it("an audio file stays unchanged; unrequested audio is a provider part (T1407)", () => {
     expect(choice(spoken("audio/mpeg", "AQI="), context, asking("wav"))?.message.audio?.data).toBe("AQI=")
     expect(choice(spoken("audio/mpeg", "AQI="), context, request)?.message.content_blocks).toEqual([
       { type: "provider_part", provider: "google", part: { inlineData: { mimeType: "audio/mpeg", data: "AQI=" } } }

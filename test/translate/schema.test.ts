@@ -1,9 +1,10 @@
-// JSON schemas on both ways up: the rules of table 3 by id, and the laws of the subset converter.
+// Tests both JSON schema conversions: the rules of table 3 by id, and the laws of the subset converter.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
-import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schema/schemaCopies.ts"
 import { lightSchema } from "../../src/translate/chat-to-gemini/schema/schemaLight.ts"
 import { subsetSchema } from "../../src/translate/chat-to-gemini/schema/schemaSubset.ts"
 import { deepFreeze } from "../support/chat.ts"
@@ -51,8 +52,8 @@ const recursive: JsonObject = {
   }
 }
 
-describe("JSON path", () => {
-  it("T302 leaves alone what it does not have to change, key order included", () => {
+describe("JSON schema for newer models", () => {
+  it("the light conversion changes only what it must, and keeps key order (T302)", () => {
     const schema = {
       title: "Root",
       type: ["object", "null"],
@@ -71,7 +72,7 @@ describe("JSON path", () => {
     }
     expect(JSON.stringify(light(schema))).toBe(JSON.stringify(schema))
   })
-  it("T302 drops what carries no constraint", () => {
+  it("keywords without a constraint are dropped (T302)", () => {
     expect(
       light({
         $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -83,7 +84,7 @@ describe("JSON path", () => {
       })
     ).toStrictEqual({ type: "object", properties: { a: { type: "string" } } })
   })
-  it("T304 T325 property names are not keywords; titles of properties go, the root's stays", () => {
+  it("property names are not keywords; titles of properties are dropped, the root's stays (T304, T325)", () => {
     expect(
       light({
         title: "T",
@@ -110,7 +111,7 @@ describe("JSON path", () => {
       required: ["title", "$ref"]
     })
   })
-  it("T305 definitions become $defs, references follow, siblings of $ref go", () => {
+  it("definitions become $defs, references follow, siblings of $ref are dropped (T305)", () => {
     expect(
       light({
         type: "object",
@@ -131,7 +132,7 @@ describe("JSON path", () => {
       $defs: { A: { type: "string" } }
     })
   })
-  it("T306 T805 a recursive schema is kept, only its root is resolved", () => {
+  it("a recursive schema is kept, and only its root is resolved (T306, T805)", () => {
     const node = {
       type: "object",
       description: "a node",
@@ -139,7 +140,7 @@ describe("JSON path", () => {
     }
     expect(light(recursive)).toStrictEqual({ ...node, $defs: { Node: node } })
   })
-  it("T312 allOf is merged, references in it resolved; recursion through it ends", () => {
+  it("allOf is merged with references resolved; recursion through it ends (T312)", () => {
     expect(
       light({
         type: "object",
@@ -170,7 +171,7 @@ describe("JSON path", () => {
       }
     })
   })
-  it("T313 T315 T317 T318 T324 constants, enums, tuples, boolean schemas, required", () => {
+  it("constants, enums, tuples, boolean schemas and required are converted (T313, T315, T317, T318, T324)", () => {
     expect(
       light({
         type: "object",
@@ -201,8 +202,8 @@ describe("JSON path", () => {
   })
 })
 
-describe("subset", () => {
-  it("T303 lets through what is on the list and nothing else", () => {
+describe("JSON schema subset for older models", () => {
+  it("only the listed keywords pass (T303)", () => {
     expect(
       subset({
         $schema: "s",
@@ -239,7 +240,7 @@ describe("subset", () => {
       }
     })
   })
-  it("table 3: additionalProperties on vertex only", () => {
+  it("additionalProperties is sent to Vertex AI only (table 3)", () => {
     const schema = { type: "object", additionalProperties: { type: "string" } }
     expect(subset(schema)).toStrictEqual({ type: "OBJECT" })
     expect(subset(schema, "vertex-ai")).toStrictEqual({ type: "OBJECT", additionalProperties: { type: "STRING" } })
@@ -248,7 +249,7 @@ describe("subset", () => {
       additionalProperties: false
     })
   })
-  it("T304 T325 property names are not keywords; titles and null defaults of properties go", () => {
+  it("property names are not keywords; titles and null defaults of properties are dropped (T304, T325)", () => {
     const string = { type: "STRING" }
     expect(
       subset({
@@ -267,7 +268,7 @@ describe("subset", () => {
       properties: { title: string, default: string, additionalProperties: string, $ref: string, __proto__x: string }
     })
   })
-  it("T305 references are inlined, their siblings win, escapes are read", () => {
+  it("references are inlined, their siblings take precedence, escapes are decoded (T305)", () => {
     expect(
       subset({
         type: "object",
@@ -288,14 +289,14 @@ describe("subset", () => {
       }
     })
   })
-  it("T306 recursion is unrolled five times", () => {
+  it("recursion is unrolled five times (T306)", () => {
     const at = (depth: number): JsonObject =>
       depth === 0
         ? { type: "OBJECT", description: "a node" }
         : { type: "OBJECT", description: "a node", properties: { value: { type: "INTEGER" }, next: at(depth - 1) } }
     expect(subset(recursive)).toStrictEqual(at(5))
   })
-  it("T308 lists of types", () => {
+  it("lists of types become anyOf (T308)", () => {
     expect(property({ type: ["string", "null"] })).toStrictEqual({ type: "STRING", nullable: true })
     expect(property({ type: ["null"] })).toStrictEqual({ type: "STRING", nullable: true })
     expect(property({ type: ["string", "number"], description: "d", minimum: 1, maxLength: 3 })).toStrictEqual({
@@ -312,7 +313,7 @@ describe("subset", () => {
       ]
     })
   })
-  it("T309 a null branch makes the rest nullable", () => {
+  it("a null branch makes the other branches nullable (T309)", () => {
     expect(property({ anyOf: [{ type: "string" }, { type: "null" }], description: "d", title: "t" })).toStrictEqual({
       type: "STRING",
       description: "d",
@@ -324,7 +325,7 @@ describe("subset", () => {
     })
     expect(property({ anyOf: [{ type: "null" }, { const: null }] })).toStrictEqual({ type: "STRING", nullable: true })
   })
-  it("T310 what stands beside anyOf: kept on google, moved into the branches on vertex", () => {
+  it("siblings of anyOf stay on the Gemini API, and move into the branches on Vertex AI (T310)", () => {
     const schema = {
       type: "object",
       description: "d",
@@ -351,7 +352,7 @@ describe("subset", () => {
       ]
     })
   })
-  it("T310 branches that only require are left out", () => {
+  it("branches with required alone are dropped (T310)", () => {
     expect(
       property({
         type: "object",
@@ -360,12 +361,12 @@ describe("subset", () => {
       })
     ).toStrictEqual({ type: "OBJECT", properties: { a: { type: "STRING" } } })
   })
-  it("T311 oneOf is read as anyOf", () => {
+  it("oneOf is read as anyOf (T311)", () => {
     expect(
       property({ oneOf: [{ type: "string" }, { type: "integer" }], discriminator: { propertyName: "x" } })
     ).toStrictEqual({ anyOf: [{ type: "STRING" }, { type: "INTEGER" }] })
   })
-  it("T312 allOf is merged", () => {
+  it("allOf is merged (T312)", () => {
     expect(
       property({
         description: "mine",
@@ -381,7 +382,7 @@ describe("subset", () => {
       required: ["a", "b"]
     })
   })
-  it("T313 T314 T315 constants and enums", () => {
+  it("constants and enums are converted (T313, T314, T315)", () => {
     expect(property({ const: "a" })).toStrictEqual({ type: "STRING", enum: ["a"] })
     expect(property({ const: 3 })).toStrictEqual({ type: "INTEGER", description: "One of: 3" })
     expect(property({ type: "integer", enum: [1, 2], description: "Level" })).toStrictEqual({
@@ -392,11 +393,11 @@ describe("subset", () => {
     expect(property({ type: "string", enum: [""] })).toStrictEqual({ type: "STRING" })
     expect(property({ enum: ["a", 1] })).toStrictEqual({ type: "STRING", description: 'One of: "a", 1' })
   })
-  it("T316 an array always has items", () => {
+  it("an array always has items (T316)", () => {
     const strings = { type: "ARRAY", items: { type: "STRING" } }
     for (const items of [undefined, null, {}, true]) expect(property({ type: "array", items })).toStrictEqual(strings)
   })
-  it("T317 tuples", () => {
+  it("tuples become arrays of a union (T317)", () => {
     const two = [{ type: "string" }, { type: "integer" }]
     const tuple = {
       type: "ARRAY",
@@ -413,7 +414,7 @@ describe("subset", () => {
       maxItems: 2
     })
   })
-  it("T318 T319 T321 T324 boolean schemas, empty objects, missing types, required", () => {
+  it("boolean schemas, empty objects, missing types and required are converted (T318, T319, T321, T324)", () => {
     expect(
       subset({
         properties: {
@@ -442,7 +443,7 @@ describe("subset", () => {
       required: ["any"]
     })
   })
-  it("T322 formats", () => {
+  it("formats pass where the subset has them (T322)", () => {
     expect(property({ type: "string", format: "date-time" })).toStrictEqual({ type: "STRING", format: "date-time" })
     expect(property({ type: "integer", format: "int64" })).toStrictEqual({ type: "INTEGER", format: "int64" })
     expect(property({ type: "number", format: "double" })).toStrictEqual({ type: "NUMBER", format: "double" })
@@ -455,7 +456,7 @@ describe("subset", () => {
       description: "d\nformat: uri"
     })
   })
-  it("T804 the client's key order is written down where asked for", () => {
+  it("the client's key order is written on request (T804)", () => {
     expect(
       subset(
         { type: "object", properties: { z: { type: "object", properties: { y: true, b: true } }, a: true } },
@@ -477,11 +478,11 @@ describe("subset", () => {
   })
 })
 
-describe("refused on both ways", () => {
+describe("schemas that both conversions refuse", () => {
   const unresolved = (ref: string) =>
     `the reference ${ref} does not lead to a schema inside this one; remote references are not fetched`
   it.each(["https://example.com/schema.json", "#/$defs/Missing", "#anchor", "other.json#/$defs/A", "#/properties/a/0"])(
-    "T307 %s",
+    "a bad reference is refused: %s (T307)",
     (ref) => {
       const fault = unresolved(ref)
       expect(faults({ type: "object", properties: { a: { type: "string" }, b: { $ref: ref } } })).toStrictEqual([
@@ -490,25 +491,25 @@ describe("refused on both ways", () => {
       ])
     }
   )
-  it("T312 contradictory types", () => {
+  it("contradictory types are refused (T312)", () => {
     const fault = "allOf joins contradictory types: string and integer"
     expect(faults({ properties: { a: { allOf: [{ type: "string" }, { type: "integer" }] } } })).toStrictEqual([
       fault,
       fault
     ])
   })
-  it("T326 nesting over 64", () => {
+  it("nesting over 64 levels is refused (T326)", () => {
     const nested = (levels: number): JsonObject =>
       levels === 1 ? { type: "string" } : { type: "object", properties: { a: nested(levels - 1) } }
     const fault = "the schema nests deeper than 64 levels"
     expect(faults(nested(64))).toStrictEqual([undefined, undefined])
     expect(faults(nested(65))).toStrictEqual([fault, fault])
   })
-  it("a node that is no schema", () => {
+  it("a node that is not a schema is refused", () => {
     const fault = "a schema must be an object"
     expect(faults({ properties: { a: "string" } })).toStrictEqual([fault, fault])
   })
-  it("references that multiply are bounded, not followed to the end", () => {
+  it("multiplying references are bounded", () => {
     const defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [
         `D${n}`,
@@ -525,7 +526,7 @@ describe("refused on both ways", () => {
       "the schema grows too large when its references are resolved"
     )
   })
-  it("allOf of thousands is merged in one go, then found too large", () => {
+  it("allOf of thousands is merged in one pass, then refused for its size", () => {
     const members = Array.from({ length: 5000 }, (_, n) => ({
       properties: Object.fromEntries(Array.from({ length: 5 }, (_, k) => [`p${n}-${k}`, { type: "string" }]))
     }))
@@ -541,7 +542,7 @@ describe("refused on both ways", () => {
       $defs: { A: { anyOf: Array.from({ length: 9 }, () => ({ $ref: "#/$defs/A" })) } },
       properties: { a: { $ref: "#/$defs/A" } }
     }
-  ])("T306 recursion of any kind ends: %j", (schema) => {
+  ])("recursion of any kind ends: %j (T306)", (schema) => {
     expect(faults(schema).map((fault) => typeof fault)).toHaveLength(2)
   })
 })
@@ -655,8 +656,8 @@ const rootArb = fc
   .tuple(schemaArb, schemaArb, fc.dictionary(name, schemaArb, { maxKeys: 4 }))
   .map(([A, B, properties]): JsonObject => ({ type: "object", properties, required: ["a", "zz"], $defs: { A, B } }))
 
-describe("L20", () => {
-  it.each(["google", "vertex-ai"] as const)("laws of the subset on %s", (kind) => {
+describe("schema conversion laws (L20)", () => {
+  it.each(["google", "vertex-ai"] as const)("the subset conversion keeps its laws on %s", (kind) => {
     fc.assert(
       fc.property(rootArb, (root) => {
         const options = { kind, bounds: bounds(), ordered: false }
@@ -682,7 +683,7 @@ describe("L20", () => {
       { numRuns: 1000 }
     )
   })
-  it("the light clean ends on the same schemas and keeps every property", () => {
+  it("the light conversion ends on the same schemas and keeps every property", () => {
     fc.assert(
       fc.property(rootArb, (root) => {
         const first = lightSchema(deepFreeze(root), bounds())
@@ -695,7 +696,7 @@ describe("L20", () => {
     )
     expect.hasAssertions()
   })
-  it("a schema already in the subset passes unchanged but for the case of its types", () => {
+  it("a schema in the subset stays unchanged except for the case of its types", () => {
     const schema = {
       title: "T",
       type: "object",

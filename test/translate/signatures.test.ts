@@ -1,5 +1,5 @@
-// Which thought signature goes upstream with which part, and which an answer gives to be remembered.
-// It must not know how memory keeps them.
+// Tests the thought signatures sent with Gemini parts, and those read from answers for memory.
+// Must not depend on the storage of signatures.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { sentinel } from "../../src/translate/chat-to-gemini/signatures.ts"
@@ -34,8 +34,8 @@ const signed = (id: string, signature: string) => call(id, "f", "{}", { thought_
 const chosen = (calls: ReadonlyArray<unknown>, model = modern, options: ContextOptions = {}) =>
   sent([user("a"), calling(...calls)], model, options).contents[1]?.parts.map((part) => part.thoughtSignature)
 
-describe("spellings", () => {
-  it("T603 four of them; the first that is not empty wins", () => {
+describe("thought signature spellings", () => {
+  it("a signature is read from four spellings; the first non-empty one is used (T603)", () => {
     const plain = call("1")
     const of = (rest: object) => chosen([{ ...plain, ...rest }])
     expect(of({ function: { ...plain.function, thought_signature: client } })).toStrictEqual([client])
@@ -51,7 +51,7 @@ describe("spellings", () => {
     ).toStrictEqual([client])
     expect(of({ extra_content: "x" })).toStrictEqual([sentinel])
   })
-  it("T603 B66 one that is not base64 is refused where it stands", () => {
+  it("a signature that is not base64 is refused at its path (T603, B66)", () => {
     for (const bad of ["a b", "ä", "AAAAA", "AA=A", "====", 7, {}]) {
       const at = (rest: object) => refused([user("a"), calling({ ...call("1"), ...rest })])
       expect(at({ function: { name: "f", thought_signature: bad } })).toStrictEqual([
@@ -68,21 +68,21 @@ describe("spellings", () => {
       ])
     }
   })
-  it("T617 megabytes pass byte for byte, in either alphabet", () => {
+  it("megabytes of signature pass unchanged, in either alphabet (T617)", () => {
     const large = "QUJD".repeat(1_000_000)
     expect(chosen([signed("1", large)])).toStrictEqual([large])
     expect(chosen([signed("1", "-_-_")])).toStrictEqual(["-_-_"])
   })
 })
 
-describe("the choice", () => {
-  it("T606 the client's, else memory's, else the sentinel", () => {
+describe("thought signatures to send with calls", () => {
+  it("the client's signature comes first, then memory's, then the sentinel (T606)", () => {
     expect(chosen([signed("1", client)])).toStrictEqual([client])
     expect(chosen([call("1")], modern, knowing({ "1": google(memory) }))).toStrictEqual([memory])
     expect(chosen([call("1")])).toStrictEqual([sentinel])
     expect(chosen([call("1")], modern, vertex)).toStrictEqual([sentinel])
   })
-  it("T606 every model turn has its own first call", () => {
+  it("the first call of every model turn gets a signature (T606)", () => {
     const { contents } = sent(
       [user("a"), calling(call("1"), call("2")), tool("1", "r"), tool("2", "r"), calling(call("3"))],
       modern
@@ -91,12 +91,12 @@ describe("the choice", () => {
       contents.filter(({ role }) => role === "model").map(({ parts }) => parts.map((part) => part.thoughtSignature))
     ).toStrictEqual([[sentinel, undefined], [sentinel]])
   })
-  it("T607 T612 later calls have what is known of them, and never a sentinel", () => {
+  it("later calls get their known signature, and never a sentinel (T607, T612)", () => {
     expect(chosen([signed("1", client), call("2"), call("3")])).toStrictEqual([client, undefined, undefined])
     expect(chosen([signed("1", client), signed("2", memory), call("3")])).toStrictEqual([client, memory, undefined])
     expect(chosen([call("1"), call("2")], modern, knowing({ "2": google(memory) }))).toStrictEqual([sentinel, memory])
   })
-  it("T609 a signature goes to its issuer only; of unknown ones the upstream judges", () => {
+  it("a signature goes to its issuer only; the upstream judges unknown ones (T609)", () => {
     expect(chosen([signed("1", client)], modern, knowing({ "1": cloud(client) }))).toStrictEqual([sentinel])
     expect(
       chosen([call("1"), signed("2", client)], modern, knowing({ "1": cloud(memory), "2": cloud(client) }))
@@ -104,29 +104,29 @@ describe("the choice", () => {
     expect(chosen([signed("1", client)], modern, knowing({ "1": cloud(client) }, vertex))).toStrictEqual([client])
     expect(chosen([signed("1", client)], middle, knowing({ "1": cloud(client) }))).toStrictEqual([undefined])
   })
-  it("T610 those of other families stay away", () => {
+  it("signatures of other families are not sent (T610)", () => {
     expect(
       chosen([signed("1", client)], modern, knowing({ "1": { issuer: "claude/vertex-ai", signature: client } }, vertex))
     ).toStrictEqual([sentinel])
-    // What stands on calls of Claude is known by its form, even when memory has lost the call.
+    // Packed Claude thinking is recognised by its form, even when memory has lost the call.
     const packed = Buffer.from('[{"type":"thinking"}]').toString("base64")
     expect(chosen([signed("1", packed)], modern, vertex)).toStrictEqual([sentinel])
   })
-  it("T613 2.5 has its own back and no sentinel; older models have none", () => {
+  it("2.5 gets its signatures and no sentinel; older models get none (T613)", () => {
     expect(chosen([signed("1", client)], middle)).toStrictEqual([client])
     expect(chosen([call("1")], middle, knowing({ "1": google(memory) }))).toStrictEqual([memory])
     expect(chosen([call("1")], middle)).toStrictEqual([undefined])
     expect(chosen([signed("1", client)], older)).toStrictEqual([undefined])
   })
-  it("T619 of two the client's", () => {
+  it("the client's signature takes precedence over memory's (T619)", () => {
     expect(chosen([signed("1", client)], modern, knowing({ "1": google(memory) }))).toStrictEqual([client])
   })
-  it("L18 sentinels the client wrote are no signatures", () => {
+  it("a sentinel from the client counts as no signature (L18)", () => {
     expect(chosen([signed("1", sentinel), signed("2", sentinel)])).toStrictEqual([sentinel, undefined])
     expect(chosen([signed("1", sentinel)], middle)).toStrictEqual([undefined])
     expect(chosen([signed("1", sentinel)], modern, knowing({ "1": google(memory) }))).toStrictEqual([memory])
   })
-  it("L18 whatever is known: at most one sentinel, nothing foreign, every other signature on its own call", () => {
+  it("a turn has at most one sentinel and no foreign signature; every other signature stays on its call (L18)", () => {
     const origin = fc.constantFrom("none", "client", "memory", "foreign", "both")
     fc.assert(
       fc.property(
@@ -160,7 +160,7 @@ describe("the choice", () => {
   })
 })
 
-describe("texts and images", () => {
+describe("thought signatures of texts and images", () => {
   const block = (text: string, signature?: string) => ({
     type: "text",
     text,
@@ -181,25 +181,25 @@ describe("texts and images", () => {
       model,
       options
     ).contents[1]
-  it("T604 T608 T611 a signed text goes back on its own part, unjoined, also when it is empty", () => {
+  it("a signed text returns on its own part, unjoined, also when empty (T604, T608, T611)", () => {
     expect(replayed([block("one"), block("two", client), block("", memory)])).toStrictEqual({
       role: "model",
       parts: [{ text: "one" }, { text: "two", thoughtSignature: client }, { text: "", thoughtSignature: memory }]
     })
   })
-  it("T613 models that know no signatures get the text alone", () => {
+  it("models without signatures get the text alone (T613)", () => {
     expect(replayed([block("two", client), block("", memory)], older)).toStrictEqual({
       role: "model",
       parts: [{ text: "two" }]
     })
   })
-  it("T609 T610 a turn known to be another backend's leaves all its signatures behind", () => {
+  it("a turn of another known backend loses all its signatures (T609, T610)", () => {
     expect(replayed([block("two", client)], modern, knowing({ "1": cloud(memory) }), [call("1")])).toStrictEqual({
       role: "model",
       parts: [{ text: "two" }, { functionCall: { name: "f", args: {}, id: "1" }, thoughtSignature: sentinel }]
     })
   })
-  it("T615 images keep theirs; without one they go unsigned", () => {
+  it("images keep their signatures; others are sent unsigned (T615)", () => {
     const image = { type: "image", image: { b64_json: "AAAA", mime_type: "image/png" } }
     const parts = [{ ...image, thought_signature: client }, image]
     const data = { inlineData: { mimeType: "image/png", data: "AAAA" } }
@@ -209,8 +209,8 @@ describe("texts and images", () => {
   })
 })
 
-describe("memory's side", () => {
-  it("T605 the calls of a history, of any shape", () => {
+describe("thought signatures for memory", () => {
+  it("the calls of a history of any shape are listed (T605)", () => {
     const odd = [
       user("a"),
       calling(call("1"), signed("2", client), null, 7, { id: 7 }),
@@ -219,7 +219,7 @@ describe("memory's side", () => {
     ]
     expect(historyCalls(chatRequest(odd))).toStrictEqual(["1", "2", "3"])
   })
-  it("T605 the signed calls of an answer and of a delta", () => {
+  it("the signed calls of an answer and of a delta are listed (T605)", () => {
     const answer = {
       id: "1",
       type: "function",

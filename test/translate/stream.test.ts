@@ -1,4 +1,5 @@
-// The streamed answer of Gemini: rows of section 13, and 6, 7, 10, 11, 14 where they speak of streams.
+// Tests the streamed answer of Gemini: rows of section 13, and the streaming rows of 6, 7, 10, 11, 14.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"
@@ -23,8 +24,8 @@ const truncated = failure({
   message: "The upstream ended its answer without a finish reason; it is not complete."
 })
 
-describe("chunks", () => {
-  it("T1302 T1303 T1313 T1105 T1314 role, content, finish, usage; id, created and model the same on each", () => {
+describe("Gemini chunks", () => {
+  it("a stream gives role, content, finish and usage chunks with one id, created and model (T1302, T1303, T1313, T1105, T1314)", () => {
     const envelope = {
       id: "chatcmpl-00000000-0000-4000-8000-000000000000",
       object: "chat.completion.chunk",
@@ -46,10 +47,14 @@ describe("chunks", () => {
         choices: [{ index: 0, delta: { content: "b", content_blocks: [textBlock(0, "b")] }, finish_reason: null }]
       },
       { ...envelope, choices: [{ index: 0, delta: {}, finish_reason: "stop", native_finish_reason: "STOP" }] },
-      { ...envelope, choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }
+      {
+        ...envelope,
+        choices: [],
+        usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } }
+      }
     ])
   })
-  it("T1308 all parts of an event, in order, text before an image apart from text after", () => {
+  it("all parts of an event are sent in order, text before an image apart from text after it (T1308)", () => {
     const parts = [
       { text: "hm", thought: true },
       { text: "a" },
@@ -70,7 +75,7 @@ describe("chunks", () => {
       {}
     ])
   })
-  it("T1309 the block index grows with the kind, and after a signature", () => {
+  it("the block index grows with the kind, and after a signature (T1309)", () => {
     const events = [
       reply([{ text: "a", thought: true }]),
       reply([{ text: "b", thought: true, thoughtSignature: "MQ==" }]),
@@ -88,20 +93,20 @@ describe("chunks", () => {
       { index: 4, delta: { provider_part: { provider: "google", part: { executableCode: { code: "1" } } } } }
     ])
   })
-  it("T608 a bare signature is never a content delta", () => {
+  it("a bare signature is never a content delta (T608)", () => {
     expect(deltas([say("a"), reply([{ text: "", thoughtSignature: "cw==" }], stop)]).slice(2)).toEqual([
       { content_blocks: [{ index: 0, delta: { signature: "cw==" } }] },
       {}
     ])
   })
-  it("T1310 T1311 T518 calls are numbered over the whole stream, ids are unique", () => {
+  it("calls are numbered over the whole stream, and ids are unique (T1310, T1311, T518)", () => {
     expect(deltas([reply([call("f"), call("g")]), reply([call("h")], stop)]).slice(1)).toEqual([
       { tool_calls: [callDelta(0, 0, "f"), callDelta(1, 1, "g")] },
       { tool_calls: [callDelta(2, 2, "h")] },
       {}
     ])
   })
-  it("T616 T602 a signature comes with its call", () => {
+  it("a signature is sent with its call (T616, T602)", () => {
     expect(deltas([reply([call("f", { thoughtSignature: "cw==" })], stop)])[1]).toEqual({
       tool_calls: [
         {
@@ -112,7 +117,7 @@ describe("chunks", () => {
       ]
     })
   })
-  it("T339 legacy clients get the first call as function_call", () => {
+  it("legacy clients get the first call as function_call (T339)", () => {
     const legacy = chatRequest(user, { functions: [{ name: "f" }] })
     expect(
       choices([reply([call("f"), call("g")], stop)], context, legacy).map((one) => [one.delta, one.finish_reason])
@@ -122,7 +127,7 @@ describe("chunks", () => {
       [{}, "function_call"]
     ])
   })
-  it("T1312 events without content give no chunk, but are read", () => {
+  it("an event without content gives no chunk, but is read (T1312)", () => {
     const events: ReadonlyArray<Json> = [
       { usageMetadata: { promptTokenCount: 3 } },
       reply(undefined),
@@ -135,14 +140,14 @@ describe("chunks", () => {
     expect(deltas(events)).toEqual([role, { content: "a", content_blocks: [textBlock(0, "a")] }, {}])
     expect(chunks(events).at(-1)?.usage?.prompt_tokens).toBe(3)
   })
-  it("T1313 T1204 finish reasons in between are held back, the last counts", () => {
+  it("finish reasons in between are held back, and the last one counts (T1313, T1204)", () => {
     expect(
       choices([reply([call("f")], stop), say("a", { finishReason: "MAX_TOKENS" }), say("b", stop)]).map(
         (one) => one.finish_reason
       )
     ).toEqual([null, null, null, null, "tool_calls"])
   })
-  it("T1315 grounding, citations and ratings stand on the finish chunk, annotations in its delta", () => {
+  it("the finish chunk carries grounding, citations and ratings, its delta the annotations (T1315)", () => {
     const late = {
       finishReason: "STOP",
       safetyRatings: [{ category: "X" }],
@@ -165,10 +170,10 @@ describe("chunks", () => {
       citations: [{ uri: "c" }]
     }
     expect(choices(events).at(-1)).toStrictEqual(finish)
-    // A strict stream tells no sources, and keeps no text to count their places in.
+    // A strict stream sends no annotations, so it keeps no content for their positions.
     expect(choices(events, chatContext(undefined, { strict: true })).at(-1)).toStrictEqual({ ...finish, delta: {} })
   })
-  it("T1327 several candidates: a chunk each, with role, indexes and finish of their own", () => {
+  it("several candidates get a chunk each, with their own role, indexes and finish (T1327)", () => {
     const both = {
       candidates: [
         { content: { parts: [{ text: "a" }] }, index: 0 },
@@ -190,13 +195,13 @@ describe("chunks", () => {
       [1, {}, "tool_calls"]
     ])
   })
-  it("T1403 T1326 an image is one delta, text stays content", () => {
+  it("an image is one delta, and text stays content (T1403, T1326)", () => {
     const data = "A".repeat(2_000_000)
     expect(deltas([say("a"), reply([{ inlineData: { mimeType: "image/png", data } }], stop)])[2]).toEqual({
       content_parts: [{ type: "image", image: { b64_json: data, mime_type: "image/png" } }]
     })
   })
-  it("T716 flagged thoughts, separator, answer; strict the answer alone", () => {
+  it("flagged thoughts are followed by separator and answer; strict output has the answer alone (T716)", () => {
     const events = [
       reply([{ text: "h", thought: true }]),
       reply([{ text: "m", thought: true }]),
@@ -210,7 +215,7 @@ describe("chunks", () => {
     expect(content(false)).toEqual(["h", "m", "\r\n\r\ny", "es"])
     expect(content(true)).toEqual(["y", "es"])
   })
-  it("T906 T1216 logprobs come with their content when asked", () => {
+  it("log probabilities are sent with their content on request (T906, T1216)", () => {
     const event = say("a", { ...stop, logprobsResult: { chosenCandidates: [{ token: "a", logProbability: -1 }] } })
     expect(choices([event]).some((one) => "logprobs" in one)).toBe(false)
     expect(choices([event], context, chatRequest(user, { logprobs: true }))[1]?.logprobs).toEqual({
@@ -218,15 +223,15 @@ describe("chunks", () => {
       refusal: null
     })
   })
-  it("T1328 text that looks like SSE stays text", () => {
+  it("text that looks like SSE stays text (T1328)", () => {
     const text = "\n\ndata: [DONE]\r\n\r\ndata: {}"
     const seen = runBytes(context, request, [bytesOf(sse([say(text, stop)]))])
     expect(seen).toEqual(chunks([say(text, stop)]))
   })
 })
 
-describe("usage", () => {
-  it("T1104 cumulative: the last value wins per field, a missing field resets nothing", () => {
+describe("Gemini usage in streams", () => {
+  it("usage is cumulative: the last value wins per field, a missing field keeps its value (T1104)", () => {
     const events = [
       say("a", {}),
       { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } },
@@ -238,21 +243,22 @@ describe("usage", () => {
       prompt_tokens: 5,
       completion_tokens: 4,
       total_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 0 },
       upstream: { promptTokenCount: 5, candidatesTokenCount: 4, trafficType: "ON_DEMAND" }
     })
   })
-  it("T1105 usage stands on the last chunk only", () => {
+  it("only the last chunk has usage (T1105)", () => {
     expect(chunks([say("a", stop)]).map((chunk) => "usage" in chunk)).toEqual([false, false, false, true])
   })
 })
 
-describe("T1316 arguments in pieces", () => {
+describe("Gemini arguments in pieces (T1316)", () => {
   const piece = (jsonPath: string, value: object, more = true) =>
     reply([{ functionCall: { partialArgs: [{ jsonPath, ...value }], ...(more ? { willContinue: true } : {}) } }])
   const open = (name: string, rest = {}) => reply([{ functionCall: { name, willContinue: true }, ...rest }])
   const close = (rest = {}) => reply([{ functionCall: {} }], rest)
   const calls = (events: ReadonlyArray<Json>) => deltas(events).flatMap((delta) => delta.tool_calls ?? [])
-  it("strings append, the call comes whole when it closes, with its signature", () => {
+  it("strings are appended, and the call is sent whole with its signature when it closes", () => {
     const events = [
       open("f", { thoughtSignature: "cw==" }),
       piece("$.a.b[0].c", { stringValue: "x", willContinue: true }),
@@ -283,7 +289,7 @@ describe("T1316 arguments in pieces", () => {
       {}
     ])
   })
-  it("closes by a part that does not continue, by the next name, and at the end", () => {
+  it("a call closes at a part that does not continue it, at the next name, and at the end", () => {
     expect(
       calls([
         open("f"),
@@ -296,10 +302,10 @@ describe("T1316 arguments in pieces", () => {
       ])
     ).toEqual([callDelta(0, 0, "f", '{"a":"1"}'), callDelta(1, 1, "g", '{"b":"2"}'), callDelta(2, 2, "h", '{"c":"3"}')])
   })
-  it("a nameless call without an open one is none", () => {
+  it("a nameless call without an open one is malformed", () => {
     expect(deltas([say("a"), close(stop)])).toEqual([role, { content: "a", content_blocks: [textBlock(0, "a")] }, {}])
   })
-  it("hostile paths are harmless", () => {
+  it("hostile paths change nothing outside the arguments", () => {
     const events = [
       open("f"),
       piece("$.__proto__.x", { stringValue: "1" }),
@@ -321,8 +327,8 @@ describe("T1316 arguments in pieces", () => {
   })
 })
 
-describe("ends", () => {
-  it("T1006 T1320 a blocked prompt: role, refusal, content_filter, usage", () => {
+describe("ends of Gemini streams", () => {
+  it("a blocked prompt gives role, refusal, content_filter and usage (T1006, T1320)", () => {
     const event = {
       promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: [] },
       usageMetadata: { promptTokenCount: 4 }
@@ -334,12 +340,12 @@ describe("ends", () => {
     ])
     expect(chunks([event]).at(-1)?.usage?.prompt_tokens).toBe(4)
   })
-  it("T1007 a blocked candidate without text has a refusal, with text none", () => {
+  it("a blocked candidate has a refusal without text, and no refusal with text (T1007)", () => {
     const blocked = { finishReason: "SAFETY", finishMessage: "no" }
     expect(deltas([reply(undefined, blocked)])).toEqual([role, { refusal: "no" }, {}])
     expect(deltas([say("a"), reply(undefined, blocked)]).slice(2)).toEqual([{}])
   })
-  it("T1317 T1318 an error in the first event, after events, or as array: one failure, nothing after", () => {
+  it("an error in the first event, after events, or as an array, gives one failure and nothing after it (T1317, T1318)", () => {
     const error = { error: { code: 503, status: "UNAVAILABLE", message: "busy" } }
     const busy = failure({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" })
     expect(outputs([error, say("a", stop)])).toEqual(busy)
@@ -354,12 +360,12 @@ describe("ends", () => {
       expect(runBytes(context, request, [bytesOf(before + tail + sse([say("b", stop)]))]).slice(2)).toEqual(busy)
     }
   })
-  it("T1318 garbage JSON fails the stream", () => {
+  it("invalid JSON fails the stream (T1318)", () => {
     expect(runBytes(context, request, [bytesOf(`${sse([say("a")])}data: {]\r\n\r\n`)]).slice(2)).toEqual(
       failure({ _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." })
     )
   })
-  it("T2312 an event of another shape fails the stream", () => {
+  it("an event of another shape fails the stream (T2312)", () => {
     expect(outputs([say("a"), { candidates: "x" }]).slice(2)).toEqual(
       failure({
         _tag: "BadReply",
@@ -368,7 +374,7 @@ describe("ends", () => {
       })
     )
   })
-  it("T1319 a fault after content fails the stream without any finish", () => {
+  it("a fault after content fails the stream without a finish chunk (T1319)", () => {
     expect(outputs([say("a"), reply(undefined, { finishReason: "MALFORMED_FUNCTION_CALL" })]).slice(2)).toEqual(
       failure({
         _tag: "BadReply",
@@ -377,7 +383,7 @@ describe("ends", () => {
       })
     )
   })
-  it("T1321 the end without a finish reason, on any choice", () => {
+  it("an end without a finish reason on any choice fails (T1321)", () => {
     expect(outputs([say("a")]).slice(2)).toEqual(truncated)
     const two = {
       candidates: [
@@ -388,7 +394,7 @@ describe("ends", () => {
     expect(outputs([two]).slice(4)).toEqual(truncated)
     expect(outputs([reply(undefined)])).toEqual(truncated)
   })
-  it("T1321 T1208 no event, or none with a candidate", () => {
+  it("a stream without events, or without a candidate, fails (T1321, T1208)", () => {
     const empty = failure({
       _tag: "BadReply",
       kind: "empty",
@@ -398,12 +404,12 @@ describe("ends", () => {
     expect(outputs([{ usageMetadata: { promptTokenCount: 1 } }])).toEqual(empty)
     expect(runBytes(context, request, [bytesOf("<html>hello</html>")])).toEqual(empty)
   })
-  it("T1304 a last frame that is cut is left out when every choice has its finish", () => {
+  it("a cut last frame is dropped when every choice has its finish reason (T1304)", () => {
     const whole = sse([say("a", stop)])
     expect(runBytes(context, request, [bytesOf(`${whole}data: {"usageMeta`)])).toEqual(chunks([say("a", stop)]))
     expect(runBytes(context, request, [bytesOf(whole.trimEnd())])).toEqual(chunks([say("a", stop)]))
   })
-  it("T1301 T1306 arrays and other payloads in between", () => {
+  it("arrays, and other payloads between events, are read (T1301, T1306)", () => {
     const array = JSON.stringify([say("a"), say("b", stop)], null, 2)
     expect(runBytes(context, request, [bytesOf(array)])).toEqual(chunks([say("a"), say("b", stop)]))
     expect(runBytes(context, request, [bytesOf(`data: 7\n\n${sse([say("a", stop)], "\n")}data: [DONE]\n\n`)])).toEqual(

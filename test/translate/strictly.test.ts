@@ -1,4 +1,5 @@
-// Strict mode takes extensions away and nothing else: section 5 of the interface, laws L10 and L11.
+// Tests that strict mode removes extensions and nothing else: section 5 of the interface, laws L10 and L11.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/reply/strictly.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
@@ -58,9 +59,9 @@ const errorsOf = (entry: string, value: unknown): unknown => {
   return oracle?.errors ?? null
 }
 
-describe("strictlyCompletion", () => {
+describe("strict completions", () => {
   const full = deepFreeze(answer(rich))
-  it("T602 T715 T1222 L11 only published fields are left", () => {
+  it("a strict completion has published fields only (T602, T715, T1222, L11)", () => {
     const strict = strictlyCompletion(full)
     expect(strict).toStrictEqual({
       ...envelope,
@@ -85,7 +86,7 @@ describe("strictlyCompletion", () => {
     })
     expect(errorsOf("strict.CreateChatCompletionResponse", strict)).toBe(null)
   })
-  it("L11 idempotent, and the identity on a published reply", () => {
+  it("strict mode is idempotent, and the identity on a published reply (L11)", () => {
     const strict = strictlyCompletion(full)
     expect(strictlyCompletion(strict)).toStrictEqual(strict)
     const published = {
@@ -124,7 +125,7 @@ describe("strictlyCompletion", () => {
     }
     expect(strictlyCompletion(published as object as ChatCompletion)).toStrictEqual(published)
   })
-  it("T2005 a service tier of an upstream's own is no published value", () => {
+  it("an upstream's own service tier is removed (T2005)", () => {
     const envelope = { id: "x", object: "chat.completion", created: 1, model: "m", choices: [] }
     expect(strictlyCompletion({ ...envelope, service_tier: "on_demand" } as object as ChatCompletion)).toStrictEqual(
       envelope
@@ -136,14 +137,14 @@ describe("strictlyCompletion", () => {
       })
     }
   })
-  it("L10 unknown parts and fields change nothing", () => {
+  it("unknown parts and fields change nothing (L10)", () => {
     const known = reply([{ text: "a", brandNew: 1 }], { ...stop, brandNew: {} }, { brandNew: [] })
     expect(strictlyCompletion(answer(known))).toStrictEqual(strictlyCompletion(answer(reply([{ text: "a" }], stop))))
   })
 })
 
-describe("strictlyChunk", () => {
-  it("T1315 L11 only published fields are left, chunks of extensions alone vanish", () => {
+describe("strict chunks", () => {
+  it("a strict chunk has published fields only, and chunks of extensions alone vanish (T1315, L11)", () => {
     const strict = chunks([rich]).map((chunk) => strictlyChunk(deepFreeze(chunk)))
     const chunk = { ...envelope, object: "chat.completion.chunk" }
     const one = (delta: object, finish_reason: string | null = null) => ({
@@ -160,7 +161,7 @@ describe("strictlyChunk", () => {
     for (const left of strict.filter((one) => one !== undefined))
       expect(errorsOf("strict.CreateChatCompletionStreamResponse", left)).toBe(null)
   })
-  it("L11 idempotent, and the identity on published chunks, empty deltas too", () => {
+  it("strict mode is idempotent, and the identity on published chunks, empty deltas too (L11)", () => {
     const published = [
       {
         id: "x",
@@ -192,7 +193,7 @@ describe("strictlyChunk", () => {
     ]
     for (const chunk of published) expect(strictlyChunk(chunk as object as ChatChunk)).toStrictEqual(chunk)
   })
-  it("usage survives on a chunk whose choices vanish", () => {
+  it("usage stays on a chunk whose choices vanish", () => {
     const chunk: ChatChunk = {
       ...envelope,
       object: "chat.completion.chunk",

@@ -1,5 +1,5 @@
-// Calls and results of a history: who answers whom, what is said for the unanswered, numbers of any size.
-// It must not know signatures or media forms.
+// Tests calls and results of a history: pairing, stock results, integers of any size.
+// Must not test signatures or media forms.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -35,26 +35,26 @@ const answers = (messages: ReadonlyArray<ChatMessage>, model = middle) =>
 const responseOf = (content: unknown) =>
   answers([calling(call("1")), tool("1", content)])[0]?.parts[0]?.functionResponse?.response
 
-describe("pairing", () => {
-  it("T501 a result carries the name of its call, as it goes upstream", () => {
+describe("pairing calls and results", () => {
+  it("a result carries the upstream name of its call (T501)", () => {
     expect(
       answers([calling(call("1", "get weather")), tool("1", "r")]).map(
         (content) => content.parts[0]?.functionResponse?.name
       )
     ).toStrictEqual([sent([user("go"), calling(call("1", "get weather"))]).contents[1]?.parts[0]?.functionCall?.name])
   })
-  it("T502 an id used twice belongs to the nearest turn before", () => {
+  it("a repeated id refers to the nearest turn before the result (T502)", () => {
     expect(answers([calling(call("1", "f")), tool("1", "a"), calling(call("1", "g")), tool("1", "b")])).toStrictEqual([
       results(["f", { output: "a" }]),
       results(["g", { output: "b" }])
     ])
   })
-  it("T503 results stand in the order of the calls", () => {
+  it("results are sent in the order of the calls (T503)", () => {
     expect(
       answers([calling(call("1", "f"), call("2", "g"), call("3", "h")), tool("3", "c"), tool("1", "a"), tool("2", "b")])
     ).toStrictEqual([results(["f", { output: "a" }], ["g", { output: "b" }], ["h", { output: "c" }])])
   })
-  it("T504 two calls of one function go by id, and by order where the ids are one", () => {
+  it("two calls of one function are paired by id, and by order with equal ids (T504)", () => {
     expect(answers([calling(call("1"), call("2")), tool("2", "b"), tool("1", "a")])).toStrictEqual([
       results(["f", { output: "a" }], ["f", { output: "b" }])
     ])
@@ -62,12 +62,12 @@ describe("pairing", () => {
       results(["f", { output: "a" }], ["f", { output: "b" }])
     ])
   })
-  it("L13 a second result of one call is kept", () => {
+  it("a second result of one call is kept (L13)", () => {
     expect(answers([calling(call("1")), tool("1", "a"), tool("1", "b")])).toStrictEqual([
       results(["f", { output: "ab" }])
     ])
   })
-  it("T505 ids travel from Gemini 3 on, on both products", () => {
+  it("ids are sent from Gemini 3 on, on both products (T505)", () => {
     const messages = [user("go"), calling(call("abc")), tool("abc", "r")]
     for (const options of [{}, vertex]) {
       expect(sent(messages, modern, options).contents.slice(1)).toStrictEqual([
@@ -85,12 +85,12 @@ describe("pairing", () => {
       results(["f", { output: "r" }])
     ])
   })
-  it("T506 functions nobody declared are sent as they are", () => {
+  it("calls of undeclared functions are sent unchanged (T506)", () => {
     expect(sent([user("go"), calling(call("1", "go_to_url"))]).contents[1]?.parts).toStrictEqual([
       { functionCall: { name: "go_to_url", args: {} } }
     ])
   })
-  it("T509 what was never answered gets a stock result, if the talk went on", () => {
+  it("a call without an answer gets a stock result if the conversation continues (T509)", () => {
     expect(answers([calling(call("1", "f"), call("2", "g")), tool("2", "b"), user("next")])).toStrictEqual([
       results(["f", { output: noResult }], ["g", { output: "b" }]),
       { role: "user", parts: [{ text: "next" }] }
@@ -105,7 +105,7 @@ describe("pairing", () => {
     expect(answers([calling(call("1"))])).toStrictEqual([])
     expect(answers([calling(call("1")), calling(call("2"))])).toStrictEqual([results(["f", { output: noResult }])])
   })
-  it("T510 B62 B63 results without a call", () => {
+  it("a result without a call is refused (T510, B62, B63)", () => {
     expect(refused([user("a"), calling(call("1")), tool("2", "r")])).toStrictEqual([
       "messages[2].tool_call_id",
       "unknown_tool_call_id"
@@ -121,7 +121,7 @@ describe("pairing", () => {
       ])
     }
   })
-  it("T511 a call without id gets one by its place, unless a result needs it", () => {
+  it("a call without an id gets one by its position, unless a result needs the id (T511)", () => {
     const nameless = { type: "function", function: { name: "f", arguments: "{}" } }
     expect(
       sent([user("a"), calling(nameless, nameless)], modern).contents[1]?.parts.map((part) => part.functionCall?.id)
@@ -138,7 +138,7 @@ describe("pairing", () => {
       "invalid_value"
     ])
   })
-  it("T516 words between calls and results come after the results", () => {
+  it("texts between calls and results come after the results (T516)", () => {
     expect(
       answers([
         calling(call("1"), call("2")),
@@ -154,7 +154,7 @@ describe("pairing", () => {
       { role: "user", parts: [{ text: "go on" }] }
     ])
   })
-  it("T111 a legacy result answers the nearest open call of its name", () => {
+  it("a legacy result answers the nearest open call of its name (T111)", () => {
     const legacy = (name: string) => assistant(null, { function_call: { name, arguments: '{"x":1}' } })
     const result = (name: string, content: string): ChatMessage => ({ role: "function", name, content })
     expect(sent([user("a"), legacy("f"), result("f", "r"), user("b")]).contents).toStrictEqual([
@@ -172,7 +172,7 @@ describe("pairing", () => {
       "unknown_tool_call_id"
     ])
   })
-  it("a talk of the greatest length, with all results after all calls", () => {
+  it("a conversation of maximum length is paired, with all results after all calls", () => {
     const ids = Array.from({ length: 4_999 }, (_, index) => `${index}`)
     expect(answers([...ids.map((id) => calling(call(id))), ...ids.map((id) => tool(id, `r${id}`))])).toStrictEqual(
       ids.map((id) => results(["f", { output: `r${id}` }]))
@@ -180,14 +180,14 @@ describe("pairing", () => {
   })
 })
 
-describe("arguments", () => {
+describe("tool call arguments", () => {
   const argsOf = (args: unknown) =>
     sent([user("a"), calling(call("1", "f", args))]).contents[1]?.parts[0]?.functionCall?.args
   const path = "messages[1].tool_calls[0]"
-  it("T512 absent and empty count as {}", () => {
+  it("absent and empty arguments count as {} (T512)", () => {
     for (const args of ["", " ", null, undefined, "{}"]) expect(argsOf(args)).toStrictEqual({})
   })
-  it("T512 B65 other than the JSON text of an object is refused", () => {
+  it("arguments other than the JSON text of an object are refused (T512, B65)", () => {
     const fault = (args: unknown) => refused([user("a"), calling(call("1", "f", args))])
     for (const args of ["{", "{'a':1}", "[]", "1", '"x"', "null", "12345678901234567890", '{"a":1} x']) {
       expect([args, ...fault(args)]).toStrictEqual([args, `${path}.function.arguments`, "invalid_json_arguments"])
@@ -195,7 +195,7 @@ describe("arguments", () => {
     for (const args of [{}, 7, true, []])
       expect(fault(args)).toStrictEqual([`${path}.function.arguments`, "invalid_type"])
   })
-  it("B17 depth and width inside arguments have their bounds", () => {
+  it("depth and width of arguments have bounds (B17)", () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
     expect(Result.isSuccess(parseArguments(nested(128)))).toBe(true)
     expect(Result.isSuccess(parseArguments(nested(129)))).toBe(false)
@@ -203,7 +203,7 @@ describe("arguments", () => {
     expect(Result.isSuccess(parseArguments(`{"a":[${"1,".repeat(600_000)}1]}`))).toBe(false)
     expect(parseResult(nested(5_000))).toStrictEqual({ output: nested(5_000) })
   })
-  it("T513 L27 integers of any size keep their digits", () => {
+  it("integers of any size keep their digits (T513, L27)", () => {
     expect(
       JSON.stringify(argsOf('{"id":12345678901234567890,"list":[-98765432109876543210],"small":7,"float":1.5}'))
     ).toBe('{"id":12345678901234567890,"list":[-98765432109876543210],"small":7,"float":1.5}')
@@ -215,7 +215,7 @@ describe("arguments", () => {
       })
     )
   })
-  it("T517 B21 keys of prototypes are data", () => {
+  it("prototype keys are data (T517, B21)", () => {
     for (const digits of ["1", "12345678901234567890"]) {
       const text = `{"__proto__":{"polluted":${digits}},"constructor":{"prototype":1}}`
       expect(JSON.stringify(argsOf(text))).toBe(text)
@@ -223,7 +223,7 @@ describe("arguments", () => {
     }
     expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false)
   })
-  it("B64 shapes of calls", () => {
+  it("malformed calls are refused (B64)", () => {
     const fault = (tool_calls: unknown) => refused([user("a"), assistant(null, { tool_calls })])
     expect(fault({})).toStrictEqual(["messages[1].tool_calls", "invalid_value"])
     expect(fault(Array.from({ length: 129 }, (_, index) => call(`${index}`)))).toStrictEqual([
@@ -246,19 +246,19 @@ describe("arguments", () => {
   })
 })
 
-describe("results", () => {
-  it("T507 a JSON object is the response, anything else stays text", () => {
+describe("tool results", () => {
+  it("a JSON object is the response, any other text stays text (T507)", () => {
     expect(responseOf('{"a":[1]}')).toStrictEqual({ a: [1] })
     expect(responseOf(' {"a":1}\n')).toStrictEqual({ a: 1 })
     for (const text of ["[1]", "7", "12345678901234567890", '"x"', "null", "{broken", "plain", " "])
       expect(responseOf(text)).toStrictEqual({ output: text })
   })
-  it("T508 errors are kept; nothing is an empty output", () => {
+  it("errors are kept, and no content becomes an empty output (T508)", () => {
     expect(responseOf('{"error":"x"}')).toStrictEqual({ error: "x" })
     for (const content of ["", null, undefined, []]) expect(responseOf(content)).toStrictEqual({ output: "" })
     expect(responseOf("{}")).toStrictEqual({})
   })
-  it("T515 texts of one result are one text", () => {
+  it("the texts of one result become one text (T515)", () => {
     expect(
       responseOf([
         { type: "text", text: '{"a"' },
@@ -266,7 +266,7 @@ describe("results", () => {
       ])
     ).toStrictEqual({ a: 1 })
   })
-  it("T120 B49 B53 shapes of results", () => {
+  it("malformed results are refused (T120, B49, B53)", () => {
     expect(refused([user("a"), calling(call("1")), tool("1", 7)])).toStrictEqual([
       "messages[2].content",
       "invalid_type"
@@ -282,7 +282,7 @@ describe("results", () => {
   const pngPart = { inlineData: { mimeType: "image/png", data: "AAAA" } }
   const wavPart = { inlineData: { mimeType: "audio/wav", data: "AAAA" } }
   const link = { type: "image_url", image_url: { url: "https://b.example/x.png" } }
-  it("T514 images inside the response from Gemini 3 on, what it cannot hold behind it", () => {
+  it("images go inside the response from Gemini 3 on; media it cannot contain follow it (T514)", () => {
     const contents = answers(
       [
         calling(call("1"), call("2")),
@@ -310,7 +310,7 @@ describe("results", () => {
       }
     ])
   })
-  it("T514 images behind the response on older models", () => {
+  it("images follow the response on older models (T514)", () => {
     expect(
       answers([calling(call("1")), tool("1", [png, { type: "text", text: "see" }]), user("next")], older)
     ).toStrictEqual([results(["f", { output: "see" }]), { role: "user", parts: [pngPart, { text: "next" }] }])

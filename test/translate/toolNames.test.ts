@@ -1,4 +1,5 @@
-// Names of functions, there and back: T328 and law L19.
+// Tests the mapping of function names in both directions: T328 and law L19.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
@@ -28,8 +29,8 @@ const namesFor = (
     grammar
   )
 
-describe("T328 function names", () => {
-  it("legal names go unchanged", () => {
+describe("function names (T328)", () => {
+  it("legal names stay unchanged", () => {
     const legal = ["a", "_x", "mcp.server:tool-1", "A".repeat(128)]
     expect(legal.map(namesFor(legal).mangle)).toStrictEqual(legal)
   })
@@ -39,21 +40,21 @@ describe("T328 function names", () => {
     [".hidden", "_.hidden_4747f185"],
     ["größe", "gr__e_26030442"],
     ["A".repeat(129), `${"A".repeat(55)}_8586064c`]
-  ])("%s", (name, mangled) => {
+  ])("a name is mapped: %s", (name, mangled) => {
     const names = namesFor([name])
     expect(names.mangle(name)).toBe(mangled)
     expect(names.unmangle(mangled)).toBe(name)
     expect(namesFor([], [name]).mangle(name)).toBe(mangled)
     expect(namesFor([]).mangle(name)).toBe(mangled)
   })
-  it("T1811 Claude takes a leading digit, but neither dot nor colon", () => {
+  it("Claude accepts a leading digit, but neither dot nor colon (T1811)", () => {
     const names = namesFor(["7up", "mcp.server:tool", "A".repeat(128)], [], claudeNames)
     expect(names.mangle("7up")).toBe("7up")
     expect(names.mangle("A".repeat(128))).toBe("A".repeat(128))
     expect(names.mangle("mcp.server:tool")).toBe("mcp_server_tool_735a29ec")
     expect(names.unmangle("mcp_server_tool_735a29ec")).toBe("mcp.server:tool")
   })
-  it("a declared legal name that looks like a mangled one keeps its name", () => {
+  it("a declared legal name that looks mangled keeps its name", () => {
     const names = namesFor(["files_read_all_6e2b9092", "files/read all"])
     expect(names.mangle("files_read_all_6e2b9092")).toBe("files_read_all_6e2b9092")
     expect(names.unmangle("files_read_all_6e2b9092")).toBe("files_read_all_6e2b9092")
@@ -61,7 +62,7 @@ describe("T328 function names", () => {
     expect(other).not.toBe("files_read_all_6e2b9092")
     expect(names.unmangle(other)).toBe("files/read all")
   })
-  it("any shape of tools and messages is borne", () => {
+  it("the name map accepts any shape of tools and messages", () => {
     const names = toolNamesOf(
       chatRequest([{ role: "user", tool_calls: [null, 1, { function: "x" }], function_call: "auto" }], {
         tools: [null, "x", { function: null }, { function: { name: 3 } }],
@@ -71,7 +72,7 @@ describe("T328 function names", () => {
     )
     expect(names.unmangle(names.mangle("a b"))).toBe("a b")
   })
-  it("L19 a round trip, the identity on legal names, no collisions", () => {
+  it("names round-trip, legal names stay, and names never collide (L19)", () => {
     const name = fc.oneof(
       fc.string({ minLength: 1, unit: "binary" }),
       fc.stringMatching(/^[a-z_ /]{1,4}(_[0-9a-f]{8})?$/),

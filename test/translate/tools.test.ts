@@ -1,7 +1,8 @@
-// Tools and tool choice by rule id, with exact bodies, each checked against the published request schema.
+// Tests Gemini tools and tool choice by rule id, with exact bodies checked against the published request schema.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schema/schemaCopies.ts"
 import { geminiTools } from "../../src/translate/chat-to-gemini/tools.ts"
 import { readToolChoice, readTools } from "../../src/translate/shared/chat-request/readTools.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
@@ -50,9 +51,9 @@ const timeOut = { name: "time", description: "" }
 const both = [{ functionDeclarations: [weatherOut, timeOut] }]
 const named = (name: string, parameters?: unknown) => ({ type: "function", function: { name, parameters } })
 
-describe("declarations", () => {
+describe("Gemini tool declarations", () => {
   it.each(["gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-9", "gemini-2.5-flash-image"])(
-    "T301 %s takes a JSON schema",
+    "%s gets a JSON schema (T301)",
     (model) => {
       expect(sent({ tools: [weather] }, model)).toStrictEqual({ tools: [{ functionDeclarations: [weatherOut] }] })
       expect(sent({ tools: [weather] }, model, "vertex-ai")).toStrictEqual({
@@ -60,19 +61,19 @@ describe("declarations", () => {
       })
     }
   )
-  it.each(["gemini-2.0-flash", "gemini-1.5-pro", "gemma-3-27b-it"])("T301 %s takes the subset", (model) => {
+  it.each(["gemini-2.0-flash", "gemini-1.5-pro", "gemma-3-27b-it"])("%s gets the subset (T301)", (model) => {
     const out = {
       tools: [{ functionDeclarations: [{ name: "weather", description: "Tells it", parameters: upperSchema }] }]
     }
     expect(sent({ tools: [weather] }, model)).toStrictEqual(out)
     expect(sent({ tools: [weather] }, model, "vertex-ai")).toStrictEqual(out)
   })
-  it("T307 a reference that leads nowhere", () => {
+  it("a reference to a missing schema is refused (T307)", () => {
     const tools = [time, named("f", { type: "object", properties: { a: { $ref: "https://example.com/s" } } })]
     expect(refused({ tools })).toStrictEqual(["tools[1].function.parameters", "invalid_schema"])
     expect(refused({ tools }, "gemini-2.0-flash")).toStrictEqual(["tools[1].function.parameters", "invalid_schema"])
   })
-  it("T319 T320 T331 no parameters, empty parameters, no description", () => {
+  it("missing parameters, empty parameters and a missing description give no field (T319, T320, T331)", () => {
     for (const parameters of [undefined, null, {}, { type: "object", properties: {} }]) {
       const out = { tools: [{ functionDeclarations: [{ name: "f", description: "" }] }] }
       expect(sent({ tools: [named("f", parameters)] })).toStrictEqual(out)
@@ -82,14 +83,14 @@ describe("declarations", () => {
       tools: [{ functionDeclarations: [{ name: "f", description: "" }] }]
     })
   })
-  it("T326 B70 a schema that nests too deep, or is none", () => {
+  it("a schema that nests too deep, or is not a schema, is refused (T326, B70)", () => {
     let deep: unknown = { type: "string" }
     for (let level = 0; level < 64; level++) deep = { type: "object", properties: { a: deep } }
     expect(refused({ tools: [named("f", deep)] })).toStrictEqual(["tools[0].function.parameters", "invalid_schema"])
     expect(refused({ tools: [named("f", "x")] })).toStrictEqual(["tools[0].function.parameters", "invalid_schema"])
     expect(refused({ tools: [named("f", [])] })).toStrictEqual(["tools[0].function.parameters", "invalid_schema"])
   })
-  it("T327 strict tools with a free choice are validated on 2.5 and later", () => {
+  it("strict tools with a free choice use VALIDATED on 2.5 and later (T327)", () => {
     const strict = {
       type: "function",
       function: { name: "weather", description: "Tells it", parameters: schema, strict: true }
@@ -105,13 +106,13 @@ describe("declarations", () => {
     })
     expect(sent({ tools: [named("f"), { ...strict }] }, "gemini-2.0-flash").toolConfig).toBe(undefined)
   })
-  it("T328 names upstream cannot take", () => {
+  it("illegal names are replaced (T328)", () => {
     expect(sent({ tools: [named("files/read all")], tool_choice: named("files/read all") })).toStrictEqual({
       tools: [{ functionDeclarations: [{ name: "files_read_all_6e2b9092", description: "" }] }],
       toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["files_read_all_6e2b9092"] } }
     })
   })
-  it("T329 B69 names that are none, and twins", () => {
+  it("malformed and duplicate names are refused (T329, B69)", () => {
     const path = ["tools[0].function.name", "invalid_value"]
     for (const name of [undefined, "", 3, "x".repeat(257)]) {
       expect(refused({ tools: [{ type: "function", function: { name } }] })).toStrictEqual(path)
@@ -123,7 +124,7 @@ describe("declarations", () => {
     )
     expect(refused({ tools: [time, weather, time] })).toStrictEqual(["tools[2].function.name", "invalid_value"])
   })
-  it("T330 functions in one object, every other kind in its own", () => {
+  it("functions share one object, every other kind has its own (T330)", () => {
     expect(
       sent(
         { tools: [time, { type: "code_execution" }, weather, { type: "url_context" }] },
@@ -134,7 +135,7 @@ describe("declarations", () => {
       tools: [{ functionDeclarations: [timeOut, weatherOut] }, { codeExecution: {} }, { urlContext: {} }]
     })
   })
-  it("T339 legacy functions and function_call", () => {
+  it("legacy functions and function_call are read (T339)", () => {
     const functions = [weather.function, time.function]
     expect(sent({ functions, function_call: { name: "time" } })).toStrictEqual({
       tools: both,
@@ -148,11 +149,11 @@ describe("declarations", () => {
     expect(refused({ functions, function_call: "must" })).toStrictEqual(["function_call", "invalid_value"])
     expect(sent({ functions: [named("web_search").function] })).toStrictEqual({ tools: [{ googleSearch: {} }] })
   })
-  it("T340 no tools at all", () => {
+  it("a request without tools gives no field (T340)", () => {
     expect(sent({ tools: [] })).toStrictEqual({})
     expect(sent({ tools: null, tool_choice: null })).toStrictEqual({})
   })
-  it("T341 the schema of what a function answers", () => {
+  it("the response schema of a function is sent (T341)", () => {
     const tool = { type: "function", function: { name: "f", response_schema: schema } }
     expect(sent({ tools: [tool] })).toStrictEqual({
       tools: [{ functionDeclarations: [{ name: "f", description: "", responseJsonSchema: schema }] }]
@@ -161,14 +162,14 @@ describe("declarations", () => {
       tools: [{ functionDeclarations: [{ name: "f", description: "", response: upperSchema }] }]
     })
   })
-  it("B67 too many tools, and what is no tool", () => {
+  it("too many tools, and malformed tools, are refused (B67)", () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => named(`f${n}`))
     expect(refused({ tools: many(129) })).toStrictEqual(["tools", "array_too_long"])
     expect(Result.isSuccess(run({ tools: many(128) }, "gemini-2.5-flash", "google"))).toBe(true)
     expect(refused({ tools: [null] })).toStrictEqual(["tools", "invalid_type"])
     expect(refused({ functions: ["x"] })).toStrictEqual(["functions", "invalid_type"])
   })
-  it("B68 T338 unknown types", () => {
+  it("unknown tool types are refused (B68, T338)", () => {
     expect(refused({ tools: [{ type: "mcp" }] })).toStrictEqual(["tools[0].type", "invalid_value"])
     expect(refused({ tools: [time, {}] })).toStrictEqual(["tools[1].type", "invalid_value"])
     expect(refused({ tools: [{ type: "custom", custom: { name: "x" } }] })).toStrictEqual([
@@ -178,8 +179,8 @@ describe("declarations", () => {
   })
 })
 
-describe("tools of the provider", () => {
-  it("T332 code execution", () => {
+describe("provider tools", () => {
+  it("code execution is sent (T332)", () => {
     expect(sent({ tools: [{ type: "code_execution" }] })).toStrictEqual({ tools: [{ codeExecution: {} }] })
     expect(sent({ tools: [{ type: "code_execution" }] }, "gemini-2.0-flash", "vertex-ai")).toStrictEqual({
       tools: [{ codeExecution: {} }]
@@ -193,11 +194,11 @@ describe("tools of the provider", () => {
     named("googleSearch"),
     { type: "google_search" },
     { type: "web_search", search_context_size: "low" }
-  ])("T333 search: %j", (tool) => {
+  ])("a search tool is sent: %j (T333)", (tool) => {
     expect(sent({ tools: [tool] })).toStrictEqual({ tools: [{ googleSearch: {} }] })
     expect(sent({ tools: [tool] }, "gemini-2.0-flash", "vertex-ai")).toStrictEqual({ tools: [{ googleSearch: {} }] })
   })
-  it("T333 retrieval, with its configuration", () => {
+  it("retrieval is sent with its configuration (T333)", () => {
     expect(sent({ tools: [named("web_search_retrieval")] }, "gemini-1.5-pro")).toStrictEqual({
       tools: [{ googleSearchRetrieval: {} }]
     })
@@ -206,29 +207,29 @@ describe("tools of the provider", () => {
       tools: [{ googleSearchRetrieval: { dynamicRetrievalConfig: { mode: "MODE_DYNAMIC", dynamicThreshold: 0.7 } } }]
     })
   })
-  it("T333 a web_search with properties is the client's own", () => {
+  it("a web_search function with properties is a client tool (T333)", () => {
     expect(sent({ tools: [named("web_search", schema)] })).toStrictEqual({
       tools: [{ functionDeclarations: [{ name: "web_search", description: "", parametersJsonSchema: schema }] }]
     })
   })
-  it("T333 web_search_options", () => {
+  it("web_search_options adds a search tool (T333)", () => {
     const options = { search_context_size: "high", user_location: { type: "approximate" } }
     expect(sent({ web_search_options: options })).toStrictEqual({ tools: [{ googleSearch: {} }] })
     expect(sent({ web_search_options: {}, tools: [named("web_search")] })).toStrictEqual({
       tools: [{ googleSearch: {} }]
     })
   })
-  it("T334 search and functions together", () => {
+  it("search and functions may be combined (T334, M-402)", () => {
     const tools = [{ functionDeclarations: [timeOut] }, { googleSearch: {} }]
     const asked = { tools: [time, named("web_search")] }
     expect(sent(asked)).toStrictEqual({ tools })
     expect(sent(asked, "gemini-3-flash-preview")).toStrictEqual({
       tools,
-      toolConfig: { includeServerSideToolInvocations: true }
+      toolConfig: { functionCallingConfig: { mode: "VALIDATED" }, includeServerSideToolInvocations: true }
     })
     expect(sent(asked, "gemini-3-flash-preview", "vertex-ai")).toStrictEqual({ tools })
   })
-  it("T336 url context, maps, enterprise search, file search", () => {
+  it("URL context, maps, enterprise search and file search are sent (T336)", () => {
     expect(sent({ tools: [named("url_context")] })).toStrictEqual({ tools: [{ urlContext: {} }] })
     expect(
       sent({ tools: [{ type: "google_maps", enable_widget: true, lat_lng: { latitude: 1.5, longitude: -2 } }] })
@@ -256,7 +257,7 @@ describe("tools of the provider", () => {
       "unsupported_tool"
     ])
   })
-  it("T337 browser automation", () => {
+  it("browser automation is sent (T337)", () => {
     const browser = { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }
     for (const kind of ["google", "vertex-ai"] as const) {
       expect(
@@ -279,7 +280,7 @@ describe("tools of the provider", () => {
   })
 })
 
-describe("tool choice", () => {
+describe("Gemini tool choice", () => {
   const tools = [weather, time]
   it.each([
     ["auto", { mode: "AUTO" }],
@@ -290,10 +291,10 @@ describe("tool choice", () => {
       { type: "function", function: { name: "time" } },
       { mode: "ANY", allowedFunctionNames: ["time"] }
     ]
-  ])("T401 %j", (tool_choice, functionCallingConfig) => {
+  ])("a tool choice maps: %j (T401)", (tool_choice, functionCallingConfig) => {
     expect(sent({ tools, tool_choice })).toStrictEqual({ tools: both, toolConfig: { functionCallingConfig } })
   })
-  it("T402 allowed tools", () => {
+  it("allowed tools restrict the declarations (T402)", () => {
     const allowed = (mode: string) => ({
       type: "allowed_tools",
       allowed_tools: { mode, tools: [{ type: "function", function: { name: "time" } }] }
@@ -319,7 +320,7 @@ describe("tool choice", () => {
       "invalid_value"
     ])
   })
-  it("T403 a choice without function declarations", () => {
+  it("a choice without function declarations is dropped (T403)", () => {
     const search = [{ type: "web_search" }]
     expect(sent({ tools: search, tool_choice: "auto" })).toStrictEqual({ tools: [{ googleSearch: {} }] })
     expect(sent({ tool_choice: "none" })).toStrictEqual({})
@@ -330,13 +331,13 @@ describe("tool choice", () => {
     expect(refused({ tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
     expect(refused({ tools: [], tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
   })
-  it("T403 a choice that names a tool of the provider cannot be forced", () => {
+  it("a choice that names a provider tool cannot be forced (T403)", () => {
     expect(sent({ tools: [time, named("web_search")], tool_choice: named("web_search") })).toStrictEqual({
       tools: [{ functionDeclarations: [timeOut] }, { googleSearch: {} }],
       choiceUnused: true
     })
   })
-  it("T404 B72 a tool that is not there, and words that are none", () => {
+  it("a choice of a missing tool, and unknown words, are refused (T404, B72)", () => {
     expect(refused({ tools, tool_choice: named("absent") })).toStrictEqual([
       "tool_choice.function.name",
       "invalid_value"
@@ -349,7 +350,7 @@ describe("tool choice", () => {
       expect(refused({ tools, tool_choice })).toStrictEqual(["tool_choice", "invalid_value"])
     }
   })
-  it("T405 nothing said, nothing sent", () => {
+  it("a request without tool choice sends none (T405)", () => {
     expect(sent({ tools })).toStrictEqual({ tools: both })
   })
 })

@@ -1,4 +1,5 @@
-// Every recorded exchange of embeddings, image generation and token counting, and some written here, both ways.
+// Tests every recorded exchange of embeddings, image generation and token counting, and handwritten ones, both ways.
+// Must not open sockets or read clocks.
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
@@ -65,7 +66,7 @@ const tokensIn = (body: unknown): number => {
   return typeof told === "number" ? told : statistics.reduce((sum, one) => sum + one, 0)
 }
 
-/** What a client would have asked for the recorded request to be sent; undefined for a form no client can ask for. */
+/** The client request that leads to the recorded one; undefined for forms no client can request. */
 const askedFor = ({ request }: Recording): EmbeddingsRequest | undefined => {
   const body = bodyOf(request.body)
   const items = [
@@ -96,13 +97,13 @@ const askedFor = ({ request }: Recording): EmbeddingsRequest | undefined => {
   }
 }
 
-describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
+describe("recorded embeddings (T1501 to T1512, L11 to L14)", () => {
   const asked = succeeded.filter(isEmbedding).flatMap((recording) => {
     const request = askedFor(recording)
     return request === undefined ? [] : [{ recording, request }]
   })
   for (const { recording, request } of asked) {
-    it(`the way up: ${name(recording)}`, () => {
+    it(`a recorded embeddings request gives its body: ${name(recording)}`, () => {
       const respelled = JSON.parse(
         JSON.stringify(recording.request.body).replaceAll("output_dimensionality", "outputDimensionality")
       )
@@ -114,7 +115,7 @@ describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
     const { body } = recording.response
     const vectors = vectorsIn(body)
     const texts: EmbeddingsRequest = askedFor(recording) ?? { model: "m", input: vectors.map(() => "text") }
-    it(`the way back: ${name(recording)}`, () => {
+    it(`a recorded embeddings answer is read: ${name(recording)}`, () => {
       const full = pairOf(recording).answer(bodyOf(body), contextOf(recording), texts)
       expect(full.data.map(({ embedding }) => embedding)).toEqual(vectors)
       expect(full.data.map(({ index }) => index)).toEqual(vectors.map((_, index) => index))
@@ -122,7 +123,7 @@ describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
       expect(full.model).toBe(modelOf(recording))
       expect(schemaErrors("openai.schema.json", "strict.CreateEmbeddingResponse", strictlyEmbeddings(full))).toBe(null)
     })
-    it(`T1506 as base64: ${name(recording)}`, () => {
+    it(`a recorded embeddings answer is read as base64: ${name(recording)} (T1506)`, () => {
       const packed = pairOf(recording).answer(bodyOf(body), contextOf(recording), {
         ...texts,
         encoding_format: "base64"
@@ -136,12 +137,12 @@ describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
   }
 })
 
-describe("recorded images: T1601, T1607, T1608, T1610", () => {
+describe("recorded images (T1601, T1607, T1608, T1610)", () => {
   const whole = (body: unknown) =>
     listIn(body, "predictions").filter((one) => "bytesBase64Encoded" in one || "gcsUri" in one)
 
   for (const recording of succeeded.filter(isImage)) {
-    it(name(recording), () => {
+    it(`a recorded image answer is read: ${name(recording)}`, () => {
       const { body } = recording.response
       const full = imagen.answer(bodyOf(body), contextOf(recording), { model: "m", prompt: "p" })
       expect(full.data.map((image) => image.b64_json ?? image.url)).toEqual(
@@ -156,9 +157,9 @@ describe("recorded images: T1601, T1607, T1608, T1610", () => {
   }
 })
 
-describe("recorded token counts: T1701, T1703, T1704", () => {
+describe("recorded token counts (T1701, T1703, T1704)", () => {
   for (const recording of succeeded.filter(({ operation }) => operation === "countTokens")) {
-    it(name(recording), () => {
+    it(`a recorded token count is read: ${name(recording)}`, () => {
       const body = bodyOf(recording.response.body)
       const full = count.answer(body, contextOf(recording), chatRequest([{ role: "user", content: "hi" }]))
       const text = listIn(body, "promptTokensDetails").find(({ modality }) => modality === "TEXT")?.["tokenCount"]
@@ -176,7 +177,7 @@ describe("recorded token counts: T1701, T1703, T1704", () => {
   }
 })
 
-describe("recorded refusals: table 14", () => {
+describe("recorded errors of unary operations (table 14)", () => {
   const rows: Readonly<Record<string, readonly [Reason["_tag"], string | undefined]>> = {
     "own-predict-permission": ["PermissionDenied", undefined],
     "batch-embed-no-such-embedding-model-error-404-not-found": ["ModelNotFound", undefined],
@@ -184,7 +185,7 @@ describe("recorded refusals: table 14", () => {
     "predict-error-400": ["InvalidRequest", "content_policy_violation"]
   }
   for (const recording of failed) {
-    it(name(recording), () => {
+    it(`a recorded error maps to its reason: ${name(recording)}`, () => {
       const pair = isImage(recording)
         ? imagesToImagen
         : recording.operation === "countTokens"

@@ -1,4 +1,5 @@
-// What a stream has used is known at any moment, so that one whose client leaves is paid for as well.
+// Tests that a stream's usage is known at any moment, so that an abandoned stream is charged too.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromClaude } from "../../src/translate/chat-to-claude/stream.ts"
@@ -17,7 +18,7 @@ import { llamaContext } from "../support/openAi.ts"
 
 const request = chatRequest([{ role: "user", content: "hi" }])
 
-/** Prompt and completion tokens after each input, and what the chunks themselves said of usage at the end. */
+/** Prompt and completion tokens after each input, and the usage of the last chunk. */
 const counted = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
   let current = start
   const after = [start.usage()]
@@ -51,8 +52,8 @@ const claude: ReadonlyArray<{ readonly type: string } & { readonly [field: strin
 ]
 const claudeCounts = [undefined, [100, 1], [100, 1], [100, 1], [100, 1], [100, 20], [100, 20]]
 
-describe("usage so far", () => {
-  it("Gemini counts with every event", () => {
+describe("usage before the end of a stream", () => {
+  it("Gemini reports counts with every event", () => {
     const events = [gemini("a"), gemini("b", 7, 1), gemini("c", 7, 3, "STOP")]
     expect(counted(machine(streamFromGemini(chatContext(), request)), events)).toEqual([
       undefined,
@@ -67,11 +68,11 @@ describe("usage so far", () => {
     ])
   })
 
-  it("Claude counts what went in at the start, and what came out at the end", () => {
+  it("Claude reports input counts at the start and output counts at the end", () => {
     expect(counted(machine(streamFromClaude(claudeContext(), request)), claude)).toEqual(claudeCounts)
   })
 
-  it("servers of OpenAI's dialect count at the end", () => {
+  it("OpenAI-compatible servers report counts at the end", () => {
     const events: ReadonlyArray<Json> = [
       { choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] },
       {
@@ -82,14 +83,14 @@ describe("usage so far", () => {
     expect(counted(machine(streamFromOpenAi(llamaContext())), events)).toEqual([undefined, undefined, [5, 2]])
   })
 
-  it("events that pass as their own bytes are read for it, with or without their names", () => {
+  it("pass-through events are read for usage, with or without event names", () => {
     const bytes = (named: boolean) =>
       claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
     for (const named of [true, false])
       expect(counted(machine(messageStream(defaultLimits, noRedaction)), bytes(named))).toEqual(claudeCounts)
   })
 
-  it("Claude's last counts come with the reason of the end, and what passes as bytes is measured until then", () => {
+  it("Claude's last counts come with the stop reason; pass-through bytes are measured until then", () => {
     const stages = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
       let current = start
       return inputs.map((input) => {
@@ -113,7 +114,7 @@ describe("usage so far", () => {
     expect(stages(machine(messageStream(defaultLimits, noRedaction)), named)).toEqual(started)
   })
 
-  it("is known through the framing, and stays known when the framing breaks", () => {
+  it("usage is known through framing, also after the framing breaks", () => {
     const context = chatContext()
     const target = {
       slug: "google",

@@ -1,11 +1,12 @@
-// Hosts looked up at a name server of the test's own, over real datagrams.
+// Tests host look-ups at a name server of the test, over UDP.
+// Must not reach the network beyond its own sockets.
 import { createSocket, type Socket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { hostAddressesBy } from "../../src/upstream/HostAddresses.ts"
 
-/** Addresses as they stand in an answer: IPv4 in 4 bytes, IPv6 in 16; undefined for silence, a number for a code of failure. */
+/** Addresses in a DNS reply: IPv4 in 4 bytes, IPv6 in 16; undefined for no reply, a number for an error code. */
 type Records = Readonly<Record<string, ReadonlyArray<Buffer> | number | undefined>>
 
 const questionOf = (query: Buffer): { readonly name: string; readonly end: number } => {
@@ -37,7 +38,7 @@ const answerTo = (query: Buffer, end: number, answer: ReadonlyArray<Buffer> | nu
   ])
 }
 
-/** A name server and the questions it was asked; its socket says when it hears one. */
+/** A name server and its received questions; the socket emits an event for each. */
 const nameServer = (records: Records) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -64,8 +65,8 @@ const nameServer = (records: Records) =>
 
 const v6 = Buffer.concat([Buffer.of(0x26, 0x06, 0x47, 0), Buffer.alloc(11), Buffer.of(1)])
 
-describe("TH7 the addresses of a host", () => {
-  it.live("are all of both kinds, asked for by the name as it is", () =>
+describe("the addresses of a host", () => {
+  it.live("host addresses: are all IPv4 and IPv6 addresses of the name without search domains (TH7)", () =>
     Effect.gen(function* () {
       const { asked, servers } = yield* nameServer({
         "media.example A": [Buffer.of(93, 184, 216, 34), Buffer.of(10, 0, 0, 1)],
@@ -75,13 +76,13 @@ describe("TH7 the addresses of a host", () => {
       expect(asked.sort()).toEqual(["media.example A", "media.example AAAA"])
     })
   )
-  it.live("may be of one kind", () =>
+  it.live("host addresses: may be of one kind (TH7)", () =>
     Effect.gen(function* () {
       const { servers } = yield* nameServer({ "media.example A": [Buffer.of(1, 2, 3, 4)], "media.example AAAA": [] })
       expect(yield* hostAddressesBy(servers)("media.example")).toEqual(["1.2.3.4"])
     })
   )
-  it.live("are none where the name is unknown, or nobody says", () =>
+  it.live("host addresses: are none for an unknown name or a refused query (TH7)", () =>
     Effect.gen(function* () {
       const { asked, servers } = yield* nameServer({ "refused.example A": 5, "refused.example AAAA": 5 })
       expect(yield* hostAddressesBy(servers)("unknown.example")).toEqual([])
@@ -94,7 +95,7 @@ describe("TH7 the addresses of a host", () => {
       ])
     })
   )
-  it.live("are waited for no longer than somebody wants them", () =>
+  it.live("host addresses: are not awaited after an interruption (TH7)", () =>
     Effect.gen(function* () {
       const { servers, socket } = yield* nameServer({ "silent.example A": undefined, "silent.example AAAA": undefined })
       const heard = new Promise((resolve) => socket.once("asked", resolve))

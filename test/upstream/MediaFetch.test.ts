@@ -1,4 +1,5 @@
-// Media fetched over real sockets, from servers that misbehave: only the last step to loopback is the test's own.
+// Tests media fetches over real sockets from misbehaving servers; the test's transport redirects calls to loopback.
+// Must not reach the network beyond its own sockets.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -24,14 +25,14 @@ const fetched = (data: Buffer): FetchedMedia => ({
 const failed = (message: string): FetchedMedia => ({ _tag: "Failed", message })
 
 interface World {
-  /** Where every call ends up. */
+  /** The address that receives every call. */
   readonly to: string
   readonly addresses?: HostAddresses
   readonly limits?: Partial<LimitValues>
   readonly calls?: Array<TransportRequest>
 }
 
-/** The real network, but for its last step: what is called with a checked address goes to loopback in clear text. */
+/** The real transport, except that a call to a checked address goes to loopback in clear text. */
 const redirected = ({ calls = [], to }: World): Layer.Layer<Transport> =>
   Layer.effect(
     Transport,
@@ -66,7 +67,7 @@ const fetching = (urls: ReadonlyArray<string>, world: World, millis = 60_000) =>
 
 const one = (world: World, url = image) => Effect.map(fetching([url], world), (all) => all.get(url))
 
-/** What becomes of an image that this server answers for. */
+/** The outcome of one image from this server. */
 const from = (answer: RequestListener, world: Omit<World, "to"> = {}) =>
   Effect.flatMap(httpServer(answer), ({ url }) => one({ ...world, to: url }))
 
@@ -75,8 +76,8 @@ const typed =
   (_, response) =>
     response.writeHead(200, type === "" ? {} : { "content-type": type }).end(bytes)
 
-describe("TH7 what is fetched", () => {
-  it.live("the bytes, by a call that carries nothing of anybody", () =>
+describe("accepted media fetches", () => {
+  it.live("media fetch: returns the bytes, with a call that has no credential and no client header (TH7)", () =>
     Effect.gen(function* () {
       const heads: Array<unknown> = []
       const calls: Array<TransportRequest> = []
@@ -103,7 +104,7 @@ describe("TH7 what is fetched", () => {
       ])
     })
   )
-  it.live("any type that may be an image, a document or nothing in particular", () =>
+  it.live("media fetch: accepts types of images, documents and unknown content (TH7)", () =>
     Effect.gen(function* () {
       for (const type of [
         "image/png; x=y",
@@ -122,7 +123,7 @@ describe("TH7 what is fetched", () => {
       }
     })
   )
-  it.live("each of several, by itself", () =>
+  it.live("media fetch: fetches each of several URLs separately (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((request, response) =>
         request.url === "/b.png" ? void response.writeHead(404).end() : typed(png)(request, response)
@@ -137,7 +138,7 @@ describe("TH7 what is fetched", () => {
   )
 })
 
-describe("TH7 what is not", () => {
+describe("refused media fetches", () => {
   const nobody = failed("The host of this URL has no public address.")
   it.live.each<readonly [string, ReadonlyArray<string>]>([
     ["no address", []],
@@ -148,7 +149,7 @@ describe("TH7 what is not", () => {
     ["IPv4 inside IPv6", ["::ffff:127.0.0.1"]],
     ["translated IPv4", ["64:ff9b::7f00:1"]],
     ["a unique local address", ["93.184.216.34", "fd00:ec2::254"]]
-  ])("a host with %s", ([, addresses]) =>
+  ])("media fetch: refuses a host with %s (TH7)", ([, addresses]) =>
     Effect.gen(function* () {
       const calls: Array<TransportRequest> = []
       expect(yield* one({ to: "http://127.0.0.1:1", calls, addresses: () => Effect.succeed(addresses) })).toEqual(
@@ -157,7 +158,7 @@ describe("TH7 what is not", () => {
       expect(calls).toEqual([])
     })
   )
-  it.live("an address that is not public by its spelling: nobody is asked, nobody called", () =>
+  it.live("media fetch: refuses a URL that is not public by its spelling, without a look-up or a call (TH7)", () =>
     Effect.gen(function* () {
       const calls: Array<TransportRequest> = []
       const asked: Array<string> = []
@@ -183,7 +184,7 @@ describe("TH7 what is not", () => {
       expect([calls, asked]).toEqual([[], []])
     })
   )
-  it.live("a public address in the URL is called as it is", () =>
+  it.live("media fetch: accepts a URL with a public address, which is called without a look-up (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer(typed(png))
       const calls: Array<TransportRequest> = []
@@ -193,7 +194,7 @@ describe("TH7 what is not", () => {
       expect(calls.map((call) => call.addresses).sort()).toEqual([["2606:4700::1111"], ["93.184.216.34"]])
     })
   )
-  it.live("a name that changes its mind: what was looked at is what is called", () =>
+  it.live("media fetch: calls the checked address of a rebinding name (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer(typed(png))
       const calls: Array<TransportRequest> = []
@@ -203,7 +204,7 @@ describe("TH7 what is not", () => {
       expect([asked, calls.map((call) => call.addresses)]).toEqual([1, [["93.184.216.34"]]])
     })
   )
-  it.live("a redirect, wherever it leads", () =>
+  it.live("media fetch: refuses a redirect to any location (TH7)", () =>
     Effect.gen(function* () {
       for (const location of ["https://media.example/b.png", "http://169.254.169.254/latest/meta-data", "//x"]) {
         const calls: Array<TransportRequest> = []
@@ -214,7 +215,7 @@ describe("TH7 what is not", () => {
       }
     })
   )
-  it.live("other statuses, 204 and 206 among them", () =>
+  it.live("media fetch: refuses statuses other than 200, including 204 and 206 (TH7)", () =>
     Effect.gen(function* () {
       for (const status of [204, 206, 401, 403, 404, 500]) {
         expect(yield* from((_, response) => void response.writeHead(status).end("x"))).toEqual(
@@ -223,7 +224,7 @@ describe("TH7 what is not", () => {
       }
     })
   )
-  it.live("other types, and nothing at all", () =>
+  it.live("media fetch: refuses other types and an empty body (TH7)", () =>
     Effect.gen(function* () {
       for (const type of [
         "image/svg+xml",
@@ -238,7 +239,7 @@ describe("TH7 what is not", () => {
       expect(yield* from(typed(Buffer.alloc(0)))).toEqual(failed("This URL holds nothing."))
     })
   )
-  it.live("a compressed answer, which would be larger than it looks", () =>
+  it.live("media fetch: refuses a compressed response, which may be larger than it appears (TH7)", () =>
     Effect.gen(function* () {
       expect(
         yield* from(
@@ -248,7 +249,7 @@ describe("TH7 what is not", () => {
       ).toEqual(failed("The host of this URL answered in a content encoding that was not asked for."))
     })
   )
-  it.live("hosts that refuse, break off or speak no HTTP", () =>
+  it.live("media fetch: refuses hosts that refuse the connection, break off or do not speak HTTP (TH7)", () =>
     Effect.gen(function* () {
       expect(yield* one({ to: yield* closedPort })).toEqual(failed("The host of this URL refused the connection."))
       const raw = (text: string) =>
@@ -264,7 +265,7 @@ describe("TH7 what is not", () => {
   )
 })
 
-describe("TH7 bounds", () => {
+describe("limits of media fetches", () => {
   const large = failed("The media behind the URLs of a request may have 20 bytes in all; these have more.")
   const endless =
     (written: { bytes: number }): RequestListener =>
@@ -277,7 +278,7 @@ describe("TH7 bounds", () => {
       }
       more()
     }
-  it.live("what says it is too large is not read, what does not end is cut", () =>
+  it.live("media fetch: a body declared too large is not read, and an endless one is cut (TH7)", () =>
     Effect.gen(function* () {
       expect(yield* from(typed(Buffer.alloc(21)), { limits: { mediaBytes: 20 } })).toEqual(large)
       expect(
@@ -294,7 +295,7 @@ describe("TH7 bounds", () => {
       expect(server.open()).toBe(0)
     })
   )
-  it.live("of all media of a request together", () =>
+  it.live("media fetch: the size of all media of a request together is limited (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer(typed(Buffer.alloc(12)))
       const urls = ["https://a.example/a.png", "https://a.example/b.png"]
@@ -302,13 +303,15 @@ describe("TH7 bounds", () => {
       expect([...all.values()].filter(({ _tag }) => _tag === "Failed")).toEqual([large])
     })
   )
-  it.live("of all requests together: one that finds too much under way is to come again", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(from(typed(Buffer.alloc(30)), { limits: { mediaInFlightBytes: 20 } }))
-      expect(error).toMatchObject({ _tag: "Busy", code: "overloaded", retryAfterMillis: 1_000 })
-    })
+  it.live(
+    "media fetch: the size for all requests together is limited, and a request over it is refused with a retry delay (TH7)",
+    () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(from(typed(Buffer.alloc(30)), { limits: { mediaInFlightBytes: 20 } }))
+        expect(error).toMatchObject({ _tag: "Busy", code: "overloaded", retryAfterMillis: 1_000 })
+      })
   )
-  it.live("what is handed over counts no longer", () =>
+  it.live("media fetch: the size limit counts bytes in flight only: delivered media no longer count (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer(typed(Buffer.alloc(15)))
       const fetch = yield* MediaFetch
@@ -327,7 +330,7 @@ describe("TH7 bounds", () => {
       )
     )
   )
-  it.live("of addresses in one request", () =>
+  it.live("media fetch: the number of URLs of one request is limited (TH7)", () =>
     Effect.gen(function* () {
       const calls: Array<TransportRequest> = []
       const urls = ["https://a.example/a.png", "https://a.example/b.png"]
@@ -337,7 +340,7 @@ describe("TH7 bounds", () => {
     })
   )
 
-  /** A network in which every call waits, and tells how many wait at once. */
+  /** A transport in which every call waits, and which reports the number of concurrent calls. */
   const waiting = (limits: Partial<LimitValues>) => {
     const seen = { now: 0, most: 0 }
     const layer = mediaFetchLayer.pipe(
@@ -370,7 +373,7 @@ describe("TH7 bounds", () => {
       }
     }).pipe(Effect.provide(layer))
   }
-  it.effect("of connections", () =>
+  it.effect("media fetch: the number of connections is limited (TH7)", () =>
     Effect.gen(function* () {
       expect(yield* run({ mediaConnections: 2 }, 60_000)).toEqual({
         outcomes: ["fetched", "fetched", "fetched", "fetched"],
@@ -378,14 +381,16 @@ describe("TH7 bounds", () => {
       })
     })
   )
-  it.effect("of time, waiting for a connection included; what the client leaves may be less", () =>
-    Effect.gen(function* () {
-      const expected = { outcomes: ["fetched", "fetched", late, late], seen: { now: 0, most: 1 } }
-      expect(yield* run({ mediaConnections: 1, mediaMillis: 2_500 }, 60_000)).toEqual(expected)
-      expect(yield* run({ mediaConnections: 1 }, 2_500)).toEqual(expected)
-    })
+  it.effect(
+    "media fetch: the time is limited, including the wait for a connection; the client may set less (TH7)",
+    () =>
+      Effect.gen(function* () {
+        const expected = { outcomes: ["fetched", "fetched", late, late], seen: { now: 0, most: 1 } }
+        expect(yield* run({ mediaConnections: 1, mediaMillis: 2_500 }, 60_000)).toEqual(expected)
+        expect(yield* run({ mediaConnections: 1 }, 2_500)).toEqual(expected)
+      })
   )
-  it.effect("of a name system that is silent", () =>
+  it.effect("media fetch: the time is limited when DNS does not answer (TH7)", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(one({ to: "http://127.0.0.1:1", addresses: () => Effect.never }))
       yield* TestClock.adjust("14999 millis")

@@ -1,4 +1,5 @@
-// A prepared call: what is sent, and how every kind of answer is read.
+// Tests a prepared call: the request it sends, and how it reads every kind of response.
+// Must not open sockets.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
@@ -13,7 +14,7 @@ interface Reply {
 }
 const Reply = Schema.Struct({ say: Schema.String, args: Schema.optionalKey(Schema.Any) })
 
-/** Says what it was given; a failure tells how it was asked. */
+/** Echoes its input; a failure contains its arguments. */
 const echo: Translator<string, { readonly ask: string }, Reply, Reply, string, string, number> = {
   name: "echo",
   reply: Reply,
@@ -55,7 +56,7 @@ const read = (status: number, body: string | Uint8Array) =>
   })
 
 describe("a prepared call", () => {
-  it("is URL, headers, body and what was left out", () => {
+  it("prepared call: has the URL, headers, body and ignored parameters", () => {
     const { reply: _reply, chunks: _chunks, ...rest } = prepared
     expect(rest).toStrictEqual({
       target: {
@@ -90,7 +91,7 @@ describe("a prepared call", () => {
   const cases: ReadonlyArray<readonly [string, number, string | Uint8Array, unknown]> = [
     ["a reply", 200, '{"say":"hi","more":1}', "you: hi"],
     [
-      "T513 whole numbers beyond 2^53 keep their digits",
+      "integers beyond 2^53 with all digits (T513)",
       200,
       '{"say":"hi","args":{"id":12345678901234567890}}',
       'you: hi {"id":12345678901234567890}'
@@ -101,43 +102,44 @@ describe("a prepared call", () => {
       '{"say":"nothing"}',
       ["google", 200, { _tag: "BadReply", kind: "no_content", message: "Nothing." }]
     ],
-    ["F14 garbage", 200, "<html>", bad(200, "unreadable", notJson)],
-    ["F14 cut JSON", 200, '{"say":"h', bad(200, "unreadable", notJson)],
-    ["F14 text that is not UTF-8", 200, Uint8Array.of(34, 255, 34), bad(200, "unreadable", notJson)],
-    ["F14 null", 200, "null", bad(200, "unreadable", shape)],
-    ["F14 a wrong shape", 200, '{"say":7}', bad(200, "unreadable", shape)],
-    ["F14 no body", 200, "", bad(200, "empty", "The upstream answered without a body.")],
-    ["F24 204", 204, "", bad(204, "empty", "The upstream answered without a body.")],
+    ["garbage (F14)", 200, "<html>", bad(200, "unreadable", notJson)],
+    ["cut JSON (F14)", 200, '{"say":"h', bad(200, "unreadable", notJson)],
+    ["text that is not UTF-8 (F14)", 200, Uint8Array.of(34, 255, 34), bad(200, "unreadable", notJson)],
+    ["null (F14)", 200, "null", bad(200, "unreadable", shape)],
+    ["a wrong shape (F14)", 200, '{"say":7}', bad(200, "unreadable", shape)],
+    ["no body (F14)", 200, "", bad(200, "empty", "The upstream answered without a body.")],
+    ["a status 204 (F24)", 204, "", bad(204, "empty", "The upstream answered without a body.")],
     [
-      "F24 a redirect",
+      "a redirect (F24)",
       302,
       '{"say":"hi"}',
       bad(302, "redirect", "The upstream answered with a redirect, which is never followed.")
     ],
-    ["T1209 an error inside 200", 200, '{"error":{"code":429}}', failure(200, 429, '{"error":{"code":429}}')],
-    ["T1209 an error without a code inside 200", 200, '{"error":{}}', failure(200, 500, '{"error":{}}')],
+    ["an error inside 200 (T1209)", 200, '{"error":{"code":429}}', failure(200, 429, '{"error":{"code":429}}')],
+    ["an error without a code inside 200 (T1209)", 200, '{"error":{}}', failure(200, 500, '{"error":{}}')],
     [
-      "T1209 an error in an array inside 200",
+      "an error in an array inside 200 (T1209)",
       200,
       '[{"error":{"code":503}}]',
       failure(200, 503, '[{"error":{"code":503}}]')
     ],
-    ["T1209 an empty error member is none", 200, '{"error":null,"say":"hi"}', "you: hi"],
-    ["T2301 an error body as JSON", 400, '[{"error":{}}]', failure(400, 400, '[{"error":{}}]')],
-    ["T2301 an error body as text", 502, "<html>", failure(502, 502, '"<html>"')],
-    ["T2301 an error body that is not UTF-8", 502, Uint8Array.of(255), failure(502, 502, '""')]
+    ["an empty error member as no error (T1209)", 200, '{"error":null,"say":"hi"}', "you: hi"],
+    ["an error body as JSON (T2301)", 400, '[{"error":{}}]', failure(400, 400, '[{"error":{}}]')],
+    ["an error body as text (T2301)", 502, "<html>", failure(502, 502, '"<html>"')],
+    ["an error body that is not UTF-8 (T2301)", 502, Uint8Array.of(255), failure(502, 502, '""')]
   ]
-  for (const [name, status, body, out] of cases) it(name, () => expect(read(status, body)).toStrictEqual(out))
+  for (const [name, status, body, out] of cases)
+    it(`prepared call: reads ${name}`, () => expect(read(status, body)).toStrictEqual(out))
 
   const stream = (...pieces: ReadonlyArray<string>) => runMachine(prepared.chunks({}), pieces.map(bytes))
-  it("events go through the translator, and their end too", () =>
+  it("prepared call: passes events and the end of the stream to the translator", () =>
     expect(stream('data: {"say":"a"}\n\nda', 'ta: {"say":"b"}\r\n\r\n')).toStrictEqual([
       '0 {"say":"a"}',
       '1 {"say":"b"}',
       "end after 2"
     ]))
 
-  it("F22 a failure of the framing ends everything", () =>
+  it("prepared call: ends its stream with a failure of the framing (F22)", () =>
     expect(
       stream(`data: {"say":"a"}\n\ndata: "${"x".repeat(200)}"\n\ndata: {"say":"b"}\n\n`, 'data: {"say":"c"}\n\n')
     ).toStrictEqual([
@@ -145,10 +147,10 @@ describe("a prepared call", () => {
       streamFailed({ _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." })
     ]))
 
-  it("an event that looks like a failure of ours is an event", () =>
+  it("prepared call: reads an event that looks like a failure of the gateway as an event", () =>
     expect(stream('data: {"_tag":"StreamFailed"}\n\n')).toStrictEqual(['0 {"_tag":"StreamFailed"}', "end after 1"]))
 
-  it("a request the translator refuses is not prepared", () => {
+  it("prepared call: is not made for a request that the translator refuses", () => {
     const fault = new BodyInvalid({ code: "invalid_value", param: "x", message: "No." })
     expect(prepare({ ...input, translator: { ...echo, request: () => Result.fail(fault) } })).toStrictEqual(
       Result.fail(fault)

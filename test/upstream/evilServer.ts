@@ -1,4 +1,5 @@
-// Loopback servers that misbehave as a test says; every socket is counted and closed with the scope.
+// Runs loopback servers that misbehave as a test requires; every socket is counted and closed with the scope.
+// Must not depend on the gateway.
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
@@ -94,7 +95,7 @@ export const rawServer = (
 export const httpServer = (handler: Http.RequestListener): Effect.Effect<EvilServer, never, Scope.Scope> =>
   listen(Http.createServer({ keepAliveTimeout: 60_000 }, handler))
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 export const closedPort: Effect.Effect<string> = Effect.promise(
   () =>
     new Promise((resolve) => {
@@ -107,7 +108,7 @@ export const closedPort: Effect.Effect<string> = Effect.promise(
     })
 )
 
-/** A TLS server that answers every request in clear text beneath; sockets are counted before their handshake. */
+/** A TLS server with a raw responder inside TLS; sockets are counted before their handshake. */
 export const tlsServer = (
   certificate: Tls.TlsOptions,
   answer: (socket: Net.Socket) => void
@@ -122,7 +123,7 @@ export const tlsServer = (
     (server) => ({ ...server, url: server.url.replace("http://127.0.0.1", "https://localhost") })
   )
 
-/** Listens in a thread that then stands still, so that the kernel alone takes connections: as many as its queue holds. */
+/** Listens in a thread that then blocks, so that only the kernel accepts connections, up to the length of its queue. */
 const standstill = `
 const { parentPort, workerData } = require("node:worker_threads")
 const server = require("node:net").createServer()
@@ -131,7 +132,7 @@ server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
   Atomics.wait(workerData, 0, 0)
 })`
 
-/** A listener whose queue is full: whoever connects now gets no answer to his SYN. */
+/** A listener whose queue is full: the SYN of a further connection gets no answer. */
 export const fullBacklog: Effect.Effect<string, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.promise(async () => {

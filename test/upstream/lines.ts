@@ -1,4 +1,5 @@
-// A small dialect of the tests: a line of text is an event, so that the door is tested without a translator.
+// A small dialect for tests: a line of text is an event, so that Upstream is tested without a translator.
+// Must not depend on a provider.
 import * as Result from "effect/Result"
 import { ProviderError } from "../../src/domain/ProviderError.ts"
 import { machine, type StreamFailed, streamFailed } from "../../src/translate/Translator.ts"
@@ -12,7 +13,7 @@ export const times: AttemptTimes = {
   totalMillis: 5_000
 }
 
-/** Chunks are lines; the line `FAIL` is a failure, the line `END` the proper end. */
+/** Chunks are lines. The line `FAIL` is a failure, the line `END` the regular end. */
 export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
   target: { slug: "evil", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
   method: "POST",

@@ -1,4 +1,5 @@
-// Calls to addresses the caller has checked, over real sockets: the name system has no say, and certificates still count.
+// Tests calls to checked addresses over real sockets: DNS is not used, and certificates are still verified.
+// Must not reach the network beyond its own sockets.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
@@ -26,8 +27,8 @@ const kindOf = (url: string, addresses: ReadonlyArray<string>) =>
     onSuccess: ({ bytes }) => Buffer.from(bytes).toString()
   })
 
-describe("TH7 a call to given addresses", () => {
-  it.live("reaches a host that no name system knows, which gets its name and nothing of anybody", () =>
+describe("a call to checked addresses", () => {
+  it.live("pinned call: reaches a host unknown to DNS, which receives its name and no client header (TH7)", () =>
     Effect.gen(function* () {
       const heads: Array<unknown> = []
       const server = yield* httpServer((request, response) => {
@@ -51,7 +52,7 @@ describe("TH7 a call to given addresses", () => {
     }).pipe(Effect.provide(Transport.layer))
   )
 
-  it.live("never uses the connection of an earlier one", () =>
+  it.live("pinned call: never uses the connection of an earlier call (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_, response) => response.end("fine"))
       const url = `http://media.invalid:${new URL(server.url).port}/`
@@ -63,7 +64,7 @@ describe("TH7 a call to given addresses", () => {
     }).pipe(Effect.provide(Transport.layer))
   )
 
-  it.live("takes the next address where one refuses", () =>
+  it.live("pinned call: takes the next address when one refuses (TH7)", () =>
     Effect.gen(function* () {
       const server = yield* httpServer((_, response) => response.end("fine"))
       expect(yield* kindOf(`http://media.invalid:${new URL(server.url).port}/`, ["127.0.0.2", "127.0.0.1"])).toBe(
@@ -73,7 +74,7 @@ describe("TH7 a call to given addresses", () => {
     }).pipe(Effect.provide(Transport.layer))
   )
 
-  it.live("holds the certificate to the name of the URL", () =>
+  it.live("pinned call: verifies the certificate against the host name of the URL (TH7)", () =>
     Effect.gen(function* () {
       const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine"
       const server = yield* tlsServer(certificates.wrongHost, (socket) => void socket.write(answer))

@@ -1,10 +1,11 @@
-// The pure parts of the door: retry-after, names of faults.
+// Tests the reader of Retry-After and the classification of transport faults.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { retryAfterMillis } from "../../src/upstream/retryAfter.ts"
 import { faultKind, type FaultKind, faultReason } from "../../src/upstream/TransportFault.ts"
 
-describe("F18 retry-after", () => {
+describe("retry-after", () => {
   const now = Date.parse("2026-01-02T03:04:05Z")
   const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, number | undefined]> = [
     [{}, undefined],
@@ -23,9 +24,9 @@ describe("F18 retry-after", () => {
     [{ "retry-after": "1, 2" }, undefined]
   ]
   for (const [headers, millis] of cases)
-    it(JSON.stringify(headers), () => expect(retryAfterMillis(headers, now)).toBe(millis))
+    it(`retry-after: reads ${JSON.stringify(headers)}`, () => expect(retryAfterMillis(headers, now)).toBe(millis))
 
-  it("is a whole number that is not negative, or nothing, for any text", () =>
+  it("retry-after: is a non-negative integer or undefined for any text (F18)", () =>
     fc.assert(
       fc.property(fc.string(), (text) => {
         const millis = retryAfterMillis({ "retry-after": text }, now)
@@ -34,7 +35,7 @@ describe("F18 retry-after", () => {
     ))
 })
 
-describe("faults", () => {
+describe("transport faults", () => {
   const coded = (code: string) => Object.assign(new Error("secret.host:443"), { code })
   const cases: ReadonlyArray<readonly [unknown, FaultKind]> = [
     [coded("ECONNREFUSED"), "refused"],
@@ -55,8 +56,8 @@ describe("faults", () => {
     [null, "other"]
   ]
   for (const [error, kind] of cases)
-    it(`F21 F46 ${JSON.stringify(error)} is ${kind}`, () => expect(faultKind(error)).toBe(kind))
-  it("TH22 no message holds a text of the network", () => {
+    it(`transport faults: ${JSON.stringify(error)} is ${kind} (F21, F46)`, () => expect(faultKind(error)).toBe(kind))
+  it("transport faults: contain no text from the network in their messages (TH22)", () => {
     const kinds: ReadonlyArray<FaultKind> = [
       "connect_timeout",
       "first_byte_timeout",

@@ -1,4 +1,5 @@
-// Frames: every framing Google and its proxies send, any cut, any size. Rows T1301, T1304 to T1307, T1328; M17, F22.
+// Tests the frame reader and writer: every framing of Google and its proxies, any cut, any size (T1301, T1304-T1307).
+// Must not depend on a translator or on the network.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
@@ -26,57 +27,57 @@ const unreadable = {
   reason: { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." }
 }
 
-describe("T1304 framing of lines", () => {
+describe("framing of lines (T1304)", () => {
   for (const [name, end] of [
     ["LF", "\n"],
     ["CRLF", "\r\n"],
     ["CR", "\r"]
   ] as const) {
-    it(`${name} ends lines and events`, () => {
+    it(`frames: ${name} ends lines and events (T1304)`, () => {
       expect(readText(`data: a${end}${end}data: b${end}${end}`)).toEqual([event("a"), event("b")])
     })
   }
-  it("several data lines join with a line feed", () => {
+  it("frames: several data lines join with a line feed (T1304)", () => {
     expect(readText("data: a\ndata:b\ndata\ndata:  c\n\n")).toEqual([event("a\nb\n\n c")])
   })
-  it("event names are kept, comments, ids, retry and unknown fields are not", () => {
+  it("frames: event names are kept; comments, ids, retry and unknown fields are dropped (T1304)", () => {
     expect(readText(": hello\nevent: x\nid: 7\nretry: 100\nfoo: bar\ndata: a\n\ndata: b\n\n")).toEqual([
       event("a", "x"),
       event("b")
     ])
   })
-  it("an event without data is none", () => {
+  it("frames: an event without data is dropped (T1304)", () => {
     expect(readText("event: x\n\n\n\n: only a comment\n\n")).toEqual([])
   })
-  it("a byte order mark is dropped at the start only", () => {
+  it("frames: a byte order mark is dropped at the start only (T1304)", () => {
     expect(readText("\uFEFFdata: a\uFEFF\n\n")).toEqual([event("a\uFEFF")])
   })
-  it("the last event needs no blank line, and no line end", () => {
+  it("frames: the last event needs no blank line, and no line end (T1304)", () => {
     expect(readText("data: a\n\ndata: b\n")).toEqual([event("a"), event("b", "", false)])
     expect(readText("data: a\n\ndata: b")).toEqual([event("a"), event("b", "", false)])
   })
-  it("a lone CR at the end of a read is not two line ends", () => {
+  it("frames: a lone CR at the end of a read counts as one line end (T1304)", () => {
     expect(read([bytesOf("data: a\r"), bytesOf("\n\r"), bytesOf("\ndata: b\r"), bytesOf("\r")])).toEqual([
       event("a"),
       event("b")
     ])
   })
-  it("an empty read changes nothing", () => {
+  it("frames: an empty read changes nothing (T1304)", () => {
     expect(read([bytesOf("data: a"), new Uint8Array(0), bytesOf("b\n\n")])).toEqual([event("ab")])
   })
 })
 
-describe("T1301 bare JSON", () => {
+describe("framing of bare JSON (T1301)", () => {
   const pretty = JSON.stringify([{ a: ']}"\\' }, { b: { c: [1, 2] } }], null, 2)
-  it("a pretty-printed array is an event per object", () => {
+  it("frames: a pretty-printed array is an event per object (T1301)", () => {
     expect(jsonText(pretty)).toEqual([{ a: ']}"\\' }, { b: { c: [1, 2] } }])
     expect(jsonText(`[{"a":1}\r\n,\r\n{"b":2}\r\n]\r\n`)).toEqual([{ a: 1 }, { b: 2 }])
   })
-  it("any cut of an array gives the same", () => {
+  it("frames: any cut of an array gives the same events (T1301)", () => {
     const bytes = bytesOf(`\uFEFF \r\n${pretty}\n`)
     expect(json(eachByte(bytes))).toEqual([{ a: ']}"\\' }, { b: { c: [1, 2] } }])
   })
-  it("T1318 an object outside the lines of SSE, before or after events", () => {
+  it("frames: an object outside the lines of SSE is an event, before or after other events (T1318)", () => {
     expect(jsonText(`{\n  "error": {"code": 503}\n}\n`)).toEqual([{ error: { code: 503 } }])
     expect(jsonText(`data: {"a":1}\n\n{\n  "error": {"code": 503}\n}\ndata: {"b":2}\n\n`)).toEqual([
       { a: 1 },
@@ -84,65 +85,65 @@ describe("T1301 bare JSON", () => {
       { b: 2 }
     ])
   })
-  it("T1307 an array of one error", () => {
+  it("frames: an array of one error is read as its error (T1307)", () => {
     expect(jsonText(`[{"error":{"code":429}}\n]`)).toEqual([{ error: { code: 429 } }])
   })
-  it("an array that is cut gives the whole objects before", () => {
+  it("frames: a cut array gives the whole objects before the cut (T1301)", () => {
     expect(jsonText(`[{"a":1},{"b":`)).toEqual([{ a: 1 }])
   })
-  it("other things in an array are unreadable", () => {
+  it("frames: other values in an array are unreadable (T1301)", () => {
     expect(readText("[1,2]")).toEqual([{ _tag: "FrameFault", kind: "unreadable" }])
   })
 })
 
-describe("payloads", () => {
-  it("T1305 several values in one payload are split by depth", () => {
+describe("payloads of frames", () => {
+  it("frames: several values in one payload are split by depth (T1305)", () => {
     expect(jsonText(`data: {"a":"}{"}{"b":2} [{"c":3}]\n\n`)).toEqual([{ a: "}{" }, { b: 2 }, { c: 3 }])
   })
-  it("T1306 what is no object is passed over, an array gives its objects", () => {
+  it("frames: a value that is not an object is skipped, and an array gives its objects (T1306)", () => {
     expect(jsonText(`data: 1\n\ndata: "x"\n\ndata: null\n\ndata: [{"error":{}}]\n\ndata:\n\ndata: [DONE]\n\n`)).toEqual(
       [{ error: {} }]
     )
   })
-  it("T1318 garbage fails the stream once, nothing follows", () => {
+  it("frames: garbage fails the stream once, and nothing follows (T1318)", () => {
     for (const garbage of ['{"a":', "{}x", "<html>"]) {
       expect(jsonText(`data: {"a":1}\n\ndata: ${garbage}\n\ndata: {"b":2}\n\n`)).toEqual([{ a: 1 }, unreadable])
     }
   })
-  it("T1304 a last frame that is cut is no fault of its own", () => {
+  it("frames: a last frame that is cut is not a fault of its own (T1304)", () => {
     expect(jsonText(`data: {"a":1}\n\ndata: {"b":`)).toEqual([{ a: 1 }])
     expect(jsonText(`data: {"a":1}\n\ndata: {"b":2}`)).toEqual([{ a: 1 }, { b: 2 }])
   })
-  it("L27 integers beyond 2^53 keep their digits, fractions stay numbers", () => {
+  it("frames: integers beyond 2^53 keep their digits, and fractions stay numbers (L27)", () => {
     const text = `{"id":12345678901234567890,"p":-0.30887421148582783,"n":[9007199254740993,-9007199254740993]}`
     expect(jsonText(`data: ${text}\n\n`).map((value) => JSON.stringify(value))).toEqual([text])
   })
-  it("splitJson refuses other text", () => {
+  it("splitJson: refuses text that is not JSON", () => {
     expect(splitJson("{} x")).toBe(undefined)
     expect(splitJson("{}{")).toEqual({ values: ["{}"], rest: true })
   })
 })
 
-describe("bytes", () => {
-  it("L6 cuts inside characters and inside CR LF", () => {
+describe("bytes of frames", () => {
+  it("frames: a cut inside a character or inside CR LF changes nothing (L6)", () => {
     const bytes = bytesOf("data: žluťoučký 🐎\r\n\r\n: c\r\n\r\nretry: 5\r\ndata: é\r\ndata: 漢\r\n\r\n")
     const whole = [event("žluťoučký 🐎"), event("é\n漢")]
     expect(read(eachByte(bytes))).toEqual(whole)
     for (let at = 0; at <= bytes.length; at++) expect(read([bytes.slice(0, at), bytes.slice(at)])).toEqual(whole)
   })
-  it("bytes that are no UTF-8 end the stream", () => {
+  it("frames: bytes that are not valid UTF-8 end the stream", () => {
     expect(read([bytesOf("data: a\n\n"), Uint8Array.of(0xff, 0x0a), bytesOf("data: b\n\n")])).toEqual([
       event("a"),
       { _tag: "FrameFault", kind: "unreadable" }
     ])
   })
-  it("a character cut by the end of input is left out", () => {
+  it("frames: a character cut by the end of input is left out", () => {
     expect(read([bytesOf("data: a\n\ndata: b"), Uint8Array.of(0xf0, 0x9f)])).toEqual([
       event("a"),
       event("b", "", false)
     ])
   })
-  it("the same state may be stepped twice", () => {
+  it("frames: stepping the same state twice gives the same result", () => {
     const fold = sseEvents(limits)
     const [state] = fold.step(Object.freeze(fold.initial()), bytesOf("data: ž").slice(0, 7))
     Object.freeze(state)
@@ -150,7 +151,7 @@ describe("bytes", () => {
     expect(fold.step(state, rest)[1]).toEqual([event("ž")])
     expect(fold.step(state, rest)[1]).toEqual([event("ž")])
   })
-  it("random events, line ends and cuts", () => {
+  it("frames: random events, line ends and cuts give the events back", () => {
     const text = fc
       .string({ unit: "binary", maxLength: 20 })
       .map((raw) => raw.toWellFormed().replace(/[\r\n\uFEFF]/g, ""))
@@ -170,9 +171,9 @@ describe("bytes", () => {
   })
 })
 
-describe("F22 sizes", () => {
+describe("sizes of frames (F22)", () => {
   const big = `data: ${"x".repeat(2_000)}\n\n`
-  it("an event over the limit is refused, whole or in pieces, as line or as value", () => {
+  it("frames: an event over the limit is refused, whole or in pieces, as line or as value (F22)", () => {
     const fault = [{ _tag: "FrameFault", kind: "too_large" }]
     expect(read([bytesOf(big)], 1_000)).toEqual(fault)
     expect(read(eachByte(bytesOf(big)), 1_000)).toEqual(fault)
@@ -186,7 +187,7 @@ describe("F22 sizes", () => {
       }
     ])
   })
-  it("20 MB in one event and 300,000 reads of one byte are read", () => {
+  it("frames: 20 MB in one event and 300,000 reads of one byte are read (F22)", () => {
     const data = JSON.stringify({ data: "A".repeat(20_000_000) })
     const bytes = bytesOf(`data: ${data}\r\n\r\n`)
     const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) =>
@@ -197,22 +198,22 @@ describe("F22 sizes", () => {
     const [two] = read(eachByte(bytes.slice(0, 300_000)), 24_000_000)
     expect(two?._tag === "SseEvent" && two.data.length).toBe(300_000 - 6)
   })
-  it("10,000 events in one read", () => {
+  it("frames: 10,000 events in one read are read (F22)", () => {
     expect(readText("data: {}\r\n\r\n".repeat(10_000)).length).toBe(10_000)
   })
 })
 
-describe("frames out", () => {
-  it("T1328 one data line whatever the text", () => {
+describe("frame writer", () => {
+  it("frame writer: any text is one data line (T1328)", () => {
     expect(frame(JSON.stringify({ a: "\n\ndata: [DONE]\r\u2028" }))).toBe(
       `data: {"a":"\\n\\ndata: [DONE]\\r\u2028"}\n\n`
     )
     expect(frame("a\r\nb\rc\nd")).toBe("data: a\ndata: b\ndata: c\ndata: d\n\n")
   })
-  it("a name cannot break out of its line", () => {
+  it("frame writer: a name stays inside its line", () => {
     expect(frame("{}", "error\ndata: x")).toBe("event: error data: x\ndata: {}\n\n")
   })
-  it("the end and the ping", () => {
+  it("frame writer: writes the end and the ping", () => {
     expect([doneFrame, pingFrame]).toEqual(["data: [DONE]\n\n", ": ping\n\n"])
   })
 })

@@ -1,5 +1,7 @@
+// Tests the splitter of whole SSE frames, which keeps their bytes.
+// Must not depend on what the frames contain.
 import { describe, expect, it } from "vitest"
-import { noFrames, readFrame, restOf, wholeFrames } from "../../src/wire/wholeFrames.ts"
+import { noFrames, readFrame, unfinishedBytes, wholeFrames } from "../../src/wire/wholeFrames.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -13,7 +15,7 @@ const framesOf = (pieces: ReadonlyArray<Uint8Array>) => {
     state = Object.freeze(next)
     for (const { bytes, event } of some) frames.push([event, decode(bytes)])
   }
-  return { frames, rest: decode(restOf(state)) }
+  return { frames, rest: decode(unfinishedBytes(state)) }
 }
 
 const stream = [
@@ -27,7 +29,7 @@ const stream = [
 ]
 
 describe("whole frames", () => {
-  it("know the name of their event", () => {
+  it("whole frames: have the name of their event", () => {
     expect(framesOf([encode(stream.join(""))])).toEqual({
       frames: [
         ["message_start", stream[0]],
@@ -41,20 +43,20 @@ describe("whole frames", () => {
       rest: ""
     })
   })
-  it("L6 are the same wherever the bytes are cut", () => {
+  it("whole frames: are the same wherever the bytes are cut (L6)", () => {
     const bytes = encode(stream.join(""))
     const whole = framesOf([bytes])
     for (let at = 0; at <= bytes.length; at++)
       expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
     expect(framesOf([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
-  it("end with CR as well, once the next byte has come", () => {
+  it("whole frames: end with CR as well, after the next byte", () => {
     expect(framesOf([encode("event: a\rdata: 1\r\revent: b\r\r")])).toEqual({
       frames: [["a", "event: a\rdata: 1\r\r"]],
       rest: "event: b\r\r"
     })
   })
-  it("L6 with CR are the same wherever the bytes are cut", () => {
+  it("whole frames with CR: are the same wherever the bytes are cut (L6)", () => {
     const bytes = encode(`${stream.slice(0, 4).join("").replaceAll(/\r?\n/g, "\r")}x`)
     const whole = framesOf([bytes])
     expect([whole.frames.length, whole.rest]).toEqual([4, "x"])
@@ -62,7 +64,7 @@ describe("whole frames", () => {
       expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
     expect(framesOf([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
-  it("leave what has not ended", () => {
+  it("whole frames: leave an unfinished frame", () => {
     expect(framesOf([encode("event: a\n\nevent: b\ndata")])).toEqual({
       frames: [["a", "event: a\n\n"]],
       rest: "event: b\ndata"
@@ -70,7 +72,7 @@ describe("whole frames", () => {
   })
 })
 
-it("a frame is read as a whole", () => {
+it("readFrame: a frame is read as a whole", () => {
   expect(readFrame(encode("event: a\ndata: 1\ndata: 2\n\n"))).toMatchObject({ event: "a", data: "1\n2" })
   expect(readFrame(encode(": comment\n\n"))).toBeUndefined()
   expect(readFrame(Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0x0a, 0x0a))).toBeUndefined()

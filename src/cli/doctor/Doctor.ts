@@ -1,12 +1,19 @@
-// `doctor`: whether this machine, its configuration and every provider are fit to serve, and what to do where not.
-// It must not know how anything is checked. It sends nothing that costs money.
+// `doctor`: checks this machine, the configuration and every provider, and prints a fix for each fault.
+// Must not check anything itself, nor send a request that costs money.
 import * as Console from "effect/Console"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { TokenProvider } from "../../auth/TokenProvider.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
+import { modelFactsDay } from "../../domain/models/modelTable.ts"
+import { dayMillis } from "../../domain/text/days.ts"
+import { heldConfigs } from "../../catalog/heldConfigs.ts"
+import { heldPrompts } from "../../catalog/heldPrompts.ts"
+import { ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
+import { modelNotices, type NamingParts, placedModels } from "../modelNotices.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
@@ -16,16 +23,17 @@ import { WebHandler } from "../../http/HttpApi.ts"
 import { makeKey } from "../../keys/KeyText.ts"
 import { SharedRedis } from "../../store/SharedRedis.ts"
 import { Transport } from "../../upstream/Transport.ts"
-import { failed, type Failure, usage } from "../Failure.ts"
-import { fail, type Finding, findingLines, ok } from "./Finding.ts"
+import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
+import { failFinding, type Finding, findingLines, okFinding, warnFinding } from "./Finding.ts"
 import { readConfiguration } from "../settings/LoadSettings.ts"
 import { nodeFinding, portFindings } from "./MachineChecks.ts"
+import { onlineFindings } from "./OnlineChecks.ts"
 import {
   accountFindings,
-  type Ask,
+  type PostToGateway,
   clockFinding,
-  hostMet,
-  jsonOf,
+  checkHost,
+  readJsonObject,
   originOfAccount,
   type ProviderServices
 } from "./ProviderChecks.ts"
@@ -34,24 +42,27 @@ import { storeFindings, withoutAbsentStore } from "./StoreChecks.ts"
 export interface DoctorOptions {
   readonly config: string | undefined
   readonly json: boolean
+  /** Compares the models of the configuration with those that each provider has. */
+  readonly online: boolean
 }
 
-/** No row takes longer, and so many are looked at together. */
+/** Time limit of a row in milliseconds. */
 const rowMillis = 15_000
-const together = 4
+/** Rows checked in parallel. */
+const rowConcurrency = 4
 
-const inTime =
+const limitTime =
   (check: string) =>
   (finding: Effect.Effect<Finding>): Effect.Effect<Finding> =>
     Effect.timeoutOrElse(finding, {
       duration: rowMillis,
-      orElse: () => Effect.succeed(fail(check, `no answer within ${rowMillis / 1000} s`))
+      orElse: () => Effect.succeed(failFinding(check, `no answer within ${rowMillis / 1000} s`))
     })
 
-const all = <A>(effects: ReadonlyArray<Effect.Effect<A>>): Effect.Effect<ReadonlyArray<A>> =>
-  Effect.all(effects, { concurrency: together })
+const runTogether = <A>(effects: ReadonlyArray<Effect.Effect<A>>): Effect.Effect<ReadonlyArray<A>> =>
+  Effect.all(effects, { concurrency: rowConcurrency })
 
-/** The gateway of these settings, called without a socket and by a key of this run; it repeats nothing, so that a failure is told at once. */
+/** The gateway of these settings, called without a socket, with a key of this run and without retries. */
 const servicesOf = (settings: Settings) => {
   const key = makeKey()
   const millis = Math.min(settings.limits.connectMillis, rowMillis)
@@ -73,7 +84,7 @@ const servicesOf = (settings: Settings) => {
   ).pipe(Layer.provideMerge(Transport.layer), Layer.provide(Layer.succeed(Limits, limits)))
   const services = Effect.gen(function* () {
     const send = yield* WebHandler
-    const ask: Ask = (path, body, dryRun) =>
+    const post: PostToGateway = (path, body, dryRun) =>
       Effect.promise(async () => {
         const headers = {
           "content-type": "application/json",
@@ -83,10 +94,18 @@ const servicesOf = (settings: Settings) => {
         const answer = await send(
           new Request(`http://localhost${path}`, { method: "POST", headers, body: JSON.stringify(body) })
         )
-        return { status: answer.status, json: jsonOf(await answer.text()) }
+        return { status: answer.status, json: readJsonObject(await answer.text()) }
       })
-    const made: ProviderServices = { ask, tokens: yield* TokenProvider, transport: yield* Transport, millis }
-    return { made, accounts: (yield* Catalog).list() }
+    const { list, models } = (yield* Catalog).now()
+    const made: ProviderServices = { post, models, tokens: yield* TokenProvider, transport: yield* Transport, millis }
+    const state = (yield* ConfigSnapshot).current()
+    const held: NamingParts = {
+      ...settings,
+      accounts: list(),
+      configs: heldConfigs(state, limits).configs,
+      prompts: heldPrompts(state, limits).prompts
+    }
+    return { made, held }
   })
   return { layer, services }
 }
@@ -96,22 +115,24 @@ const providerFindings = Effect.fnUntraced(function* (
   services: ProviderServices
 ) {
   const origins = new Set(
-    (yield* all(accounts.map((account) => originOfAccount(account, services)))).filter((one) => one !== undefined)
+    (yield* runTogether(accounts.map((account) => originOfAccount(account, services)))).filter(
+      (one) => one !== undefined
+    )
   )
   const late = (origin: string) => ({
-    finding: fail("host", `${origin}: no answer within ${rowMillis / 1000} s`),
+    finding: failFinding("host", `${origin}: no answer within ${rowMillis / 1000} s`),
     skewMillis: undefined
   })
-  const hosts = yield* all(
+  const hosts = yield* runTogether(
     [...origins].map((origin) =>
-      Effect.timeoutOrElse(hostMet(origin, services), {
+      Effect.timeoutOrElse(checkHost(origin, services), {
         duration: rowMillis,
         orElse: () => Effect.succeed(late(origin))
       })
     )
   )
-  const rows = yield* all(
-    accounts.flatMap((account) => accountFindings(account, services).map(inTime(`@${account.slug}`)))
+  const rows = yield* runTogether(
+    accounts.flatMap((account) => accountFindings(account, services).map(limitTime(`@${account.slug}`)))
   )
   const clock =
     origins.size === 0
@@ -126,8 +147,8 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
     : [
         Effect.map(SharedRedis, ({ isUp }) =>
           isUp()
-            ? ok("redis", "answers")
-            : fail(
+            ? okFinding("redis", "answers")
+            : failFinding(
                 "redis",
                 "it does not answer; limits, circuits and signatures would be each process's own",
                 "check redis.url and that it can be reached"
@@ -135,44 +156,65 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
         ).pipe(
           Effect.provide(SharedRedis.layer(redis)),
           Effect.provideService(Limits, limits),
-          Effect.catchTag("PackageMissing", ({ message }) => Effect.succeed(fail("redis", message)))
+          Effect.catchTag("PackageMissing", ({ message }) => Effect.succeed(failFinding("redis", message)))
         )
       ]
 
-const findings = Effect.fnUntraced(function* (file: string | undefined, settings: Settings) {
-  const here = yield* all(
-    [...portFindings(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(inTime("machine"))
+/** Facts older than this may miss a model, or its end (M-104). */
+const factDays = 90
+
+/** The age of the facts, and the models of the configuration that the operator should know of. */
+export const modelFindings = (settings: NamingParts, today: string): ReadonlyArray<Finding> => [
+  ...(Date.parse(today) - Date.parse(modelFactsDay) > factDays * dayMillis
+    ? [warnFinding("models", `the facts about models are of ${modelFactsDay}`, "install a newer version")]
+    : []),
+  ...modelNotices(settings, today).map(({ at, text }) => warnFinding("models", `${at}: ${text}`))
+]
+
+const collectFindings = Effect.fnUntraced(function* (file: string | undefined, settings: Settings, online: boolean) {
+  const here = yield* runTogether(
+    [...portFindings(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(limitTime("machine"))
   )
-  // A store that cannot be used has its own row; the declared accounts are looked at without it.
+  // An unusable store has its own row. The declared accounts are then checked without it.
   const { store: _, ...alone } = settings
   const usable = here.some(({ check, status }) => check === "store" && status === "fail")
     ? alone
     : withoutAbsentStore(settings)
   const { layer, services } = servicesOf(usable)
   const looked = Effect.provide(
-    Effect.flatMap(services, ({ accounts, made }) => providerFindings(accounts, made)),
+    Effect.flatMap(services, ({ held, made }) =>
+      Effect.map(
+        Effect.all([
+          providerFindings(held.accounts, made),
+          online ? onlineFindings(placedModels(held), made) : Effect.succeed([])
+        ]),
+        (rows) => ({ held, rows: rows.flat() })
+      )
+    ),
     layer
   )
-  const providers = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) =>
-    Effect.succeed([fail("store", message)])
+  // The entries of the store are looked at with the declared ones.
+  const { held, rows } = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) =>
+    Effect.succeed({ held: settings, rows: [failFinding("store", message)] })
   )
   return [
     nodeFinding(process.versions.node),
-    ok("configuration", file ?? "no file; environment and defaults"),
+    okFinding("configuration", file ?? "no file; environment and defaults"),
+    ...modelFindings(held, new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)),
     ...here,
-    ...providers
+    ...rows
   ]
 })
 
 export const doctor = Effect.fn("Cli.doctor")(function* (options: DoctorOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config: options.config, flags: {} })
   if (Result.isFailure(outcome)) {
-    const faults = outcome.failure.split("\n").map((fault) => fail("configuration", fault))
+    const faults = outcome.failure.split("\n").map((fault) => failFinding("configuration", fault))
     if (options.json) yield* Console.log(visibleLines(JSON.stringify(faults, null, 2)))
-    return yield* usage(options.json ? "" : outcome.failure)
+    return yield* usageFailure(options.json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
-  const found = yield* findings(file, settings)
+  const found = yield* collectFindings(file, settings, options.online)
   yield* Console.log(options.json ? visibleLines(JSON.stringify(found, null, 2)) : findingLines(found).join("\n"))
-  if (found.some(({ status }) => status === "fail")) return yield* failed("")
+  if (found.some(({ status }) => status === "fail")) return yield* commandFailure("")
 })

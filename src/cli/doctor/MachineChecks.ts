@@ -1,23 +1,23 @@
-// What `doctor` looks at on this machine: Node and the ports.
-// It must not know providers.
+// The checks of `doctor` on this machine: the Node version and the ports.
+// Must not know providers.
 import { createServer } from "node:net"
 import * as Effect from "effect/Effect"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { fail, type Finding, ok, warn } from "./Finding.ts"
+import { failFinding, type Finding, okFinding, warnFinding } from "./Finding.ts"
 import { nodeVersionFault } from "./nodeVersion.ts"
 
 export const nodeFinding = (version: string): Finding => {
   const fault = nodeVersionFault(version)
-  return fault === undefined ? ok("node", version) : fail("node", fault)
+  return fault === undefined ? okFinding("node", version) : failFinding("node", fault)
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
-/** Listens for a moment; undefined when that works, else the system's code. */
-const listened = ({ host, port }: Place): Effect.Effect<string | undefined> =>
+/** Listens and closes again. Undefined on success, otherwise the error code of the system. */
+const tryListen = ({ host, port }: ListenAddress): Effect.Effect<string | undefined> =>
   Effect.callback((resume) => {
     const server = createServer()
     server.once("error", (error: NodeJS.ErrnoException) => resume(Effect.succeed(error.code ?? "unknown")))
@@ -25,38 +25,38 @@ const listened = ({ host, port }: Place): Effect.Effect<string | undefined> =>
     return Effect.sync(() => server.close())
   })
 
-/** How the place is chosen. */
-interface Chosen {
+/** Where an operator sets host and port; used in the fix. */
+interface AddressSource {
   readonly host: string
   readonly port: string
 }
 
-const placeFinding = (check: string, place: Place, by: Chosen): Effect.Effect<Finding> => {
+const addressFinding = (check: string, place: ListenAddress, by: AddressSource): Effect.Effect<Finding> => {
   const where = `${place.host}:${place.port}`
-  return Effect.map(listened(place), (code) => {
+  return Effect.map(tryListen(place), (code) => {
     switch (code) {
       case undefined:
-        return ok(check, place.port === 0 ? "any free one" : `${where} is free`)
+        return okFinding(check, place.port === 0 ? "any free one" : `${where} is free`)
       case "EADDRINUSE":
-        return warn(
+        return warnFinding(
           check,
           `${where} is in use, by a running gateway perhaps`,
           `model-gateway health says whether it is one; else choose another port ${by.port}`
         )
       case "EACCES":
-        return fail(check, `${where} is not permitted`, `choose a port above 1023 ${by.port}`)
+        return failFinding(check, `${where} is not permitted`, `choose a port above 1023 ${by.port}`)
       case "EADDRNOTAVAIL":
-        return fail(check, `${place.host} is no address of this machine`, by.host)
+        return failFinding(check, `${place.host} is no address of this machine`, by.host)
       default:
-        return fail(check, `${where} cannot be listened on: ${code}`)
+        return failFinding(check, `${where} cannot be listened on: ${code}`)
     }
   })
 }
 
-/** The port of the service, and the one of operators where they have their own. */
+/** The port of the service, and the admin port where one is set. */
 export const portFindings = ({ admin, ...main }: Settings["server"]): ReadonlyArray<Effect.Effect<Finding>> => [
-  placeFinding("port", main, { host: "set server.host, or --host", port: "with --port" }),
+  addressFinding("port", main, { host: "set server.host, or --host", port: "with --port" }),
   ...(admin === undefined
     ? []
-    : [placeFinding("admin port", admin, { host: "set server.admin_host", port: "under server.admin_port" })])
+    : [addressFinding("admin port", admin, { host: "set server.admin_host", port: "under server.admin_port" })])
 ]

@@ -1,55 +1,58 @@
-// What `doctor` finds out about accounts: whether their hosts answer, their credentials are taken, their models count.
-// It must not know how calls are made: the gateway's own services make them, as they would for a client.
+// The checks of `doctor` on accounts: hosts answer, credentials are accepted, models count tokens.
+// Must not make provider calls itself; the gateway's own services make them, as for a client.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { TokenProvider } from "../../auth/TokenProvider.ts"
 import { allows } from "../../domain/GatewayKey.ts"
+import { probeModel } from "../../domain/models/modelPlaces.ts"
+import { countsTokens, type ModelTable } from "../../domain/models/modelTable.ts"
+import { operations } from "../../domain/operations.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
-import { credentialName, remedy } from "../describeAccount.ts"
-import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { credentialName, describeMissingCredential } from "../describeAccount.ts"
+import { isBuiltIn, type ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Transport } from "../../upstream/Transport.ts"
 import type { FaultKind } from "../../upstream/TransportFault.ts"
-import { fail, type Finding, ok, warn } from "./Finding.ts"
+import { failFinding, type Finding, okFinding, warnFinding } from "./Finding.ts"
 
-/** A POST to the gateway itself. */
-export type Ask = (
+/** Sends a POST request to the gateway itself. */
+export type PostToGateway = (
   path: string,
   body: JsonObject,
   dryRun: boolean
 ) => Effect.Effect<{ readonly status: number; readonly json: JsonObject }>
 
 export interface ProviderServices {
-  readonly ask: Ask
+  readonly post: PostToGateway
   readonly tokens: TokenProvider["Service"]
   readonly transport: Transport["Service"]
-  /** Bound of one call. */
+  /** The facts in force. */
+  readonly models: ModelTable
+  /** Time limit of one call. */
   readonly millis: number
 }
 
-const hello: JsonObject["messages"] = [{ role: "user", content: "Hello" }]
-const counting = "/v1/chat/completions/count_tokens"
+export const helloMessages: JsonObject["messages"] = [{ role: "user", content: "Hello" }]
+export const countTokensPath = operations.countTokens.path
 
-/** Both providers have it, and count with it for nothing. */
-const usual = "gemini-2.5-flash"
-
-/** A model that can be counted with for nothing; undefined when the account offers none. */
-const countable = ({ kind, models }: ProviderAccount): string | undefined => {
-  if (kind !== "google" && kind !== "vertex-ai") return undefined
-  return allows(models, usual)
-    ? usual
-    : models?.find((one) => !one.endsWith("*") && /^(gemini-|anthropic\.)/.test(one) && !/embedding|image/.test(one))
+/** A model of the account that counts tokens free of charge. Undefined when there is none. */
+const chooseCountedModel = ({ kind, models, region }: ProviderAccount, table: ModelTable): string | undefined => {
+  if (!isBuiltIn(kind)) return undefined
+  const defaultModel = probeModel(table, region)
+  return allows(models, defaultModel)
+    ? defaultModel
+    : models?.find((one) => !one.endsWith("*") && countsTokens(table, one))
 }
 
-/** Its role, or the rights of its key. */
-const grant = ({ credentials, kind, projectId }: ProviderAccount): string => {
+/** The role to grant, or the API to allow for an API key. */
+const describeGrant = ({ credentials, kind, projectId }: ProviderAccount): string => {
   if (kind === "google" || credentials?._tag === "ApiKey")
     return "allow the key to use the Generative Language API, in Google Cloud's console under Credentials"
   const member = credentials?._tag === "ServiceAccount" ? `serviceAccount:${credentials.key.clientEmail}` : "MEMBER"
   return `gcloud projects add-iam-policy-binding ${projectId ?? "PROJECT"} --member=${member} --role=roles/aiplatform.user`
 }
 
-const renewed = ({ credentials, kind, slug }: ProviderAccount): string => {
+const describeRenewal = ({ credentials, kind, slug }: ProviderAccount): string => {
   switch (credentials?._tag) {
     case "ServiceAccount":
       return `gcloud iam service-accounts keys create key.json --iam-account=${credentials.key.clientEmail}`
@@ -73,14 +76,14 @@ const errorOf = (json: JsonObject): { readonly code: string; readonly message: s
   }
 }
 
-/** What to do about an error of the gateway. */
-const cure = (code: string, account: ProviderAccount): string | undefined => {
+/** The fix for an error code of the gateway. */
+const fixForCode = (code: string, account: ProviderAccount): string | undefined => {
   switch (code) {
     case "upstream_permission_denied":
     case "missing_permission_endpoints_predict":
-      return grant(account)
+      return describeGrant(account)
     case "upstream_credentials_rejected":
-      return renewed(account)
+      return describeRenewal(account)
     case "upstream_unreachable":
       return "let this machine reach the host: DNS, firewall, proxy"
     default:
@@ -88,77 +91,88 @@ const cure = (code: string, account: ProviderAccount): string | undefined => {
   }
 }
 
-/** Refusals of too much are a sign of life. */
-const isPassing = (status: number): boolean => status === 429 || status === 503
+/** 429 and 503 prove that the host and the credential work. */
+const isTransientStatus = (status: number): boolean => status === 429 || status === 503
 
-const called = (
+const callResult = (
   check: string,
   account: ProviderAccount,
-  answer: Effect.Success<ReturnType<Ask>>,
+  answer: Effect.Success<ReturnType<PostToGateway>>,
   fine: (json: JsonObject) => string
 ): Finding => {
-  if (answer.status === 200) return ok(check, fine(answer.json))
+  if (answer.status === 200) return okFinding(check, fine(answer.json))
   const { code, message } = errorOf(answer.json)
-  return isPassing(answer.status) ? warn(check, message) : fail(check, message, cure(code, account))
+  return isTransientStatus(answer.status)
+    ? warnFinding(check, message)
+    : failFinding(check, message, fixForCode(code, account))
 }
 
-const words: Readonly<Partial<Record<Reason["_tag"], (account: ProviderAccount) => string>>> = {
-  CredentialsRejected: renewed,
+const tokenFixes: Readonly<Partial<Record<Reason["_tag"], (account: ProviderAccount) => string>>> = {
+  CredentialsRejected: describeRenewal,
   Transport: () => "let this machine reach the token endpoint: DNS, firewall, proxy"
 }
 
 const tokenFinding = (account: ProviderAccount, { tokens }: ProviderServices): Effect.Effect<Finding> =>
   Effect.match(tokens.authorization(account), {
     onSuccess: () =>
-      ok(`@${account.slug} credential`, account.credentials === undefined ? "" : credentialName(account.credentials)),
-    onFailure: ({ reason }) => fail(`@${account.slug} credential`, reason.message, words[reason._tag]?.(account))
+      okFinding(
+        `@${account.slug} credential`,
+        account.credentials === undefined ? "" : credentialName(account.credentials)
+      ),
+    onFailure: ({ reason }) =>
+      failFinding(`@${account.slug} credential`, reason.message, tokenFixes[reason._tag]?.(account))
   })
 
-const callFinding = (account: ProviderAccount, { ask }: ProviderServices): Effect.Effect<Finding> => {
+const callFinding = (account: ProviderAccount, { post, models }: ProviderServices): Effect.Effect<Finding> => {
   const check = `@${account.slug} call`
-  const model = countable(account)
+  const model = chooseCountedModel(account, models)
   return model === undefined
-    ? Effect.succeed(warn(check, "none of its models counts tokens for nothing, so none was called"))
-    : Effect.map(ask(counting, { model: `@${account.slug}/${model}`, messages: hello }, false), (answer) =>
-        called(check, account, answer, () => `${model} answers`)
+    ? Effect.succeed(warnFinding(check, "none of its models counts tokens for nothing, so none was called"))
+    : Effect.map(
+        post(countTokensPath, { model: `@${account.slug}/${model}`, messages: helloMessages }, false),
+        (answer) => callResult(check, account, answer, () => `${model} answers`)
       )
 }
 
-const endpointFindings = (account: ProviderAccount, { ask }: ProviderServices): ReadonlyArray<Effect.Effect<Finding>> =>
+const endpointFindings = (
+  account: ProviderAccount,
+  { post }: ProviderServices
+): ReadonlyArray<Effect.Effect<Finding>> =>
   Object.keys(account.endpoints).map((name) =>
     Effect.map(
-      ask(
-        "/v1/chat/completions",
-        { model: `@${account.slug}/endpoints.${name}`, messages: hello, max_tokens: 1 },
+      post(
+        operations.chat.path,
+        { model: `@${account.slug}/endpoints.${name}`, messages: helloMessages, max_tokens: 1 },
         false
       ),
-      (answer) => called(`@${account.slug} endpoint`, account, answer, () => `${name} answers`)
+      (answer) => callResult(`@${account.slug} endpoint`, account, answer, () => `${name} answers`)
     )
   )
 
-/** One account: its credential, a call that costs nothing, a token from each endpoint. */
+/** The rows of one account: its credential, a call free of charge, one token from each endpoint. */
 export const accountFindings = (
   account: ProviderAccount,
   services: ProviderServices
 ): ReadonlyArray<Effect.Effect<Finding>> =>
   account.credentials === undefined
-    ? [Effect.succeed(warn(`@${account.slug} credential`, remedy(account)))]
+    ? [Effect.succeed(warnFinding(`@${account.slug} credential`, describeMissingCredential(account)))]
     : [tokenFinding(account, services), callFinding(account, services), ...endpointFindings(account, services)]
 
-/** Where an account's calls go; undefined when it does not say enough. */
+/** The origin of an account's calls. Undefined when its project or region is missing. */
 export const originOfAccount = (
   account: ProviderAccount,
-  { ask }: ProviderServices
+  { post, models }: ProviderServices
 ): Effect.Effect<string | undefined> => {
-  const model = countable(account)
+  const model = chooseCountedModel(account, models)
   return account.credentials === undefined || model === undefined
     ? Effect.succeed(undefined)
-    : Effect.map(ask(counting, { model: `@${account.slug}/${model}`, messages: hello }, true), ({ json }) =>
-        typeof json["url"] === "string" ? URL.parse(json["url"])?.origin : undefined
+    : Effect.map(
+        post(countTokensPath, { model: `@${account.slug}/${model}`, messages: helloMessages }, true),
+        ({ json }) => (typeof json["url"] === "string" ? URL.parse(json["url"])?.origin : undefined)
       )
 }
 
-const faults: Partial<Readonly<Record<FaultKind, string>>> = {
+const faultTexts: Partial<Readonly<Record<FaultKind, string>>> = {
   dns: "its name is not known to DNS",
   tls: "its certificate is not trusted",
   refused: "nobody listens there",
@@ -168,18 +182,18 @@ const faults: Partial<Readonly<Record<FaultKind, string>>> = {
   garbled: "it does not speak HTTP"
 }
 
-const cures: Partial<Readonly<Record<FaultKind, string>>> = {
+const faultFixes: Partial<Readonly<Record<FaultKind, string>>> = {
   tls: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
 }
 
-export interface Met {
+export interface HostFinding {
   readonly finding: Finding
-  /** The host's clock less this machine's. */
+  /** The host's clock minus this machine's clock. */
   readonly skewMillis: number | undefined
 }
 
-/** Name, connection and certificate of a host, by any answer at all. */
-export const hostMet = (origin: string, { millis, transport }: ProviderServices): Effect.Effect<Met> => {
+/** Checks name, connection and certificate of a host. Any answer passes. */
+export const checkHost = (origin: string, { millis, transport }: ProviderServices): Effect.Effect<HostFinding> => {
   const request = {
     method: "GET",
     url: `${origin}/`,
@@ -197,21 +211,21 @@ export const hostMet = (origin: string, { millis, transport }: ProviderServices)
     (nowMillis) =>
       Effect.match(transport.collect(request, { replyBytes: 1_000_000, errorBytes: 1_000_000 }), {
         onSuccess: ({ headers }) => {
-          const told = Date.parse(headers["date"] ?? "")
+          const hostMillis = Date.parse(headers["date"] ?? "")
           return {
-            finding: ok(check, `${origin} answers`),
-            skewMillis: Number.isNaN(told) ? undefined : told - nowMillis
+            finding: okFinding(check, `${origin} answers`),
+            skewMillis: Number.isNaN(hostMillis) ? undefined : hostMillis - nowMillis
           }
         },
-        // What is too much to read was an answer as well.
+        // An answer that is too large or encoded is an answer as well.
         onFailure: ({ kind }) => ({
           finding:
             kind === "too_large" || kind === "encoded"
-              ? ok(check, `${origin} answers`)
-              : fail(
+              ? okFinding(check, `${origin} answers`)
+              : failFinding(
                   check,
-                  `${origin}: ${faults[kind] ?? "it cannot be reached"}`,
-                  cures[kind] ?? "let this machine reach it: DNS, firewall, proxy"
+                  `${origin}: ${faultTexts[kind] ?? "it cannot be reached"}`,
+                  faultFixes[kind] ?? "let this machine reach it: DNS, firewall, proxy"
                 ),
           skewMillis: undefined
         })
@@ -219,25 +233,25 @@ export const hostMet = (origin: string, { millis, transport }: ProviderServices)
   )
 }
 
-const alarmingMillis = 60_000
-const tellingMillis = 5_000
+const warnedSkewMillis = 60_000
+const acceptedSkewMillis = 5_000
 
-/** Tokens are refused when their moment is wrong. */
+/** Compares this machine's clock with the hosts' clocks. A skewed clock makes signed tokens invalid. */
 export const clockFinding = (skews: ReadonlyArray<number>): Finding => {
   const [least] = skews.toSorted((one, other) => Math.abs(one) - Math.abs(other))
-  if (least === undefined) return warn("clock", "no upstream has told the time")
+  if (least === undefined) return warnFinding("clock", "no upstream has told the time")
   const seconds = Math.round(Math.abs(least) / 1000)
   const detail = `${seconds} s ${least > 0 ? "behind" : "ahead of"} the upstream`
   const todo = "set the clock: timedatectl set-ntp true"
-  return Math.abs(least) <= tellingMillis
-    ? ok("clock", "as upstream")
-    : Math.abs(least) <= alarmingMillis
-      ? warn("clock", detail, todo)
-      : fail("clock", detail, todo)
+  return Math.abs(least) <= acceptedSkewMillis
+    ? okFinding("clock", "as upstream")
+    : Math.abs(least) <= warnedSkewMillis
+      ? warnFinding("clock", detail, todo)
+      : failFinding("clock", detail, todo)
 }
 
-/** The JSON of an answer; an empty object for what is none. */
-export const jsonOf = (text: string): JsonObject => {
+/** The JSON object in the text. An empty object for anything else. */
+export const readJsonObject = (text: string): JsonObject => {
   const json = Result.getOrUndefined(parseJsonText(text))
   return isJsonObject(json) ? json : {}
 }

@@ -1,51 +1,58 @@
-// How lists of what operators keep are shown: the columns of each kind.
-// It must not know where a resource comes from.
+// The columns of the tables that list keys, providers, configs and prompts.
+// Must not know where a resource comes from.
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import { isJsonObject } from "../../domain/text/json.ts"
 
 type Column = readonly [head: string, cell: (resource: JsonObject) => string]
 
-const words = (value: Json | undefined): string =>
+const renderValue = (value: Json | undefined): string =>
   value === undefined || value === null
     ? "-"
     : Array.isArray(value)
-      ? value.map(words).join(",")
+      ? value.map(renderValue).join(",")
       : isJsonObject(value)
         ? Object.entries(value)
-            .map(([name, member]) => `${name}=${words(member)}`)
+            .map(([name, member]) => `${name}=${renderValue(member)}`)
             .join(",")
         : String(value)
 
-const field = (name: string, head = name): Column => [head, (resource) => words(resource[name])]
+const fieldColumn = (name: string, head = name): Column => [head, (resource) => renderValue(resource[name])]
 
 const columns = {
   keys: [
-    field("id"),
-    field("name"),
-    field("prefix"),
-    field("scopes"),
-    field("providers"),
-    field("models"),
+    fieldColumn("id"),
+    fieldColumn("name"),
+    fieldColumn("prefix"),
+    fieldColumn("scopes"),
+    fieldColumn("providers"),
+    fieldColumn("models"),
     [
       "state",
       ({ expires_at: expires, revoked_at: revoked }) =>
-        revoked === undefined ? (expires === undefined ? "active" : `until ${words(expires)}`) : "revoked"
+        revoked === undefined ? (expires === undefined ? "active" : `until ${renderValue(expires)}`) : "revoked"
     ],
-    field("source")
+    fieldColumn("source")
   ],
   providers: [
-    field("slug"),
-    field("provider"),
-    field("project_id", "project"),
-    field("region"),
-    ["credential", ({ credential }) => (isJsonObject(credential) ? words(credential["type"]) : "-")],
-    field("source")
+    fieldColumn("slug"),
+    fieldColumn("provider"),
+    fieldColumn("project_id", "project"),
+    fieldColumn("region"),
+    ["credential", ({ credential }) => (isJsonObject(credential) ? renderValue(credential["type"]) : "-")],
+    fieldColumn("source")
   ],
-  configs: [field("id"), field("name"), field("version"), field("source")],
-  prompts: [field("id"), field("name"), field("model"), field("version"), field("labels"), field("source")]
+  configs: [fieldColumn("id"), fieldColumn("name"), fieldColumn("version"), fieldColumn("source")],
+  prompts: [
+    fieldColumn("id"),
+    fieldColumn("name"),
+    fieldColumn("model"),
+    fieldColumn("version"),
+    fieldColumn("labels"),
+    fieldColumn("source")
+  ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<Column>>>
 
-/** A row of heads, and one for each resource. */
+/** A header row, and one row per resource. */
 export const recordRows = (
   noun: keyof typeof columns,
   resources: ReadonlyArray<JsonObject>
@@ -54,8 +61,11 @@ export const recordRows = (
   return [shown.map(([head]) => head), ...resources.map((resource) => shown.map(([, cell]) => cell(resource)))]
 }
 
-/** A line for each field of one resource. */
+/** One row per field of a resource. */
 export const fieldRows = (resource: JsonObject): ReadonlyArray<ReadonlyArray<string>> =>
   Object.entries(resource)
     .filter(([name]) => name !== "object")
-    .map(([name, value]) => [name, isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : words(value)])
+    .map(([name, value]) => [
+      name,
+      isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : renderValue(value)
+    ])

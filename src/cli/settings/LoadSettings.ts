@@ -1,5 +1,5 @@
-// Finds the configuration, reads it with its environment, and says every fault with its line.
-// It must not know how Settings are used. The only reader of the environment.
+// Finds and reads the configuration file and the environment, and reports every fault with its line.
+// Must not know how settings are used. No other file reads the environment.
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -7,9 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Json } from "../../domain/text/json.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { type Failure, usage } from "../Failure.ts"
+import { type Failure, usageFailure } from "../Failure.ts"
 import type { FileText } from "./readAccounts.ts"
-import { type Flags, readSettings } from "./readSettings.ts"
+import type { Flags } from "./overrides.ts"
+import { readSettings } from "./readSettings.ts"
 import type { Places } from "./readStore.ts"
 import type { Position } from "./locate.ts"
 import type { Fault } from "../../domain/faults.ts"
@@ -18,38 +19,38 @@ import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
 import type { Environment } from "./substitute.ts"
 
 export interface LoadOptions {
-  /** `--config`. */
+  /** The flag `--config`. */
   readonly config: string | undefined
   readonly flags: Flags
 }
 
 export interface Loaded {
   readonly settings: Settings
-  /** The file as it was named or found; undefined when there is none. */
+  /** The file as it was named or found. Undefined when there is none. */
   readonly file: string | undefined
-  /** Whether nothing at all stands in that file. */
+  /** True for a file without any content. */
   readonly isBlank: boolean
 }
 
-/** What came of reading the configuration. */
+/** The result of reading the configuration. */
 export interface Reading {
-  /** Every file it was read from or would have been: the configuration and the credentials it names. */
+  /** Every file that was read or looked for: the configuration and the credentials it names. */
   readonly files: ReadonlyArray<string>
-  /** Or all its faults, a line each. */
+  /** The configuration, or all its faults, one per line. */
   readonly outcome: Result.Result<Loaded, string>
 }
 
-const found = (env: Environment): string | undefined => {
+const existingFile = (env: Environment): string | undefined => {
   const home = env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
   const candidates = ["gateway.yaml", "gateway.yml", "gateway.json", join(home, "model-gateway", "gateway.yaml")]
   return candidates.find((path) => existsSync(path))
 }
 
-/** `--config`, `GATEWAY_CONFIG`, the working directory, the user's configuration directory. */
-const whichFile = (config: string | undefined, env: Environment): string | undefined =>
-  config ?? (env["GATEWAY_CONFIG"] || undefined) ?? found(env)
+/** Precedence: `--config`, `GATEWAY_CONFIG`, the working directory, the user's configuration directory. */
+const chooseFile = (config: string | undefined, env: Environment): string | undefined =>
+  config ?? (env["GATEWAY_CONFIG"] || undefined) ?? existingFile(env)
 
-/** Where `gcloud auth application-default login` leaves a login; behind GOOGLE_APPLICATION_CREDENTIALS, before the machine's own. */
+/** The login of gcloud: used after GOOGLE_APPLICATION_CREDENTIALS and before the metadata server. */
 const withLogin = (settings: Settings): Settings => {
   const path = join(homedir(), ".config", "gcloud", "application_default_credentials.json")
   return settings.applicationCredentialsFile === undefined && existsSync(path)
@@ -57,7 +58,7 @@ const withLogin = (settings: Settings): Settings => {
     : settings
 }
 
-/** What the platform sets aside for the data of a program. */
+/** The platform's directory for a program's data. */
 const platformDirectory = (env: Environment): string => {
   if (process.platform === "win32")
     return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), "model-gateway")
@@ -65,8 +66,8 @@ const platformDirectory = (env: Environment): string => {
   return join(env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "model-gateway")
 }
 
-/** `GATEWAY_DATA_DIR`, `data` of the working directory where there is one, the platform's directory for the data of a program. */
-const dataDirectory = (env: Environment): string =>
+/** Precedence: `GATEWAY_DATA_DIR`, an existing `data` in the working directory, the platform's directory. */
+const chooseDataDirectory = (env: Environment): string =>
   resolve(
     env["GATEWAY_DATA_DIR"] ||
       (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env))
@@ -81,7 +82,7 @@ const readText = (path: string, what: string): Result.Result<string, string> => 
   }
 }
 
-/** One line per fault: those of the file in its order, then those of variables and flags. */
+/** One line per fault: faults of the file in file order, then faults of variables and flags. */
 const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<Fault>): string => {
   const placed = faults.map((fault) => ({
     fault,
@@ -115,15 +116,15 @@ const parseFile = (file: string): Result.Result<SettingsText, string> =>
       )
   )
 
-const load = (options: LoadOptions, env: Environment): Reading => {
-  const file = whichFile(options.config, env)
+const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
+  const file = chooseFile(options.config, env)
   const files = new Set(file === undefined ? [] : [resolve(file)])
   const parsed: Result.Result<SettingsText | undefined, string> =
     file === undefined ? Result.succeed(undefined) : parseFile(file)
   const outcome = Result.flatMap(parsed, (text) => {
     const base = file === undefined ? "." : dirname(file)
     const whole: Places["resolve"] = (path, writtenIn) => resolve(writtenIn === "file" ? base : ".", path)
-    const places: Places = { data: dataDirectory(env), resolve: whole }
+    const places: Places = { data: chooseDataDirectory(env), resolve: whole }
     const opened =
       (what: string): FileText =>
       (path, writtenIn) => {
@@ -137,6 +138,7 @@ const load = (options: LoadOptions, env: Environment): Reading => {
       env: secrets.env,
       flags: options.flags,
       fileText: opened("the credential file"),
+      modelsText: opened("the file of models"),
       places
     })
     const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
@@ -147,14 +149,14 @@ const load = (options: LoadOptions, env: Environment): Reading => {
   return { files: [...files], outcome }
 }
 
-/** The configuration of this process as it is written now. */
+/** Reads the configuration of this process as it is now. */
 export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> =>
-  Effect.sync(() => load(options, process.env))
+  Effect.sync(() => loadConfiguration(options, process.env))
 
-/** A variable of the environment that is set and not empty. */
-export const variable = (name: string): Effect.Effect<string | undefined> =>
+/** Reads an environment variable. Empty counts as unset. */
+export const readVariable = (name: string): Effect.Effect<string | undefined> =>
   Effect.sync(() => (Object.hasOwn(process.env, name) ? process.env[name] || undefined : undefined))
 
-/** The configuration of this process, or one failure whose lines are all its faults. */
+/** The configuration of this process, or one failure with a line per fault. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
-  Effect.flatMap(readConfiguration(options), ({ outcome }) => Effect.fromResult(Result.mapError(outcome, usage)))
+  Effect.flatMap(readConfiguration(options), ({ outcome }) => Effect.fromResult(Result.mapError(outcome, usageFailure)))

@@ -1,9 +1,9 @@
-// Text of a configuration file to JSON values, with the places of its keys.
-// It must not know what the keys mean.
+// Parses the YAML or JSON text of a configuration file, with the line of each key.
+// Must not know what the keys mean.
 import * as Yaml from "effect/encoding/Yaml"
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, parseJsonText } from "../../domain/text/json.ts"
-import { locate, type Position } from "./locate.ts"
+import { locatePath, type Position } from "./locate.ts"
 import type { FaultPath } from "../../domain/faults.ts"
 
 export interface SettingsText {
@@ -12,28 +12,28 @@ export interface SettingsText {
   readonly locate: (path: FaultPath) => Position | undefined
 }
 
-/** A text that is no YAML or JSON; the line when the parser named it. */
+/** A text that is not valid YAML or JSON. The line is present when the parser reports one. */
 export interface Unreadable {
   readonly message: string
   readonly line: number | undefined
 }
 
-/** `${NAME}` in a flow collection (`{ key: ${NAME} }`) is no YAML: its braces are masked, at equal length, while it is parsed. */
-const mask = (text: string): string => text.replace(/\$\{([^}\n]*)\}/g, "\uE000\uE001$1\uE002")
-const unmask = (text: string): string => text.replace(/\uE000\uE001([^\uE002]*)\uE002/g, "${$1}")
+/** `{ key: ${NAME} }` is not valid YAML. References are masked at equal length while the text is parsed. */
+const maskReferences = (text: string): string => text.replace(/\$\{([^}\n]*)\}/g, "\uE000\uE001$1\uE002")
+const unmaskReferences = (text: string): string => text.replace(/\uE000\uE001([^\uE002]*)\uE002/g, "${$1}")
 
 const toJson = (value: unknown): Json => {
-  if (typeof value === "string") return unmask(value)
+  if (typeof value === "string") return unmaskReferences(value)
   if (value === null || typeof value === "boolean" || typeof value === "number") return value
   if (Array.isArray(value)) return value.map(toJson)
   if (!isJsonObject(value)) return null
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [unmask(key), toJson(member)]))
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [unmaskReferences(key), toJson(member)]))
 }
 
 const yamlOf = (text: string): Result.Result<unknown, string> =>
   Result.try({ try: () => Yaml.parse(text), catch: (error) => (error instanceof Error ? error.message : "not YAML") })
 
-/** Of a fault the parser names no line for: the first line up to which the text is at fault in the same words. */
+/** The line of a fault that the parser reports without one: the shortest prefix of the text with the same fault. */
 const lineOf = (text: string, fault: string): number => {
   const lines = text.split("\n")
   let [sound, wrong] = [0, lines.length]
@@ -52,14 +52,14 @@ const parseYaml = (text: string): Result.Result<Json, Unreadable> =>
     onFailure: (fault) => {
       const told = /^(.*) at line (\d+)$/.exec(fault)
       return {
-        message: unmask(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
+        message: unmaskReferences(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
         line: told?.[2] === undefined ? lineOf(text, fault) : Number(told[2])
       }
     }
   })
 
 const parseJson = (text: string): Result.Result<Json, Unreadable> =>
-  // The parser's own sentence quotes the text around the fault, which may be a secret.
+  // The parser's message quotes the text around the fault, which may be a secret.
   Result.mapBoth(parseJsonText(text), {
     onSuccess: toJson,
     onFailure: (message) => {
@@ -68,12 +68,12 @@ const parseJson = (text: string): Result.Result<Json, Unreadable> =>
     }
   })
 
-/** Reads YAML, or JSON when the name ends in `.json`. */
+/** Parses YAML, or JSON when the name ends in `.json`. */
 export const parseSettingsText = (name: string, text: string): Result.Result<SettingsText, Unreadable> => {
-  const masked = mask(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"))
+  const masked = maskReferences(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"))
   return Result.map(name.endsWith(".json") ? parseJson(masked) : parseYaml(masked), (value) => ({
     value,
     isBlank: masked.trim() === "",
-    locate: (path) => locate(masked, path)
+    locate: (path) => locatePath(masked, path)
   }))
 }

@@ -1,8 +1,8 @@
-// Finds the line and column of a key in YAML or JSON text whose parser gives none.
-// It must not know the schema; for text it cannot follow it answers with the nearest place above.
+// Finds the line and column of a key in YAML or JSON text, for parsers that report none.
+// Must not know the schema. For text it cannot follow it returns the nearest position above.
 import type { FaultPath } from "../../domain/faults.ts"
 
-/** Both from 1. */
+/** Both count from 1. */
 export interface Position {
   readonly line: number
   readonly column: number
@@ -16,9 +16,9 @@ const positionOf = (text: string, offset: number): Position => {
 const indentOf = (row: string): number => row.length - row.trimStart().length
 const isIgnored = (row: string): boolean => /^\s*(#.*|---\s*)?$/.test(row)
 const isItem = (row: string): boolean => /^\s*-(\s|$)/.test(row)
-const unquoted = (key: string): string => (/^(["']).*\1$/.test(key) ? key.slice(1, -1) : key)
+const unquote = (key: string): string => (/^(["']).*\1$/.test(key) ? key.slice(1, -1) : key)
 
-/** Offset behind a quoted or plain flow token that starts at `from`. */
+/** Offset after the quoted or plain flow token that starts at `from`. */
 const tokenEnd = (text: string, from: number): number => {
   const quote = text[from]
   if (quote !== '"' && quote !== "'") {
@@ -47,7 +47,7 @@ const valueEnd = (text: string, from: number): number => {
 const skipBlank = (text: string, from: number): number =>
   from + (/^(\s|,|#[^\n]*\n)*/.exec(text.slice(from))?.[0].length ?? 0)
 
-/** Follows the path inside the flow collection at `from`; the offset of the last part it found. */
+/** Follows the path inside the flow collection at `from`. Returns the offset of the last part found. */
 const locateFlow = (text: string, from: number, path: FaultPath): number | undefined => {
   const [part, ...rest] = path
   let at = skipBlank(text, from + 1)
@@ -56,7 +56,7 @@ const locateFlow = (text: string, from: number, path: FaultPath): number | undef
     let value = at
     if (text[from] === "{") {
       const end = tokenEnd(text, at)
-      name = unquoted(text.slice(at, end).trim())
+      name = unquote(text.slice(at, end).trim())
       value = skipBlank(text, text.indexOf(":", end) + 1)
     }
     if (name === part) {
@@ -68,16 +68,16 @@ const locateFlow = (text: string, from: number, path: FaultPath): number | undef
   return undefined
 }
 
-const keyOf = (row: string): string => unquoted(/^\s*("[^"]*"|'[^']*'|[^:]*?)\s*:(\s|$)/.exec(row)?.[1] ?? "")
+const keyOf = (row: string): string => unquote(/^\s*("[^"]*"|'[^']*'|[^:]*?)\s*:(\s|$)/.exec(row)?.[1] ?? "")
 
-/** The same row with the dash or the key blanked out, so that what is below reads like a block of its own. */
-const blanked = (row: string, part: string | number): string => {
+/** The row with its dash or key replaced by spaces, so that the rest reads as a block of its own. */
+const blankPart = (row: string, part: string | number): string => {
   const length = typeof part === "number" ? indentOf(row) + 1 : row.indexOf(":", row.indexOf(part) + part.length) + 1
   return " ".repeat(length) + row.slice(length)
 }
 
-/** Line and column of the deepest part of the path that stands in the text. */
-export const locate = (text: string, path: FaultPath): Position | undefined => {
+/** Line and column of the deepest part of the path that exists in the text. */
+export const locatePath = (text: string, path: FaultPath): Position | undefined => {
   const rows = text.split("\n")
   let [from, to] = [0, rows.length]
   let found: Position | undefined
@@ -108,7 +108,7 @@ export const locate = (text: string, path: FaultPath): Position | undefined => {
     if (line < 0) return found
     found = { line: line + 1, column: indent + 1 }
     const next = rows.findIndex((row, index) => index > line && index < to && ends(row))
-    rows[line] = blanked(rows[line] ?? "", part)
+    rows[line] = blankPart(rows[line] ?? "", part)
     ;[from, to] = [line, next < 0 ? to : next]
   }
   return found

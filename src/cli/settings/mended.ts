@@ -1,11 +1,11 @@
-// Makes a configuration whose shape is at fault sound enough for its meaning to be checked in the same run.
-// It must not know what is wrong, nor what a value means; what it puts in is for the check alone and is never served.
+// Repairs a configuration with faults of shape, so that the same run can also check its meaning.
+// Must not know the faults or the meaning of a value. A repaired configuration is only checked, never served.
 import type { FaultPath } from "../../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { unreadName } from "../../domain/text/nearest.ts"
 
-/** A configuration to check, and the places in it that were changed. */
-export interface Mended {
+/** A configuration to check, and the paths in it that were repaired. */
+export interface RepairedConfiguration {
   readonly value: JsonObject
   readonly places: ReadonlyArray<FaultPath>
 }
@@ -13,12 +13,12 @@ export interface Mended {
 const provider: Json = { slug: unreadName, provider: "vertex-ai" }
 const key: Json = { name: unreadName, key: unreadName }
 
-/** Sound values for what may not be missing, and for what others name: without it those would be at fault. */
+/** Valid values for required members and for members that others refer to. Without them those would be faults too. */
 const placeholders: Readonly<Record<string, Json>> = {
   providers: [provider],
   "providers[]": provider,
   "providers[].slug": unreadName,
-  // No field is without meaning for it.
+  // Every field is allowed for this kind.
   "providers[].provider": "vertex-ai",
   "keys[]": key,
   "keys[].name": unreadName,
@@ -34,7 +34,7 @@ const placeholders: Readonly<Record<string, Json>> = {
 
 const placeholderFor = (path: FaultPath): Json | undefined => {
   const [section, second] = path
-  // Targets are named by their places, which removing one would change.
+  // Errors name a target by its index, and removing a target would shift the others.
   if (section === "configs" && typeof path.at(-1) === "number" && path.at(-2) === "targets") return {}
   if (section === "configs" && path.length === 2) return placeholders["configs.*"]
   const name = path.map((part, index) => (typeof part === "number" ? "[]" : index === 0 ? part : `.${part}`)).join("")
@@ -48,39 +48,42 @@ const memberOf = (value: Json | undefined, part: string | number): Json | undefi
   return isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
 }
 
-/** The value with another one at the path, or with none. */
-const replaced = (value: Json | undefined, [part, ...rest]: FaultPath, put: Json | undefined): Json | undefined => {
+/** The value with another value at the path. Undefined removes the member. */
+const replaceAt = (value: Json | undefined, [part, ...rest]: FaultPath, put: Json | undefined): Json | undefined => {
   if (part === undefined) return put
   if (Array.isArray(value))
-    return value.map((item: Json, index) => (index === part ? (replaced(item, rest, put) ?? null) : item))
+    return value.map((item: Json, index) => (index === part ? (replaceAt(item, rest, put) ?? null) : item))
   if (!isJsonObject(value)) return value
   const members = Object.entries(value).filter(([name]) => name !== part)
-  const member = replaced(memberOf(value, part), rest, put)
+  const member = replaceAt(memberOf(value, part), rest, put)
   return Object.fromEntries(member === undefined ? members : [...members, [String(part), member]])
 }
 
-/** The nearest place at or above the path that can be changed: by a placeholder, or by leaving a member out. */
-const mendable = (value: JsonObject, path: FaultPath): FaultPath => {
+/** The nearest path, at or above this one, that can be replaced by a placeholder or removed. */
+const nearestRepairable = (value: JsonObject, path: FaultPath): FaultPath => {
   const isThere = path.reduce<Json | undefined>(memberOf, value) !== undefined
   const isItem = typeof path.at(-1) === "number"
   return path.length <= 1 || placeholderFor(path) !== undefined || (isThere && !isItem)
     ? path
-    : mendable(value, path.slice(0, -1))
+    : nearestRepairable(value, path.slice(0, -1))
 }
 
-/** Each fault mended at its own place, or above it where something must stand there. */
-export const mended = ({ value, places }: Mended, faults: ReadonlyArray<FaultPath>): Mended => {
+/** Repairs each fault at its own path, or above it where a member is required. */
+export const repairFaults = (
+  { value, places }: RepairedConfiguration,
+  faults: ReadonlyArray<FaultPath>
+): RepairedConfiguration => {
   let sound = value
   const changed = [...places]
   for (const path of faults) {
-    const place = mendable(sound, path)
-    const next = replaced(sound, place, placeholderFor(place))
+    const place = nearestRepairable(sound, path)
+    const next = replaceAt(sound, place, placeholderFor(place))
     if (isJsonObject(next)) sound = next
     changed.push(place)
   }
   return { value: sound, places: changed }
 }
 
-/** True for a fault at a place that was changed, or below it: it follows from the change. */
-export const isMended = (places: ReadonlyArray<FaultPath>, at: FaultPath | undefined): boolean =>
+/** True for a fault at or below a repaired path: the repair causes it. */
+export const isRepaired = (places: ReadonlyArray<FaultPath>, at: FaultPath | undefined): boolean =>
   at !== undefined && places.some((place) => place.every((part, index) => at[index] === part))

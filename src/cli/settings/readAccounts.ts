@@ -1,7 +1,7 @@
-// From the providers of a configuration, and the variables everyone has, to accounts.
-// It must not know how accounts are used; a credential's text never enters a fault.
+// Reads provider accounts from the configuration and from the well-known environment variables.
+// Must not know how accounts are used. A credential's text never enters a fault.
 import * as Result from "effect/Result"
-import { faultAt, type Fault, shown } from "../../domain/faults.ts"
+import { faultAt, type Fault, quoteValue } from "../../domain/faults.ts"
 import { isJsonObject, type Json, parseJsonText } from "../../domain/text/json.ts"
 import { type BuiltInKind, builtInKinds, type Credentials, type ProviderAccount } from "../../domain/ProviderAccount.ts"
 import {
@@ -12,13 +12,14 @@ import {
   type WrittenCredentials,
   writtenCredentials
 } from "../../domain/settings/readAccount.ts"
-import type { ProviderEntry, SettingsFile } from "../../domain/settings/Settings.ts"
+import type { ProviderEntry } from "../../domain/settings/ProviderEntry.ts"
+import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 import type { Environment } from "./substitute.ts"
 
-/** Text of a credential file: its path as written, and whose words it stands in. The failure is one sentence. */
+/** Reads a credential file by its path as written, and by where it is written. The failure is one sentence. */
 export type FileText = (path: string, writtenIn: "file" | "environment") => Result.Result<string, string>
 
-/** One provider to be: its fields, and for each where it was written. */
+/** One provider entry, and for each field where it was written. */
 interface Source {
   readonly entry: ProviderEntry
   readonly fault: FieldFault
@@ -51,7 +52,7 @@ const variables: Readonly<
   ]
 }
 
-const declared = (entry: ProviderEntry, index: number): Source => ({
+const readEntry = (entry: ProviderEntry, index: number): Source => ({
   entry,
   fault: (field, message, below = []) => faultAt(["providers", index, field, ...below], message),
   fromEnvironment: new Set()
@@ -68,7 +69,7 @@ const withField = (
 
 const hasCredential = (entry: ProviderEntry): boolean => entry.api_key !== undefined || entry.credentials !== undefined
 
-/** A built-in slug with what the environment adds: `GATEWAY_*` wins over the file, everybody's variables fill its gaps. */
+/** A built-in slug with the environment applied: `GATEWAY_*` wins over the file, well-known variables fill its gaps. */
 const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment): Source => {
   const names = new Map<ProviderField, string>()
   let entry = source.entry
@@ -90,17 +91,17 @@ const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment): S
   }
 }
 
-const sources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): ReadonlyArray<Source> => {
+const collectSources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): ReadonlyArray<Source> => {
   const own = entries.map((entry, index) => {
-    const source = declared(entry, index)
+    const source = readEntry(entry, index)
     return entry.slug === entry.provider ? withEnvironment(source, entry.provider, env) : source
   })
   const missing = builtInKinds.filter((kind) => !entries.some((entry) => entry.slug === kind))
-  return [...own, ...missing.map((kind) => withEnvironment(declared({ slug: kind, provider: kind }, -1), kind, env))]
+  return [...own, ...missing.map((kind) => withEnvironment(readEntry({ slug: kind, provider: kind }, -1), kind, env))]
 }
 
-/** A credential file is opened here; all else stands in the entry. */
-const opened =
+/** Reads the credential file of an entry. Everything else is in the entry. */
+const openCredentialFile =
   (fileText: FileText, writtenIn: "file" | "environment") =>
   (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
     const file =
@@ -118,10 +119,10 @@ const opened =
     )
   }
 
-/** What `gcloud auth application-default login` writes: no key of its own, but what GOOGLE_APPLICATION_CREDENTIALS may name. */
+/** The file of `gcloud auth application-default login`. It is not a key; GOOGLE_APPLICATION_CREDENTIALS may name it. */
 const isUserCredential = (value: Json): boolean => isJsonObject(value) && value["type"] === "authorized_user"
 
-/** The accounts in the order of the file, built-in slugs that it does not declare last; and every fault. */
+/** The accounts in file order, undeclared built-in slugs last, and every fault. */
 export const readAccounts = (
   file: SettingsFile,
   env: Environment,
@@ -129,11 +130,12 @@ export const readAccounts = (
 ): { readonly accounts: ReadonlyArray<ProviderAccount>; readonly faults: ReadonlyArray<Fault> } => {
   const accounts: Array<ProviderAccount> = []
   const faults: Array<Fault> = []
-  for (const source of sources(file.providers ?? [], env)) {
+  for (const source of collectSources(file.providers ?? [], env)) {
     const { slug } = source.entry
-    if (accounts.some((one) => one.slug === slug)) faults.push(source.fault("slug", `${shown(slug)} is declared twice`))
+    if (accounts.some((one) => one.slug === slug))
+      faults.push(source.fault("slug", `${quoteValue(slug)} is declared twice`))
     const writtenIn = source.fromEnvironment.has("credentials") ? "environment" : "file"
-    const read = readAccount(source.entry, source.fault, opened(fileText, writtenIn))
+    const read = readAccount(source.entry, source.fault, openCredentialFile(fileText, writtenIn))
     faults.push(...read.faults)
     accounts.push(read.account)
   }

@@ -1,10 +1,10 @@
-// What the environment says about exporting to an OpenTelemetry collector; most variables the SDK reads itself.
-// It must not know the SDK. Source: opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables.
+// Reads from the environment whether to export to an OpenTelemetry collector. The SDK reads most variables itself.
+// Must not import the SDK. Source: opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables.
 import type { ExportSetting } from "../../domain/settings/Settings.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { Environment } from "./substitute.ts"
 
-/** Empty counts as unset, as everywhere in OpenTelemetry. */
+/** Empty counts as unset, as the OpenTelemetry specification requires. */
 const valueOf = (env: Environment, name: string): string | undefined => {
   const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined
   return value === "" ? undefined : value
@@ -12,7 +12,7 @@ const valueOf = (env: Environment, name: string): string | undefined => {
 
 const isTrue = (env: Environment, name: string): boolean => valueOf(env, name)?.toLowerCase() === "true"
 
-/** The only protocol that is spoken. */
+/** The only supported protocol. */
 const protocol = "http/json"
 
 const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
@@ -34,7 +34,7 @@ const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
 const intervalName = "OTEL_METRIC_EXPORT_INTERVAL"
 
 export interface ReadExport {
-  /** Undefined when nothing is exported. */
+  /** Undefined when export is off. */
   readonly setting: ExportSetting | undefined
   readonly faults: ReadonlyArray<Fault>
 }

@@ -1,5 +1,5 @@
-// Where the store is and what encrypts its secrets, out of the file's URL and the environment.
-// It must not know how a store is opened; a secret never enters a fault.
+// Reads where the store is and which keys encrypt its secrets, from the file's URL and the environment.
+// Must not know how a store is opened. A secret never enters a fault.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Fault, faultAt } from "../../domain/faults.ts"
@@ -9,17 +9,17 @@ import type { Environment } from "./substitute.ts"
 
 /** Directories of this machine. */
 export interface Places {
-  /** Where the gateway keeps its own files. */
+  /** The directory of the gateway's own files. */
   readonly data: string
-  /** A path in full: in the file it starts at the file, elsewhere at the working directory. */
+  /** Makes a path absolute: relative to the file when written there, otherwise to the working directory. */
   readonly resolve: (path: string, writtenIn: "file" | "environment") => string
 }
 
 const secretKeyVariable = "GATEWAY_SECRET_KEY"
-/** 32 bytes. */
+/** 32 bytes in base64. */
 const base64Key = /^[A-Za-z0-9+/]{43}=?$/
 
-const secretKeys = (env: Environment): Result.Result<StoreSetting["secretKeys"], Fault> => {
+const readSecretKeys = (env: Environment): Result.Result<StoreSetting["secretKeys"], Fault> => {
   const text = env[secretKeyVariable]
   if (text === undefined || text === "") return Result.succeed(undefined)
   const keys = text.split(",").map((one) => one.trim())
@@ -33,23 +33,23 @@ const secretKeys = (env: Environment): Result.Result<StoreSetting["secretKeys"],
       })
 }
 
-const resolved = (location: StoreLocation, writtenIn: "file" | "environment", places: Places): StoreLocation =>
+const resolveLocation = (location: StoreLocation, writtenIn: "file" | "environment", places: Places): StoreLocation =>
   location.kind === "sqlite" && location.path !== ":memory:"
     ? { kind: "sqlite", path: places.resolve(location.path, writtenIn) }
     : location
 
-/** The setting, or its faults; without a URL a database in the data directory. */
+/** The setting or its faults. Without a URL: a SQLite database in the data directory. */
 export const readStore = (
   url: string | undefined,
   writtenIn: "file" | "environment",
   env: Environment,
   places: Places
 ): { readonly setting: StoreSetting | undefined; readonly faults: ReadonlyArray<Fault> } => {
-  const keys = secretKeys(env)
+  const keys = readSecretKeys(env)
   const location =
     url === undefined
       ? Result.succeed<StoreLocation>({ kind: "sqlite", path: `${places.data}/gateway.db` })
-      : Result.map(parseStoreUrl(url), (one) => resolved(one, writtenIn, places))
+      : Result.map(parseStoreUrl(url), (one) => resolveLocation(one, writtenIn, places))
   const faults = [
     ...(Result.isFailure(location) ? [faultAt(["store", "url"], location.failure)] : []),
     ...(Result.isFailure(keys) ? [keys.failure] : [])

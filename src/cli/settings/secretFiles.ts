@@ -1,11 +1,11 @@
-// Secrets that are mounted as files: `NAME_FILE` is the path of what `NAME` would hold.
-// It must not know what a secret is for; its text never enters a fault.
+// Reads secrets that are mounted as files: `NAME_FILE` holds the path of a file with the value of `NAME`.
+// Must not know what a secret is for. Its text never enters a fault.
 import * as Result from "effect/Result"
 import type { Fault } from "../../domain/faults.ts"
 import type { Json } from "../../domain/text/json.ts"
 import { type Environment, referencesIn } from "./substitute.ts"
 
-/** Variables that hold secrets; those the configuration names join them. */
+/** Variables that hold secrets. Variables that the configuration refers to are added. */
 const secretVariables: ReadonlyArray<string> = [
   "GEMINI_API_KEY",
   "GOOGLE_API_KEY",
@@ -18,10 +18,10 @@ const secretVariables: ReadonlyArray<string> = [
   "DATABASE_URL"
 ]
 
-const set = (env: Environment, name: string): string | undefined =>
+const nonEmptyVariable = (env: Environment, name: string): string | undefined =>
   Object.hasOwn(env, name) ? env[name] || undefined : undefined
 
-/** The environment with what such files hold; a variable that is set itself wins. */
+/** The environment with the content of the secret files. A variable that is set wins over its file. */
 export const withSecretFiles = (
   env: Environment,
   configuration: Json,
@@ -30,7 +30,7 @@ export const withSecretFiles = (
   const found: Record<string, string> = {}
   const faults: Array<Fault> = []
   for (const name of new Set([...secretVariables, ...referencesIn(configuration)])) {
-    const path = set(env, name) === undefined ? set(env, `${name}_FILE`) : undefined
+    const path = nonEmptyVariable(env, name) === undefined ? nonEmptyVariable(env, `${name}_FILE`) : undefined
     if (path === undefined) continue
     const text = read(path)
     if (Result.isFailure(text)) faults.push({ path: `${name}_FILE`, message: text.failure, at: undefined })

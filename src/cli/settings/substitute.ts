@@ -1,22 +1,22 @@
-// Replaces ${NAME} and ${NAME:-default} in the texts of a configuration.
-// It must not know the configuration's schema; a variable's value never enters a fault.
+// Replaces ${NAME} and ${NAME:-default} in the texts of a configuration by environment variables.
+// Must not know the configuration's schema. A variable's value never enters a fault.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import { faultAt, type Fault, type FaultPath } from "../../domain/faults.ts"
 
-/** Environment variables by name; an empty one counts as unset. */
+/** Environment variables by name. Empty counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const reference = /\$\{([^}:]*)(?::-([^}]*))?\}/g
+const referencePattern = /\$\{([^}:]*)(?::-([^}]*))?\}/g
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Names of the variables that a configuration refers to. */
 export const referencesIn = (value: Json): ReadonlyArray<string> =>
-  [...(JSON.stringify(value) ?? "").matchAll(reference)]
+  [...(JSON.stringify(value) ?? "").matchAll(referencePattern)]
     .map(([, name = ""]) => name)
     .filter((name) => variableName.test(name))
 
 const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
-  text.replace(reference, (_, name: string, fallback: string | undefined) => {
+  text.replace(referencePattern, (_, name: string, fallback: string | undefined) => {
     const found = Object.hasOwn(env, name) ? env[name] : undefined
     if (found !== undefined && found !== "") return found
     if (fallback !== undefined) return fallback
@@ -31,23 +31,24 @@ const substituteText = (text: string, env: Environment, path: FaultPath, faults:
     return ""
   })
 
-const walk = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
+const substituteValue = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
   if (typeof value === "string") return substituteText(value, env, path, faults)
-  if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
+  if (Array.isArray(value))
+    return value.map((item: Json, index) => substituteValue(item, env, [...path, index], faults))
   if (!isJsonObject(value)) return value
-  // Made of entries, a member named `__proto__` is one like others.
+  // `Object.fromEntries` keeps a member named `__proto__` an ordinary member.
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, member]) =>
-      member === undefined ? [] : [[key, walk(member, env, [...path, key], faults)] as const]
+      member === undefined ? [] : [[key, substituteValue(member, env, [...path, key], faults)] as const]
     )
   )
 }
 
-/** The same value with every reference replaced, and a fault for each that could not be. */
+/** The value with every reference replaced, and a fault for each unset variable. */
 export const substitute = (
   value: Json,
   env: Environment
 ): { readonly value: Json; readonly faults: ReadonlyArray<Fault> } => {
   const faults: Array<Fault> = []
-  return { value: walk(value, env, [], faults), faults }
+  return { value: substituteValue(value, env, [], faults), faults }
 }

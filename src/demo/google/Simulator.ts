@@ -1,5 +1,5 @@
 // Serves the simulated Gemini API, Vertex AI and OAuth token endpoint over HTTP, in their wire formats.
-// It must not depend on the gateway: a misunderstanding in the gateway's schemas would otherwise confirm itself.
+// Must not depend on the gateway: a misunderstanding in the gateway's schemas would otherwise confirm itself.
 
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -17,7 +17,8 @@ import { errorAnswer, textAnswer } from "./shared/answers.ts"
 import type { Answer } from "./shared/answers.ts"
 import type { SimulatedEndpoint } from "./shared/endpoint.ts"
 import { badRequest, googleError, notFoundPage } from "./shared/errors.ts"
-import { parseRoute } from "./shared/routes.ts"
+import { dayOf } from "./shared/factRows.ts"
+import { parseListing, parseRoute } from "./shared/routes.ts"
 import type { Route } from "./shared/routes.ts"
 
 export type { ScriptedAnswer } from "./service/script.ts"
@@ -34,6 +35,10 @@ export interface SimulatorOptions {
   readonly endpoints?: Readonly<Record<string, SimulatedEndpoint>>
   /** Access tokens and client emails of service accounts that lack `aiplatform.endpoints.predict` on endpoints. */
   readonly withoutPredict?: ReadonlyArray<string>
+  /** Default false; true serves every model in every location, so that one account of one region reaches them all. */
+  readonly anyLocation?: boolean
+  /** Models that end until this day are shut down, `2026-12-01`; default the day of `now`. */
+  readonly day?: string
   /** Stream pacing; 0 (default) is no delay. */
   readonly tokensPerSecond?: number
   /** Default true; false skips the check of generateContent and rawPredict bodies. */
@@ -161,7 +166,7 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
       counters.tokenExchanges += 1
       return exchangeToken(new URLSearchParams(text), options.serviceAccounts ?? [], tokens, now())
     }
-    const route = method === "POST" ? parseRoute(url) : undefined
+    const route = method === "POST" ? parseRoute(url) : method === "GET" ? parseListing(url) : undefined
     const operation = route === undefined ? undefined : findOperation(route)
     if (route === undefined || operation === undefined)
       return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
@@ -185,6 +190,8 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
       serial: counters.requests,
       now: now(),
       checkRequests: options.checkRequests ?? true,
+      day: options.day ?? dayOf(now()),
+      anyLocation: options.anyLocation ?? false,
       acceptForeignSignatures: options.acceptForeignSignatures ?? false,
       tokensPerSecond: options.tokensPerSecond ?? 0
     })
@@ -210,7 +217,10 @@ export const makeSimulator = (options: SimulatorOptions): Simulator => {
       const { method = "GET", url = "/" } = request
       const headers = plainHeaders(request)
       const text = bytes === "too large" ? "" : bytes.toString("utf8")
-      const body = parseBody(text, headers["content-type"] ?? "")
+      const body =
+        method === "GET"
+          ? Object.fromEntries(new URL(url, "http://localhost").searchParams)
+          : parseBody(text, headers["content-type"] ?? "")
       const script = takeScripted(url)
       const answer =
         script !== undefined

@@ -1,7 +1,7 @@
-// A gateway config: as it is written, in the words of the closest peer so that configs carry over, and made ready.
-// It must not know headers, files or who serves a target.
+// Gateway configs (Portkey's format): schema of routing, fallback, retry, cache and overrides, and the compiled form.
+// It must not know headers, files or which account serves a target.
 import * as Schema from "effect/Schema"
-import { millis, text, texts, whole } from "./configured.ts"
+import { millis, nonEmptyText, nonEmptyTexts, wholeNumber } from "./configured.ts"
 import type { Query } from "./conditions.ts"
 import type { Edits } from "./edits.ts"
 import type { FaultPath } from "../faults.ts"
@@ -9,20 +9,22 @@ import type { CarriedCredentials } from "../ProviderAccount.ts"
 
 const opt = Schema.optionalKey
 const pairs = Schema.Record(Schema.String, Schema.String)
-const codes = Schema.Array(whole(100, 599))
+const codes = Schema.Array(wholeNumber(100, 599))
 
-/** A year. */
+/** One year. */
 const mostAgeSeconds = 31_536_000
 
-/** More is no help against an upstream in need. */
+/** More retries would only add load to a failing upstream. */
 const mostRetries = 5
 
 const circuit = Schema.Struct({
-  failure_threshold: opt(whole(1, 1_000).annotate({ description: "Failures in a row that open the circuit." })),
+  failure_threshold: opt(wholeNumber(1, 1_000).annotate({ description: "Failures in a row that open the circuit." })),
   failure_threshold_percentage: opt(
-    whole(1, 100).annotate({ description: "Share of failures among the last calls that opens it." })
+    wholeNumber(1, 100).annotate({ description: "Share of failures among the last calls that opens it." })
   ),
-  minimum_requests: opt(whole(1, 1_000).annotate({ description: "Calls before that share counts; 10 unless set." })),
+  minimum_requests: opt(
+    wholeNumber(1, 1_000).annotate({ description: "Calls before that share counts; 10 unless set." })
+  ),
   cooldown_interval: opt(millis.annotate({ description: "Milliseconds it stays open; 30,000 unless set." })),
   failure_status_codes: opt(codes.annotate({ description: "What counts as a failure; 500 and above unless set." }))
 })
@@ -30,13 +32,13 @@ const circuit = Schema.Struct({
 const strategy = Schema.Struct({
   mode: Schema.Literals(["single", "fallback", "loadbalance", "conditional"]),
   on_status_codes: opt(codes.annotate({ description: "Failures after which the next target is tried." })),
-  conditions: opt(Schema.Array(Schema.Struct({ query: Schema.JsonObject, then: text }))),
-  default: opt(text.annotate({ description: "Name of the target for requests that fit no condition." })),
+  conditions: opt(Schema.Array(Schema.Struct({ query: Schema.JsonObject, then: nonEmptyText }))),
+  default: opt(nonEmptyText.annotate({ description: "Name of the target for requests that fit no condition." })),
   cb_config: opt(circuit)
 })
 
 const retry = Schema.Struct({
-  attempts: whole(0, mostRetries).annotate({ description: "Calls after the first one." }),
+  attempts: wholeNumber(0, mostRetries).annotate({ description: "Calls after the first one." }),
   on_status_codes: opt(codes),
   use_retry_after_header: opt(
     Schema.Boolean.annotate({ description: "Wait as long as the upstream asks, up to a minute in all." })
@@ -49,12 +51,12 @@ const timeouts = Schema.Struct({ connect: opt(millis), first_byte: opt(millis), 
 const cache = Schema.Struct({
   mode: Schema.Literals(["simple"]),
   max_age: opt(
-    whole(1, mostAgeSeconds).annotate({ description: "Seconds an answer is given again; 3,600 unless set." })
+    wholeNumber(1, mostAgeSeconds).annotate({ description: "Seconds an answer is given again; 3,600 unless set." })
   )
 })
 
 const fields = {
-  name: opt(text),
+  name: opt(nonEmptyText),
   weight: opt(
     Schema.Number.check(
       Schema.makeFilter((value: number) =>
@@ -62,20 +64,20 @@ const fields = {
       )
     )
   ),
-  provider: opt(text.annotate({ description: "Slug of an account, with or without @." })),
-  virtual_key: opt(text.annotate({ description: "The same as provider." })),
+  provider: opt(nonEmptyText.annotate({ description: "Slug of an account, with or without @." })),
+  virtual_key: opt(nonEmptyText.annotate({ description: "The same as provider." })),
   passthrough: opt(
     Schema.Literal(true).annotate({
       description: "Says that the request names the provider, as it does wherever a target names none."
     })
   ),
-  api_key: opt(text),
-  vertex_project_id: opt(text),
-  vertex_region: opt(text),
+  api_key: opt(nonEmptyText),
+  vertex_project_id: opt(nonEmptyText),
+  vertex_region: opt(nonEmptyText),
   vertex_service_account_json: opt(Schema.JsonObject),
   override_params: opt(Schema.JsonObject),
   default_params: opt(Schema.JsonObject),
-  drop_params: opt(texts),
+  drop_params: opt(nonEmptyTexts),
   retry: opt(retry),
   request_timeout: opt(
     millis.annotate({ description: "Milliseconds of one attempt; of a stream, to its first byte." })
@@ -88,12 +90,12 @@ const fields = {
   strategy: opt(strategy)
 }
 
-/** Every word of a target but `targets`, by which it is a group. */
+/** Every field of a target. A group has `targets` in addition. */
 export const targetWords: ReadonlyArray<string> = Object.keys(fields)
 
 type Fields = Schema.Struct<typeof fields>["Type"]
 
-/** A config as it is written; a target of it is written the same way, and may hold targets of its own. */
+/** A config in Portkey's JSON format. Targets use the same format and may contain further targets. */
 export interface WrittenConfig extends Fields {
   readonly targets?: ReadonlyArray<WrittenConfig>
 }
@@ -105,16 +107,16 @@ export const WrittenConfig: Schema.Codec<WrittenConfig> = Schema.Struct({
 
 export type WrittenCircuit = typeof circuit.Type
 
-/** How often one target is called again. */
+/** How often one target is retried. */
 export interface RetryRule {
   readonly attempts: number
-  /** Undefined: whatever a second try may cure. */
+  /** Statuses that are retried; undefined: every failure that another try of the same target may fix. */
   readonly codes: ReadonlySet<number> | undefined
-  /** Whether a long wait that the upstream asks for is worth while. */
+  /** Whether to wait as long as the upstream's retry delay asks. */
   readonly patient: boolean
 }
 
-/** Milliseconds; undefined leaves the operator's limits. */
+/** Milliseconds; undefined keeps the operator's limits. */
 export interface TargetTimes {
   readonly request: number | undefined
   readonly connect: number | undefined
@@ -124,31 +126,31 @@ export interface TargetTimes {
 }
 
 export interface CircuitRule {
-  /** Tells rules apart: circuits of different rules are different circuits. */
+  /** Identifies the rule: targets with different rules have separate circuits. */
   readonly id: string
   readonly consecutive: number | undefined
   readonly rate: { readonly threshold: number; readonly minimum: number } | undefined
   readonly cooldownMillis: number
-  /** Undefined: 500 and above. */
+  /** Statuses that count as failures; undefined: 500 and above. */
   readonly codes: ReadonlySet<number> | undefined
 }
 
 export interface CacheRule {
-  /** Undefined leaves the operator's usual age. */
+  /** Undefined keeps the operator's default age. */
   readonly maxAgeSeconds: number | undefined
 }
 
-/** One way to serve a request, with what stands above it in the config laid in. */
+/** One compiled target, with everything it inherits from the levels above it. */
 export interface ConfigTarget {
   readonly kind: "target"
-  /** Its place among all targets, in the order they are written. */
+  /** Its index among all targets, in the order of the config. */
   readonly index: number
-  /** The steps to it in the config; none for a config that is one target. */
+  /** The path of the target in the config; empty for a config that is a single target. */
   readonly at: FaultPath
   readonly slug: string | undefined
-  /** Goes to the account of `slug` only. */
+  /** Sent to the account of `slug` only. */
   readonly credentials: CarriedCredentials | undefined
-  /** The model that overrides the request's, and the one that stands in for a missing one. */
+  /** `model` overrides the model of the request; `defaultModel` applies to requests without one. */
   readonly model: string | undefined
   readonly defaultModel: string | undefined
   readonly edits: Edits | undefined
@@ -162,25 +164,25 @@ export interface ConfigTarget {
 export interface ConfigGroup {
   readonly kind: "group"
   readonly mode: "single" | "fallback" | "loadbalance" | "conditional"
-  /** Failures after which a fallback goes on; undefined: whatever another target may cure. */
+  /** Statuses after which a fallback continues; undefined: every failure that another target may avoid. */
   readonly codes: ReadonlySet<number> | undefined
   readonly members: ReadonlyArray<{ readonly node: ConfigNode; readonly weight: number }>
   readonly conditions: ReadonlyArray<{ readonly holds: Query; readonly then: number }>
-  /** The member for requests that fit no condition. */
+  /** Index of the member for requests that match no condition. */
   readonly otherwise: number
 }
 
 export type ConfigNode = ConfigTarget | ConfigGroup
 
-/** A config made ready: inheritance resolved, names found, patterns read. */
+/** A compiled config: inheritance resolved, targets indexed, patterns parsed. */
 export interface GatewayConfig {
   readonly root: ConfigNode
   readonly targets: ReadonlyArray<ConfigTarget>
-  /** A model for requests without one, where every target states its own. */
+  /** A model for requests without one, when every target sets its own. */
   readonly model: string | undefined
   readonly metadata: Readonly<Record<string, string>>
-  /** Whether load is shared among targets of which some have circuits. */
+  /** Whether load is balanced among targets of which some have circuits. */
   readonly sharesGuarded: boolean
-  /** As it is written, with masks in the place of its credentials. */
+  /** The original config with its credentials masked. */
   readonly shown: WrittenConfig
 }

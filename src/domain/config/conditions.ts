@@ -1,12 +1,12 @@
-// Queries of conditional routing: which requests a condition fits.
-// It must not know targets or routes. Words and meaning are those of the closest peer's configs.
+// Conditional routing: compiles and evaluates the queries of a config's conditions on metadata, params and path.
+// It must not know targets or routes. Syntax and meaning are Portkey's, so existing configs work.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 import { parsePattern, type StepBudget } from "../text/linearPattern.ts"
 import { hint } from "../text/nearest.ts"
 
-/** What a query may ask of a request. */
+/** The parts of a request that a query can test. */
 export interface RequestFacts {
   readonly metadata: Readonly<Record<string, string>>
   /** The body as the client sent it. */
@@ -14,10 +14,10 @@ export interface RequestFacts {
   readonly path: string
 }
 
-/** Every test takes a step of the budget, a pattern as many as it makes; when the budget is spent, the answer is void. */
+/** Every test costs one step, a pattern as many as it runs. When the budget is below 0, the result is void. */
 export type Query = (facts: RequestFacts, budget: StepBudget) => boolean
 
-/** What the queries of one config may still hold. */
+/** How many patterns the queries of one config may still contain. */
 export interface QueryAllowance {
   patterns: number
   readonly mostPatterns: number
@@ -29,10 +29,10 @@ type Operator = (bound: Json, at: FaultPath, allowance: QueryAllowance) => Read<
 
 const refuse = (at: FaultPath, message: string): Read<never> => Result.fail(faultAt(at, message))
 
-/** Longer text is not read as a number, so that a comparison costs the same whatever the request holds. */
+/** Longer text is not read as a number, so the cost of a comparison has a bound. */
 const longestNumber = 64
 
-/** Sense of a number, or of text that is one; NaN compares with nothing. */
+/** The value of a number or of numeric text. Any other value is NaN, for which every comparison is false. */
 const numberOf = (value: unknown): number => {
   if (typeof value === "number") return value
   return typeof value === "string" && value.length <= longestNumber && value.trim() !== "" ? Number(value) : Number.NaN
@@ -55,7 +55,7 @@ const listed =
     return Result.succeed((value) => members.has(value) === isIn)
   }
 
-/** A bound that is an object or a list equals nothing. */
+/** Rejects objects and lists as bounds, because no value equals them. */
 const plain =
   (isEqual: boolean): ((bound: Json, at: FaultPath) => Read<Test>) =>
   (bound, at) =>
@@ -77,7 +77,7 @@ const patterned: Operator = (bound, at, allowance) => {
   })
 }
 
-/** A member that is missing has no value: only `$ne` and `$nin` hold of it. */
+/** A missing member has no value, so only `$ne` and `$nin` are true for it. */
 const operators: Readonly<Record<string, Operator>> = {
   $eq: plain(true),
   $ne: plain(false),
@@ -93,13 +93,13 @@ const operators: Readonly<Record<string, Operator>> = {
 const memberOf = (value: unknown, key: string): unknown =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
-/** What a test is made of, and how many steps lead to it. */
+/** Reads the value under test; `steps` is the cost of reading it. */
 interface Subject {
   readonly read: (facts: RequestFacts) => unknown
   readonly steps: number
 }
 
-/** `metadata.NAME`, `params.NAME` or deeper, `url.pathname`. */
+/** Parses `metadata.NAME`, `params.NAME` or deeper, and `url.pathname`. */
 const subjectOf = (key: string, at: FaultPath): Read<Subject> => {
   if (key === "url.pathname") return Result.succeed({ read: ({ path }) => path, steps: 1 })
   const [from, ...names] = key.split(".")
@@ -135,7 +135,7 @@ const groups: Readonly<Record<string, (queries: ReadonlyArray<Query>) => Query>>
 
 const groupOf = (name: string, value: Json | undefined, at: FaultPath, allowance: QueryAllowance): Read<Query> => {
   const join = groups[name]
-  if (join === undefined) return refuse(at, `${shown(name)} joins nothing${hint(name, Object.keys(groups))}`)
+  if (join === undefined) return refuse(at, `${quoteValue(name)} joins nothing${hint(name, Object.keys(groups))}`)
   if (!Array.isArray(value) || value.length === 0) return refuse(at, "expected a list of queries")
   const queries: Array<Query> = []
   for (const [index, one] of value.entries()) {
@@ -147,7 +147,7 @@ const groupOf = (name: string, value: Json | undefined, at: FaultPath, allowance
   return Result.succeed(join(queries))
 }
 
-/** A query made ready; all of its members must hold. The patterns it holds leave the allowance. */
+/** Compiles a query; all of its members must match. Each pattern reduces the allowance. */
 export const parseQuery = (
   query: JsonObject,
   at: FaultPath,

@@ -1,11 +1,11 @@
-// Pieces of the schemas of what is configured, in the file and in gateway configs.
-// It must not know which keys they stand under.
+// Schema building blocks for configured values: non-empty text, whole numbers within bounds, timer milliseconds.
+// It must not know which keys use them.
 import * as Schema from "effect/Schema"
 
-/** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
+/** Node keeps timer milliseconds in 31 bits; a longer timer fires immediately. */
 export const mostMillis = 2 ** 31 - 1
 
-export const whole = (least: number, most: number) =>
+export const wholeNumber = (least: number, most: number) =>
   Schema.Number.check(
     Schema.makeFilter(
       (value: number) =>
@@ -16,8 +16,16 @@ export const whole = (least: number, most: number) =>
     )
   )
 
-export const text = Schema.NonEmptyString
-export const texts = Schema.Array(text)
+export const nonEmptyText = Schema.NonEmptyString
+export const nonEmptyTexts = Schema.Array(nonEmptyText)
 
 /** Milliseconds of a timer. */
-export const millis = whole(1, mostMillis)
+export const millis = wholeNumber(1, mostMillis)
+
+/** US dollars from 0 to `most`; fractions are allowed. */
+export const dollars = (most: number) =>
+  Schema.Number.check(
+    Schema.makeFilter((value: number) =>
+      value >= 0 && value <= most ? undefined : `expected US dollars from 0 to ${most}`
+    )
+  )

@@ -1,9 +1,9 @@
-// What a config does to the body of a request: defaults beneath it, overrides over it, members taken out.
-// It must not know which body it is; its schema judges the outcome.
+// Applies a config to a request body: default_params, override_params and drop_params.
+// It must not know the body's dialect; the schema of the dialect checks the result.
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 
-/** A step into a body: a member, an item, or every item. */
+/** A step of a path: a member, an item, or every item. */
 type Step = string | number | typeof every
 const every = Symbol("every item")
 
@@ -17,7 +17,7 @@ export interface Edits {
 
 const pathGrammar = /^[^.[\]]+(?:\.[^.[\]]+|\[(?:\d{1,6}|\*)\])*$/
 
-/** `logprobs`, `response_format.json_schema`, `messages[2]`, `tools[*].function.strict`. */
+/** Parses `logprobs`, `response_format.json_schema`, `messages[2]` or `tools[*].function.strict`. */
 export const parseDropPath = (path: string): Result.Result<DropPath, string> => {
   const pieces = pathGrammar.test(path) ? (path.match(/[^.[\]]+|\[[\d*]+\]/g) ?? []) : []
   const [first, ...rest] = pieces.map((piece): Step =>
@@ -33,21 +33,21 @@ const isAbsent = (value: Json | undefined): value is null | undefined => value =
 const ownOf = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
 
-/** Members of the first, or of the second where both have one. Made of entries, a member named `__proto__` is one like others. */
+/** Merges two objects; the second takes precedence. `fromEntries` keeps a member named `__proto__` as plain data. */
 const joined = (first: JsonObject, second: ReadonlyArray<readonly [string, Json | undefined]>): JsonObject =>
   Object.fromEntries([...Object.entries(first), ...second])
 
-/** Deep: objects are joined member by member, everything else of `over` stands in the place of what was there. */
-export const merge = (under: JsonObject, over: JsonObject): JsonObject =>
+/** Deep merge: objects merge member by member; any other value of `over` replaces the one in `under`. */
+export const mergeDeep = (under: JsonObject, over: JsonObject): JsonObject =>
   joined(
     under,
     Object.entries(over).map(([key, value]) => {
       const below = ownOf(under, key)
-      return [key, isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value]
+      return [key, isJsonObject(below) && isJsonObject(value) ? mergeDeep(below, value) : value]
     })
   )
 
-/** Deep as well, but what the body has stays; null counts as absent. */
+/** Deep merge in which the body takes precedence; null counts as absent. */
 const beneath = (body: JsonObject, defaults: JsonObject): JsonObject =>
   joined(
     body,
@@ -58,13 +58,13 @@ const beneath = (body: JsonObject, defaults: JsonObject): JsonObject =>
     })
   )
 
-/** Paths that begin alike, as one: what is taken out at a place, and what further in. */
+/** A tree of drop paths, so that one walk over the body applies all of them. */
 class Drops {
   isEnd = false
   private every: Drops | undefined
   private readonly inner = new Map<string | number, Drops>()
 
-  /** The drops one step further in, made where there are none. */
+  /** The drops below a step, created when absent. */
   after(step: Step): Drops {
     const next = (step === every ? this.every : this.inner.get(step)) ?? new Drops()
     if (step === every) this.every = next
@@ -72,7 +72,7 @@ class Drops {
     return next
   }
 
-  /** What the paths do to a member or an item. */
+  /** The drops that apply to a member or an item. */
   at(step: string | number): ReadonlyArray<Drops> {
     const exact = this.inner.get(step)
     const some = exact === undefined ? [] : [exact]
@@ -80,7 +80,10 @@ class Drops {
   }
 }
 
-/** One walk for all paths, whatever their number: the same value when none of them leads anywhere, undefined when it is taken out. */
+/**
+ * Applies all drops in one walk. Returns the same value when nothing is dropped, undefined when the value itself is
+ * dropped.
+ */
 const without = (value: Json | undefined, drops: ReadonlyArray<Drops>): Json | undefined => {
   if (drops.length === 0) return value
   if (drops.some(({ isEnd }) => isEnd)) return undefined
@@ -104,9 +107,12 @@ const without = (value: Json | undefined, drops: ReadonlyArray<Drops>): Json | u
   return isChanged ? Object.fromEntries(members) : value
 }
 
-/** The body after defaults, then overrides, then drops, whose places are those before any drop; the given one stays as it is. */
-export const edited = (body: JsonObject, { defaults, overrides, drops }: Edits): JsonObject => {
-  const whole = merge(beneath(body, defaults), overrides)
+/**
+ * Applies defaults, then overrides, then drops. Indices in drop paths count before any drop. The given body is not
+ * changed.
+ */
+export const applyEdits = (body: JsonObject, { defaults, overrides, drops }: Edits): JsonObject => {
+  const whole = mergeDeep(beneath(body, defaults), overrides)
   if (drops.length === 0) return whole
   const all = new Drops()
   for (const path of drops) path.reduce((before: Drops, step: Step) => before.after(step), all).isEnd = true

@@ -1,23 +1,23 @@
-// A config as it may be shown: credentials of its targets masked, and masks that come back taken for what they stand for.
-// It must not know who reads it or where configs are kept.
+// Masks the credentials in a config for display, and restores them when a masked config is saved again.
+// It must not know which client reads a config or where configs are stored.
 import { type Fault, faultAt, type FaultPath } from "../faults.ts"
 import type { WrittenConfig } from "./GatewayConfig.ts"
 import { isJsonObject } from "../text/json.ts"
 
 const mark = "***"
 
-/** The end of a long secret tells it apart; of a short one it would say too much. */
+/** The last 4 characters of a long secret identify it; of a shorter one they would reveal too much. */
 const longSecret = 24
 
 export const maskedText = (secret: string): string => (secret.length < longSecret ? mark : mark + secret.slice(-4))
 
-/** Of a service account's key what names it; the key itself, and whatever else stands there, is masked. */
+/** The fields that identify a service-account key. Every other field is masked. */
 const open = new Set(["type", "project_id", "private_key_id", "client_email"])
 type Account = NonNullable<WrittenConfig["vertex_service_account_json"]>
 const maskedAccount = (account: Account): Account =>
   Object.fromEntries(Object.entries(account).map(([name, value]) => [name, open.has(name) ? value : mark]))
 
-/** The config with masks in the place of its secrets. */
+/** The config with its secrets masked. */
 export const maskedConfig = (written: WrittenConfig): WrittenConfig => ({
   ...written,
   ...(written.api_key === undefined ? {} : { api_key: maskedText(written.api_key) }),
@@ -27,14 +27,14 @@ export const maskedConfig = (written: WrittenConfig): WrittenConfig => ({
   ...(written.targets === undefined ? {} : { targets: written.targets.map(maskedConfig) })
 })
 
-/** True where the config holds any secret. */
+/** True when the config contains a secret. */
 export const holdsSecrets = ({
   api_key: key,
   targets = [],
   vertex_service_account_json: account
 }: WrittenConfig): boolean => key !== undefined || account !== undefined || targets.some(holdsSecrets)
 
-/** Slugs whose accounts are sent a secret of the config, be it masked or not. */
+/** Slugs of the accounts that receive a secret of the config, masked or not. */
 export const secretSlugs = (config: WrittenConfig): ReadonlyArray<string> =>
   nodes(config).flatMap(
     ({ api_key: key, provider, vertex_service_account_json: account, virtual_key: named = provider }) =>
@@ -44,15 +44,16 @@ export const secretSlugs = (config: WrittenConfig): ReadonlyArray<string> =>
 const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 const same = (one: Account, other: Account): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Every node of a config, targets of targets included. */
+/** Every node of a config, nested targets included. */
 const nodes = (config: WrittenConfig): ReadonlyArray<WrittenConfig> => [
   config,
   ...(config.targets ?? []).flatMap(nodes)
 ]
 
 /**
- * The config with the secrets of `before` where it has their masks, so that a config can be read, changed and written
- * back. A mask stands for a secret of the same provider only: a secret cannot be sent elsewhere by whoever cannot read it.
+ * Replaces masks by the secrets of `before`, so that a config can be read, changed and saved. A mask is replaced only
+ * by a secret of the same provider. Otherwise an editor without read access could redirect a secret to another
+ * provider.
  */
 export const unmaskedConfig = (
   written: WrittenConfig,

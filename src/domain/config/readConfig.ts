@@ -1,11 +1,11 @@
-// From a config as it is written to one made ready, or to what is wrong with it and where.
+// Compiles a gateway config: inheritance, targets, strategies, circuits, conditions; or lists its faults with paths.
 // It must not know headers, files or which accounts exist.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { parseQuery, type QueryAllowance } from "./conditions.ts"
-import { type DropPath, type Edits, merge, parseDropPath } from "./edits.ts"
-import { type Fault, faultAt, type FaultPath, faultsOfIssue, shown } from "../faults.ts"
+import { type DropPath, type Edits, mergeDeep, parseDropPath } from "./edits.ts"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, quoteValue } from "../faults.ts"
 import {
   type CircuitRule,
   type ConfigGroup,
@@ -27,7 +27,7 @@ import { refusedKeysOf } from "../text/refusedKeys.ts"
 
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 
-/** What a node hands down to its targets. */
+/** What a node passes on to its targets. */
 type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
 
 const nothing: Inherited = {
@@ -39,10 +39,10 @@ const nothing: Inherited = {
   cache: undefined
 }
 
-/** The route's, or the upstream's dialect's own. */
+/** Fields set by the route or by the upstream's dialect; a config cannot change them. */
 const ownedFields = new Set(["stream", "contents", "anthropic_version"])
 
-/** What belongs to the target that is called, and so has no place above others. */
+/** Fields that are allowed on a target only, not on a group. */
 const targetOnly = [
   "provider",
   "virtual_key",
@@ -96,16 +96,16 @@ const circuitOf = (written: WrittenCircuit): CircuitRule => ({
   codes: setOf(written.failure_status_codes)
 })
 
-/** A hint compares a name with those of all targets, so the first faults alone have one. */
+/** A hint compares a name with those of all targets. Only the first 4 faults get one, to bound the cost. */
 const mostHints = 4
 
-/** Walks a config once; faults are gathered, so that all of them can be told. */
+/** Walks a config once and collects all faults. */
 class Compiler {
   readonly faults: Array<Fault> = []
   readonly targets: Array<ConfigTarget> = []
   private readonly limits: ConfigLimits
   private readonly allowance: QueryAllowance
-  /** Steps of a place that lead to the config. */
+  /** Number of leading path steps that lead to the config itself. */
   private readonly above: number
 
   constructor(limits: ConfigLimits, above: number) {
@@ -159,8 +159,8 @@ class Compiler {
     const { default_params: defaults, override_params: overrides, drop_params: drops } = written
     if (defaults === undefined && overrides === undefined && drops === undefined) return above
     return {
-      defaults: merge(above?.defaults ?? {}, this.params(defaults, [...at, "default_params"])),
-      overrides: merge(above?.overrides ?? {}, this.params(overrides, [...at, "override_params"])),
+      defaults: mergeDeep(above?.defaults ?? {}, this.params(defaults, [...at, "default_params"])),
+      overrides: mergeDeep(above?.overrides ?? {}, this.params(overrides, [...at, "override_params"])),
       drops: [...(above?.drops ?? []), ...this.drops(drops ?? [], [...at, "drop_params"])]
     }
   }
@@ -177,7 +177,7 @@ class Compiler {
   private drops(paths: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<DropPath> {
     return paths.flatMap((path, index) => {
       const parsed = parseDropPath(path)
-      if (Result.isFailure(parsed)) this.fault([...at, index], `${shown(path)} ${parsed.failure}`)
+      if (Result.isFailure(parsed)) this.fault([...at, index], `${quoteValue(path)} ${parsed.failure}`)
       else if (parsed.success.length === 1 && ownedFields.has(String(parsed.success[0])))
         this.fault([...at, index], "cannot be dropped by a config")
       return Result.isFailure(parsed) ? [] : [parsed.success]
@@ -213,7 +213,7 @@ class Compiler {
     if (named === undefined) return undefined
     const slug = named.startsWith("@") ? named.slice(1) : named
     if (!isSlug(slug))
-      this.fault([...at, field], `${shown(named)} is not a slug: lower-case letters, digits and "-", at most 63`)
+      this.fault([...at, field], `${quoteValue(named)} is not a slug: lower-case letters, digits and "-", at most 63`)
     return slug
   }
 
@@ -227,9 +227,12 @@ class Compiler {
     if (key === undefined && project === undefined && region === undefined && account === undefined) return undefined
     if (slug === undefined) this.fault(at, "has credentials or a place of a provider, but names no provider")
     if (project !== undefined && !isProject(project))
-      this.fault([...at, "vertex_project_id"], `${shown(project)} is not a Google Cloud project id or number`)
+      this.fault([...at, "vertex_project_id"], `${quoteValue(project)} is not a Google Cloud project id or number`)
     if (region !== undefined && !isRegion(region))
-      this.fault([...at, "vertex_region"], `${shown(region)} is not a region, such as us-central1, global, us or eu`)
+      this.fault(
+        [...at, "vertex_region"],
+        `${quoteValue(region)} is not a region, such as us-central1, global, us or eu`
+      )
     return {
       authorization: key === undefined ? undefined : Redacted.make(key),
       googApiKey: undefined,
@@ -250,7 +253,7 @@ class Compiler {
     if (targets.length === 0) this.fault([...at, "targets"], "names no target")
     if (depth === this.limits.configDepth)
       this.fault([...at, "targets"], `is nested deeper than ${this.limits.configDepth} levels`)
-    // One more than there may be makes the fault; what follows it is not read.
+    // One target over the limit produces the fault; further ones are not read.
     const inner = depth < this.limits.configDepth ? targets.slice(0, this.limits.configTargets + 1) : []
     const members = inner.map((target, index) => ({
       node: this.node(target, [...at, "targets", index], depth + 1, inherited),
@@ -285,7 +288,7 @@ class Compiler {
       if (!names.includes(name))
         this.fault(
           place,
-          `${shown(name)} is no name of a target${this.faults.length < mostHints ? hint(name, names) : ""}`
+          `${quoteValue(name)} is no name of a target${this.faults.length < mostHints ? hint(name, names) : ""}`
         )
       return Math.max(
         0,
@@ -296,7 +299,7 @@ class Compiler {
       if (targets.some((other, place) => place < index && other.name !== undefined && other.name === target.name)) {
         this.fault(
           [...at, "targets", index, "name"],
-          `${shown(target.name ?? "")} is the name of another target as well`
+          `${quoteValue(target.name ?? "")} is the name of another target as well`
         )
       }
     }
@@ -317,7 +320,7 @@ class Compiler {
 const isShared = (node: ConfigNode): boolean =>
   node.kind === "group" && (node.mode === "loadbalance" || node.members.some((member) => isShared(member.node)))
 
-/** The config of a value of the right shape, and all its faults; `at` is where it stands. */
+/** Compiles a config of valid shape and returns all its faults; `at` is the path of the config. */
 export const compileConfig = (
   written: WrittenConfig,
   limits: ConfigLimits,
@@ -344,10 +347,10 @@ export const compileConfig = (
 
 const decode = Schema.decodeUnknownResult(WrittenConfig, { errors: "first", onExcessProperty: "error" })
 
-/** Fields of the closest peer's configs that would choose a destination. */
+/** Fields of Portkey's configs that would choose a destination. Only the operator may choose one. */
 const hostFields = new Set(["custom_host", "base_url", "api_base", "host"])
 
-/** A config of any JSON value, or the first thing that is wrong with it. */
+/** Compiles a config from any JSON value, or returns its first fault. */
 export const readConfig = (value: Json, limits: ConfigLimits): Result.Result<GatewayConfig, Fault> => {
   const decoded = decode(value)
   if (Result.isFailure(decoded)) {

@@ -1,18 +1,18 @@
-// From configs as they are written under their ids to gateway configs made ready, or to every fault in them.
-// It must not know where they were written or how a config is used.
+// Compiles all gateway configs of the configuration by id, and checks the provider slugs they name.
+// It must not know where the configs were written or how a config is used.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import type { ConfigTarget, GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
 import { parseModelRef } from "../ModelRef.ts"
 import { hint, isNamed } from "../text/nearest.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
 import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 
-/** An id is written into a header where inline JSON may stand instead. */
+/** A header carries either an id or inline JSON, so an id cannot start with a brace. */
 const idGrammar = /^[A-Za-z0-9][\w.-]{0,63}$/
 const isConfigId = (text: string): boolean => idGrammar.test(text)
 
-/** Slugs a target names: of its provider, and of a model it sets. */
+/** The slugs of a target: its provider's, and those in the models it sets. */
 const slugsOf = ({ defaultModel, model, slug }: ConfigTarget): ReadonlyArray<string> =>
   [
     slug,
@@ -39,7 +39,10 @@ export const readConfigs = (
       for (const slug of slugsOf(target)) {
         if (!isNamed(slug, known))
           faults.push(
-            faultAt([...at, ...target.at], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`)
+            faultAt(
+              [...at, ...target.at],
+              `${quoteValue(slug)} is no provider of this configuration${hint(slug, known)}`
+            )
           )
       }
     }

@@ -1,5 +1,8 @@
-// What tells a gateway key from a provider's.
-// It must not know where keys stand in a request, or how they are made.
+// The prefix `mgk_` that identifies a gateway key.
+// It must not know where a request carries keys, or how keys are generated.
 
-/** Every key the gateway makes begins so. A value that does is a gateway key wherever it stands, and never goes upstream. */
+/**
+ * Every generated key starts with this prefix. A value with it is treated as a gateway key in any header and is never
+ * sent upstream.
+ */
 export const keyMark = "mgk_"

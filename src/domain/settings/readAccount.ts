@@ -1,9 +1,9 @@
-// From a provider entry, of the configuration file or of the store, to the account it makes, or to every fault in it.
-// It must not know where the entry was written; a credential's text never enters a fault.
+// Turns a provider entry of the configuration file or the store into a provider account, or lists its faults.
+// It must not know where the entry was written. Faults never contain the text of a credential.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isStoragePrefix } from "../text/cloudStorage.ts"
-import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import type { Json } from "../text/json.ts"
 import { isEndpointId, isSlug } from "../ModelRef.ts"
 import {
@@ -15,11 +15,11 @@ import {
 } from "../ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
 import { parseServiceAccount } from "./serviceAccountKey.ts"
-import type { ProviderEntry } from "./Settings.ts"
+import type { ProviderEntry } from "./ProviderEntry.ts"
 
 export type ProviderField = keyof ProviderEntry
 
-/** A fault of a field, where that field was written. */
+/** Makes a fault at a field of the entry; the caller adds the path of the entry. */
 export type FieldFault = (field: ProviderField, message: string, below?: FaultPath) => Fault
 
 const urlFault = (text: string): string | undefined => {
@@ -46,15 +46,15 @@ const cloudOnly: ReadonlyArray<ProviderField> = [
   "token_url"
 ]
 
-/** Beginning of a project or region, with the `*` that stands for the rest. */
+/** A prefix of a project or region, with the final `*` that matches any rest. */
 const patternGrammar = /^[a-z0-9.:-]*\*$/
 
 const regionTextFault = (region: string): string | undefined => {
   const rest = regionFault(region)
-  return rest === undefined ? undefined : `${shown(region)} is not a region${rest}`
+  return rest === undefined ? undefined : `${quoteValue(region)} is not a region${rest}`
 }
 
-/** Faults of the lists of what a request may name. */
+/** Checks the lists of what a request may name: projects, regions, Cloud Storage prefixes. */
 const listFaults = ({ gcs, projects, regions }: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
   const each = (
     list: ReadonlyArray<string> | undefined,
@@ -67,7 +67,7 @@ const listFaults = ({ gcs, projects, regions }: ProviderEntry, fault: FieldFault
       return message === undefined ? [] : [fault(field, message, [...below, index])]
     })
   const prefixFault = (text: string) =>
-    isStoragePrefix(text) ? undefined : `${shown(text)} is no prefix such as gs://bucket or gs://bucket/folder`
+    isStoragePrefix(text) ? undefined : `${quoteValue(text)} is no prefix such as gs://bucket or gs://bucket/folder`
   return [
     ...each(projects, "projects", [], (one) => (patternGrammar.test(one) ? undefined : projectFault(one))),
     ...each(regions, "regions", [], (one) => (patternGrammar.test(one) ? undefined : regionTextFault(one))),
@@ -77,9 +77,9 @@ const listFaults = ({ gcs, projects, regions }: ProviderEntry, fault: FieldFault
 }
 
 const projectFault = (id: string) =>
-  isProject(id) ? undefined : `${shown(id)} is not a Google Cloud project id or number`
+  isProject(id) ? undefined : `${quoteValue(id)} is not a Google Cloud project id or number`
 
-/** Faults of the fields that end up in URLs and headers. */
+/** Checks the fields that become part of URLs and headers. */
 const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   const check = <F extends ProviderField>(
@@ -91,13 +91,13 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
     if (message !== undefined) faults.push(fault(field, message))
   }
   check("slug", (slug) =>
-    isSlug(slug) ? undefined : `${shown(slug)} is not a slug: lower-case letters, digits and "-", at most 63`
+    isSlug(slug) ? undefined : `${quoteValue(slug)} is not a slug: lower-case letters, digits and "-", at most 63`
   )
   check("project_id", projectFault)
   check("quota_project", projectFault)
   check("region", regionTextFault)
   check("api_version", (version) =>
-    versionGrammar.test(version) ? undefined : `${shown(version)} is not an API version such as v1 or v1beta`
+    versionGrammar.test(version) ? undefined : `${quoteValue(version)} is not an API version such as v1 or v1beta`
   )
   check("base_url", urlFault)
   check("token_url", urlFault)
@@ -108,7 +108,7 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
     if (!isEndpointId(name))
       faults.push(fault("endpoints", 'is not an endpoint id: letters, digits and "-", at most 63', [name]))
     if (endpoint.host !== undefined && !hostGrammar.test(endpoint.host)) {
-      faults.push(fault("endpoints", `${shown(endpoint.host)} is not a host name`, [name, "host"]))
+      faults.push(fault("endpoints", `${quoteValue(endpoint.host)} is not a host name`, [name, "host"]))
     }
   }
   return [...faults, ...listFaults(entry, fault)]
@@ -116,11 +116,11 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
 
 export type WrittenCredentials = NonNullable<ProviderEntry["credentials"]>
 
-/** A service account of its key file's content. */
+/** Reads the content of a service-account key file. */
 export const serviceAccount = (json: Json): Result.Result<Credentials, string> =>
   Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
 
-/** Credentials whose text stands in the entry itself; a `file` is for the reader of the configuration file to open. */
+/** Reads credentials whose text is in the entry. Only the reader of the configuration file opens a `file`. */
 export const writtenCredentials = (
   written: WrittenCredentials,
   kind: BuiltInKind
@@ -169,7 +169,7 @@ const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFa
     ])
   )
 
-/** The account, whose credential is missing where that is at fault, and the faults. */
+/** The account and its faults. With a faulty credential the account has none. */
 export const readAccount = (
   entry: ProviderEntry,
   fault: FieldFault,
@@ -199,5 +199,5 @@ export const readAccount = (
   }
 }
 
-/** Faults of an entry that stands by itself. */
-export const ownFault: FieldFault = (field, message, below = []) => faultAt([field, ...below], message)
+/** The fault of a single entry: the path starts at its field. */
+export const entryFault: FieldFault = (field, message, below = []) => faultAt([field, ...below], message)

@@ -1,29 +1,29 @@
-// From a gateway key as it is written down to its record, or to every fault in it.
-// It must not know the key's text or where it was written.
-import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+// Turns a gateway key entry of the configuration file or the store into its record, or lists its faults.
+// It must not know the key's text or where the entry was written.
+import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import type { GatewayKey, KeyScope } from "../GatewayKey.ts"
 import { momentMillis } from "../text/moments.ts"
 import { hint, isNamed } from "../text/nearest.ts"
 import { refusedKeysOf } from "../text/refusedKeys.ts"
-import type { WrittenKey } from "./Settings.ts"
+import type { WrittenKey } from "./WrittenKey.ts"
 
-/** What a key is for that does not say. */
-export const inference: ReadonlyArray<KeyScope> = ["inference"]
+/** The scopes of a key that lists none. */
+export const defaultScopes: ReadonlyArray<KeyScope> = ["inference"]
 
-/** Dollars to millionths, which add up without error. */
+/** Dollars to millionths: whole numbers add up without rounding errors. */
 const microsOf = (usd: number): number => Math.round(usd * 1e6)
 
-/** Names a key may name. */
+/** The slugs, configs and prompts that exist. */
 export interface KnownNames {
   readonly slugs: ReadonlyArray<string>
   readonly configs: ReadonlyArray<string>
   readonly prompts: ReadonlyArray<string>
 }
 
-/** For keys that were checked when they were written. */
+/** For stored keys, which were checked when they were saved. */
 export const noNames: KnownNames = { slugs: [], configs: [], prompts: [] }
 
-/** Entries of a list that name nothing there is. */
+/** Faults of the entries of a list that match no existing name. */
 const strangers = (
   list: ReadonlyArray<string> | undefined,
   known: ReadonlyArray<string>,
@@ -33,10 +33,10 @@ const strangers = (
   (list ?? []).flatMap((name, place) =>
     name.endsWith("*") || isNamed(name, known)
       ? []
-      : [faultAt([...at, place], `${shown(name)} is no ${thing} of this configuration${hint(name, known)}`)]
+      : [faultAt([...at, place], `${quoteValue(name)} is no ${thing} of this configuration${hint(name, known)}`)]
   )
 
-/** The record of the key, and what is wrong with it; slugs, configs and prompts it names must be among those known. */
+/** The record of the key and its faults. Slugs, configs and prompts in it must be among the known names. */
 export const readKey = (
   id: string,
   written: WrittenKey,
@@ -56,7 +56,7 @@ export const readKey = (
     prompts,
     providers,
     rate_limit: limit,
-    scopes = inference
+    scopes = defaultScopes
   } = written
   const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
   return {
@@ -87,7 +87,7 @@ export const readKey = (
         : []),
       ...(expires === undefined || expiresMillis !== undefined
         ? []
-        : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
+        : [faultAt([...at, "expires_at"], `${quoteValue(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
       ...strangers(providers, known.slugs, "provider", [...at, "providers"]),
       ...strangers(configs, known.configs, "config", [...at, "configs"]),
       ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
@@ -96,7 +96,7 @@ export const readKey = (
         : [
             faultAt(
               [...at, "config"],
-              `${shown(config)} is no config of this configuration${hint(config, known.configs)}`
+              `${quoteValue(config)} is no config of this configuration${hint(config, known.configs)}`
             )
           ])
     ]

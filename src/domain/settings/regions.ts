@@ -1,5 +1,5 @@
-// Whether a text names a Vertex AI location, and which one it was meant to be.
-// It must not know accounts; a new region of a known or unlike area needs no change here.
+// Checks the name of a Vertex AI region and suggests the nearest known one for a misspelling.
+// It must not know accounts. A region that Google adds later passes without a change here.
 import { isRegion } from "../ProviderAccount.ts"
 import { editDistance, hint, nearest } from "../text/nearest.ts"
 
@@ -48,7 +48,7 @@ const multiRegions = ["global", "us", "eu"]
 const areaOf = (region: string): string => region.replace(/\d+$/, "")
 const areas = [...new Set(regions.map(areaOf))]
 
-/** Undefined for a location; else the end of the sentence `"x" is not a region`. */
+/** Undefined for a valid region; else the end of the sentence `"x" is not a region`. */
 export const regionFault = (text: string): string | undefined => {
   if (multiRegions.includes(text)) return undefined
   const area = areaOf(text)

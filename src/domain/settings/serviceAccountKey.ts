@@ -1,4 +1,4 @@
-// Reads the JSON of a service-account key, or says in one sentence why it is none we take.
+// Parses the JSON of a service-account key file, or returns one sentence with the reason why the key is rejected.
 // It must not know where the JSON came from or what the key is used for.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -6,8 +6,9 @@ import { isJsonObject, type JsonObject } from "../text/json.ts"
 import type { ServiceAccountKey } from "../ProviderAccount.ts"
 
 /**
- * A key file of type `service_account` with an RSA key of 2048 bits or more in PKCS#8. Its `token_uri` is ignored, so that
- * a key cannot choose where its own assertion is sent; other types, which can name URLs and commands, are refused.
+ * Accepts a key file of type `service_account` with an RSA key of 2048 bits or more in PKCS#8. It ignores `token_uri`,
+ * so that a key cannot choose where its own assertion is sent. It rejects other types, because they can name URLs and
+ * commands.
  */
 export const parseServiceAccount = (json: unknown): Result.Result<ServiceAccountKey, string> => {
   if (!isJsonObject(json))
@@ -44,7 +45,7 @@ const text = (json: JsonObject, name: string): string | undefined => {
 
 const missing = (name: string) => Result.fail(`The service-account key has no "${name}".`)
 
-/** PKCS#8 PEM with real line ends, also where they came as CRLF or as the two characters `\n`. */
+/** PKCS#8 PEM with normalized line ends: accepts CRLF and the two characters `\n`. */
 const readPem = (pem: string): Result.Result<string, string> => {
   const lines = pem.replaceAll("\\r", "").replaceAll("\\n", "\n").replaceAll("\r\n", "\n").trim()
   const framed = /^-----BEGIN ([A-Z ]+)-----\n([A-Za-z0-9+/=\n]+?)\n?-----END \1-----$/.exec(lines)
@@ -63,7 +64,7 @@ const readPem = (pem: string): Result.Result<string, string> => {
 /** rsaEncryption, 1.2.840.113549.1.1.1 (RFC 8017). */
 const rsaOid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01"
 
-/** Looks into PrivateKeyInfo (RFC 5208) as far as algorithm and size of the modulus. */
+/** Reads PrivateKeyInfo (RFC 5208) up to the algorithm and the size of the modulus. */
 const derFault = (base64: string): string | undefined => {
   let der: string
   try {
@@ -86,7 +87,7 @@ const derFault = (base64: string): string | undefined => {
 }
 const leastBytes = 256
 
-/** Where the content of the DER element at `at` lies; undefined beyond the end. */
+/** The bounds of the content of the DER element at `at`; undefined beyond the end. */
 const element = (der: string, at: number): { readonly from: number; readonly to: number } | undefined => {
   const first = der.charCodeAt(at + 1)
   if (Number.isNaN(first)) return undefined

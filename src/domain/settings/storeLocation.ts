@@ -1,4 +1,4 @@
-// Where the store is, read out of its URL.
+// Parses the URL of the store: SQLite path or Postgres address.
 // It must not know how a store is opened.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -11,11 +11,13 @@ export type StoreLocation =
 
 export const storeMemory: StoreLocation = { kind: "sqlite", path: ":memory:" }
 
-/** A location for messages, without secrets. */
+/** The location for messages, without secrets. */
 export const describeStore = (location: StoreLocation): string =>
   location.kind === "sqlite" ? `sqlite:${location.path}` : location.where
 
-/** `sqlite:PATH`, `sqlite::memory:`, `postgres://...` or `postgresql://...`; the failure says what is wrong and never quotes the URL. */
+/**
+ * Parses `sqlite:PATH`, `sqlite::memory:`, `postgres://...` or `postgresql://...`. The failure never quotes the URL.
+ */
 export const parseStoreUrl = (text: string): Result.Result<StoreLocation, string> => {
   if (text.startsWith("sqlite:")) {
     const path = text.slice("sqlite:".length)

@@ -1,16 +1,16 @@
-// The first thing that is wrong with a body that its schema does not take.
-// It must not know which body it is; a value is never repeated.
+// Turns a schema error of a request body into the error answer for its first fault.
+// It must not know which body it is, and it never quotes a value.
 import type * as Schema from "effect/Schema"
 import { BodyInvalid } from "../GatewayError.ts"
 import { isOutOfRange, outOfRange, pathText } from "./json.ts"
 
 type Issue = Schema.SchemaError["issue"]
 
-/** The innermost fault of a decode of `body` and where it is; the first one is the only one. */
+/** The innermost first fault of decoding `body`, with its path. */
 export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid =>
   faultOf(error.issue, [], { body, said: error.message })
 
-/** What was decoded, and what the schema says of it. */
+/** The decoded value and the schema's error message. */
 interface Decoded {
   readonly body: unknown
   readonly said: string
@@ -50,6 +50,6 @@ const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
     value
   )
 
-/** `expected boolean`: the first line of what the schema says, without our null. */
+/** `expected boolean`: the first line of the schema's message, without the null of optional fields. */
 const expected = (said: string): string =>
   (said.split("\n")[0] ?? "").slice(0, 128).replace(" | null", "").replace(/^E/, "e")

@@ -1,19 +1,19 @@
-// Addresses of Cloud Storage: which object one means, and whether it lies under one of some prefixes.
-// It must not know who asks for the object, or what for.
+// Parses addresses of Cloud Storage objects and checks them against allowed prefixes.
+// It must not know which request names the object, or for what purpose.
 
 const scheme = /^gs:\/\//i
 const bucketGrammar = /^[a-z0-9][a-z0-9._-]{1,220}$/
 
-/** Hosts that serve objects under their bucket and path, and the end of those that are named after a bucket. */
+/** Hosts that serve objects as `/bucket/path`, and the suffix of hosts that are named after a bucket. */
 const hosts = new Set(["storage.googleapis.com", "storage.cloud.google.com"])
 const hostEnd = ".storage.googleapis.com"
-/** Others of Google may serve objects as well, of buckets that their names do not show. */
+/** Other Google hosts that may serve objects; their names do not reveal the bucket. */
 const akin = /(^|\.)(googleapis\.com|cloud\.google\.com)$/
 
-/** Readers differ in what they make of these: `..` and `.` as a segment, in plain or encoded form, and control characters. */
+/** Readers interpret these differently: `..` and `.` segments, plain or encoded, and control characters. */
 const ambiguous = /[\x00-\x1f\x7f\\]|%(2e|2f|5c)|(^|\/)\.{1,2}(\/|$)/i
 
-/** `bucket/path` without the slashes at its end; undefined for what several readers could take for several objects. */
+/** `bucket/path` without trailing slashes; undefined for text that readers may resolve to different objects. */
 const plainPath = (path: string): string | undefined => {
   const bare = path.replace(/\/+$/, "")
   return bucketGrammar.test(bare.split("/", 1)[0] ?? "") && !ambiguous.test(bare) ? bare : undefined
@@ -31,7 +31,10 @@ const decoded = (text: string): string => {
   }
 }
 
-/** The text after `gs://`, also of the https address of an object; empty where the bucket is unknown, undefined for what names no object of Cloud Storage. */
+/**
+ * The `bucket/path` of a `gs://` or https address. Empty when the bucket is unknown, undefined when the address is
+ * outside Cloud Storage.
+ */
 export const storageObject = (address: string): string | undefined => {
   const text = address.trim()
   if (scheme.test(text)) return text.slice(5)
@@ -44,7 +47,7 @@ export const storageObject = (address: string): string | undefined => {
   return akin.test(host) ? "" : undefined
 }
 
-/** Whether an object lies under a prefix: at it, or below its last segment. */
+/** Whether an object is one of the prefixes or below one. Prefixes end at a path segment. */
 export const isWithin = (prefixes: ReadonlyArray<string>, object: string): boolean => {
   const path = plainPath(object)
   return (

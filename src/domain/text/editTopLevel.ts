@@ -1,13 +1,13 @@
-// Changes members at the top of a JSON object in its text, so that every byte of the others stays as it came.
-// It must not know which members those are.
+// Edits top-level members of a JSON object in its bytes; all other bytes stay unchanged.
+// It must not know which members are edited.
 import * as Result from "effect/Result"
 import { closingQuote, decodeUtf8, parseJsonText } from "./json.ts"
 
-/** JSON text to put in the place of a member's value, or at the end of the object; `undefined` takes the member out. */
+/** JSON text that replaces the value of a member or is appended to the object; `undefined` removes the member. */
 export type TopLevelEdits = Readonly<Record<string, string | undefined>>
 
-/** Where a member stands: its key from the opening quote, its value, and the first byte behind that. */
-interface Member {
+/** The byte offsets of a member: its key from the opening quote, its value, and the first byte after the value. */
+export interface Member {
   readonly key: string
   readonly from: number
   readonly value: number
@@ -16,14 +16,14 @@ interface Member {
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-const skipBlank = (bytes: Uint8Array, from: number): number => {
+export const skipBlank = (bytes: Uint8Array, from: number): number => {
   let at = from
   while (isBlank(bytes[at])) at++
   return at
 }
 
-/** The first byte behind the value that begins at `from`. */
-const valueEnd = (bytes: Uint8Array, from: number): number => {
+/** The first byte after the value that begins at `from`. */
+export const valueEnd = (bytes: Uint8Array, from: number): number => {
   if (bytes[from] === 0x22) return closingQuote(bytes, from) + 1
   let depth = 0
   for (let at = from; at < bytes.length; at++) {
@@ -38,13 +38,15 @@ const valueEnd = (bytes: Uint8Array, from: number): number => {
   return bytes.length
 }
 
-/** A key may be written with escapes. */
+/** Decodes a key, which may contain escapes. */
 const keyOf = (bytes: Uint8Array): string => {
   const text = decodeUtf8(bytes) ?? ""
+  if (!text.includes("\\") && text.endsWith('"') && text.length > 1) return text.slice(1, -1)
   return String(Result.getOrElse(parseJsonText(text), () => text))
 }
 
-const membersOf = (bytes: Uint8Array, open: number): ReadonlyArray<Member> => {
+/** The members of the object that opens at `open`, as far as they are well-formed. */
+export const membersOf = (bytes: Uint8Array, open: number): ReadonlyArray<Member> => {
   const members: Array<Member> = []
   let at = skipBlank(bytes, open + 1)
   while (bytes[at] === 0x22) {
@@ -59,7 +61,7 @@ const membersOf = (bytes: Uint8Array, open: number): ReadonlyArray<Member> => {
 
 const encoder = new TextEncoder()
 
-const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   let size = 0
   for (const piece of pieces) size += piece.length
   const whole = new Uint8Array(size)
@@ -71,14 +73,14 @@ const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** `bytes` are JSON text of one object without repeated keys; the answer begins at its brace. */
+/** `bytes` are the JSON text of one object without repeated keys; the result starts at its opening brace. */
 export const editTopLevel = (bytes: Uint8Array, edits: TopLevelEdits): Uint8Array => {
   const open = bytes.indexOf(0x7b)
   const members = membersOf(bytes, open)
   const last = members.at(-1)
   const pieces = [bytes.subarray(open, members[0]?.from ?? open + 1)]
   const present = new Set<string>()
-  // What stands between a member and the next goes with the first of the two, unless nothing is left behind it.
+  // The bytes between two members are removed with the first of them, except when no member follows.
   let between: Uint8Array | undefined
   for (const [index, { key, from, value, to }] of members.entries()) {
     present.add(key)

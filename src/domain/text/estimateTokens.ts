@@ -1,10 +1,10 @@
 // Estimates the tokens of a request from its body, before an upstream has counted them.
-// It must not know models. Of the dialects it knows only which members carry media; every other string is text.
+// It must not know models. It knows which members of a dialect carry media; every other string counts as text.
 import { isJsonObject, type Json, type JsonObject } from "./json.ts"
 
-/** What a picture, or a part of one, costs where pictures are counted by tiles. */
+/** The tokens of a picture, or of one tile of a large one. Source: https://ai.google.dev/gemini-api/docs/tokens */
 const tileTokens = 258
-/** Media of this many bytes are about one tile, a second of video, or eight of sound. */
+/** 128 KiB of media are about one tile, one second of video, or eight seconds of sound. */
 const tileBytes = 128 * 1024
 const charactersPerToken = 4
 
@@ -21,11 +21,11 @@ const isDense = (unit: number): boolean =>
     (unit >= 0xf900 && unit <= 0xfaff) ||
     (unit >= 0xff00 && unit <= 0xffef))
 
-/** Ideographs and emoji beyond the first plane are two units; the first of them counts. */
+/** Ideographs and emoji beyond the first plane are two UTF-16 units; only the first one counts. */
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The length of a text by which it is charged: four a token, so a character of a dense script counts four. */
+/** The weighted length of a text: four units are one token, and a character of a dense script counts four. */
 export const charactersOf = (text: string): number => {
   let dense = 0
   let silent = 0
@@ -37,14 +37,14 @@ export const charactersOf = (text: string): number => {
   return text.length + dense * (charactersPerToken - 1) - silent
 }
 
-/** Tokens of so many characters. */
+/** The tokens of a weighted length. */
 export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / charactersPerToken)
 
 const readText = (text: string, seen: Seen): void => {
   seen.characters += charactersOf(text)
 }
 
-/** JSON that the model reads as text, whatever the names of its members. */
+/** JSON that the model reads as text, such as schemas of tools; member names have no special meaning. */
 const readPlain = (value: Json, seen: Seen): void => {
   if (typeof value === "string") readText(value, seen)
   else if (typeof value === "number") seen.tokens++
@@ -66,11 +66,20 @@ const holders: Readonly<Record<string, ReadonlySet<string>>> = {
   document: new Set(["source"]),
   provider_part: new Set(["part"])
 }
-/** Inputs of embeddings have no `type`. */
-const untyped: ReadonlySet<string> = new Set(["image", "video", "image_url", "data"])
+/** The media members without a `type`: those of embeddings inputs and of parts in Google's contents. */
+const untyped: ReadonlySet<string> = new Set([
+  "image",
+  "video",
+  "image_url",
+  "data",
+  "inlineData",
+  "inline_data",
+  "fileData",
+  "file_data"
+])
 const none: ReadonlySet<string> = new Set()
 
-/** A message is not a content part: its members other than `content` are text. */
+/** Members of a message other than `content` are text, because a message is not a content part. */
 const holdersOf = ({ role, type }: JsonObject): ReadonlySet<string> =>
   typeof type === "string"
     ? ((Object.hasOwn(holders, type) ? holders[type] : undefined) ?? none)
@@ -78,7 +87,7 @@ const holdersOf = ({ role, type }: JsonObject): ReadonlySet<string> =>
       ? untyped
       : none
 
-/** Names under which media stand as base64, and under which they are pointed to. */
+/** Members that contain media as base64, and members that refer to media by address. */
 const carrying: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "base64", "bytesBase64Encoded"])
 const pointing: ReadonlySet<string> = new Set([
   "url",
@@ -90,24 +99,27 @@ const pointing: ReadonlySet<string> = new Set([
   "gcsUri"
 ])
 
-/** Types whose bytes are not text: media types, formats, and extensions of file names. */
+/** Types whose bytes are not text: media types, formats, and file name extensions. */
 const opaque =
   /^(?:image|audio|video)\/|^application\/(?:x-)?pdf|(?:^|\.)(?:pdf|png|jpe?g|jfif|gif|webp|avif|hei[cf]|wav|mp3|aiff?|(?:x-)?aac|og[ga]|opus|flac|pcm(?:16)?|(?:x-)?m4[av]|mp4|mpe?g|mpga|mov|avi|web[ma]|wmv|flv|3gp)$/i
 const saysNothing = "application/octet-stream"
 const typeNames = ["media_type", "mime_type", "mimeType", "format"] as const
 const longestLabel = 256
 
-/** The label of a data URI; `undefined` of anything else. */
+/** The media type of a data URI; `undefined` for other text. */
 const labelOf = (text: string): string | undefined => /^data:([^;,]*)/i.exec(text.slice(0, longestLabel))?.[1]?.trim()
 
-/** A text document costs its text, also as base64. The declared type takes precedence over the data URI's, and that over the file name. */
+/**
+ * A text document counts as text, also in base64. The declared type takes precedence over the data URI's, and that over
+ * the file name.
+ */
 const isText = (text: string, holder: JsonObject): boolean => {
   const signs = [...typeNames.map((name) => holder[name]), labelOf(text), holder["filename"]]
   const sign = signs.find((one) => typeof one === "string" && one !== "" && one !== saysNothing)
   return typeof sign === "string" && !opaque.test(sign.slice(-longestLabel))
 }
 
-/** Base64 has four characters for three bytes. */
+/** Base64 encodes three bytes in four characters. */
 const readData = (base64: string, holder: JsonObject, seen: Seen): void => {
   const bytes = (base64.length * 3) / 4
   if (isText(base64, holder)) seen.characters += bytes
@@ -122,7 +134,7 @@ const readAddress = (text: string, holder: JsonObject, seen: Seen): void => {
   else readData(text, holder, seen)
 }
 
-/** The value of a media member: an address, or an object with an address, with base64, or with a document as plain text. */
+/** Counts a media member: an address, or an object with an address, base64, or a plain text document. */
 const readMedia = (value: Json, seen: Seen): void => {
   if (typeof value === "string") return readAddress(value, {}, seen)
   if (!isJsonObject(value)) return readPlain(value, seen)
@@ -138,7 +150,7 @@ const readMedia = (value: Json, seen: Seen): void => {
   }
 }
 
-/** Messages, content parts, or text; the content of a part may be parts again. */
+/** Counts messages, content parts, or text; the content of a part may be parts again. */
 const readContent = (value: Json, seen: Seen): void => {
   if (Array.isArray(value)) for (const item of value) readContent(item, seen)
   else if (!isJsonObject(value)) readPlain(value, seen)
@@ -148,7 +160,7 @@ const readContent = (value: Json, seen: Seen): void => {
       seen.characters += name.length
       if (member === undefined) continue
       if (media.has(name)) readMedia(member, seen)
-      else if (name === "content") readContent(member, seen)
+      else if (name === "content" || name === "parts") readContent(member, seen)
       else readPlain(member, seen)
     }
   }
@@ -161,10 +173,11 @@ const tokensOf = (input: Json, read: (input: Json, seen: Seen) => void): number 
 }
 
 /**
- * Tokens of messages or of the parts of one: a quarter of its characters, every character of a dense script, one a number
- * (which may be a token itself), 258 for 128 KiB of media or a pointer to some. Names count as text.
+ * The tokens of messages or of parts: a quarter of the characters, and one for each character of a dense script. A
+ * number counts one, because it may be a token itself. Media count 258 for each 128 KiB or address. Names count as
+ * text.
  */
 export const estimateTokens = (input: Json): number => tokensOf(input, readContent)
 
-/** Tokens of JSON without media, such as schemas of tools, whose members may have any name. */
+/** The tokens of JSON without media, such as schemas of tools. */
 export const estimateTextTokens = (input: Json): number => tokensOf(input, readPlain)

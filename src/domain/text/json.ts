@@ -1,43 +1,43 @@
-// Text and bytes to JSON, within bounds.
-// It must not know HTTP or any dialect.
+// Parses JSON text and bytes within limits of depth, values and keys; integers beyond 2^53 keep their digits.
+// It must not know HTTP or any dialect. No other file calls JSON.parse.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../GatewayError.ts"
 import type { LimitValues } from "../Limits.ts"
 import { printable } from "./printable.ts"
 
-/** Any value that JSON text can hold. */
+/** Any value that JSON text can contain. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
 
-/** A JSON object; a missing key and `undefined` are the same thing. */
+/** A JSON object; a missing key and `undefined` mean the same. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** True for an object that is neither null nor an array, nor a number kept by its digits. */
+/** True for an object that is not null, not an array, and not a number kept as its digits. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 
-/** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
+/** True for an integer beyond 2^53, which is kept as its digits and is not a `number`. */
 export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
-/** True for a number that no field of numbers takes: an integer kept by its digits, or infinity, which is what `1e400` is. */
+/** True for a number that no numeric field accepts: an integer kept as its digits, or the infinity of `1e400`. */
 export const isOutOfRange = (value: unknown): boolean =>
   isLongInteger(value) || (typeof value === "number" && !Number.isFinite(value))
 
-/** What is wrong with such a number. */
+/** The end of the error sentence for such a number. */
 export const outOfRange = "is out of range: integers are below 2^53, other numbers finite"
 
 const isLong = (value: unknown): value is Json => JSON.isRawJSON(value)
 
-/** The JSON of a value of which a schema knows that it is JSON; fields without a value are left out. */
-export const jsonOf = (value: unknown): Json => {
+/** Converts a value that a schema has checked to be JSON; fields without a value are left out. */
+const jsonOf = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map(jsonOf)
   if (isJsonObject(value)) return jsonObjectOf(value)
   if (isLong(value)) return value
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null
 }
 
-/** The same of an object. */
+/** The same for an object. */
 export const jsonObjectOf = (value: object): JsonObject =>
   Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) => (inner === undefined ? [] : [[name, jsonOf(inner)]]))
@@ -54,26 +54,26 @@ const parse = (text: string, reviver?: Reviver): Result.Result<Json, string> => 
   }
 }
 
-/** True for an object with any field. */
+/** True for an object with at least one field. */
 export const hasKeys = (value: object): boolean => {
   for (const _key in value) return true
   return false
 }
 
-/** Parses JSON text of a size somebody else has bounded; the failure is one sentence. */
+/** Parses JSON text whose size is already bounded; the failure is one sentence. */
 export const parseJsonText = (text: string): Result.Result<Json, string> => parse(text)
 
-/** Why a body is not a JSON object we take: codes `empty_body`, `invalid_utf8`, `invalid_json`, `json_too_deep`, ... */
+/** Why a body is rejected: codes `empty_body`, `invalid_utf8`, `invalid_json`, `json_too_deep`, ... */
 export type BodyFault = BodyInvalid
 export type JsonLimits = Pick<LimitValues, "jsonDepth" | "jsonValues" | "jsonKeys">
 
 const fault = (code: string, message: string, param: string | null = null) =>
   Result.fail(new BodyInvalid({ code, param, message }))
 
-/** Fatal: a byte that is no UTF-8 throws instead of becoming U+FFFD. A byte order mark is dropped. */
+/** `fatal`: an invalid byte throws instead of becoming U+FFFD. The decoder drops a byte order mark. */
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** The text of bytes; undefined when they are no UTF-8. */
+/** The text of bytes; undefined when they are not valid UTF-8. */
 export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return utf8.decode(bytes)
@@ -83,9 +83,8 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 }
 
 /**
- * A request body as a JSON object: bounds are checked by one pass over the bytes before anything is built,
- * because deep or wide text blocks JSON.parse for seconds. Own `__proto__` keys stay plain data, integers beyond 2^53
- * keep their digits.
+ * Parses a request body as a JSON object. One pass over the bytes checks the limits first, because deep or wide text
+ * blocks JSON.parse for seconds. `__proto__` keys stay plain data, and integers beyond 2^53 keep their digits.
  */
 export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<JsonObject, BodyFault> => {
   if (bytes.length === 0) return fault("empty_body", "The request body is empty; send a JSON object.")
@@ -111,17 +110,17 @@ export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<
     : fault("invalid_unicode", "A string holds half of a surrogate pair; send whole characters.", pathText(broken))
 }
 
-/** Where V8 stopped, without the excerpt of the content it quotes. */
+/** The position of V8's message, without the excerpt of the content that V8 quotes. */
 const whereOf = (message: string): string => {
   const position = /at position (\d+)/.exec(message)?.[1]
   return position === undefined ? "" : `: it breaks at character ${position}`
 }
 
-type Scan =
+export type Scan =
   | { readonly _tag: "Scanned"; readonly topKeys: number; readonly longNumbers: boolean }
   | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
 
-/** 2^53 has as many digits. */
+/** The number of digits of 2^53. */
 const longDigits = 16
 const quote = 0x22
 const backslash = 0x5c
@@ -131,7 +130,7 @@ export const closingQuote = (bytes: Uint8Array, start: number): number => {
   const first = bytes.indexOf(quote, start + 1)
   if (first < 0) return bytes.length
   if (bytes[first - 1] !== backslash) return first
-  // One more search for each escaped quote takes ten times as long as a look at each byte.
+  // Searching again for each escaped quote takes ten times as long as a look at each byte.
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === quote) return at
@@ -140,8 +139,8 @@ export const closingQuote = (bytes: Uint8Array, start: number): number => {
   return bytes.length
 }
 
-/** Counts depth, values and keys in one pass without looking at grammar; JSON.parse judges that. */
-const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
+/** Counts depth, values and keys in one pass. It does not check the grammar; JSON.parse does. */
+export const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
   const keys: Array<number> = [0]
   let depth = 0
   let values = 1
@@ -207,7 +206,7 @@ const tooLarge = (limits: JsonLimits): Scan => ({
   message: `The request body holds more than ${limits.jsonValues} values, or an object of more than ${limits.jsonKeys} keys.`
 })
 
-/** The first top-level key that comes twice, of bytes known to be a JSON object. */
+/** The first repeated top-level key; `bytes` must be a JSON object. */
 const duplicateKey = (bytes: Uint8Array): string | undefined => {
   const seen = new Set<string>()
   let depth = 0
@@ -231,7 +230,7 @@ const duplicateKey = (bytes: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** The path of the first string, or key, that is no well-formed UTF-16. */
+/** The path of the first string or key that is not well-formed UTF-16. */
 const illFormed = (
   value: Json | undefined,
   path: ReadonlyArray<string | number>
@@ -265,7 +264,10 @@ declare global {
   }
 }
 
-/** Sixteen digits of an integer: behind a point they are no reason for the slow way, and vectors are full of those. */
+/**
+ * Sixteen digits of an integer. Digits after a decimal point are excluded, because vectors of floats would always take
+ * the slow path.
+ */
 const longRun = /(?:^|[^\d.])\d{16}/
 const integer = /^-?\d+$/
 
@@ -282,7 +284,7 @@ const exactly: Reviver = (_key, value, context) => {
 
 const utf8Bytes = new TextEncoder()
 
-/** Parses JSON text that came inside a string of a body, where nobody has checked its depth and width yet. */
+/** Parses JSON text inside a string of a body; its depth and width are not yet checked. */
 export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> => {
   if (text.length > limits.jsonDepth) {
     const scanned = scan(utf8Bytes.encode(text), limits)

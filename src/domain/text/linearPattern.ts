@@ -1,13 +1,16 @@
-// Regular expressions whose steps are counted: no backtracking, one pass over the text, and an end when the budget is spent.
-// It must not know what is matched. The grammar is that of JavaScript without flags, less lookaround and backreferences.
+// Regular expressions without backtracking: linear time, counted steps, and a stop when the step budget is spent.
+// It must not know what is matched. Grammar: JavaScript without flags, lookaround and backreferences.
 import * as Result from "effect/Result"
 
-/** Steps that are left of a request's budget. Below 0 it is spent: every answer given since is void. */
+/** The remaining steps of a request. Below 0 the budget is spent, and every earlier result of the request is void. */
 export interface StepBudget {
   left: number
 }
 
-/** A pattern ready to run; longer text than `mostText` matches nothing. A step follows one place of the pattern at one place of the text. */
+/**
+ * A compiled pattern. Text longer than `mostText` never matches. One step checks one place of the pattern at one place
+ * of the text.
+ */
 export type Pattern = (text: string, budget: StepBudget) => boolean
 
 const mostSource = 256
@@ -15,7 +18,7 @@ const mostSteps = 512
 const mostText = 4_096
 const mostRepeats = 200
 
-/** UTF-16 units by the bounds where membership changes, ascending: the first unit of a run, the first one after it, and so on. */
+/** A set of UTF-16 units as ascending bounds: the first unit of a run, the first unit after it, and so on. */
 type Units = ReadonlyArray<number>
 
 type Node =
@@ -25,7 +28,10 @@ type Node =
   | { readonly kind: "any"; readonly nodes: ReadonlyArray<Node> }
   | { readonly kind: "repeat"; readonly node: Node; readonly least: number; readonly most: number | undefined }
 
-/** By halves, so that a step costs the same whatever a set lists. A unit beyond the ends of the text is NaN and in no set. */
+/**
+ * Binary search, so a step costs the same for large sets. Beyond the ends of the text the unit is NaN, which is in no
+ * set.
+ */
 const has = (units: Units, unit: number): boolean => {
   let low = 0
   let high = units.length
@@ -48,7 +54,7 @@ const either = (sets: ReadonlyArray<Units>): Units => {
   let depth = 0
   for (const [index, [bound, change]] of changes.entries()) {
     depth += change
-    // Where several bounds are equal, the last one decides.
+    // Of several equal bounds the last one decides.
     if (changes[index + 1]?.[0] !== bound && depth > 0 === (bounds.length % 2 === 0)) bounds.push(bound)
   }
   return bounds
@@ -65,7 +71,7 @@ const space = either([
 ])
 const lineEnd = either([just(0x0a), just(0x0d), within(0x2028, 0x2029)])
 
-/** Whether a match may stand at a place of the text. */
+/** Whether a place of the text is a word boundary. */
 const isAtBound = (text: string, at: number): boolean =>
   has(word, text.charCodeAt(at - 1)) !== has(word, text.charCodeAt(at))
 const places: ReadonlyArray<(text: string, at: number) => boolean> = [
@@ -86,7 +92,7 @@ const classes: Readonly<Record<string, Units>> = {
 }
 const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d }
 
-/** Reads a source from left to right; the first fault ends it. */
+/** Parses a pattern from left to right; the first fault ends it. */
 class Reader {
   private readonly source: string
   private at = 0
@@ -178,7 +184,7 @@ class Reader {
     return { kind: "unit", units: typeof units === "number" ? just(units) : units }
   }
 
-  /** What stands behind a backslash: one unit, or a class of them. */
+  /** Parses what follows a backslash: one unit, or a class of units. */
   private escaped(): number | Units {
     const letter = this.source.charAt(this.at++)
     const units = classes[letter]
@@ -228,7 +234,7 @@ class Reader {
   }
 }
 
-/** How many steps a node becomes. */
+/** How many steps a node compiles to. */
 const sizeOf = (node: Node): number => {
   switch (node.kind) {
     case "unit":
@@ -242,12 +248,18 @@ const sizeOf = (node: Node): number => {
   }
 }
 
-/** Kinds of steps: take a unit of a set, check a place, go on at two steps. The step after the last is the match. */
+/**
+ * The kinds of steps: consume a unit of a set, check a place, continue at two steps. The step after the last one is the
+ * match.
+ */
 const take = 0
 const check = 1
 const fork = 2
 
-/** Three numbers a step: its kind; then its set, its place, or its two followers. Numbers alone, because configs are kept. */
+/**
+ * Three numbers a step: its kind, then its set, its place, or its two successors. Plain numbers keep cached configs
+ * small.
+ */
 interface Program {
   readonly code: Uint16Array
   readonly sets: ReadonlyArray<Units>
@@ -271,7 +283,7 @@ class Emitter {
     return known < 0 ? this.sets.push(units) - 1 : known
   }
 
-  /** The followers of a fork are known when what stands between them is written. */
+  /** Sets the successors of a fork once the steps between them are written. */
   private leads(step: number, first: number, second = first): void {
     this.code[step * 3 + 1] = first
     this.code[step * 3 + 2] = second
@@ -320,7 +332,7 @@ class Emitter {
   }
 }
 
-/** All places of the pattern that a text can be at are followed together, so each unit of it costs the same at most. */
+/** Follows all places of the pattern together, so each unit of the text has a bounded cost. */
 const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean => {
   const match = code.length / 3
   const seenAt = new Int32Array(match + 1).fill(-1)
@@ -334,7 +346,7 @@ const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean
     seenAt[step] = at
     open[opened++] = step
   }
-  /** Follows what takes no unit; true at the match. */
+  /** Follows the steps that consume no unit; returns true at the match. */
   const enter = (at: number): boolean => {
     while (opened > 0) {
       const step = open[--opened] ?? match
@@ -344,7 +356,7 @@ const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean
       const first = code[step * 3 + 1] ?? match
       if (kind === take) waiting[count++] = step
       else if (kind === check) {
-        // It looks at two characters.
+        // A boundary check looks at two characters.
         budget.left--
         if (places[first]?.(text, at) === true) see(step + 1, at)
       } else {
@@ -374,7 +386,7 @@ const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean
   return false
 }
 
-/** Reads a pattern, or reports in words what it may not be. */
+/** Compiles a pattern, or returns the reason why it is not supported. */
 export const parsePattern = (source: string): Result.Result<Pattern, string> => {
   if (source.length > mostSource) return Result.fail(`is longer than ${mostSource} characters`)
   const reader = new Reader(source)

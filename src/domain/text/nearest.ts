@@ -1,5 +1,5 @@
-// The known name a mistyped one was meant to be.
-// It must not know what the names stand for.
+// Suggests the nearest known name for a misspelled one ("did you mean").
+// It must not know what the names refer to.
 
 /** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
 export const editDistance = (from: string, to: string): number => {
@@ -18,17 +18,17 @@ export const editDistance = (from: string, to: string): number => {
   return cost(from.length, to.length)
 }
 
-/** Letters only, so that `apiKey` and `api-key` are as near to `api_key` as they look. */
+/** Letters and digits only, so that `apiKey` and `api-key` are near `api_key`. */
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "")
 
-/** The nearest known name, when one is within a third of the word's length. */
+/** The nearest known name, when its distance is at most a third of the word's length. */
 export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
   const asked = plain(word.slice(0, 64))
   let best: { name: string; distance: number } | undefined
   const most = Math.max(1, Math.floor(asked.length / 3))
   for (const name of known) {
     const letters = plain(name)
-    // Words of such lengths are further apart than that, and the comparison is the product of both.
+    // The distance is at least the difference in length, and computing it costs the product of both lengths.
     if (Math.abs(letters.length - asked.length) > most) continue
     const distance = editDistance(asked, letters)
     if (distance <= most && (best === undefined || distance < best.distance)) best = { name, distance }
@@ -36,14 +36,14 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
   return best?.name
 }
 
-/** In the place of a name that could not be read; any other may have been meant by it. */
+/** A placeholder for a known name that could not be read; any unknown name may mean it. */
 export const unreadName = "\u0000"
 
-/** True for a known name, and for any where one of them could not be read. */
+/** True for a known name, and for every name when one of the known names could not be read. */
 export const isNamed = (word: string, known: ReadonlyArray<string>): boolean =>
   known.includes(word) || known.includes(unreadName)
 
-/** `; did you mean X?`, or what is known when nothing is near, or nothing when nothing is known. */
+/** `; did you mean X?`, else `; known: ...`, else empty text when nothing is known. */
 export const hint = (word: string, known: ReadonlyArray<string>): string => {
   const near = nearest(word, known)
   if (near !== undefined) return `; did you mean ${near}?`

@@ -1,18 +1,18 @@
-// Text of others made fit to be quoted: within one line of an answer, or on a terminal.
-// It must not know which answer.
+// Escapes foreign text for quoting in a one-line message or for printing on a terminal.
+// It must not know which message or terminal.
 
-/** Cut to 64 characters; what is not printable ASCII, and the quote that would end the quotation, become "?". */
+/** At most 64 characters; non-ASCII characters, control characters and double quotes become "?". */
 export const printable = (text: string): string => text.slice(0, 64).replace(/[^\x20-\x7e]|"/g, "?")
 
-/** What a terminal obeys instead of showing: control characters, line ends of Unicode, and marks that turn, join or hide letters. */
+/** Characters that a terminal interprets or hides: control characters, Unicode line ends, and format marks. */
 const unseen = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 const escaped = (letter: string): string =>
   Array.from({ length: letter.length }, (_, at) => `\\u${letter.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
 
-/** One line for a terminal: what would not be seen is written as JSON escapes it. */
+/** One line for a terminal: hidden characters become JSON escapes. */
 export const visible = (text: string): string => text.replace(unseen, escaped)
 
-/** The same of several lines; JSON stays the same JSON. */
+/** The same for several lines. JSON text keeps its meaning. */
 export const visibleLines = (text: string): string =>
   text.replace(unseen, (letter) => (letter === "\n" ? letter : escaped(letter)))

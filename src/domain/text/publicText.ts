@@ -1,19 +1,20 @@
-// Makes foreign text fit to be shown: no credential, no place inside the provider, no control character, a bounded size.
-// It must not know which message it ends up in.
+// Redacts foreign text for display: removes credentials, internal addresses and control characters, and cuts it.
+// It must not know which message contains the text.
 
-/** What is searched beyond the size asked for, because what is hidden makes room for more of the text. */
+/** Bytes searched beyond the requested size, because a redaction shortens the text. */
 const margin = 2_048
-/** Where the text was cut, an end of fewer such characters may be the beginning of a secret. */
+/** A run of fewer than 512 such characters before the cut may be the beginning of a secret. */
 const broken = /(?<![\w.+@:/~=-])[\w.+@:/~=-]{1,511}$/
 const hidden = "[redacted]"
 
-/** Documentation may be named; any other address could be the upstream's own. */
+/** Documentation links stay; any other address may be the upstream's own. */
 const manuals =
   /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
 
 /**
- * Each reads a run of characters once: what begins with any number of them may begin at the start of a run only.
- * Private keys, keys of Google, of this gateway and of others, access tokens; then addresses, projects and people.
+ * Patterns read each run of characters once: a pattern with an unbounded prefix matches at the start of a run only.
+ * Order: private keys, keys of Google, of this gateway and of others, access tokens; then addresses, projects and email
+ * addresses.
  */
 const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/-----BEGIN[\s\S]*?(-----END[A-Z ]*-----|$)/g, hidden],
@@ -32,7 +33,9 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
 ]
 
-/** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched, and a word that the cut broke is left out. */
+/**
+ * Redacted text of at most `mostBytes` bytes. Longer text is cut before the search, and the word at the cut is dropped.
+ */
 export const publicText = (text: string, mostBytes = 2_048): string => {
   // oxlint-disable-next-line no-control-regex
   const printable = cutText(text, mostBytes + margin)

@@ -1,8 +1,8 @@
-// Takes known values, such as the credential of a call, out of foreign text, in each spelling an error may repeat them in.
+// Redacts known secret values, such as the credential of a call, from foreign text in every spelling and encoding.
 // It must not know where the values come from, or where the text goes.
 import { isJsonObject, type Json } from "./json.ts"
 
-/** A value that must not be shown, and what is shown in its place. */
+/** A secret value, and the text that replaces it. */
 export interface HiddenValue {
   readonly value: string
   readonly put: string
@@ -10,20 +10,20 @@ export interface HiddenValue {
 
 export const redacted = "[redacted]"
 
-/** Shorter values are ordinary words and numbers: texts would lose them everywhere. */
+/** Shorter values are ordinary words and numbers, which would disappear from every text. */
 const leastLetters = 6
 
 /**
- * A text read through encodings: its bytes as one character each, and where each of them begins in the text itself.
- * Patterns made of a value would be shorter, but a value of backslashes makes them take exponential time.
+ * A text with encodings removed: its bytes as one character each, and the offset of each byte in the original text. A
+ * pattern built from the value would be shorter, but a value of backslashes makes it exponential.
  */
 interface Reading {
   readonly bytes: string
-  /** One more than there are bytes: the last is the end. */
+  /** One more entry than bytes: the last one is the end. */
   readonly starts: ReadonlyArray<number>
 }
 
-/** The byte that an escape at this place means, and how long the escape is; undefined for a byte that stands for itself. */
+/** The byte that an escape at this place encodes, and the length of the escape; undefined for a plain byte. */
 type Decoder = (bytes: string, at: number) => { readonly byte: string; readonly length: number } | undefined
 
 const hexOf = (digits: string): number | undefined =>
@@ -47,7 +47,7 @@ const fromPercent: Decoder = (bytes, at) => {
   return code === undefined ? undefined : { byte: String.fromCharCode(code), length: 3 }
 }
 
-/** A form writes a space as a plus sign. */
+/** Form encoding writes a space as a plus sign. */
 const fromForm: Decoder = (bytes, at) => (bytes[at] === "+" ? { byte: " ", length: 1 } : fromPercent(bytes, at))
 
 const bytesOf = (text: string): string => Buffer.from(text).toString("latin1")
@@ -58,7 +58,7 @@ const plainReading = (text: string): Reading => {
   return { bytes, starts: Array.from({ length: bytes.length + 1 }, (_, at) => at) }
 }
 
-/** The text with one encoding taken off; undefined where nothing of it is in that encoding. */
+/** The text with one encoding removed; undefined when it contains no such escape. */
 const decoded = ({ bytes, starts }: Reading, decode: Decoder): Reading | undefined => {
   const out: Array<string> = []
   const outStarts: Array<number> = []
@@ -74,10 +74,10 @@ const decoded = ({ bytes, starts }: Reading, decode: Decoder): Reading | undefin
   return isChanged ? { bytes: out.join(""), starts: [...outStarts, starts.at(-1) ?? 0] } : undefined
 }
 
-/** JSON within JSON and URLs within URLs are encoded again. */
+/** JSON within JSON and URLs within URLs are encoded repeatedly. */
 const mostEncodings = 3
 
-/** Every way to read a text by taking off up to `mostEncodings` encodings. */
+/** The text with every combination of up to `mostEncodings` encodings removed. */
 const readings = (reading: Reading, left = mostEncodings): ReadonlyArray<Reading> =>
   left === 0
     ? [reading]
@@ -89,10 +89,12 @@ const readings = (reading: Reading, left = mostEncodings): ReadonlyArray<Reading
         })
       ]
 
-/** As many letters as `\\u002f`. */
+/** The length of `\\u002f`, the widest escape of one letter. */
 const widestLetter = 7
 
-/** A value as errors repeat it: line ends kept, as spaces, or left out; and in both alphabets of base64. */
+/**
+ * The spellings in which errors repeat a value: line ends kept, as spaces, or removed; and both alphabets of base64.
+ */
 const spellingsOf = (given: string): ReadonlyArray<string> => {
   const value = given.toWellFormed()
   const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "")
@@ -111,7 +113,7 @@ interface Hidden {
   readonly put: string
 }
 
-/** A part of a text, in bytes, and what is shown in its place. */
+/** A range of a text in bytes, and the text that replaces it. */
 interface Found {
   readonly from: number
   readonly to: number
@@ -130,7 +132,7 @@ const findIn = ({ bytes, starts }: Reading, hidden: ReadonlyArray<Hidden>): Read
   return found
 }
 
-/** The text without these parts; parts that overlap are one. */
+/** The text with the ranges replaced; overlapping ranges are merged. */
 const without = (bytes: string, found: ReadonlyArray<Found>): string => {
   let shown = ""
   let end = 0
@@ -141,22 +143,22 @@ const without = (bytes: string, found: ReadonlyArray<Found>): string => {
   return shown + bytes.slice(end)
 }
 
-/** No error shows more of one text, nor what lies deeper. */
+/** No error answer shows a longer text or a deeper value. */
 const longest = 20_480
 const deepest = 32
 
-/** Made for every call and used by few: the values are asked for with the first text. */
+/** Created for every call, used by few. The secret values are therefore computed with the first text. */
 export class Redaction {
   private readonly values: () => ReadonlyArray<HiddenValue>
   private hidden: ReadonlyArray<Hidden> | undefined
-  /** Letters that the longest spelling of a value has. */
+  /** The length of the longest possible spelling of a value. */
   private widest = 0
 
   constructor(values: () => ReadonlyArray<HiddenValue>) {
     this.values = values
   }
 
-  /** A text that is cut loses its end as well, where the cut could have left a part of a value. */
+  /** A text that is cut also loses the last characters, which may be part of a value. */
   text(text: string): string {
     const hidden = (this.hidden ??= this.made())
     const cut = text.slice(0, longest)
@@ -166,7 +168,7 @@ export class Redaction {
     return text.length <= longest ? shown : shown.slice(0, Math.max(0, shown.length - this.widest))
   }
 
-  /** The same JSON with its texts redacted; names of fields stay. */
+  /** The same JSON with its texts redacted; field names stay. */
   json(json: Json, depth = 0): Json {
     if (typeof json === "string") return this.text(json)
     if (depth > deepest) return null
@@ -188,5 +190,5 @@ export class Redaction {
   }
 }
 
-/** Hides nothing. */
+/** A redaction without secrets. */
 export const noRedaction = new Redaction(() => [])

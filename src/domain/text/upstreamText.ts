@@ -1,8 +1,8 @@
-// Text of an upstream fit for a caller: public text, and without the places inside a provider's or an operator's network.
-// It must not know which message it ends up in.
+// Redacts upstream error text for callers: public text without internal host names and file paths.
+// It must not know which message contains the text.
 import { publicText } from "./publicText.ts"
 
-/** Names of internal networks, any host with a port, files of a machine; each pattern has bounds. */
+/** Names of internal networks, any host with a port, file paths; each pattern is bounded. */
 const places: ReadonlyArray<readonly [RegExp, string]> = [
   [
     /\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.(cluster|corp|home\.arpa|internal|intranet|lan|local|localdomain|svc)\b(:\d+)?/gi,
@@ -12,7 +12,7 @@ const places: ReadonlyArray<readonly [RegExp, string]> = [
   [/(?<![\w.:/-])\/(app|etc|home|mnt|opt|proc|root|run|srv|tmp|usr|var)\/[^\s"'<>:]{1,1024}/g, "[path]"]
 ]
 
-/** At most so many bytes of it; four times as many letters are searched. */
+/** At most `mostBytes` bytes; four times as many characters are searched. */
 export const upstreamText = (text: string, mostBytes = 2_048): string =>
   publicText(
     places.reduce((left, [pattern, put]) => left.replace(pattern, put), text.slice(0, 4 * mostBytes)),

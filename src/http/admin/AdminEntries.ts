@@ -1,5 +1,5 @@
-// /admin/v1/{providers,keys,configs,prompts}: what operators keep, listed, read, made, changed and removed; and the log of all changes.
-// It must not know what an entry means or where it is kept.
+// /admin/v1/{providers,keys,configs,prompts}: lists, reads, creates, updates and removes entries; and the log of all changes.
+// It must not depend on the meaning of an entry, or on where entries are kept.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -8,112 +8,129 @@ import type { Managed } from "../../admin/Managed.ts"
 import { ProviderTest } from "../../admin/ProviderTest.ts"
 import { RouteUnknown, type StoreUnavailable } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
-import type { Actor } from "../../store/Records.ts"
-import { created, gone, listed, shown, told } from "./AdminAnswer.ts"
+import type { Actor } from "../../store/StoredRecord.ts"
+import { created, gone, listed, shown, answered } from "./AdminAnswer.ts"
 import { pageQuery } from "./adminQuery.ts"
 import { matching } from "./entityTag.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { withSpending } from "./KeySpending.ts"
 import { textReader } from "../request/ReadBody.ts"
-import { shownTest } from "./shownTest.ts"
+import { providerTestResult } from "./providerTestResult.ts"
 
 interface Entry {
   readonly version?: number
   readonly created_at?: string
 }
 
-const actorOf = ({ arrival, key }: Call): Actor => ({ id: key.id, requestId: arrival.requestId })
+const actorOf = ({ incoming, key }: Call): Actor => ({ id: key.id, requestId: incoming.requestId })
 
 /** The id of a path, percent-decoded; Effect's parameter takes an empty segment as well. */
-const idOf = ({ arrival, request }: Call): Result.Result<string, RouteUnknown> => {
-  const id = decodeURIComponent(arrival.path.split("/")[4] ?? "")
+const idOf = ({ incoming }: Call): Result.Result<string, RouteUnknown> => {
+  const id = decodeURIComponent(incoming.path.split("/")[4] ?? "")
   return id === ""
-    ? Result.fail(new RouteUnknown({ method: request.method, path: arrival.path.slice(0, 256) }))
+    ? Result.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
     : Result.succeed(id)
 }
 
-const expected = ({ arrival }: Call) => matching(arrival.headers["if-match"])
+const expected = ({ incoming }: Call) => matching(incoming.headers["if-match"])
 
 const reader = textReader<JsonObject>((body) => Result.succeed(body), "adminBodyBytes")
 
-/** The five routes of one kind. */
-const entries = <A extends Entry, R = never>(
-  path: `/admin/v1/${string}`,
-  of: (administration: Administration["Service"]) => Managed<A>,
-  idIn: (entry: A) => string,
-  /** What is read of an entry beyond what is kept of it. */
-  joining: Effect.Effect<(entry: A) => Effect.Effect<A, StoreUnavailable>, never, R> = Effect.succeed(Effect.succeed)
-) => {
-  const managed = Effect.map(Administration, of)
-  const list = keyedRoute(
+/** One kind of entries: its path, its service, the id of an entry, and what a read adds to an entry. */
+interface Kind<A extends Entry, R> {
+  readonly path: `/admin/v1/${string}`
+  readonly of: (administration: Administration["Service"]) => Managed<A>
+  readonly idIn: (entry: A) => string
+  readonly joining: Effect.Effect<(entry: A) => Effect.Effect<A, StoreUnavailable>, never, R>
+}
+
+const listRoute = <A extends Entry, R>({ joining, of, path }: Kind<A, R>) =>
+  keyedRoute(
     "GET",
     path,
     Effect.gen(function* () {
-      const kind = yield* managed
+      const kind = of(yield* Administration)
       const joined = yield* joining
-      return Effect.fnUntraced(function* ({ arrival, request }) {
-        const { cursor, limit } = yield* Effect.fromResult(pageQuery(request.url))
+      return Effect.fnUntraced(function* ({ incoming }) {
+        const { cursor, limit } = yield* Effect.fromResult(pageQuery(incoming.url))
         const { next, rows } = yield* kind.list(limit, cursor)
-        return listed({ next, rows: yield* Effect.forEach(rows, joined) }, arrival)
+        return listed({ next, rows: yield* Effect.forEach(rows, joined) }, incoming)
       })
     }),
     "admin"
   )
-  const create = keyedRoute(
+
+const createRoute = <A extends Entry, R>({ idIn, of, path }: Kind<A, R>) =>
+  keyedRoute(
     "POST",
     path,
     Effect.gen(function* () {
-      const kind = yield* managed
+      const kind = of(yield* Administration)
       const read = yield* reader
       return (call) =>
-        Effect.flatMap(read(call.request, call.arrival), (written) =>
+        Effect.flatMap(read(call.incoming), (written) =>
           Effect.map(kind.create(written, actorOf(call)), (entry) =>
-            created(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.arrival)
+            created(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.incoming)
           )
         )
     }),
     "admin"
   )
-  const get = keyedRoute(
+
+const getRoute = <A extends Entry, R>({ joining, of, path }: Kind<A, R>) =>
+  keyedRoute(
     "GET",
     `${path}/:id`,
     Effect.gen(function* () {
-      const kind = yield* managed
+      const kind = of(yield* Administration)
       const joined = yield* joining
       return Effect.fnUntraced(function* (call) {
         const id = yield* Effect.fromResult(idOf(call))
-        return shown(yield* joined(yield* kind.get(id)), call.arrival)
+        return shown(yield* joined(yield* kind.get(id)), call.incoming)
       })
     }),
     "admin"
   )
-  const update = keyedRoute(
+
+const updateRoute = <A extends Entry, R>({ of, path }: Kind<A, R>) =>
+  keyedRoute(
     "PUT",
     `${path}/:id`,
     Effect.gen(function* () {
-      const kind = yield* managed
+      const kind = of(yield* Administration)
       const read = yield* reader
       return Effect.fnUntraced(function* (call) {
         const id = yield* Effect.fromResult(idOf(call))
-        const written = yield* read(call.request, call.arrival)
-        return shown(yield* kind.update(id, written, actorOf(call), expected(call)), call.arrival)
+        const written = yield* read(call.incoming)
+        return shown(yield* kind.update(id, written, actorOf(call), expected(call)), call.incoming)
       })
     }),
     "admin"
   )
-  const remove = keyedRoute(
+
+const removeRoute = <A extends Entry, R>({ of, path }: Kind<A, R>) =>
+  keyedRoute(
     "DELETE",
     `${path}/:id`,
-    Effect.map(
-      managed,
-      (kind) => (call) =>
+    Effect.map(Administration, (administration) => {
+      const kind = of(administration)
+      return (call) =>
         Effect.flatMap(Effect.fromResult(idOf(call)), (id) =>
-          Effect.as(kind.remove(id, actorOf(call), expected(call)), gone(call.arrival))
+          Effect.as(kind.remove(id, actorOf(call), expected(call)), gone(call.incoming))
         )
-    ),
+    }),
     "admin"
   )
-  return Layer.mergeAll(list, create, get, update, remove)
+
+/** The five routes of one kind. */
+const entries = <A extends Entry, R = never>(
+  path: Kind<A, R>["path"],
+  of: Kind<A, R>["of"],
+  idIn: Kind<A, R>["idIn"],
+  joining: Kind<A, R>["joining"] = Effect.succeed(Effect.succeed)
+) => {
+  const kind = { path, of, idIn, joining }
+  return Layer.mergeAll(listRoute(kind), createRoute(kind), getRoute(kind), updateRoute(kind), removeRoute(kind))
 }
 
 const rotate = keyedRoute(
@@ -124,7 +141,7 @@ const rotate = keyedRoute(
     ({ keys }) =>
       (call) =>
         Effect.flatMap(Effect.fromResult(idOf(call)), (id) =>
-          Effect.map(keys.rotate(id, actorOf(call), expected(call)), (key) => shown(key, call.arrival))
+          Effect.map(keys.rotate(id, actorOf(call), expected(call)), (key) => shown(key, call.incoming))
         )
   ),
   "admin"
@@ -138,7 +155,9 @@ const test = keyedRoute(
     ({ run }) =>
       (call) =>
         Effect.flatMap(Effect.fromResult(idOf(call)), (slug) =>
-          Effect.map(run(slug, call.arrival.requestId), (tested) => told(shownTest(tested), call.arrival))
+          Effect.map(run(slug, call.incoming.requestId), (tested) =>
+            answered(providerTestResult(tested), call.incoming)
+          )
         )
   ),
   "admin"
@@ -150,9 +169,9 @@ const audit = keyedRoute(
   Effect.map(
     Administration,
     (administration) =>
-      ({ arrival, request }) =>
-        Effect.flatMap(Effect.fromResult(pageQuery(request.url)), ({ cursor, limit }) =>
-          Effect.map(administration.audit(limit, cursor), (page) => listed(page, arrival))
+      ({ incoming }) =>
+        Effect.flatMap(Effect.fromResult(pageQuery(incoming.url)), ({ cursor, limit }) =>
+          Effect.map(administration.audit(limit, cursor), (page) => listed(page, incoming))
         )
   ),
   "admin"

@@ -1,9 +1,11 @@
-// GET /admin/v1/requests and /admin/v1/usage: the latest requests and what all of them used, for holders of an admin key.
-// It must not know how requests run or are counted.
+// The reports of the admin API: the latest requests and the usage of all requests; and forgetting the lessons of refusals.
+// It must not depend on how requests run or are counted.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
+import { LearnedRemedies } from "../../state/LearnedRemedies.ts"
+import { gone } from "./AdminAnswer.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
 import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
@@ -18,17 +20,17 @@ const requests = keyedRoute(
   `${list}/*`,
   Effect.gen(function* () {
     const log = yield* UsageLog
-    return ({ arrival, request }) => {
-      if (arrival.path === list) {
-        return Effect.flatMap(Effect.fromResult(requestQuery(request.url)), (query) =>
-          Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), arrival))
+    return ({ incoming }) => {
+      if (incoming.path === list) {
+        return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url)), (query) =>
+          Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), incoming))
         )
       }
-      if (allowedMethods(arrival.path).length === 0)
-        return Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
-      const id = arrival.path.slice(list.length + 1)
+      if (allowedMethods(incoming.path).length === 0)
+        return Effect.fail(new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) }))
+      const id = incoming.path.slice(list.length + 1)
       return Effect.flatMap(log.request(id), (row) =>
-        row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), arrival)
+        row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), incoming)
       )
     }
   }),
@@ -40,12 +42,24 @@ const usage = keyedRoute(
   "/admin/v1/usage",
   Effect.gen(function* () {
     const log = yield* UsageLog
-    return ({ arrival, request }) =>
-      Effect.flatMap(Effect.fromResult(usageQuery(request.url)), (query) =>
-        Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), arrival))
+    return ({ incoming }) =>
+      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) =>
+        Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), incoming))
       )
   }),
   "admin"
 )
 
-export const AdminHandlers = Layer.merge(requests, usage)
+const forget = keyedRoute(
+  "DELETE",
+  "/admin/v1/models/learned",
+  Effect.map(
+    LearnedRemedies,
+    ({ clear }) =>
+      ({ incoming }) =>
+        Effect.as(clear, gone(incoming))
+  ),
+  "admin"
+)
+
+export const AdminHandlers = Layer.mergeAll(requests, usage, forget)

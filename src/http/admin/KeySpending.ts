@@ -1,5 +1,5 @@
-// What a key has spent and when it was used last, beside what is kept of it.
-// It must not know how either is counted.
+// Adds to a key what it has spent and when it was used last.
+// It must not depend on how either is counted.
 import * as Effect from "effect/Effect"
 import type { Key } from "../../api/AdminResources.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"

@@ -1,5 +1,5 @@
-// What the lists of the admin API can be asked: from the query of a URL to checked values.
-// It must not know who answers.
+// The queries that the lists of the admin API take: from the query of a URL to checked values.
+// It must not depend on what answers them.
 import * as Result from "effect/Result"
 import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"

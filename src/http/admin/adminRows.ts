@@ -1,17 +1,18 @@
-// Requests and sums as the admin API shows them.
-// It must not know who asked.
+// Requests and sums in the form of the admin API.
+// It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
 import type { UsageGroup } from "../../domain/usageSums.ts"
-import { round } from "../../telemetry/requestLines.ts"
+import { roundToMicros } from "../../telemetry/requestLines.ts"
 
-const millis = (value: number | undefined): number | undefined => (value === undefined ? undefined : round(value))
+const millis = (value: number | undefined): number | undefined =>
+  value === undefined ? undefined : roundToMicros(value)
 
 const attemptOf = (attempt: AttemptRow) => ({
   provider: attempt.provider,
   model: attempt.model,
   target: attempt.target,
-  duration_ms: round(attempt.durationMillis),
+  duration_ms: roundToMicros(attempt.durationMillis),
   first_chunk_ms: millis(attempt.firstChunkMillis),
   upstream_status: attempt.upstreamStatus,
   error_code: attempt.errorCode
@@ -40,9 +41,9 @@ export const shownRequest = (row: RequestRow) => ({
   target: row.target,
   stream: row.stream,
   cache: row.cache,
-  duration_ms: round(row.durationMillis),
+  duration_ms: roundToMicros(row.durationMillis),
   ttft_ms: millis(row.ttftMillis),
-  overhead_ms: round(row.overheadMillis),
+  overhead_ms: roundToMicros(row.overheadMillis),
   usage: row.usage === undefined ? undefined : usageOf(row.usage),
   cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
   key_id: row.keyId,

@@ -1,5 +1,5 @@
-// The ETag of a kept entry, and what If-Match asks of one (RFC 9110).
-// It must not know what the entry is.
+// The ETag of a kept entry, and the condition of If-Match (RFC 9110).
+// It must not depend on the kind of the entry.
 
 interface Versioned {
   readonly version: number
@@ -9,7 +9,7 @@ interface Versioned {
 /** An entry that was removed and made again has another tag than before. */
 export const entityTag = ({ createdMillis, version }: Versioned): string => `"${version}-${createdMillis.toString(36)}"`
 
-/** A weak tag matches nothing here: a change is made from one version, not from one like it. */
+/** A weak tag never matches: a change is made from one exact version. */
 const strongTags = /(?:^|,)\s*("[^"]*")\s*(?=,|$)/g
 
 /** Whether an entry is one that If-Match names; undefined where the header is not sent. */

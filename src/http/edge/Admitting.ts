@@ -1,32 +1,42 @@
-// Asks whether the key of a request may have it run, before any upstream is called: estimates what it will use, and reserves that.
-// It must not know how limits are kept. Requests of keys without limits do not come here; answers from the cache do.
+// Admits a request before any upstream is called: estimates its usage and reserves that under the limits of its key.
+// It must not depend on how limits are kept. Answers from the cache need admission; keys without limits do not.
 import * as Effect from "effect/Effect"
 import { Prices } from "../../catalog/Prices.ts"
 import { type GatewayError, ModelNotPriced, type RateLimitReached } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits } from "../../domain/Limits.ts"
+import type { ModelTable } from "../../domain/models/modelTable.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import { microDollars, type Usage } from "../../domain/Usage.ts"
+import type { Operation } from "../../domain/operations.ts"
 import { Admission, type Admitted, type Estimate } from "../../keys/Admission.ts"
 import type { Operations } from "../../provider/Provider.ts"
-import { bodies } from "../../router/bodies.ts"
-import { ProviderRouter, type TargetName } from "../../router/ProviderRouter.ts"
+import { bodies } from "../../router/bodies/bodies.ts"
+import { type AdmitMore, ProviderRouter, type TargetName } from "../../router/ProviderRouter.ts"
+import { noUsage } from "../../accounting/usageOf.ts"
 import { estimatedInput, estimatedUsage } from "../../accounting/estimatedUsage.ts"
-import type { Arrival } from "../request/RequestContexts.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
-/** False: the request needs no admission. */
-export const isLimited = ({ budget, rateLimit }: GatewayKey): boolean => rateLimit !== undefined || budget !== undefined
-
-/** Fails when the request may not run. What was reserved for it is settled when its accounts are closed. */
-export type Admitting = <Op extends keyof Operations>(
+/**
+ * Fails when the request may not run. The reserve is settled when the accounts of the request are closed. Succeeds with
+ * what admits the later calls of its answer; undefined for a key without a budget.
+ */
+type Admit = <Op extends Operation>(
   operation: Op,
   request: Operations[Op]["request"],
   context: RequestContext,
-  arrival: Arrival
-) => Effect.Effect<void, GatewayError>
+  incoming: IncomingRequest
+) => Effect.Effect<AdmitMore | undefined, GatewayError>
 
-/** A target, and what it would probably use. */
+interface AdmittingServices {
+  readonly prices: Prices["Service"]
+  readonly router: ProviderRouter["Service"]
+  /** The output tokens of a request without a bound. */
+  readonly budgetOutputTokens: number
+}
+
+/** A target, and its probable usage. */
 interface Expected {
   readonly target: TargetName
   readonly usage: Usage
@@ -34,113 +44,134 @@ interface Expected {
 
 const nothingEstimated: Estimate = { tokens: 0, costMicros: 0 }
 
-/** Puts the outcome of an admission into the record of the request. */
-const noting = ({ record }: Arrival) => {
+/** Puts the outcome of an admission into the recorder of the request. */
+const recordAdmission = ({ recorder }: IncomingRequest) => {
   let admitted: Admitted | undefined
   return {
-    hold: (one: Admitted): void => {
-      admitted = one
-      if (record === undefined) return
-      record.admitted = one
-      record.limits = one.limits
+    hold: (reserve: Admitted): void => {
+      admitted = reserve
+      if (recorder === undefined) return
+      recorder.admitted = reserve
+      recorder.limits = reserve.limits
     },
     refused: (error: GatewayError) =>
       Effect.sync(() => {
-        if (record !== undefined && error._tag === "RateLimitReached")
-          record.limits = { requests: error.requests, tokens: error.tokens }
+        if (recorder !== undefined && error._tag === "RateLimitReached")
+          recorder.limits = { requests: error.requests, tokens: error.tokens }
       }),
-    // Without accounting the estimate is the only figure.
+    /** A further reserve, which is given back when the first one is settled. */
+    holdMore: (release: Effect.Effect<void>): void => {
+      if (recorder === undefined || admitted === undefined) return
+      const { limits, settle } = admitted
+      admitted = { limits, settle: (used) => Effect.ensuring(settle(used), release) }
+      recorder.admitted = admitted
+    },
+    // Without accounting the estimate is the only figure, so the reserve is settled immediately.
     done: Effect.suspend(() =>
-      record === undefined && admitted !== undefined ? admitted.settle(undefined) : Effect.void
+      recorder === undefined && admitted !== undefined ? admitted.settle(undefined) : Effect.void
     )
   }
 }
 
+/** Each target by its own body. A body that targets share is estimated once. */
+const expectedUsage = (
+  operation: Operation,
+  targets: ReadonlyArray<TargetName>,
+  budgetOutputTokens: number,
+  models: ModelTable | undefined
+): ReadonlyArray<Expected> => {
+  const inputs = new Map<JsonObject, number>()
+  return targets.map((target) => {
+    const { modelId, params } = target
+    const input = inputs.get(params) ?? estimatedInput(params)
+    inputs.set(params, input)
+    return { target, usage: estimatedUsage(operation, params, budgetOutputTokens, modelId, input, models) }
+  })
+}
+
+/** The cost at the most expensive target, because any of them may answer; undefined until prices are loaded. */
+const highestCost = (
+  expected: ReadonlyArray<Expected>,
+  prices: Prices["Service"],
+  nowMillis: number
+): number | ModelNotPriced | undefined => {
+  let highest = 0
+  for (const { target, usage } of expected) {
+    const { modelId, slug } = target
+    const counted = prices.counted(slug, modelId, nowMillis)
+    if (counted === undefined) return undefined
+    if (counted.price === undefined) return new ModelNotPriced({ slug, modelId })
+    highest = Math.max(highest, microDollars(usage, counted.price))
+  }
+  return highest
+}
+
+const loadedCost = (
+  expected: ReadonlyArray<Expected>,
+  prices: Prices["Service"],
+  nowMillis: number
+): Effect.Effect<number, ModelNotPriced> => {
+  const cost = highestCost(expected, prices, nowMillis)
+  if (cost === undefined)
+    return Effect.andThen(
+      prices.load,
+      Effect.suspend(() => loadedCost(expected, prices, nowMillis))
+    )
+  return typeof cost === "number" ? Effect.succeed(cost) : Effect.fail(cost)
+}
+
+const estimateRequest = <Op extends Operation>(
+  { budgetOutputTokens, prices, router }: AdmittingServices,
+  operation: Op,
+  request: Operations[Op]["request"],
+  context: RequestContext
+): Effect.Effect<Estimate, GatewayError> => {
+  const { config, key, startedMillis } = context
+  const { budget, rateLimit } = key
+  if (budget === undefined && rateLimit?.tokensPerMinute === undefined) return Effect.succeed(nothingEstimated)
+  // Without a config there are no edits, and without a budget the price of the target does not matter.
+  if (budget === undefined && config === undefined) {
+    const params = bodies[operation].params(request)
+    return Effect.succeed({ tokens: estimatedUsage(operation, params, budgetOutputTokens).input, costMicros: 0 })
+  }
+  return Effect.flatMap(router.targets(operation, request, context), (targets) => {
+    const expected = expectedUsage(operation, targets, budgetOutputTokens, context.catalog?.models)
+    const tokens = Math.max(...expected.map(({ usage }) => usage.input))
+    return budget === undefined
+      ? Effect.succeed({ tokens, costMicros: 0 })
+      : Effect.map(loadedCost(expected, prices, startedMillis), (costMicros) => ({ tokens, costMicros }))
+  })
+}
+
 /** Built once per route. */
-export const admitting: Effect.Effect<Admitting, never, Admission | Prices | ProviderRouter> = Effect.gen(function* () {
+export const admitting: Effect.Effect<Admit, never, Admission | Prices | ProviderRouter> = Effect.gen(function* () {
   const admission = yield* Admission
-  const prices = yield* Prices
-  const router = yield* ProviderRouter
   const { budgetOutputTokens } = yield* Limits
-
-  /** Each target by its own body; a body that targets share is read once. */
-  const expectedOf = (operation: keyof Operations, targets: ReadonlyArray<TargetName>): ReadonlyArray<Expected> => {
-    const inputs = new Map<JsonObject, number>()
-    return targets.map((target) => {
-      const { modelId, params } = target
-      const input = inputs.get(params) ?? estimatedInput(params)
-      inputs.set(params, input)
-      return { target, usage: estimatedUsage(operation, params, budgetOutputTokens, modelId, input) }
-    })
-  }
-
-  /** Of the most expensive target, because any of them may answer; undefined until prices are loaded. */
-  const costOf = (expected: ReadonlyArray<Expected>, nowMillis: number): number | ModelNotPriced | undefined => {
-    let highest = 0
-    for (const {
-      target: { modelId, slug },
-      usage
-    } of expected) {
-      const counted = prices.counted(slug, modelId, nowMillis)
-      if (counted === undefined) return undefined
-      if (counted.price === undefined) return new ModelNotPriced({ slug, modelId })
-      highest = Math.max(highest, microDollars(usage, counted.price))
-    }
-    return highest
-  }
-
-  const loadedCostOf = (
-    expected: ReadonlyArray<Expected>,
-    nowMillis: number
-  ): Effect.Effect<number, ModelNotPriced> => {
-    const cost = costOf(expected, nowMillis)
-    if (cost === undefined)
-      return Effect.andThen(
-        prices.load,
-        Effect.suspend(() => loadedCostOf(expected, nowMillis))
-      )
-    return typeof cost === "number" ? Effect.succeed(cost) : Effect.fail(cost)
-  }
-
-  const estimated = <Op extends keyof Operations>(
-    operation: Op,
-    request: Operations[Op]["request"],
-    context: RequestContext
-  ): Effect.Effect<Estimate, GatewayError> => {
-    const {
-      config,
-      key: { budget, rateLimit },
-      startedMillis
-    } = context
-    if (budget === undefined && rateLimit?.tokensPerMinute === undefined) return Effect.succeed(nothingEstimated)
-    // Without a config there are no edits, and without a budget the price of the target does not matter.
-    if (budget === undefined && config === undefined) {
-      const params = bodies[operation].params(request)
-      return Effect.succeed({ tokens: estimatedUsage(operation, params, budgetOutputTokens).input, costMicros: 0 })
-    }
-    return Effect.flatMap(router.targets(operation, request, context), (targets) => {
-      const expected = expectedOf(operation, targets)
-      const tokens = Math.max(...expected.map(({ usage }) => usage.input))
-      return budget === undefined
-        ? Effect.succeed({ tokens, costMicros: 0 })
-        : Effect.map(loadedCostOf(expected, startedMillis), (costMicros) => ({ tokens, costMicros }))
-    })
-  }
-
-  return Effect.fnUntraced(function* (operation, request, context, arrival) {
-    const { done, hold, refused } = noting(arrival)
-    const estimate = yield* estimated(operation, request, context)
+  const services = { prices: yield* Prices, router: yield* ProviderRouter, budgetOutputTokens }
+  return Effect.fnUntraced(function* (operation, request, context, incoming) {
+    const { done, hold, holdMore, refused } = recordAdmission(incoming)
+    const estimate = yield* estimateRequest(services, operation, request, context)
     yield* Effect.tapError(admission.admit(context.key, estimate, hold), refused)
     yield* done
+    const { key } = context
+    if (key.budget === undefined || incoming.recorder === undefined) return undefined
+    const admitMore: AdmitMore = (target, promptTokens) =>
+      Effect.clockWith((clock) => {
+        const expected = [{ target: { ...target, params: {} }, usage: { ...noUsage, input: promptTokens } }]
+        return Effect.flatMap(loadedCost(expected, services.prices, clock.currentTimeMillisUnsafe()), (costMicros) =>
+          admission.admitMore(key, costMicros, holdMore)
+        )
+      })
+    return admitMore
   })
 })
 
-/** For requests without an upstream call: dry runs and rendered prompts. They count against the requests a minute only. */
+/** For requests without an upstream call, which are dry runs and rendered prompts: only the requests a minute count. */
 export const admittingUncalled: Effect.Effect<
-  (key: GatewayKey, arrival: Arrival) => Effect.Effect<void, RateLimitReached>,
+  (key: GatewayKey, incoming: IncomingRequest) => Effect.Effect<void, RateLimitReached>,
   never,
   Admission
-> = Effect.map(Admission, (admission) => (key, arrival) => {
-  const { hold, refused } = noting(arrival)
+> = Effect.map(Admission, (admission) => (key, incoming) => {
+  const { hold, refused } = recordAdmission(incoming)
   return Effect.tapError(admission.admitUncalled(key, hold), refused)
 })

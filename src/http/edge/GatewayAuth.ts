@@ -1,12 +1,11 @@
-// Who is calling: the gateway key of a request, before anything else of it is read.
-// It must not know bodies, providers or their credentials.
+// Finds the gateway key of a request before anything else of the request is read.
+// It must not depend on bodies, providers or their credentials.
 import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { presentedKey } from "../../api/Headers.ts"
+import { presentedKeys } from "../../api/clients/presentedKeys.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { Configs } from "../../catalog/Configs.ts"
 import {
@@ -15,24 +14,26 @@ import {
   type GatewayError,
   KeyInvalid,
   KeyMissing,
-  ScopeMissing
+  ScopeMissing,
+  type StoreUnavailable
 } from "../../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
-import { boundedRoute, type RouteMethod, type RoutePath } from "./Boundary.ts"
-import type { Arrival } from "../request/RequestContexts.ts"
+import { type Handler, lifecycleRoute, type RouteMethod, type RoutePath } from "./RequestLifecycle.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
 
 /** A request of a known key. */
 export interface Call {
-  readonly request: HttpServerRequest.HttpServerRequest
-  readonly arrival: Arrival
+  readonly incoming: IncomingRequest
   readonly key: GatewayKey
+  /** The key as the request presents it. It is kept out of the credentials of providers. */
+  readonly keyText: string
   /** The configs it may name. */
   readonly configs: Configs["Service"]
-  /** The accounts there are as it comes. A change that is made while its body is read is for those that come later. */
+  /** The accounts at the time of the request. A change while its body is read counts for later requests. */
   readonly catalog: CatalogView
 }
 
@@ -45,36 +46,59 @@ const crowded = (refused: SlotRefused, key: GatewayKey): GatewayError =>
     ? new Busy({ code: "overloaded", retryAfterMillis: 1000 })
     : new ConcurrencyReached({ resource: "requests", limit: refused === "limit" ? key.concurrency : undefined })
 
+type KeyedServices = GatewayKeys | Catalog | Configs | Traffic
+
+/** A known key, and the text that presents it. */
+interface Known {
+  readonly key: GatewayKey
+  readonly keyText: string
+}
+
+/** The first text that is a known key. Without one the fault of the first text counts. */
+const firstKnown = (
+  { find }: GatewayKeys["Service"],
+  [first, ...others]: ReadonlyArray<string>
+): Effect.Effect<Known, KeyMissing | KeyInvalid | StoreUnavailable> => {
+  const known = (keyText: string) => Effect.map(find(keyText), (key): Known => ({ key, keyText }))
+  if (first === undefined) return Effect.fail(new KeyMissing())
+  return others.reduce(
+    (search, text) => Effect.catch(search, (fault) => Effect.mapError(known(text), () => fault)),
+    known(first)
+  )
+}
+
 /** A route for holders of a gateway key; `make` builds its handler once. */
 export const keyedRoute = <R>(
   method: RouteMethod,
   path: RoutePath,
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
-): Layer.Layer<never, never, R | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
-  boundedRoute(
-    method,
-    path,
-    Effect.gen(function* () {
-      const keys = yield* GatewayKeys
-      const catalog = yield* Catalog
-      const configs = yield* Configs
-      const traffic = yield* Traffic
-      const shares = scope === "admin" ? traffic.adminShares : traffic.shares
-      const handler = yield* make
-      return (request, arrival) => {
-        const presented = presentedKey(arrival.headers)
-        if (presented === undefined) return Effect.fail(new KeyMissing())
-        return Effect.flatMapEager(keys.find(presented), (key) => {
-          if (arrival.record !== undefined) arrival.record.keyId = key.id
-          // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
-          if (!key.scopes.includes(scope))
-            return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
-          const hold = shares.enter(key.id, key.concurrency)
-          if (typeof hold === "string") return Effect.fail(crowded(hold, key))
-          arrival.hold = hold
-          return handler({ request, arrival, key, configs, catalog: catalog.now() })
-        })
-      }
-    })
-  )
+): Layer.Layer<never, never, R | KeyedServices | HttpRouter.HttpRouter> =>
+  lifecycleRoute(method, path, keyed(make, scope))
+
+/** A handler for holders of a gateway key of this scope. */
+export const keyed = <R>(
+  make: Effect.Effect<KeyedHandler, never, R>,
+  scope: KeyScope = "inference"
+): Effect.Effect<Handler, never, R | KeyedServices> =>
+  Effect.gen(function* () {
+    const keys = yield* GatewayKeys
+    const catalog = yield* Catalog
+    const configs = yield* Configs
+    const traffic = yield* Traffic
+    const shares = scope === "admin" ? traffic.adminShares : traffic.shares
+    const handler = yield* make
+    return (incoming) => {
+      const presented = presentedKeys(incoming.headers, incoming.queryKey)
+      return Effect.flatMapEager(firstKnown(keys, presented), ({ key, keyText }) => {
+        if (incoming.recorder !== undefined) incoming.recorder.keyId = key.id
+        // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
+        if (!key.scopes.includes(scope))
+          return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
+        const hold = shares.enter(key.id, key.concurrency)
+        if (typeof hold === "string") return Effect.fail(crowded(hold, key))
+        incoming.hold = hold
+        return handler({ incoming, key, keyText, configs, catalog: catalog.now() })
+      })
+    }
+  })

@@ -1,17 +1,18 @@
-// The paths of the service and their methods, for telling a wrong method from an unknown path.
-// It must not know handlers; a test holds it against the router.
+// The paths of the service and their methods, which separate a wrong method from an unknown path.
+// It must not depend on handlers; a test compares it with the router.
+import { operationPaths } from "../../domain/operations.ts"
 
 const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string>]> = [
-  ["/v1/chat/completions", ["POST"]],
-  ["/v1/chat/completions/count_tokens", ["POST"]],
-  ["/v1/embeddings", ["POST"]],
-  ["/v1/images/generations", ["POST"]],
-  ["/v1/messages", ["POST"]],
-  ["/v1/messages/count_tokens", ["POST"]],
+  ...operationPaths.map((path) => [path, ["POST"]] as const),
+  ["/v1/responses", ["POST"]],
+  ["/v1/responses/input_tokens", ["POST"]],
+  ["/v1/responses/compact", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/admin/v1/audit", ["GET"]],
+  ["/admin/v1/models/learned", ["DELETE"]],
   ["/admin/v1/requests", ["GET"]],
   ["/admin/v1/usage", ["GET"]],
+  ["/", ["GET"]],
   ["/metrics", ["GET"]],
   ["/openapi.json", ["GET"]],
   ["/docs", ["GET"]],
@@ -34,10 +35,14 @@ const actionPath = /^\/admin\/v1\/(providers\/[^/]+\/test|keys\/[^/]+\/rotate)$/
 /** The id is one segment. */
 const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
 
+const responsePath = /^\/v1\/responses\/[^/]+$/
+const responseItemsPath = /^\/v1\/responses\/[^/]+\/input_items$/
+const responseCancelPath = /^\/v1\/responses\/[^/]+\/cancel$/
+
 /** Paths of operators, which may have a port of their own. */
 export const isOperators = (path: string): boolean => path === "/metrics" || path.startsWith("/admin/")
 
-/** Methods a path takes; none when there is no such path. */
+/** The methods of a path; empty for an unknown path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
@@ -45,5 +50,9 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (entriesPath.test(path)) return ["GET", "POST"]
   if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
   if (actionPath.test(path)) return ["POST"]
-  return methods.find(([known]) => known === path)?.[1] ?? []
+  const fixed = methods.find(([known]) => known === path)?.[1]
+  if (fixed !== undefined) return fixed
+  if (responsePath.test(path)) return ["GET", "DELETE"]
+  if (responseItemsPath.test(path)) return ["GET"]
+  return responseCancelPath.test(path) ? ["POST"] : []
 }

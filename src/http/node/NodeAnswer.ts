@@ -1,5 +1,5 @@
-// Node's own request and response, used past the copies of headers and the stream operators that Effect's values cost.
-// It must not know what is answered. Where there is no Node response (a web handler), Reply.ts builds a value instead.
+// Reads Node's own request and writes Node's own response, without the copies of headers and the stream operators of Effect's values.
+// It must not depend on what is answered. Without a Node response (a web handler) Reply.ts builds a value instead.
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import * as Cause from "effect/Cause"
@@ -9,7 +9,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Pull from "effect/Pull"
 import type { HeaderRecord } from "../../api/Headers.ts"
-import { turn } from "../../upstream/Steps.ts"
+import { phaseTurn } from "../../batching/Phases.ts"
 
 /**
  * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
@@ -30,11 +30,11 @@ export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): Se
 export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderRecord =>
   request.source instanceof IncomingMessage ? headersOfNode(request.source) : request.headers
 
-/** `set-cookie` alone would be a list, and nobody reads it in a request. */
+/** Only `set-cookie` would be a list, and requests have none. */
 export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord =>
   headers as HeaderRecord
 
-/** What Effect's server is given for an answer that is out: it leaves a response that has ended alone. */
+/** The value for Effect's server when the answer is written already. The server ignores a response that has ended. */
 const answered = HttpServerResponse.empty()
 
 /** A complete answer in one write. */
@@ -44,17 +44,17 @@ export const writeWhole = (
   body: string | Uint8Array
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
-  return Effect.flatMap(turn.answer, () => {
+  return Effect.flatMap(phaseTurn.answer, () => {
     response.writeHead(200, headers)
     response.end(body)
-    return Effect.as(turn.end, answered)
+    return Effect.as(phaseTurn.end, answered)
   })
 }
 
 /** Reads that are pulled, and how they are written. */
 export interface Written<A> {
   readonly pull: Pull.Pull<A, unknown>
-  /** All of a read as one buffer; empty when nothing of it is shown. */
+  /** All of a read as one buffer; empty for a read without visible content. */
   readonly render: (read: A) => string | Uint8Array
   /** Ends a stream that came to its end. */
   readonly ending: string

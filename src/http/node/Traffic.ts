@@ -1,5 +1,5 @@
-// What is under way in this process: what the running requests hold, and whether the service is shutting down.
-// It must not know any request.
+// The running requests of this process: their slots and memory, and whether the service is shutting down.
+// It must not depend on any request.
 import { getHeapStatistics } from "node:v8"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

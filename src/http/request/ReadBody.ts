@@ -1,10 +1,10 @@
-// From the bytes of a request to a decoded body, or to the first thing that is wrong with it.
-// It must not know routes, keys or what the body asks for.
-import { IncomingMessage } from "node:http"
+// From the bytes of a request to a decoded body, or to its first fault.
+// It must not depend on routes, keys or the meaning of a body.
+import { isUtf8 } from "node:buffer"
+import type { IncomingMessage } from "node:http"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../../api/Headers.ts"
@@ -18,15 +18,14 @@ import {
 } from "../../domain/GatewayError.ts"
 import { type JsonObject, parseBody } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
-import { inStep } from "../../upstream/Steps.ts"
-import type { Arrival } from "./RequestContexts.ts"
+import { schedulePhase } from "../../batching/Phases.ts"
+import type { IncomingRequest } from "./IncomingRequest.ts"
 
 type ReadFault = BodyTooLarge | Busy | ConcurrencyReached | BodyInvalid
 
 /** Reads the body of a request, whose bytes stay counted until the request ends; `model` replaces a missing one. */
 export type ReadBody<A> = (
-  request: HttpServerRequest.HttpServerRequest,
-  arrival: Arrival,
+  incoming: IncomingRequest,
   model?: string
 ) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
 
@@ -55,17 +54,17 @@ export const bodyReader = <A>(
   return textReader((body, _bytes, limits) => decode(body, limits), most)
 }
 
-/** A reader that sees the bytes beside the value, for bodies whose text goes on as it came. */
+/** A reader of the value and its bytes, for bodies whose text is passed on unchanged. */
 export const textReader = <A>(
   read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>,
   most: BodyLimit = "bodyBytes"
 ): Effect.Effect<ReadBody<A>> =>
   Effect.map(Limits, (all) => {
     const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
-    return (request, arrival, model) => {
-      const fault = contentFault(arrival.headers)
+    return (incoming, model) => {
+      const fault = contentFault(incoming.headers)
       return fault === undefined
-        ? Effect.flatMapEager(readBytes(request, arrival, limits), (bytes) => {
+        ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
             const parsed = parseBody(bytes, limits)
             if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
             const body = parsed.success
@@ -76,6 +75,32 @@ export const textReader = <A>(
         : Effect.fail(fault)
     }
   })
+
+/** The bytes of a body, and the limits they were read under. */
+interface ReadBytes {
+  readonly bytes: Uint8Array
+  readonly limits: LimitValues
+}
+
+/** A reader of bytes alone, for bodies that are not parsed. Google's documents leave the content type out (N307). */
+export const bytesReader = (
+  most: BodyLimit
+): Effect.Effect<(incoming: IncomingRequest) => Effect.Effect<ReadBytes, ContentTypeUnsupported | ReadFault>> =>
+  Effect.map(Limits, (all) => {
+    const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
+    return (incoming) => {
+      const { headers } = incoming
+      const fault = contentFault({ ...headers, "content-type": headers["content-type"] ?? "application/json" })
+      return fault === undefined
+        ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) =>
+            isUtf8(bytes) ? Effect.succeed({ bytes, limits }) : Effect.fail(notUtf8())
+          )
+        : Effect.fail(fault)
+    }
+  })
+
+const notUtf8 = () =>
+  new BodyInvalid({ code: "invalid_utf8", param: null, message: "The request body is not valid UTF-8." })
 
 const unsupported = (code: ContentTypeUnsupported["code"], message: string) =>
   new ContentTypeUnsupported({ code, message })
@@ -106,7 +131,12 @@ const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined
 const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.bodyBytes, param: null })
 
 /** Counts bytes that have come; `size` is that of the body so far, these included. */
-const countBytes = (bytes: number, size: number, limits: LimitValues, { hold }: Arrival): ReadFault | undefined => {
+const countBytes = (
+  bytes: number,
+  size: number,
+  limits: LimitValues,
+  { hold }: IncomingRequest
+): ReadFault | undefined => {
   if (size > limits.bodyBytes) return tooLarge(limits)
   const shortage = hold?.take(bytes)
   if (shortage === undefined) return undefined
@@ -119,56 +149,53 @@ const countBytes = (bytes: number, size: number, limits: LimitValues, { hold }: 
  * One listener on Node's own request where there is one: it costs a fifth of the accessor. A client that sent
  * `Expect: 100-continue` waits for an answer to it; in a server that is not ours only the accessor may give that.
  */
-const readBytes = (
-  request: HttpServerRequest.HttpServerRequest,
-  arrival: Arrival,
-  limits: LimitValues
-): Effect.Effect<Uint8Array, ReadFault> => {
-  const { headers, node } = arrival
+const readBytes = (incoming: IncomingRequest, limits: LimitValues): Effect.Effect<Uint8Array, ReadFault> => {
+  const { headers, message, node } = incoming
   if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
-  const { source } = request
-  if (!(source instanceof IncomingMessage)) return fromAccessor(request, limits, arrival)
+  if (message === undefined) return fromAccessor(limits, incoming)
   if (headers["expect"] !== undefined) {
-    if (node === undefined) return fromAccessor(request, limits, arrival)
+    if (node === undefined) return fromAccessor(limits, incoming)
     node.writeContinue()
   }
-  return source.complete && !source.destroyed ? arrived(source, limits, arrival) : fromNode(source, limits, arrival)
+  return message.complete && !message.destroyed
+    ? completeBody(message, limits, incoming)
+    : fromNode(message, limits, incoming)
 }
 
 const nothing = Buffer.alloc(0)
 
 /** A body that is here already is taken as a whole. */
-const arrived = (
-  source: IncomingMessage,
+const completeBody = (
+  message: IncomingMessage,
   limits: LimitValues,
-  arrival: Arrival
+  incoming: IncomingRequest
 ): Effect.Effect<Uint8Array, ReadFault> => {
-  const read: Buffer | null = source.read()
+  const read: Buffer | null = message.read()
   const bytes = read ?? nothing
-  const fault = countBytes(bytes.length, bytes.length, limits, arrival)
+  const fault = countBytes(bytes.length, bytes.length, limits, incoming)
   return fault === undefined ? Effect.succeed(bytes) : Effect.fail(fault)
 }
 
 const fromNode = (
-  source: IncomingMessage,
+  message: IncomingMessage,
   limits: LimitValues,
-  arrival: Arrival
+  incoming: IncomingRequest
 ): Effect.Effect<Uint8Array, ReadFault> =>
   Effect.callback<Uint8Array, ReadFault>((resume) => {
     const parts: Array<Buffer> = []
     let size = 0
     const detach = () => {
-      source.off("data", onData)
-      source.off("end", onEnd)
+      message.off("data", onData)
+      message.off("end", onEnd)
     }
     const stop = (fault: ReadFault) => {
       detach()
-      source.pause()
+      message.pause()
       resume(Effect.fail(fault))
     }
     const onData = (part: Buffer) => {
       size += part.length
-      const fault = countBytes(part.length, size, limits, arrival)
+      const fault = countBytes(part.length, size, limits, incoming)
       if (fault !== undefined) return stop(fault)
       parts.push(part)
     }
@@ -176,19 +203,15 @@ const fromNode = (
       const [only] = parts
       const bytes = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
       detach()
-      inStep("body", () => resume(Effect.succeed(bytes)))
+      schedulePhase("body", () => resume(Effect.succeed(bytes)))
     }
-    source.on("data", onData)
-    source.on("end", onEnd)
+    message.on("data", onData)
+    message.on("end", onEnd)
     return Effect.sync(detach)
   })
 
-const fromAccessor = (
-  request: HttpServerRequest.HttpServerRequest,
-  limits: LimitValues,
-  arrival: Arrival
-): Effect.Effect<Uint8Array, ReadFault> =>
-  request.arrayBuffer.pipe(
+const fromAccessor = (limits: LimitValues, incoming: IncomingRequest): Effect.Effect<Uint8Array, ReadFault> =>
+  incoming.accessor.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
     Effect.mapError((error) =>
       error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
@@ -196,7 +219,7 @@ const fromAccessor = (
         : new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
     ),
     Effect.flatMap((buffer) => {
-      const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, arrival)
+      const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, incoming)
       return fault === undefined ? Effect.succeed(new Uint8Array(buffer)) : Effect.fail(fault)
     })
   )

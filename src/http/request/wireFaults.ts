@@ -1,5 +1,5 @@
-// Requests that break HTTP itself, before or beside any route: what Node's parser refuses, and what it lets through.
-// It must not know sockets; it names faults.
+// Requests that break HTTP itself, before or next to any route: faults of Node's parser, and faults that it lets through.
+// It must not depend on sockets; it names faults.
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 
 const refusal = (status: number, code: string, message: string): ErrorFacts => ({

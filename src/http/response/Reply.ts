@@ -1,5 +1,5 @@
 // Answers of the service: one buffer for a unary answer, one buffer per network read for a stream.
-// It must not know how an answer came about.
+// It must not depend on how an answer was made.
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
@@ -9,10 +9,14 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { addAliases, answerHeaders } from "../../api/Headers.ts"
+import { endingText } from "../../domain/models/modelLife.ts"
+import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { Usage } from "../../domain/Usage.ts"
-import type { OpenedStream, Served } from "../../router/ProviderRouter.ts"
+import type { OpenedStream, ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
+import { endingOf } from "../../translate/shared/google/modelStatus.ts"
+import { failureText } from "../../translate/native/nativeStream.ts"
 import { strictlyCompletion } from "../../translate/shared/reply/strictly.ts"
 import { adjustmentText } from "../../translate/Translator.ts"
 import { doneFrame, frame } from "../../wire/frames.ts"
@@ -20,29 +24,30 @@ import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "../../api/errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "../node/NodeAnswer.ts"
-import type { Pulse } from "./Pulse.ts"
-import { arrivalHeaders, errorOf } from "./Refusal.ts"
-import { charactersOfChunk, chunkRenderer, type StreamWish } from "./renderChunk.ts"
-import type { Arrival } from "../request/RequestContexts.ts"
-import { chatUsage } from "../../accounting/usageOf.ts"
+import type { KeepAlive } from "./KeepAlive.ts"
+import { baseHeaders } from "./baseHeaders.ts"
+import { errorOf, inClientsWords } from "./ErrorResponse.ts"
+import { charactersOfChunk, chunkRenderer, type StreamOptions } from "./renderChunk.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { chatUsage, noUsage } from "../../accounting/usageOf.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
   value: unknown,
-  arrival: Arrival,
-  headers: Record<string, string> = arrivalHeaders(arrival)
-): Answered => whole(JSON.stringify(value), "application/json", arrival, headers)
+  incoming: IncomingRequest,
+  headers: Record<string, string> = baseHeaders(incoming)
+): Answered => whole(JSON.stringify(value), "application/json", incoming, headers)
 
-/** Larger answers go the way that waits until they are out, so that they count as in flight until then. */
+/** Larger answers wait until they are written, so that they count as in flight until then. */
 const directLength = 1024 * 1024
 
 const whole = (
   body: string | Uint8Array,
   contentType: string,
-  arrival: Arrival,
+  incoming: IncomingRequest,
   headers: Record<string, string>
 ): Answered => {
-  if (arrival.node === undefined || body.length > directLength) {
+  if (incoming.node === undefined || body.length > directLength) {
     return Effect.succeed(
       typeof body === "string"
         ? HttpServerResponse.text(body, { contentType, headers })
@@ -50,24 +55,24 @@ const whole = (
     )
   }
   headers["content-type"] = contentType
-  return writeWhole(arrival.node, closing(headers, arrival), body)
+  return writeWhole(incoming.node, closing(headers, incoming), body)
 }
 
 /** While the server leaves, no answer keeps its connection. */
-const closing = (headers: Record<string, string>, { traffic }: Arrival): Record<string, string> =>
+const closing = (headers: Record<string, string>, { traffic }: IncomingRequest): Record<string, string> =>
   traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
 
 const longestParams = 1024
 
-/** Names the client made up may hold anything; a header may not. */
+/** Names from a client may contain any character; a header may not. */
 const paramsText = (names: ReadonlyArray<string>): string =>
   names
     .join(",")
     .slice(0, longestParams)
     .replace(/[^\x21-\x7e]/g, "?")
 
-const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
-  const headers = arrivalHeaders(arrival)
+const servedHeaders = (incoming: IncomingRequest, served: ServedBy, isInterrupted = false): Record<string, string> => {
+  const headers = baseHeaders(incoming)
   headers[answerHeaders.provider] = served.slug
   headers[answerHeaders.optionIndex] = String(served.optionIndex)
   headers[answerHeaders.retryCount] = String(served.retryCount)
@@ -75,56 +80,117 @@ const servedHeaders = (arrival: Arrival, served: Served): Record<string, string>
   if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
   if (served.adjusted !== undefined)
     headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
-  return arrival.usesAlias ? addAliases(headers) : headers
+  if (isInterrupted) headers[answerHeaders.continuation] = "interrupted"
+  if (served.ending !== undefined)
+    headers[answerHeaders.modelWarning] = endingText(served.ending).replace(/[^\x20-\x7e]/g, "?")
+  return incoming.usesAlias ? addAliases(headers) : headers
 }
 
-/** A complete answer of an operation, with who served it. */
-export const answer = (value: unknown, served: Served, usage: Usage | undefined, arrival: Arrival): Answered => {
-  arrival.record?.answered(served, usage)
-  return json(value, arrival, servedHeaders(arrival, served))
+/** A complete answer of an operation, with the account that served it. */
+export const answer = (
+  value: unknown,
+  served: ServedBy,
+  usage: Usage | undefined,
+  incoming: IncomingRequest,
+  isInterrupted = false
+): Answered => {
+  incoming.recorder?.answered(served, usage)
+  return json(value, incoming, servedHeaders(incoming, served, isInterrupted))
 }
 
-export const completion = (full: ChatCompletion, served: Served, strict: boolean, arrival: Arrival): Answered =>
-  answer(strict ? strictlyCompletion(full) : full, served, chatUsage(full.usage), arrival)
+/** The provider's own word on the end of its model counts where the facts are silent (M-703). */
+const withEnding = (served: ServedBy, { model_status: status }: ChatCompletion): ServedBy =>
+  status === undefined || served.ending !== undefined ? served : { ...served, ending: endingOf(status) }
+
+export const completion = (
+  full: ChatCompletion,
+  served: ServedBy,
+  strict: boolean,
+  incoming: IncomingRequest
+): Answered =>
+  answer(
+    strict ? strictlyCompletion(full) : full,
+    withEnding(served, full),
+    chatUsage(full.usage),
+    incoming,
+    full.continuation === "interrupted"
+  )
 
 /**
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
- * a cut by our own shutdown says so where the connection still stands.
+ * a cut by our own shutdown sends the error frame if the connection is still open.
  */
 export const events = (
   opened: OpenedStream<ChatChunk>,
-  wish: StreamWish,
-  arrival: Arrival,
-  pulse: Pulse
+  options: StreamOptions,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
 ): StreamAnswered => {
-  const renderChunk = chunkRenderer(wish)
-  const { record } = arrival
+  const renderChunk = chunkRenderer(options)
+  const { recorder } = incoming
   const render = (read: ReadonlyArray<ChatChunk>) => {
+    recorder?.read(read)
     let text = ""
     for (const chunk of read) text += renderChunk(chunk)
-    if (record !== undefined) for (const chunk of read) record.characters += charactersOfChunk(chunk)
+    if (recorder !== undefined) for (const chunk of read) recorder.characters += charactersOfChunk(chunk)
     return text
   }
-  return eventStream(opened, arrival, pulse, {
+  return eventStream(opened, incoming, keepAlive, {
     render,
     ending: doneFrame,
-    errorFrame: (facts) => frame(errorBody(facts, "openai", wish.strict, arrival.requestId))
+    errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
   })
 }
 
-/** A native stream as its own bytes; what fails behind the first of them ends it with one more event (T1902, T1906). */
-export const passedEvents = (opened: OpenedStream<Uint8Array>, arrival: Arrival, pulse: Pulse): StreamAnswered =>
-  eventStream(opened, arrival, pulse, {
-    render: (read) => (read.length === 1 ? read[0] : Buffer.concat(read)),
+/** A native stream as its own bytes. A failure after the first byte ends it with one error event (T1902, T1906). */
+export const passedEvents = (
+  opened: OpenedStream<Uint8Array>,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
+): StreamAnswered =>
+  eventStream(opened, incoming, keepAlive, {
+    render: (read) => {
+      incoming.recorder?.read(read)
+      return read.length === 1 ? read[0] : Buffer.concat(read)
+    },
     ending: "",
-    errorFrame: (facts) => frame(errorBody(facts, "anthropic", false, arrival.requestId), "error")
+    errorFrame: (facts) => frame(errorBody(facts, "anthropic", false, incoming.requestId), "error")
   })
+
+/** A stream of Gemini as its own bytes, in the framing the client asked for; nothing is added to it but an error of ours (N402-N404). */
+export const passedFraming = (
+  opened: OpenedStream<Uint8Array>,
+  framing: "sse" | "array",
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
+): StreamAnswered => {
+  let isBegun = false
+  return eventStream(opened, incoming, keepAlive, {
+    contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
+    render: (read) => {
+      isBegun = true
+      return read.length === 1 ? read[0] : Buffer.concat(read)
+    },
+    ending: "",
+    errorFrame: (facts, error) =>
+      failureText(framing, errorBody(facts, "google", false, incoming.requestId, error), isBegun)
+  })
+}
 
 /** A complete native answer as its own bytes. */
-export const passed = ({ bytes, contentType, usage }: PassedReply, served: Served, arrival: Arrival): Answered => {
-  arrival.record?.answered(served, chatUsage(usage))
-  return whole(bytes, contentType, arrival, servedHeaders(arrival, served))
+export const passed = (
+  { bytes, contentType, images, usage }: PassedReply,
+  served: ServedBy,
+  incoming: IncomingRequest
+): Answered => {
+  incoming.recorder?.answered(served, withImages(chatUsage(usage), images))
+  return whole(bytes, contentType, incoming, servedHeaders(incoming, served))
 }
+
+const withImages = (usage: Usage | undefined, images: number | undefined): Usage | undefined =>
+  images === undefined ? usage : { ...(usage ?? noUsage), images }
+
+const eventStreamType = "text/event-stream; charset=utf-8"
 
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
@@ -132,47 +198,50 @@ type Read<A> = Arr.NonEmptyReadonlyArray<A>
 
 /** How the frames of a stream are written. */
 interface Frames<A> {
+  /** Server-sent events unless set. */
+  readonly contentType?: string
+  /** The recorder of the request is given what the trace reads. */
   readonly render: (read: Read<A>) => string | Uint8Array
   readonly ending: string
-  readonly errorFrame: (facts: ErrorFacts) => string
+  readonly errorFrame: (facts: ErrorFacts, error: GatewayError) => string
 }
 
-const eventStream = <A>(
+export const eventStream = <A>(
   { chunks, progress, served, usage }: OpenedStream<A>,
-  arrival: Arrival,
-  pulse: Pulse,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive,
   frames: Frames<A>
 ): StreamAnswered => {
   const headers: Record<string, string> = {
-    ...servedHeaders(arrival, served),
-    "content-type": "text/event-stream; charset=utf-8",
+    ...servedHeaders(incoming, served),
+    "content-type": frames.contentType ?? eventStreamType,
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no"
   }
-  const { node, record } = arrival
-  record?.opened(served, () => chatUsage(usage()), progress)
+  const { node, recorder } = incoming
+  recorder?.opened(served, () => chatUsage(usage()), progress)
   const { ending } = frames
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)
     const facts = errorFacts(error)
-    record?.broke(errorTag(error), facts.code)
-    return frames.errorFrame(facts)
+    recorder?.broke(errorTag(error), facts.code)
+    return frames.errorFrame(inClientsWords(facts, incoming), error)
   }
   const render = (read: Read<A>) => {
-    record?.read(read)
     const bytes = frames.render(read)
     if (bytes.length > 0) {
-      pulse.beat()
-      record?.wrote(read.length)
+      keepAlive.beat()
+      recorder?.wrote(read.length)
     }
     return bytes
   }
-  if (node === undefined) return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, pulse.between))
+  if (node === undefined)
+    return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, keepAlive.between))
   // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
   const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render, ending, errorFrame }), (exit) =>
-      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void
+    Effect.onExit(writeStream(node, closing(headers, incoming), { pull, render, ending, errorFrame }), (exit) =>
+      Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
     )
   )
 }

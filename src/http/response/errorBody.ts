@@ -1,18 +1,42 @@
-// The three envelopes an error can go out in.
-// It must not know which errors exist; it words facts.
+// The envelopes of an error, one for each dialect of a client.
+// It must not depend on which errors exist; it renders facts.
 import type { ErrorFacts } from "../../api/errorFacts.ts"
+import { dialectOfUnknown } from "../../api/clients/clientDialect.ts"
+import type { HeaderRecord } from "../../api/Headers.ts"
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import { isClaudeVerb, type NativePath } from "../../domain/native/nativePath.ts"
+import { type Dialect, dialectOf, operationPaths } from "../../domain/operations.ts"
+import { googleErrorBody } from "./googleErrorBody.ts"
 
-/** Which dialect the caller speaks; decided by the path alone. */
-export type Envelope = "openai" | "anthropic" | "problem"
+/** Which dialect the caller speaks. */
+export type Envelope = Dialect | "problem"
 
-export const envelopeOf = (path: string): Envelope => {
-  if (path.startsWith("/v1/messages")) return "anthropic"
-  return path.startsWith("/admin/") ? "problem" : "openai"
+/** The dialect of a path of Google's; Claude's clients read errors of Anthropic. */
+export const nativeEnvelope = (path: NativePath): Envelope =>
+  path._tag === "Call" && isClaudeVerb(path.verb) ? "anthropic" : "google"
+
+/** Paths that OpenAI's dialect alone has. On others, such as the model list and unknown ones, the client decides. */
+const isOpenAi = (path: string): boolean => operationPaths.includes(path) || path.startsWith("/v1/prompts/")
+
+/** By the path where one dialect has it, else by the client. */
+export const envelopeOf = (path: string, headers: HeaderRecord): Envelope => {
+  if (path.startsWith("/admin/")) return "problem"
+  const dialect = dialectOf(path)
+  if (dialect !== "openai" || isOpenAi(path)) return dialect
+  return dialectOfUnknown(path, headers) === "anthropic" ? "anthropic" : "openai"
 }
 
 /** The answer's body as JSON text; `strict` leaves out what OpenAI's schema does not have. */
-export const errorBody = (facts: ErrorFacts, envelope: Envelope, strict: boolean, requestId: string): string => {
+export const errorBody = (
+  facts: ErrorFacts,
+  envelope: Envelope,
+  strict: boolean,
+  requestId: string,
+  error?: GatewayError
+): string => {
   switch (envelope) {
+    case "google":
+      return googleErrorBody(error, facts, requestId)
     case "openai":
       return JSON.stringify({ error: openAiError(facts, strict) })
     case "anthropic":

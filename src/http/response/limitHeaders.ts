@@ -1,6 +1,7 @@
-// What is left of a key's rate limits as headers: OpenAI's names and durations, or Anthropic's names and moments.
-// It must not know who counts.
+// The remaining rate limits of a key as headers: OpenAI's names and durations, or Anthropic's names and times.
+// It must not depend on how limits are counted.
 import type { LimitState } from "../../domain/LimitState.ts"
+import type { Dialect } from "../../domain/operations.ts"
 
 /** A duration as Go writes it, which is how OpenAI does: `12ms`, `1s`, `1.5s`, `6m0s`. */
 export const goDuration = (millis: number): string => {
@@ -34,8 +35,11 @@ const anthropicName = (kind: string): Names => ({
 })
 
 /** A limit of tokens covers input and output together: Anthropic's headers of either show it, and so do those of both. */
-const namesOf: Readonly<Record<"openai" | "anthropic", Readonly<Record<Kind, ReadonlyArray<Names>>>>> = {
-  openai: { requests: [openAiName("requests")], tokens: [openAiName("tokens")] },
+const openAiNames = { requests: [openAiName("requests")], tokens: [openAiName("tokens")] }
+const namesOf: Readonly<Record<Dialect, Readonly<Record<Kind, ReadonlyArray<Names>>>>> = {
+  openai: openAiNames,
+  // Google has no names of its own for them.
+  google: openAiNames,
   anthropic: {
     requests: [anthropicName("requests")],
     tokens: ["input-tokens", "output-tokens", "tokens"].map(anthropicName)
@@ -46,18 +50,14 @@ const namesOf: Readonly<Record<"openai" | "anthropic", Readonly<Record<Kind, Rea
 const secondOf = (millis: number): string => `${new Date(Math.ceil(millis / 1000) * 1000).toISOString().slice(0, -5)}Z`
 
 /** Adds what is left of the limits of a key. */
-export const addLimits = (
-  headers: Headers,
-  limits: LimitState,
-  dialect: "openai" | "anthropic",
-  nowMillis: number
-): Headers => {
+export const addLimits = (headers: Headers, limits: LimitState, dialect: Dialect, nowMillis: number): Headers => {
   for (const kind of ["requests", "tokens"] as const) {
     const allowance = limits[kind]
     if (allowance === undefined) continue
     const limit = String(allowance.limit)
     const remaining = String(allowance.remaining)
-    const reset = dialect === "openai" ? goDuration(allowance.resetMillis) : secondOf(nowMillis + allowance.resetMillis)
+    const reset =
+      dialect === "anthropic" ? secondOf(nowMillis + allowance.resetMillis) : goDuration(allowance.resetMillis)
     for (const names of namesOf[dialect][kind]) {
       headers[names.limit] = limit
       headers[names.remaining] = remaining

@@ -1,5 +1,5 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
-// It must not know streams, sockets or where a chunk came from.
+// It must not depend on streams, sockets or the source of a chunk.
 import { charactersOf } from "../../domain/text/estimateTokens.ts"
 import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
 import { frame } from "../../wire/frames.ts"
@@ -18,19 +18,19 @@ export const charactersOfChunk = ({ choices }: ChatChunk): number => {
   return characters
 }
 
-/** How a client wants its stream. */
-export interface StreamWish {
+/** The form of a stream that the client asks for. */
+export interface StreamOptions {
   readonly strict: boolean
-  /** `stream_options.include_usage`: the usage chunk is shown and all others say `usage: null`. */
+  /** `stream_options.include_usage`: the usage chunk is sent, and all others have `usage: null`. */
   readonly usage: boolean
 }
 
-/** One chunk as a frame; empty when nothing of it is shown. */
-export const renderChunk = (chunk: ChatChunk, wish: StreamWish): string => {
+/** One chunk as a frame; empty for a chunk without visible content. */
+export const renderChunk = (chunk: ChatChunk, options: StreamOptions): string => {
   const closing = chunk.choices.length === 0
-  if (closing && !wish.usage) return ""
-  const shown = wish.usage && !closing ? { ...chunk, usage: null } : chunk
-  const out = wish.strict ? strictlyChunk(shown) : shown
+  if (closing && !options.usage) return ""
+  const shown = options.usage && !closing ? { ...chunk, usage: null } : chunk
+  const out = options.strict ? strictlyChunk(shown) : shown
   return out === undefined ? "" : frame(JSON.stringify(out))
 }
 
@@ -38,13 +38,13 @@ export const renderChunk = (chunk: ChatChunk, wish: StreamWish): string => {
  * The same for all chunks of one stream. Nearly every strict chunk is a piece of text in the same envelope, so the
  * envelope is written once and the text put into it: a third of the cost of an event (`bench`, streams in a burst).
  */
-export const chunkRenderer = (wish: StreamWish): ((chunk: ChatChunk) => string) => {
-  if (!wish.strict) return (chunk) => renderChunk(chunk, wish)
+export const chunkRenderer = (options: StreamOptions): ((chunk: ChatChunk) => string) => {
+  if (!options.strict) return (chunk) => renderChunk(chunk, options)
   let envelope: ChatChunk | undefined
   let head = ""
   return (chunk) => {
     const text = onlyText(chunk)
-    if (text === undefined) return renderChunk(chunk, wish)
+    if (text === undefined) return renderChunk(chunk, options)
     if (
       envelope?.id !== chunk.id ||
       envelope.created !== chunk.created ||
@@ -52,18 +52,18 @@ export const chunkRenderer = (wish: StreamWish): ((chunk: ChatChunk) => string) 
       envelope.system_fingerprint !== chunk.system_fingerprint
     ) {
       envelope = chunk
-      head = headOf(chunk, wish)
+      head = headOf(chunk, options)
     }
     return `${head}${JSON.stringify(text)}}}]}\n\n`
   }
 }
 
-const headOf = ({ id, object, created, model, system_fingerprint }: ChatChunk, { usage }: StreamWish): string => {
+const headOf = ({ id, object, created, model, system_fingerprint }: ChatChunk, { usage }: StreamOptions): string => {
   const envelope = JSON.stringify({ id, object, created, model, system_fingerprint, ...(usage ? { usage: null } : {}) })
   return `data: ${envelope.slice(0, -1)},"choices":[{"index":0,"finish_reason":null,"delta":{"content":`
 }
 
-/** The text of a chunk whose strict form holds nothing else. */
+/** The text of a chunk whose strict form contains only text. */
 const onlyText = (chunk: ChatChunk): string | undefined => {
   const choice = chunk.choices[0]
   if (choice === undefined || chunk.choices.length !== 1 || choice.index !== 0 || choice.finish_reason !== null)

@@ -1,27 +1,25 @@
-// POST /v1/chat/completions: body in, completion, stream or dry run out.
-// It must not know providers or how bodies are read.
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { checkChat } from "../../router/bodyChecks.ts"
+// POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
+// It must not depend on providers, or on how bodies are read.
+import { checkChat } from "../../router/bodies/bodyChecks.ts"
+import { pingFrame } from "../../wire/frames.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
-import { chatAnswer } from "./ChatAnswer.ts"
-import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { bodyReader } from "../request/ReadBody.ts"
-import { requestContext } from "../request/RequestContexts.ts"
+import { completion, events } from "../response/Reply.ts"
+import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
-export const ChatHandlers = keyedRoute(
-  "POST",
-  "/v1/chat/completions",
-  Effect.gen(function* () {
-    const answer = yield* chatAnswer
-    const readChat = yield* bodyReader(ChatRequest, checkChat)
-    return (call) => {
-      const { arrival, request } = call
-      const context = requestContext(call)
-      if (Result.isFailure(context)) return Effect.fail(context.failure)
-      return Effect.flatMapEager(readChat(request, arrival, context.success.config?.model), (body) =>
-        answer(body, context.success, arrival)
-      )
-    }
-  })
-)
+/** Prompts answer as chats do. */
+export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "reply" | "stream"> = {
+  operation: "chat",
+  reply: (full, served, { strict }, incoming) => completion(full, served, strict, incoming),
+  stream: {
+    isAsked: ({ stream }) => stream === true,
+    ping: pingFrame,
+    reply: (opened, { stream_options: asked }, { strict }, incoming, keepAlive) =>
+      events(opened, { strict, usage: asked?.["include_usage"] === true }, incoming, keepAlive)
+  }
+}
+
+export const ChatHandlers = handleOperation({
+  ...chatReplies,
+  read: fillModel(bodyReader(ChatRequest, checkChat))
+})

@@ -1,16 +1,16 @@
-// POST /v1/chat/completions/count_tokens: what a chat request would cost before it is sent.
-// It must not know providers or how bodies are read.
+// POST /v1/chat/completions/count_tokens: the input tokens of a chat before it is sent.
+// It must not depend on providers, or on how bodies are read.
+import { checkChat } from "../../router/bodies/bodyChecks.ts"
 import { strictlyTokenCount } from "../../translate/shared/reply/strictly.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
-import { checkChat } from "../../router/bodyChecks.ts"
-import { unaryRoute } from "./UnaryRoute.ts"
+import { bodyReader } from "../request/ReadBody.ts"
+import { answer } from "../response/Reply.ts"
+import { fillModel, handleOperation } from "./OperationRoute.ts"
 
-export const CountTokensHandlers = unaryRoute({
-  path: "/v1/chat/completions/count_tokens",
+/** Counting is free, so the answer has no usage. */
+export const CountTokensHandlers = handleOperation({
   operation: "countTokens",
-  body: ChatRequest,
-  check: checkChat,
-  strictly: strictlyTokenCount,
-  // Counting is free.
-  usage: () => undefined
+  read: fillModel(bodyReader(ChatRequest, checkChat)),
+  reply: (full, served, { strict }, incoming) =>
+    answer(strict ? strictlyTokenCount(full) : full, served, undefined, incoming)
 })

@@ -1,17 +1,16 @@
-// POST /v1/embeddings.
-// It must not know providers or how bodies are read.
+// POST /v1/embeddings: vectors of texts, or of several media.
+// It must not depend on providers, or on how bodies are read.
+import { embeddingsUsage } from "../../accounting/usageOf.ts"
+import { checkLabelled } from "../../router/bodies/bodyChecks.ts"
 import { strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
-import { checkLabelled } from "../../router/bodyChecks.ts"
-import { unaryRoute } from "./UnaryRoute.ts"
-import { embeddingsUsage } from "../../accounting/usageOf.ts"
+import { bodyReader } from "../request/ReadBody.ts"
+import { answer } from "../response/Reply.ts"
+import { fillModel, handleOperation } from "./OperationRoute.ts"
 
-export const EmbeddingsHandlers = unaryRoute({
-  path: "/v1/embeddings",
+export const EmbeddingsHandlers = handleOperation({
   operation: "embeddings",
-  body: EmbeddingsRequest,
-  check: checkLabelled,
-  most: "embeddingsBodyBytes",
-  strictly: strictlyEmbeddings,
-  usage: embeddingsUsage
+  read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
+  reply: (full, served, { strict }, incoming) =>
+    answer(strict ? strictlyEmbeddings(full) : full, served, embeddingsUsage(full), incoming)
 })

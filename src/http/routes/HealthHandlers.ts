@@ -1,5 +1,5 @@
-// Alive and ready, for whoever restarts or routes; no key needed, no dependency touched.
-// It must not know providers, or what the service stands on.
+// Liveness and readiness for supervisors and load balancers, without a key and without a call to a dependency.
+// It must not depend on providers, or on which dependencies the service has.
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -20,7 +20,7 @@ const answer = (
 
 const alive = answer(200, { status: "ok" })
 
-/** Without something it stands on the service is degraded and serves all the same; only one that leaves is not ready. */
+/** Without a dependency the service is degraded and still serves. Only a service that shuts down is not ready. */
 const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.HttpServerResponse => {
   const there = Object.entries(readiness).map(([name, isThere]) => [name, isThere() ? "ok" : "down"] as const)
   const checks = { config: "ok", ...Object.fromEntries(there) }
@@ -28,7 +28,7 @@ const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.Htt
   return answer(200, { status: there.some(([, state]) => state === "down") ? "degraded" : "ok", checks, version })
 }
 
-/** Outside the boundary: a process that is merely busy is alive and ready, whatever its in-flight bound refuses. */
+/** Outside the request lifecycle: a busy process is alive and ready, even while its in-flight bound refuses requests. */
 export const HealthHandlers = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const traffic = yield* Traffic

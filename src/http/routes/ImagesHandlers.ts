@@ -1,17 +1,16 @@
-// POST /v1/images/generations.
-// It must not know providers or how bodies are read.
+// POST /v1/images/generations: pictures from a text.
+// It must not depend on providers, or on how bodies are read.
+import { imagesUsage } from "../../accounting/usageOf.ts"
+import { checkLabelled } from "../../router/bodies/bodyChecks.ts"
 import { strictlyImages } from "../../translate/shared/reply/strictly.ts"
 import { ImagesRequest } from "../../wire/openai/Images.ts"
-import { checkLabelled } from "../../router/bodyChecks.ts"
-import { unaryRoute } from "./UnaryRoute.ts"
-import { imagesUsage } from "../../accounting/usageOf.ts"
+import { bodyReader } from "../request/ReadBody.ts"
+import { answer } from "../response/Reply.ts"
+import { fillModel, handleOperation } from "./OperationRoute.ts"
 
-export const ImagesHandlers = unaryRoute({
-  path: "/v1/images/generations",
+export const ImagesHandlers = handleOperation({
   operation: "images",
-  body: ImagesRequest,
-  check: checkLabelled,
-  most: "imagesBodyBytes",
-  strictly: strictlyImages,
-  usage: imagesUsage
+  read: fillModel(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
+  reply: (full, served, { strict }, incoming) =>
+    answer(strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
 })

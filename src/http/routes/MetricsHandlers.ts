@@ -1,5 +1,5 @@
-// GET /metrics in Prometheus' text format; open unless the operator asks for an admin key.
-// It must not know which metrics there are.
+// GET /metrics in Prometheus' text format; open unless the operator requires an admin key.
+// It must not depend on which metrics there are.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -29,7 +29,7 @@ const answer = Effect.map(Effect.context<never>(), (context) =>
   )
 )
 
-/** Outside the boundary, like the health routes: a gateway that refuses work still says how it is. */
+/** Outside the request lifecycle, like the health routes: a gateway that refuses work still reports its metrics. */
 const open = HttpRouter.use((router) => Effect.flatMap(answer, (metrics) => router.add("GET", "/metrics", metrics)))
 
 const guarded = keyedRoute(

@@ -1,8 +1,11 @@
-// GET /v1/models and /v1/models/{id}: what the caller's key may call.
-// It must not know upstreams; nothing is asked of them.
+// GET /v1/models and /v1/models/{id}: the models that the caller's key may call, in OpenAI's form or Anthropic's.
+// It must not depend on upstreams; it calls none.
 import * as Effect from "effect/Effect"
+import type { Model } from "../../api/answers.ts"
+import { clientDialect } from "../../api/clients/clientDialect.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
+import { type AnthropicModel, anthropicModels, anthropicPage } from "../../translate/native/modelLists.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { modelList } from "./modelList.ts"
 import { json } from "../response/Reply.ts"
@@ -19,23 +22,40 @@ const idOf = (path: string): string | undefined => {
   }
 }
 
+/** Anthropic's page by its own parameters; a limit that is no number counts as absent. */
+const anthropicList = (models: ReadonlyArray<AnthropicModel>, url: string) => {
+  const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
+  const limit = query.get("limit") ?? ""
+  return anthropicPage(
+    models,
+    /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : undefined,
+    query.get("after_id") ?? undefined
+  )
+}
+
 /** Effect's wildcard takes the path without its rest as well. */
 export const ModelsHandlers = keyedRoute(
   "GET",
   "/v1/models/*",
   Effect.gen(function* () {
     const catalog = yield* Catalog
-    return Effect.fnUntraced(function* ({ arrival, key }) {
-      const data = modelList(catalog.list(), key)
-      if (arrival.path === "/v1/models") return yield* json({ object: "list", data }, arrival)
-      const id = idOf(arrival.path)
-      if (id === undefined || allowedMethods(arrival.path).length === 0) {
-        return yield* new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) })
+    return Effect.fnUntraced(function* ({ incoming, key }) {
+      const rows = modelList(catalog.now(), key, incoming.strict)
+      const isAnthropic = clientDialect(incoming.headers) === "anthropic"
+      const data: ReadonlyArray<Model | AnthropicModel> = isAnthropic ? anthropicModels(rows) : rows
+      if (incoming.path === "/v1/models")
+        return yield* json(
+          isAnthropic ? anthropicList(anthropicModels(rows), incoming.url) : { object: "list", data },
+          incoming
+        )
+      const id = idOf(incoming.path)
+      if (id === undefined || allowedMethods(incoming.path).length === 0) {
+        return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
       }
       const found = data.find((model) => model.id === id)
       return found === undefined
         ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
-        : yield* json(found, arrival)
+        : yield* json(found, incoming)
     })
   })
 )

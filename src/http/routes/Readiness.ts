@@ -1,8 +1,8 @@
-// What the gateway stands on, and whether each of it is there: for the health routes.
-// It must not know what any of it is; whoever puts the service together names them.
+// The dependencies of the gateway, and whether each of them is available: for the health routes.
+// It must not depend on any of them; the composition of the service names them.
 import * as Context from "effect/Context"
 
-/** By name: true while it is there. Asked on each look, so it must cost nothing and touch nothing. */
+/** By name: true while it is available. Each health request calls it, so it must be a cheap read of memory. */
 export type Readiness = Readonly<Record<string, () => boolean>>
 
 /** None but the configuration, which is there when the service is. */

@@ -1,5 +1,5 @@
 // From a prompt and the body of its request to a chat body.
-// It must not know paths, or how a chat is answered.
+// It must not depend on paths, or on how a chat is answered.
 import * as Result from "effect/Result"
 import type { ReadyPrompt } from "../../catalog/readyPrompts.ts"
 import { readVariables, renderTemplate } from "../../catalog/renderTemplate.ts"
@@ -7,13 +7,13 @@ import type { BodyInvalid, BodyTooLarge } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
 
-/** Variables fill the template; every other field of the body stands in the place of the template's own, and is text as it came. */
+/** Variables fill the template. Every other field of the body replaces the template's own, unrendered. */
 export const promptBody = (
   { model, template }: ReadyPrompt,
   body: JsonObject,
   { bodyBytes }: LimitValues
 ): Result.Result<JsonObject, BodyInvalid | BodyTooLarge> => {
-  // The peer's client leaves the id it wrote into the path in the body as well, respelt.
+  // Portkey's client sends the id of the path in the body as well, as prompt_id.
   const { prompt_id: _id, variables: sent, ...overrides } = body
   const variables = readVariables(sent)
   if (Result.isFailure(variables)) return Result.fail(variables.failure)

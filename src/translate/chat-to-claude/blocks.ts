@@ -1,20 +1,24 @@
-// Blocks of one answer to deltas, in order. The unary answer is read the same way, block by block.
-// It must not know finish reasons, usage or envelopes.
+// Translates the content blocks of a Claude answer (text, thinking, tool use, citations) to chat deltas, in order.
+// Must not depend on finish reasons, usage or envelopes. A unary answer is read block by block in the same way.
 import * as Result from "effect/Result"
+import { defaultLimits } from "../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
-import { isLegacy } from "../shared/chat-request/readTools.ts"
+import { readMessages } from "../shared/chat-request/readMessages.ts"
+import { joinTexts } from "../shared/chat-request/readParts.ts"
+import { usesLegacyFunctions } from "../shared/chat-request/readTools.ts"
 import { claudeNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { noSources, type Sources, withSources } from "./citations.ts"
+import { claudeFacts } from "./claudeFacts.ts"
 import { jsonOutputOf } from "./jsonOutput.ts"
 import { packThinking } from "./packedThinking.ts"
-import { ownProvider } from "./requestBlocks.ts"
+import { claudeProvider } from "./requestBlocks.ts"
 
-/** The block whose deltas are coming. `text` is what was held back of it, `pieces` whether any came. */
+/** The block whose deltas are arriving. `text` is the part held back; `pieces` is true after the first piece. */
 type Open =
   | { readonly kind: "text"; readonly index: number; readonly start: number; readonly sources: ReadonlyArray<Json> }
   | {
@@ -36,19 +40,19 @@ type Open =
   | { readonly kind: "own"; readonly index: number; readonly block: JsonObject; readonly text: string }
   | { readonly kind: "nothing"; readonly index: number }
 
-/** What must be remembered of an answer between its events. */
+/** State of an answer between its events. */
 export interface BlocksState {
   readonly open: Open | undefined
-  /** Calls of the client's own tools given out so far. */
+  /** Number of calls of client tools sent so far. */
   readonly calls: number
-  /** The structured answer has begun. */
+  /** True after the structured answer began. */
   readonly answered: boolean
-  /** Text so far. While a structured answer may come it waits, for beside one it does not count. */
+  /** Text so far. It is held back while a structured answer may follow, because text next to one is dropped. */
   readonly content: string
-  /** The first block of waiting text. */
+  /** Index of the first block of held-back text. */
   readonly waitingAt: number | undefined
   readonly sources: Sources
-  /** The thinking since the last call, as it has to go back. */
+  /** Thinking since the last call, in the form that the next request must send back. */
   readonly thoughts: ReadonlyArray<BlockOut>
 }
 
@@ -62,22 +66,37 @@ export const noBlocks: BlocksState = {
   thoughts: []
 }
 
-/** What stays the same for a whole answer. */
+/** Constants of a whole answer. */
 export interface BlocksFacts {
   readonly callId: (n: number) => string
   readonly unmangle: (name: string) => string
-  /** Our own tool, whose arguments are the answer. */
+  /** The gateway's own tool for structured output; its arguments are the answer. */
   readonly output: { readonly name: string; readonly wrapped: boolean } | undefined
-  /** The client speaks the legacy `functions` dialect, which knows one call and no pieces of it. */
+  /** True for legacy `functions` requests: one call per answer, sent whole. */
   readonly legacy: boolean
+  /** True when the thinking belongs to a history that the client does not have; it is shown without signatures (M-303). */
+  readonly unsigned: boolean
 }
 
-export const blocksFacts = (context: TranslateContext, request: ChatRequest): BlocksFacts => ({
-  callId: context.callId,
-  unmangle: toolNamesOf(request, claudeNames).unmangle,
-  output: Result.getOrElse(jsonOutputOf(request), () => undefined),
-  legacy: isLegacy(request)
-})
+export const blocksFacts = (context: TranslateContext, request: ChatRequest): BlocksFacts => {
+  const facts = claudeFacts(context.target.record)
+  const output = Result.getOrElse(jsonOutputOf(request, facts), () => undefined)
+  return {
+    callId: context.callId,
+    unmangle: toolNamesOf(request, claudeNames).unmangle,
+    output: output?._tag === "Tool" ? output : undefined,
+    legacy: usesLegacyFunctions(request),
+    unsigned: !facts.prefill && endsWithAnswer(request)
+  }
+}
+
+/** True for a last message of the assistant that has text and no calls. */
+const endsWithAnswer = ({ messages }: ChatRequest): boolean => {
+  const last = messages.findLast(({ role }) => role !== "system" && role !== "developer")
+  if (last?.role !== "assistant") return false
+  const [turn] = Result.getOrElse(readMessages([last], defaultLimits), () => [])
+  return turn?._tag === "Assistant" && turn.calls.length === 0 && /\S/.test(joinTexts(turn.parts))
+}
 
 type Step = readonly [BlocksState, ReadonlyArray<Delta>]
 
@@ -92,23 +111,23 @@ const blockDelta = (index: number, delta: ContentBlockDelta["delta"]): Pick<Delt
 
 const textDelta = (index: number, text: string): Delta => ({ content: text, ...blockDelta(index, { text }) })
 
-/** True for a call that cannot be passed on. Its id is not read: the client gets one of ours. */
+/** True for a call that cannot be passed on. The id is not checked: the client gets a generated one. */
 export const isMalformedCall = ({ input, name, type }: JsonObject): boolean =>
   type === "tool_use" &&
   (typeof name !== "string" || name === "" || !(input === undefined || input === null || isJsonObject(input)))
 
-/** The same of a piece of its arguments. */
+/** True for a malformed piece of a call's arguments. */
 export const isMalformedPiece = ({ partial_json: piece, type }: JsonObject): boolean =>
   type === "input_json_delta" && typeof piece !== "string"
 
-/** A block begins, with whatever of it is there already; the one before it ends, should nobody have said so. */
+/** Starts a block with any content it already has. Ends the previous block if its stop event is missing. */
 export const startBlock = (before: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
   const [state, closing] = endBlock(before, facts)
-  const [next, deltas] = start(state, index, block, facts)
+  const [next, deltas] = openBlock(state, index, block, facts)
   return [next, closing.length === 0 ? deltas : [...closing, ...deltas]]
 }
 
-const start = (state: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
+const openBlock = (state: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
   switch (block["type"]) {
     case "text": {
       const sources = Array.isArray(block["citations"]) ? block["citations"] : []
@@ -122,9 +141,10 @@ const start = (state: BlocksState, index: number, block: JsonObject, facts: Bloc
       return addThinking(
         { ...state, open: { kind: "thinking", index, thinking: "", signature: "", shown: false } },
         textIn(block, "thinking"),
-        textIn(block, "signature")
+        facts.unsigned ? "" : textIn(block, "signature")
       )
     case "redacted_thinking": {
+      if (facts.unsigned) return [{ ...state, open: { kind: "nothing", index } }, []]
       const data = textIn(block, "data")
       const thoughts = [...state.thoughts, { type: "redacted_thinking", data }]
       return [{ ...state, thoughts, open: { kind: "nothing", index } }, [blockDelta(index, { data })]]
@@ -141,7 +161,7 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
   const whole = isJsonObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ""
   const name = textIn(block, "name")
   if (name === facts.output?.name) {
-    // The first answer counts; another one would make two of one text.
+    // The first structured answer counts; a second one would be appended to the same text.
     const open: Open = state.answered ? { kind: "nothing", index } : { kind: "output", index, pieces: false, text: "" }
     return addPiece({ ...state, answered: true, open }, whole, facts)
   }
@@ -161,7 +181,7 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
   ]
 }
 
-/** More of the block that is open; what does not belong to it is passed over. */
+/** Adds a delta to the open block; deltas of another kind are skipped. */
 export const growBlock = (state: BlocksState, index: number, delta: JsonObject, facts: BlocksFacts): Step => {
   const { open } = state
   if (open === undefined || open.index !== index) return [state, []]
@@ -171,7 +191,7 @@ export const growBlock = (state: BlocksState, index: number, delta: JsonObject, 
     case "thinking_delta":
       return addThinking(state, textIn(delta, "thinking"), "")
     case "signature_delta":
-      return addThinking(state, "", textIn(delta, "signature"))
+      return addThinking(state, "", facts.unsigned ? "" : textIn(delta, "signature"))
     case "input_json_delta":
       return addPiece(state, textIn(delta, "partial_json"), facts)
     case "citations_delta":
@@ -192,7 +212,7 @@ const addText = (state: BlocksState, text: string, facts: BlocksFacts): Step => 
     : [{ ...state, content, waitingAt: state.waitingAt ?? open.index }, []]
 }
 
-/** A thought may be signed without being shown; its block is begun all the same. */
+/** Thinking may be signed but hidden; its block is sent even without text. */
 const addThinking = (state: BlocksState, thinking: string, signature: string): Step => {
   const { open } = state
   if (open?.kind !== "thinking" || (thinking === "" && signature === "")) return [state, []]
@@ -212,7 +232,7 @@ const addThinking = (state: BlocksState, thinking: string, signature: string): S
   return [next, [thinking === "" ? block : { reasoning_content: thinking, ...block }]]
 }
 
-/** Pieces of arguments go out as they come, split wherever they are; a legacy call and a wrapped answer wait to be whole. */
+/** Sends pieces of arguments as they arrive, split anywhere; legacy calls and wrapped answers are sent whole. */
 const addPiece = (state: BlocksState, piece: string, facts: BlocksFacts): Step => {
   const { open } = state
   if (open === undefined || piece === "") return [state, []]
@@ -236,7 +256,7 @@ const addPiece = (state: BlocksState, piece: string, facts: BlocksFacts): Step =
   }
 }
 
-/** The open block is whole; what waited for that goes out. */
+/** Ends the open block and sends its held-back content. */
 export const endBlock = (before: BlocksState, facts: BlocksFacts): Step => {
   const { open } = before
   if (open === undefined) return [before, []]
@@ -249,47 +269,51 @@ export const endBlock = (before: BlocksState, facts: BlocksFacts): Step => {
       return [open.signature === "" ? state : { ...state, thoughts: [...state.thoughts, thought] }, []]
     }
     case "call":
-      return [state, closingCall(open, facts)]
+      return [state, closeCall(open, facts)]
     case "output":
-      return [state, closingAnswer(open, facts)]
+      return [state, closeAnswer(open, facts)]
     case "own":
       return [
         state,
-        [blockDelta(open.index, { provider_part: { provider: ownProvider, part: withInput(open.block, open.text) } })]
+        [
+          blockDelta(open.index, {
+            provider_part: { provider: claudeProvider, part: withInput(open.block, open.text) }
+          })
+        ]
       ]
     case "nothing":
       return [state, []]
   }
 }
 
-const closingCall = (open: Open & { readonly kind: "call" }, facts: BlocksFacts): ReadonlyArray<Delta> => {
+const closeCall = (open: Open & { readonly kind: "call" }, facts: BlocksFacts): ReadonlyArray<Delta> => {
   const text = open.pieces ? open.text : "{}"
   if (facts.legacy) return open.call === 0 ? [{ function_call: { name: open.name, arguments: text } }] : []
   return open.pieces ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: text } }] }]
 }
 
-const closingAnswer = (open: Open & { readonly kind: "output" }, facts: BlocksFacts): ReadonlyArray<Delta> => {
-  if (facts.output?.wrapped === true) return open.pieces ? [textDelta(open.index, unwrapped(open.text))] : []
+const closeAnswer = (open: Open & { readonly kind: "output" }, facts: BlocksFacts): ReadonlyArray<Delta> => {
+  if (facts.output?.wrapped === true) return open.pieces ? [textDelta(open.index, unwrapAnswer(open.text))] : []
   return open.pieces ? [] : [textDelta(open.index, "{}")]
 }
 
 const opening = /^\s*\{\s*"value"\s*:\s*/
 
-/** What stands under `value`; of an answer that was cut, what there is of it. */
-const unwrapped = (text: string): string => {
+/** Unwraps the value under `value`; a cut answer keeps its incomplete text. */
+const unwrapAnswer = (text: string): string => {
   const whole = parseExactJsonText(text)
   if (Result.isFailure(whole)) return text.replace(opening, "")
   const value = isJsonObject(whole.success) ? whole.success["value"] : undefined
   return value === undefined ? text : JSON.stringify(value)
 }
 
-/** A server tool's input comes in pieces, too. */
+/** A server tool's input arrives in pieces too. */
 const withInput = (block: JsonObject, text: string): JsonObject => {
   const input = text === "" ? undefined : parseExactJsonText(text)
   return input !== undefined && Result.isSuccess(input) ? { ...block, input: input.success } : block
 }
 
-/** The end of the answer: text that waited for a structured one in vain is the answer, beside one it is nothing. */
+/** Ends the answer: held-back text becomes the answer when no structured answer followed, and is dropped otherwise. */
 export const endBlocks = (before: BlocksState, facts: BlocksFacts): Step => {
   const [state, closing] = endBlock(before, facts)
   if (state.waitingAt === undefined) return [state, closing]

@@ -1,5 +1,5 @@
-// Cache marks of a request: Claude takes four, so a fifth and later ones go.
-// It must not know why a block is marked.
+// Limits cache marks (`cache_control`) of a Claude request to four; later marks are removed.
+// Must not depend on the reason for a mark.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { MessagesBody } from "../../wire/anthropic/Messages.ts"
 
@@ -8,7 +8,7 @@ const most = 4
 
 type Marked = Pick<MessagesBody, "tools" | "tool_choice" | "system" | "messages">
 
-/** The same fields when there are four marks or fewer. They count in the order of the prompt: tools, system, messages. */
+/** Returns the same fields for four marks or fewer. Marks count in prompt order: tools, system, messages. */
 export const withFourMarks = (fields: Marked): Marked => {
   let marks = countIn(fields.tools ?? []) + countIn(fields.system ?? [])
   for (const message of fields.messages) marks += countIn(message.content)
@@ -23,7 +23,7 @@ export const withFourMarks = (fields: Marked): Marked => {
   }
 }
 
-/** Results hold blocks of their own. */
+/** Tool results contain blocks of their own. */
 const inner = (block: JsonObject): ReadonlyArray<JsonObject> =>
   block["type"] === "tool_result" && Array.isArray(block["content"]) ? block["content"].filter(isJsonObject) : []
 

@@ -1,18 +1,18 @@
-// Where the text of an answer comes from, as Claude says it of its blocks of text.
-// It must not know how the text was streamed.
+// Translates Claude's citations of text blocks to annotations with URL and text range.
+// Must not depend on the streaming of the text.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Annotation } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 
 export interface Sources {
   readonly citations: ReadonlyArray<Citation>
-  /** Those with an address, in OpenAI's own form. */
+  /** Citations with an address, in OpenAI's form. */
   readonly annotations: ReadonlyArray<Annotation>
 }
 
 export const noSources: Sources = { citations: [], annotations: [] }
 
-/** A block ends where its sources do, so each of them is for all of its text: the content from `start` on. */
+/** Called at the end of a text block: its citations apply to the block's whole text, the content from `start` on. */
 export const withSources = (before: Sources, given: ReadonlyArray<Json>, content: string, start: number): Sources => {
   const found = given.filter(isJsonObject)
   if (found.length === 0) return before

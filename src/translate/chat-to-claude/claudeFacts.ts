@@ -1,43 +1,68 @@
-// What is known about a Claude model from its id: how long it may answer, how it thinks, which sampling it takes.
-// It must not know requests; an unknown id counts as the newest generation.
+// Facts of a Claude model from its record: answer length, thinking, effort, sampling, tool choice, structured output.
+// Must not depend on requests or read ids.
+import type { ModelRecord, ThinkingWord } from "../../domain/models/ModelRecord.ts"
 
 export interface ClaudeFacts {
-  /** Sent when the client names none; the field is required. */
+  /** Sent when the client sets no maximum; the field is required. */
   readonly maxTokens: number
-  /** The most `max_tokens` the model takes, where a thinking budget may push it up; undefined: no budget is ever sent. */
+  /** The model's highest `max_tokens`, which bounds the raise for a thinking budget; undefined: no budget is sent. */
   readonly limit: number | undefined
-  /** `both`: a budget when one is asked for, else the model's own measure. */
+  /** `both`: a requested budget is sent, otherwise the model chooses the amount (adaptive). */
   readonly thinking: "none" | "budget" | "both" | "adaptive"
+  /** The `thinking.type` that turns thinking off; undefined: the model always thinks. */
+  readonly off: string | undefined
+  /** True for a model that thinks when the request asks for nothing. */
+  readonly thinksUnasked: boolean
+  /** Values of `output_config.effort` in rising order; empty: the field is not sent. */
+  readonly efforts: ReadonlyArray<ThinkingWord>
   /** `one`: temperature or top_p, not both. */
   readonly sampling: "all" | "one" | "none"
+  /** The conversation may end with an assistant message, which the answer continues. */
+  readonly prefill: boolean
+  /** A tool call may be demanded. */
+  readonly forcedTools: boolean
+  /** `native`: a schema of the answer goes in `output_config.format`; `tool`: as a tool that must be called. */
+  readonly structured: "native" | "tool"
 }
-
-const early = (maxTokens: number): ClaudeFacts => ({ maxTokens, limit: maxTokens, thinking: "none", sampling: "all" })
-const budget = (limit: number, sampling: "all" | "one"): ClaudeFacts => ({
-  maxTokens: usual,
-  limit,
-  thinking: "budget",
-  sampling
-})
 
 /** What every model since 3.7 takes; more by default would reserve quota that no chat needs. */
 const usual = 32_000
 
-/** First match wins. The limits are Anthropic's own, from its table of models. */
-const classes: ReadonlyArray<readonly [RegExp, ClaudeFacts]> = [
-  [/^claude-3-(opus|sonnet|haiku)$/, early(4_096)],
-  [/^claude-3-5-/, early(8_192)],
-  [/^claude-3-7-sonnet$/, budget(64_000, "all")],
-  [/^claude-opus-4(-0)?$/, budget(usual, "all")],
-  [/^claude-opus-4-1$/, budget(usual, "one")],
-  [/^claude-sonnet-4(-0)?$/, budget(64_000, "all")],
-  [/^claude-(sonnet|haiku|opus)-4-5$/, budget(64_000, "one")],
-  [/^claude-[a-z]+-4-6$/, { maxTokens: usual, limit: 128_000, thinking: "both", sampling: "one" }]
-]
-const newest: ClaudeFacts = { maxTokens: usual, limit: undefined, thinking: "adaptive", sampling: "none" }
+const thinkingOf = ({ thinking }: ModelRecord): ClaudeFacts["thinking"] => {
+  if (thinking?.control === "none" || thinking?.control === "budget") return thinking.control
+  return thinking?.budget_max === undefined ? "adaptive" : "both"
+}
 
-/** Versions and dates behind the name of the model do not count. */
-export const claudeFacts = (modelId: string): ClaudeFacts => {
-  const name = modelId.toLowerCase().replace(/(@.*|-latest|-20\d{6})$/, "")
-  return classes.find(([pattern]) => pattern.test(name))?.[1] ?? newest
+const samplingOf = ({ sampling }: ModelRecord): ClaudeFacts["sampling"] => {
+  if (sampling?.refused?.includes("temperature") === true) return "none"
+  return sampling?.refused?.includes("temperature together with top_p") === true ? "one" : "all"
+}
+
+const factsOf = (record: ModelRecord): ClaudeFacts => {
+  const thinking = thinkingOf(record)
+  const { max_output: most = usual } = record
+  const isAdaptive = thinking === "adaptive" || thinking === "both"
+  return {
+    maxTokens: thinking === "none" ? Math.min(most, usual) : usual,
+    limit: thinking === "adaptive" ? undefined : most,
+    thinking,
+    off: record.thinking?.off_value ?? (record.thinking?.can_disable === false ? undefined : "disabled"),
+    thinksUnasked: isAdaptive && record.thinking?.default === "on",
+    efforts: isAdaptive ? (record.effort ?? []) : [],
+    sampling: samplingOf(record),
+    prefill: record.allows_prefill !== false,
+    forcedTools: record.forced_tool_choice !== false,
+    structured: record.structured_output ?? "tool"
+  }
+}
+
+const known = new WeakMap<ModelRecord, ClaudeFacts>()
+
+/** An unknown id has the record of the nearest model, so it counts as the newest generation of its kind. */
+export const claudeFacts = (record: ModelRecord): ClaudeFacts => {
+  const met = known.get(record)
+  if (met !== undefined) return met
+  const facts = factsOf(record)
+  known.set(record, facts)
+  return facts
 }

@@ -1,11 +1,12 @@
-// A refused Claude call: status and body to the reason.
-// It must not know our own answers; what Vertex AI says itself, any of its routes says.
+// Maps error responses of Claude on Vertex AI to error reasons.
+// Must not depend on the gateway's own error responses; Vertex AI's errors are mapped as on its other routes.
 import type { Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
+import { retentionRefusal } from "../shared/claude/dataRetention.ts"
 import { failureFromGoogle } from "../shared/google/googleFailure.ts"
 import { readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
 
-/** Total: any status, any body. */
+/** Total: accepts any status and any body. */
 export const failureFromClaude = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -13,18 +14,22 @@ export const failureFromClaude = (
   origin: "caller" | "stored"
 ): Reason => {
   if (status !== 400 && status !== 413) return failureFromGoogle(status, headers, body, origin)
-  const { text, message } = readUpstreamError(status, headers, body)
+  const error = readUpstreamError(status, headers, body)
+  const { text, message } = error
   if (status === 413) return { _tag: "PayloadTooLarge", message: `${message} ${sizeHint}` }
+  const retention = retentionRefusal(error)
+  if (retention !== undefined) return retention
   if (thinkingTexts.test(text)) return { _tag: "SignatureRejected", message: `${message} ${thinkingHint}` }
   return contextTexts.test(text)
     ? { _tag: "ContextTooLong", message }
     : failureFromGoogle(status, headers, body, origin)
 }
 
-/** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
-export const failureInside = (error: Json): Reason => failureFromClaude(statusInside(error), {}, { error }, "stored")
+/** Maps an error inside a 200 response. Its origin is unknown there; "stored" blames no caller's credential. */
+export const claudeFailureInside = (error: Json): Reason =>
+  failureFromClaude(statusInside(error), {}, { error }, "stored")
 
-/** Claude says which block: "messages.1.content.0: Invalid `signature` in `thinking` block". */
+/** Claude names the block: "messages.1.content.0: Invalid `signature` in `thinking` block". */
 const thinkingTexts =
   /invalid .?signature.? in .?thinking.? block|thinking.{0,30}blocks? in the latest assistant message cannot be modified|expected .?thinking.?.{0,30}but found/i
 const contextTexts = /exceed context limit/i

@@ -1,41 +1,55 @@
-// How an answer ends: Claude's word, what was seen of the answer, and OpenAI's word for both.
-// It must not know whether the answer was streamed.
-import { isJsonObject, type Json } from "../../domain/text/json.ts"
+// Maps Claude's stop reasons to OpenAI's finish reasons.
+// Must not depend on streaming.
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { FinishReason } from "../../wire/openai/ChatReply.ts"
 
-/** What an answer said of its own end; the last word counts. */
-export interface EndState {
+/** The end of an answer as reported by its events; the last value wins. */
+export interface ClaudeEndState {
   readonly reason: string | undefined
   readonly explanation: string | undefined
+  /** The subject of a refusal, such as `cyber`. */
+  readonly category: string | undefined
 }
 
-export const noEnd: EndState = { reason: undefined, explanation: undefined }
+export const noClaudeEnd: ClaudeEndState = { reason: undefined, explanation: undefined, category: undefined }
 
-export const readEnd = (state: EndState, reason: Json | undefined, details: Json | undefined): EndState => {
-  const explanation = isJsonObject(details) ? details["explanation"] : undefined
+const noDetails: JsonObject = {}
+
+export const readClaudeEnd = (
+  state: ClaudeEndState,
+  reason: Json | undefined,
+  details: Json | undefined
+): ClaudeEndState => {
+  const { category, explanation } = isJsonObject(details) ? details : noDetails
   return {
     reason: typeof reason === "string" ? reason : state.reason,
-    explanation: typeof explanation === "string" ? explanation : state.explanation
+    explanation: typeof explanation === "string" ? explanation : state.explanation,
+    category: typeof category === "string" ? category : state.category
   }
 }
 
-export interface End {
+export interface ClaudeEnd {
   readonly finish_reason: FinishReason
   readonly refusal: string | undefined
   readonly native: string | undefined
 }
 
-/** `calls` counts those of the client's own tools. */
-export const endOf = ({ reason, explanation }: EndState, calls: number, legacy: boolean): End => {
-  const finish = finishOf(reason, calls)
+/** `calls` counts the calls of client tools. */
+export const claudeEnd = (
+  { category, reason, explanation }: ClaudeEndState,
+  calls: number,
+  legacy: boolean
+): ClaudeEnd => {
+  const finish = claudeFinishReason(reason, calls)
   return {
     finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
     refusal: finish === "content_filter" ? explanation : undefined,
-    native: reason
+    // The category goes with the reason in one word (M-702).
+    native: reason === "refusal" && category !== undefined ? `${reason}:${category}` : reason
   }
 }
 
-const finishOf = (reason: string | undefined, calls: number): FinishReason => {
+const claudeFinishReason = (reason: string | undefined, calls: number): FinishReason => {
   switch (reason) {
     case "end_turn":
     case "stop_sequence":
@@ -48,7 +62,7 @@ const finishOf = (reason: string | undefined, calls: number): FinishReason => {
     case "refusal":
       return "content_filter"
     default:
-      // Our own tool for structured output is no call of the client's.
+      // The gateway's own tool for structured output is not a client's call.
       return calls > 0 ? "tool_calls" : "stop"
   }
 }

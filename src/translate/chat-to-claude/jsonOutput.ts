@@ -1,46 +1,77 @@
-// Structured output as a tool of ours that the model has to call: its arguments are the answer.
-// It must not know messages, or how an answer is read.
+// Structured output for Claude: a tool of the gateway whose arguments are the answer, or the model's own format field.
+// Must not depend on messages or the reading of answers. A tool works on every model; Vertex AI may forbid the field.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readFormat } from "../shared/chat-request/readFormat.ts"
+import type { Adjustment } from "../Translator.ts"
+import { schemaAdjusted } from "./adjustments.ts"
+import type { ClaudeFacts } from "./claudeFacts.ts"
+import { nativeSchema } from "./nativeSchema.ts"
 
-/** Works on every model, while the field for a format exists on the newest alone. */
-export interface JsonOutput {
-  /** Of the tool; no tool of the client's has it. */
+/** A tool whose arguments are the answer. */
+export interface OutputTool {
+  readonly _tag: "Tool"
+  /** The tool's name, different from all client tools. */
   readonly name: string
   readonly description: string
   readonly schema: JsonObject
-  /** The schema is no object, so it stands under `value` of one; the answer is what stands there. */
+  /** True when the schema is not an object schema: it goes under `value` of an object, and so does the answer. */
   readonly wrapped: boolean
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
 
+/** The model's own structured output: the text of the answer is JSON. */
+export interface NativeOutput {
+  readonly _tag: "Native"
+  readonly schema: JsonObject
+  readonly adjusted: ReadonlyArray<Adjustment>
+}
+
+export type JsonOutput = OutputTool | NativeOutput
+
 /** Undefined when the request wants text. */
-export const jsonOutputOf = (request: ChatRequest): Result.Result<JsonOutput | undefined, RequestFault> =>
-  Result.map(readFormat(request.response_format), (format) => {
+export const jsonOutputOf = (
+  request: ChatRequest,
+  { structured }: Pick<ClaudeFacts, "structured">
+): Result.Result<JsonOutput | undefined, RequestFault> =>
+  Result.map(readFormat(request.response_format), (format): JsonOutput | undefined => {
     if (format._tag === "Text") return undefined
-    const name = freeName(request)
-    if (format._tag === "Object") return { name, description: usual, schema: { type: "object" }, wrapped: false }
+    if (format._tag === "Object") return outputTool(request, usualDescription, { type: "object" }, false, [])
     const { schema, named } = format
+    const native = structured === "native" ? nativeSchema(schema) : undefined
+    if (native !== undefined) {
+      const adjusted = native.loosened ? [schemaAdjusted("bounds", "description")] : []
+      return { _tag: "Native", schema: native.schema, adjusted }
+    }
+    const adjusted = structured === "native" ? [schemaAdjusted("schema", "tool")] : []
     const description =
-      typeof named["description"] === "string" && named["description"] !== "" ? named["description"] : usual
+      typeof named["description"] === "string" && named["description"] !== "" ? named["description"] : usualDescription
     return isObjectSchema(schema)
-      ? { name, description, schema: { type: "object", ...schema }, wrapped: false }
-      : { name, description, schema: wrapping(schema), wrapped: true }
+      ? outputTool(request, description, { type: "object", ...schema }, false, adjusted)
+      : outputTool(request, description, wrapSchema(schema), true, adjusted)
   })
 
-const usual = "Gives the answer."
+const outputTool = (
+  request: ChatRequest,
+  description: string,
+  schema: JsonObject,
+  wrapped: boolean,
+  adjusted: ReadonlyArray<Adjustment>
+): OutputTool => ({ _tag: "Tool", name: freeName(request), description, schema, wrapped, adjusted })
 
-/** At the root a tool's schema takes none of these. */
+const usualDescription = "Gives the answer."
+
+/** A tool's schema accepts none of these at its root. */
 const branches = ["anyOf", "oneOf", "allOf"]
 
 const isObjectSchema = (schema: JsonObject): boolean =>
   !branches.some((word) => schema[word] !== undefined) &&
   (schema["type"] === "object" || (schema["type"] === undefined && isJsonObject(schema["properties"])))
 
-/** Definitions move up to the new root, where references look for them. */
-const wrapping = ({ $defs, definitions, $schema: _dialect, ...value }: JsonObject): JsonObject => ({
+/** Definitions move up to the new root, the target of their references. */
+const wrapSchema = ({ $defs, definitions, $schema: _dialect, ...value }: JsonObject): JsonObject => ({
   type: "object",
   properties: { value },
   required: ["value"],

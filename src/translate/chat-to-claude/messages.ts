@@ -1,11 +1,18 @@
-// Turns of a chat as messages of Claude, with the system texts apart.
-// It must not know tools that are declared, sampling or URLs.
+// Translates turns of a chat to Claude messages and a separate system text.
+// Must not depend on declared tools, sampling or URLs.
+import { continueText } from "../shared/chat-request/continueText.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BlockOut, MessageOut } from "../../wire/anthropic/Messages.ts"
 import { invalid } from "../shared/fault.ts"
-import { type Call, noResult, type ToolResult, type Turn, withoutSystem } from "../shared/chat-request/readMessages.ts"
-import { textOf } from "../shared/chat-request/readParts.ts"
+import {
+  type TurnCall,
+  noResult,
+  type ToolResult,
+  type Turn,
+  withoutSystem
+} from "../shared/chat-request/readMessages.ts"
+import { joinTexts } from "../shared/chat-request/readParts.ts"
 import { isPackedThinking, issuerOf, knownSignature } from "../shared/chat-request/signatures.ts"
 import { parseResult } from "../shared/chat-request/toolCalls.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
@@ -16,11 +23,16 @@ import { partsToClaude } from "./requestBlocks.ts"
 export interface ClaudeMessages {
   readonly messages: ReadonlyArray<MessageOut>
   readonly system: ReadonlyArray<BlockOut>
-  /** The turn that goes on, because its calls are answered or it is to be continued, does not begin with its thinking. */
+  /** True when the continued turn (answered calls, or a prefill) does not start with its thinking. */
   readonly thinkingLost: boolean
+  /** True when a user turn asks the model to continue its last message, since the model takes no prefill (M-300). */
+  readonly continued: boolean
 }
 
-/** Thoughts of the history: `all` while this request thinks, else only where calls hang on them; `none` if the model knows none. */
+/**
+ * Thinking blocks of the history to send. `all`: the request thinks. `withCalls`: only before calls. `none`: the model
+ * has no thinking.
+ */
 export type KeptThinking = "all" | "withCalls" | "none"
 
 interface Around {
@@ -30,22 +42,28 @@ interface Around {
   readonly ids: CallIds
 }
 
+/** What of the history the model accepts. */
+export interface Accepted {
+  readonly kept: KeptThinking
+  readonly prefill: boolean
+}
+
 interface Message {
   readonly role: "user" | "assistant"
   readonly content: Array<BlockOut>
 }
 
-/** Ids given to calls so far, each with the highest number that made one of them differ. */
+/** Call ids used so far, each with the highest suffix that made a repeated id unique. */
 type CallIds = Map<string, number>
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** Translates the turns; `names` gives functions the names the upstream takes. */
+/** Translates the turns; `names` maps function names to the upstream's. */
 export const messagesToClaude = (
   turns: ReadonlyArray<Turn>,
   context: TranslateContext,
   names: ToolNames,
-  kept: KeptThinking
+  { kept, prefill }: Accepted
 ): Read<ClaudeMessages> => {
   const { system, talk } = withoutSystem(turns)
   const around: Around = { context, names, kept, ids: new Map() }
@@ -67,13 +85,20 @@ export const messagesToClaude = (
     return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
   if (messages[0]?.role === "assistant")
     messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
-  return Result.succeed({ messages: withoutTrailingBlank(messages), system: texts.success, thinkingLost })
+  const continued = !prefill && messages.at(-1)?.role === "assistant"
+  if (continued) append(messages, "user", [{ type: "text", text: continueText }])
+  return Result.succeed({
+    messages: withoutTrailingBlank(messages),
+    system: texts.success,
+    thinkingLost: thinkingLost && !continued,
+    continued
+  })
 }
 
 const isThinking = (block: BlockOut | undefined): boolean =>
   block?.["type"] === "thinking" || block?.["type"] === "redacted_thinking"
 
-/** Neighbours of one role become one message. Only messages made here grow, never the client's. */
+/** Merges neighbours of the same role into one message. Mutates only messages created here, never the client's. */
 const append = (messages: Array<Message>, role: Message["role"], content: ReadonlyArray<BlockOut>): void => {
   if (content.length === 0) return
   const last = messages.at(-1)
@@ -87,7 +112,7 @@ const addUser = (messages: Array<Message>, turn: Turn, context: TranslateContext
     return undefined
   })
 
-/** The blocks of the turn, then all results in one user message. Answers the first block. */
+/** Adds the blocks of the turn, then all results and images in one user message. Returns the first block. */
 const addAssistant = (
   messages: Array<Message>,
   turn: Turn & { readonly _tag: "Assistant" },
@@ -101,13 +126,14 @@ const addAssistant = (
     (issuer === undefined || issuer === context.target.issuer)
   const parts = partsToClaude(turn.parts, own, context)
   if (Result.isFailure(parts)) return Result.fail(parts.failure)
-  const blocks: Array<BlockOut> = thinkingFirst(parts.success)
+  const blocks: Array<BlockOut> = thinkingFirst(parts.success.filter((block) => !isMedia(block)))
   const carried = own && !blocks.some(isThinking)
   const results: Array<BlockOut> = []
   for (const [index, call] of calls.entries()) {
     const id = uniqueId(call.id, around.ids)
     const thoughts = carried ? unpackThinking(knownSignature(call, context, isPackedThinking)) : []
-    // The first call carries what the turn began with, a later one what was thought since.
+    // The first call carries the thinking from the start of the turn; later calls carry the thinking since the last
+    // call.
     if (index === 0) blocks.unshift(...thoughts)
     else blocks.push(...thoughts)
     blocks.push({ type: "tool_use", id, name: around.names.mangle(call.name), input: call.args })
@@ -117,10 +143,14 @@ const addAssistant = (
   }
   append(messages, "assistant", blocks)
   append(messages, "user", results)
+  append(messages, "user", parts.success.filter(isMedia))
   return Result.succeed(blocks[0])
 }
 
-/** An answer comes back as it was, thoughts between texts included; of any other order thoughts go first. */
+/** Claude refuses "'image' blocks within assistant turns", so those of an earlier answer go into the next user turn. */
+const isMedia = ({ type }: BlockOut): boolean => type === "image" || type === "document"
+
+/** Keeps the order of an answer that starts with thinking; otherwise moves thinking to the front. */
 const thinkingFirst = (blocks: ReadonlyArray<BlockOut>): Array<BlockOut> =>
   isThinking(blocks[0]) || !blocks.some(isThinking)
     ? [...blocks]
@@ -128,7 +158,7 @@ const thinkingFirst = (blocks: ReadonlyArray<BlockOut>): Array<BlockOut> =>
 
 const legalId = /^[A-Za-z0-9_-]+$/
 
-/** The client's own id unless the upstream could not take it or a call before this one has it. */
+/** Keeps the client's id unless the upstream rejects it or an earlier call used it. */
 const uniqueId = (id: string, ids: CallIds): string => {
   const legal = legalId.test(id) ? id : id.replace(/[^A-Za-z0-9_-]/gu, "_")
   let unique = legal
@@ -139,16 +169,16 @@ const uniqueId = (id: string, ids: CallIds): string => {
   return unique
 }
 
-const resultBlock = (id: string, { result = noResult }: Call, context: TranslateContext): Read<BlockOut> =>
+const resultBlock = (id: string, { result = noResult }: TurnCall, context: TranslateContext): Read<BlockOut> =>
   Result.map(resultContent(result, context), (content) => ({
     type: "tool_result",
     tool_use_id: id,
     content,
-    ...(tellsError(textOf(result.parts)) ? { is_error: true } : {}),
+    ...(reportsError(joinTexts(result.parts)) ? { is_error: true } : {}),
     ...(result.cacheControl === undefined ? {} : { cache_control: result.cacheControl })
   }))
 
-/** One plain text as it is; several parts, or marked ones, as blocks. */
+/** A single plain text is sent as a string; several parts, or marked parts, as blocks. */
 const resultContent = ({ parts }: ToolResult, context: TranslateContext): Read<string | ReadonlyArray<BlockOut>> => {
   const [only] = parts
   return parts.length === 1 && only?._tag === "Text" && only.cacheControl === undefined
@@ -156,10 +186,11 @@ const resultContent = ({ parts }: ToolResult, context: TranslateContext): Read<s
     : Result.map(partsToClaude(parts, false, context), (blocks) => (blocks.length === 0 ? "" : blocks))
 }
 
-/** A JSON object with an error in it; the first look saves parsing what cannot be one. */
-const tellsError = (text: string): boolean => text.includes('"error"') && (parseResult(text)["error"] ?? null) !== null
+/** True for a JSON object with an error; the search avoids parsing all other results. */
+const reportsError = (text: string): boolean =>
+  text.includes('"error"') && (parseResult(text)["error"] ?? null) !== null
 
-/** White space at the end of a prefilled answer is refused upstream. */
+/** Claude rejects white space at the end of a prefilled answer. */
 const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<MessageOut> => {
   const last = messages.at(-1)
   const block = last?.content.at(-1)

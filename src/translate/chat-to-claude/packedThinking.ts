@@ -1,5 +1,5 @@
-// The thinking that led to a tool call as one opaque text on that call, and back.
-// It must not know where the text is kept meanwhile: by the client, or by memory.
+// Packs the thinking before a tool call into one opaque text on that call, and unpacks it.
+// Must not depend on the text's storage: the client or the signature memory.
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseInnerJsonText } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
@@ -8,14 +8,14 @@ import { base64OfText, textOfBase64 } from "../shared/media/base64.ts"
 import { isPackedThinking } from "../shared/chat-request/signatures.ts"
 
 /**
- * Claude signs thinking, not calls, and wants the signed blocks back before the calls of a turn. A client that keeps
- * only standard fields loses them, so the first call after some thinking carries them where calls of Gemini carry
- * their signature. Source: Anthropic, extended thinking, "Preserving thinking blocks".
+ * Claude signs thinking, not calls, and requires the signed blocks before the calls of a turn. A client that keeps
+ * only standard fields loses these blocks. Therefore the first call after some thinking carries them, in the field
+ * where Gemini calls carry their signature. Source: Anthropic, extended thinking, "Preserving thinking blocks".
  */
 export const packThinking = (blocks: ReadonlyArray<BlockOut>): string | undefined =>
   blocks.length === 0 ? undefined : base64OfText(JSON.stringify(blocks))
 
-/** The blocks a call carries; none when the text is not of our making. */
+/** The blocks a call carries; empty for a text in another format. */
 export const unpackThinking = (packed: string | undefined): ReadonlyArray<BlockOut> => {
   if (packed === undefined || !isPackedThinking(packed)) return []
   const text = textOfBase64(packed)
@@ -25,7 +25,7 @@ export const unpackThinking = (packed: string | undefined): ReadonlyArray<BlockO
   return blocks.every((block) => block !== undefined) ? blocks : []
 }
 
-/** Nothing but a signed thought or a redacted one comes out, however the text was made. */
+/** Accepts signed thinking and redacted thinking only: the text comes from the client. */
 const blockOf = (block: Json): BlockOut | undefined => {
   const { type, thinking, signature, data }: JsonObject = isJsonObject(block) ? block : {}
   if (type === "thinking" && typeof thinking === "string" && typeof signature === "string")

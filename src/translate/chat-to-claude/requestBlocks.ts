@@ -1,5 +1,5 @@
-// Parts of a turn as blocks of a Claude message.
-// It must not know turns, roles or calls.
+// Translates parts of a turn (text, images, documents, thinking) to blocks of a Claude message.
+// Must not depend on turns, roles or calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
@@ -7,15 +7,17 @@ import { textOfBase64 } from "../shared/media/base64.ts"
 import { readFetched } from "../shared/media/fetchedMedia.ts"
 import { isInline, mediaFault, notUtf8, readInline } from "../shared/media/media.ts"
 import { plainText } from "../shared/media/mime.ts"
-import type { CacheControl, MediaPart, Part } from "../shared/chat-request/readParts.ts"
+import type { CacheControl, MediaPart, TurnPart } from "../shared/chat-request/readParts.ts"
 import type { TranslateContext } from "../Translator.ts"
 
-/** Whose parts `provider_part` blocks are that Claude made. */
-export const ownProvider = "anthropic"
+/** Provider name of `provider_part` blocks from Claude. */
+export const claudeProvider = "anthropic"
 
-/** All parts that have a place upstream. `own`: thoughts and server-side parts may be of this family and are wanted. */
+/**
+ * Translates all parts with an upstream equivalent. `own`: thinking and server-side parts of Claude may be included.
+ */
 export const partsToClaude = (
-  parts: ReadonlyArray<Part>,
+  parts: ReadonlyArray<TurnPart>,
   own: boolean,
   context: TranslateContext
 ): Result.Result<ReadonlyArray<BlockOut>, RequestFault> => {
@@ -27,18 +29,19 @@ export const partsToClaude = (
       blocks.push(media.success)
       continue
     }
-    const block = partToClaude(part, own)
+    const isOwn = own && (part.issuer === undefined || part.issuer === context.target.issuer)
+    const block = partToClaude(part, isOwn)
     if (block !== undefined) blocks.push(block)
   }
   return Result.succeed(blocks)
 }
 
-/** Texts of white space alone are refused upstream, and say nothing. */
-const partToClaude = (part: Exclude<Part, MediaPart>, own: boolean): BlockOut | undefined => {
+/** Claude rejects texts of white space alone, so they are dropped. */
+const partToClaude = (part: Exclude<TurnPart, MediaPart>, own: boolean): BlockOut | undefined => {
   switch (part._tag) {
     case "Text":
       return isBlank(part.text) ? undefined : { type: "text", text: part.text, ...marked(part.cacheControl) }
-    // Thinking without a signature is refused, so thoughts another client wrote down stay out.
+    // Claude rejects thinking without a signature, so thoughts from other sources are dropped.
     case "Thinking":
       return own && part.signature !== undefined
         ? { type: "thinking", thinking: part.thinking, signature: part.signature }
@@ -46,7 +49,7 @@ const partToClaude = (part: Exclude<Part, MediaPart>, own: boolean): BlockOut | 
     case "Redacted":
       return own ? { type: "redacted_thinking", data: part.data } : undefined
     case "Own":
-      return own && part.provider === ownProvider ? part.part : undefined
+      return own && part.provider === claudeProvider ? part.part : undefined
   }
 }
 
@@ -59,7 +62,7 @@ const marked = (cacheControl: CacheControl): { readonly cache_control?: CacheCon
 const images = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])
 const longestTitle = 500
 
-/** Vertex AI has refused addresses for this family, only bytes in the request do. */
+/** Vertex AI rejects media URLs for Claude; media are sent as bytes. */
 const mediaToClaude = (
   { source, cacheControl }: MediaPart,
   { media }: TranslateContext

@@ -1,26 +1,26 @@
-// The unary answer of Claude as a chat completion in full form.
-// It must not know HTTP or strict mode; the blocks of a unary answer are read as those of a stream.
+// Translates a unary Claude answer to a chat completion in full form.
+// Must not depend on HTTP or strict mode; blocks are read as in a stream.
 import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { MessageReply } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta } from "../../wire/openai/ChatReply.ts"
 import { malformedCall } from "../shared/reply/badStream.ts"
-import { usageOf } from "../shared/claude/claudeUsage.ts"
-import { completionOf } from "../shared/reply/envelope.ts"
-import { messageOf } from "../shared/reply/message.ts"
+import { claudeUsage } from "../shared/claude/claudeUsage.ts"
+import { buildCompletion } from "../shared/reply/envelope.ts"
+import { joinDeltas } from "../shared/reply/message.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { blocksFacts, endBlocks, isMalformedCall, noBlocks, startBlock } from "./blocks.ts"
-import { failureInside } from "./failure.ts"
-import { endOf, noEnd, readEnd } from "./finish.ts"
+import { claudeFailureInside } from "./failure.ts"
+import { claudeEnd, noClaudeEnd, readClaudeEnd } from "./finish.ts"
 
-/** Fails when the reply is an error in disguise or no message at all. */
+/** Fails when the reply is an error in a 200 or not a message. */
 export const responseFromClaude = (
   reply: MessageReply,
   context: TranslateContext,
   request: ChatRequest
 ): Result.Result<ChatCompletion, Reason> => {
-  if (reply.error) return Result.fail(failureInside(reply.error))
+  if (reply.error) return Result.fail(claudeFailureInside(reply.error))
   const { content } = reply
   if (!content)
     return Result.fail({
@@ -38,15 +38,15 @@ export const responseFromClaude = (
     for (const delta of some) deltas.push(delta)
   }
   const [{ calls, sources }, last] = endBlocks(state, facts)
-  const end = endOf(
-    readEnd(noEnd, reply.stop_reason ?? undefined, reply.stop_details ?? undefined),
+  const end = claudeEnd(
+    readClaudeEnd(noClaudeEnd, reply.stop_reason ?? undefined, reply.stop_details ?? undefined),
     calls,
     facts.legacy
   )
   const choice = {
     index: 0,
     message: {
-      ...messageOf([...deltas, ...last], end.refusal),
+      ...joinDeltas([...deltas, ...last], end.refusal, context.ordered),
       ...(sources.annotations.length > 0 ? { annotations: sources.annotations } : {})
     },
     logprobs: null,
@@ -55,6 +55,6 @@ export const responseFromClaude = (
     ...(sources.citations.length > 0 ? { citations: sources.citations } : {})
   }
   return Result.succeed(
-    completionOf(context, reply.model ?? context.target.modelId, [choice], usageOf(reply.usage ?? undefined))
+    buildCompletion(context, reply.model ?? context.target.modelId, [choice], claudeUsage(reply.usage ?? undefined))
   )
 }

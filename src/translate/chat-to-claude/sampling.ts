@@ -1,27 +1,30 @@
-// How Claude is told to choose its words, and when to stop.
-// It must not know messages or tools; which models take what, the facts say.
+// Translates sampling parameters (temperature, top_p, top_k) and stop sequences for Claude.
+// Must not depend on messages or tools; `claudeFacts.ts` lists the parameters of each model.
 import * as Result from "effect/Result"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
 import type { MessagesBody } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readFinite, readModalities, readStop, readWhole } from "../shared/chat-request/amounts.ts"
 import { invalid } from "../shared/fault.ts"
+import type { Adjustment } from "../Translator.ts"
+import { numberAdjusted } from "./adjustments.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 
-export interface Sampling {
+export interface ClaudeSampling {
   readonly fields: Pick<MessagesBody, "temperature" | "top_p" | "top_k">
   readonly unused: ReadonlyArray<string>
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
 
 const int32 = 2 ** 31
-/** Below it, top_p is refused beside thinking. Source: Anthropic, extended thinking, feature compatibility. */
+/** With thinking, a lower top_p is rejected. Source: Anthropic, extended thinking, feature compatibility. */
 const leastTopP = 0.95
 
-export const sampling = (
+export const claudeSampling = (
   request: ChatRequest,
   facts: ClaudeFacts,
   thinks: boolean
-): Result.Result<Sampling, RequestFault> => {
+): Result.Result<ClaudeSampling, RequestFault> => {
   const temperature = readFinite(request, "temperature")
   if (Result.isFailure(temperature)) return Result.fail(temperature.failure)
   const topP = readFinite(request, "top_p")
@@ -51,17 +54,21 @@ export const sampling = (
       ...(heat === undefined ? ["temperature"] : []),
       ...(mass === undefined ? ["top_p"] : []),
       ...(rank === undefined ? ["top_k"] : [])
-    ]
+    ],
+    adjusted: heat !== undefined && heat > 1 ? [numberAdjusted("temperature", heat, 1, "a number from 0 to 1")] : []
   })
 }
 
-export interface Stops {
+export interface StopSequences {
   readonly fields: Pick<MessagesBody, "stop_sequences">
   readonly unused: ReadonlyArray<string>
 }
 
-/** Stop words of white space alone are refused upstream. */
-export const stopSequences = (stop: ChatRequest["stop"], most: number): Result.Result<Stops, RequestFault> =>
+/** Claude rejects stop sequences of white space alone. */
+export const claudeStopSequences = (
+  stop: ChatRequest["stop"],
+  most: number
+): Result.Result<StopSequences, RequestFault> =>
   Result.map(readStop(stop, most), (all) => {
     const words = all.filter((word) => word.trim() !== "")
     return {
@@ -70,17 +77,12 @@ export const stopSequences = (stop: ChatRequest["stop"], most: number): Result.R
     }
   })
 
-/** Refuses answers this family cannot give: several, or none of text. Answers what else was asked for in vain. */
-export const checkAnswers = (request: ChatRequest): Result.Result<ReadonlyArray<string>, RequestFault> => {
+/** Refuses several answers (M-503) and answers without text. Returns other parameters without effect. */
+export const checkAnswerKinds = (request: ChatRequest): Result.Result<ReadonlyArray<string>, RequestFault> => {
   const count = readWhole(request, "n", 1, 8)
   if (Result.isFailure(count)) return Result.fail(count.failure)
   if ((count.success ?? 1) > 1) {
-    return Result.fail(
-      new UnsupportedParameter({
-        param: "n",
-        message: "Claude gives one answer to a request; send n = 1, or several requests."
-      })
-    )
+    return invalid("n", "unsupported_value", "Claude gives one answer to a request; send n = 1, or several requests.")
   }
   const kinds = readModalities(request.modalities)
   if (Result.isFailure(kinds)) return Result.fail(kinds.failure)

@@ -1,16 +1,16 @@
-// The streamed answer of Claude as chat chunks in full form.
-// It must not know bytes or frames; it reads the JSON of each event.
+// Translates a streamed Claude answer to chat chunks in full form.
+// Must not depend on bytes or frames; reads the JSON of each event.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { MessageEvent } from "../../wire/anthropic/MessageEvent.ts"
+import { ClaudeMessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
-import { usageOf } from "../shared/claude/claudeUsage.ts"
+import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
-import { chunkOf, usageChunkOf } from "../shared/reply/envelope.ts"
+import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
 import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import {
   type BlocksFacts,
@@ -24,65 +24,71 @@ import {
   noBlocks,
   startBlock
 } from "./blocks.ts"
-import { failureInside } from "./failure.ts"
-import { endOf, type EndState, noEnd, readEnd } from "./finish.ts"
+import { claudeFailureInside } from "./failure.ts"
+import { claudeEnd, type ClaudeEndState, noClaudeEnd, readClaudeEnd } from "./finish.ts"
 
-export interface StreamState {
-  /** `begun`: the upstream has said something; `over`: it has said its last, or failed. */
+export interface ClaudeStreamState {
+  /** `begun`: the first event arrived. `over`: the last event arrived, or the stream failed. */
   readonly stage: "silent" | "begun" | "over"
   readonly model: string | undefined
-  /** The delta with the role is out. */
+  /** True after the delta with the role. */
   readonly opened: boolean
   readonly blocks: BlocksState
-  readonly end: EndState
+  readonly end: ClaudeEndState
   readonly usage: JsonObject | undefined
 }
 
-const initial: StreamState = {
+const initial: ClaudeStreamState = {
   stage: "silent",
   model: undefined,
   opened: false,
   blocks: noBlocks,
-  end: noEnd,
+  end: noClaudeEnd,
   usage: undefined
 }
 
-const decodeEvent = Schema.decodeUnknownResult(MessageEvent)
+const decodeEvent = Schema.decodeUnknownResult(ClaudeMessageEvent)
 
 type Output = ChatChunk | StreamFailed
-type Step = readonly [StreamState, ReadonlyArray<Output>]
+type Step = readonly [ClaudeStreamState, ReadonlyArray<Output>]
 interface Facts {
   readonly context: TranslateContext
   readonly blocks: BlocksFacts
 }
 
 /**
- * The role goes out with the first block, so that an error right after the start is still an ordinary error. The usage
- * chunk always comes last, the caller shows it to those who asked. A stream without `message_stop` ends as failed.
+ * The role is sent with the first block, so an error right after the start can still become an HTTP error. The usage
+ * chunk is always last; the caller filters it for clients that did not request it. A stream without `message_stop`
+ * fails.
  */
-export const streamFromClaude = (context: TranslateContext, request: ChatRequest): Fold<StreamState, Json, Output> => {
+export const streamFromClaude = (
+  context: TranslateContext,
+  request: ChatRequest
+): Fold<ClaudeStreamState, Json, Output> => {
   const facts: Facts = { context, blocks: blocksFacts(context, request) }
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
-    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+    usage: ({ usage }) => (usage === undefined ? undefined : claudeUsage(usage)),
     // The event with the stop reason has the last counts.
     progress: ({ end }) => (end.reason === undefined ? noProgress : { isCounted: true, characters: 0 })
   }
 }
 
-const readEvent = (state: StreamState, json: Json, facts: Facts): Step => {
+const readEvent = (state: ClaudeStreamState, json: Json, facts: Facts): Step => {
   const type = isJsonObject(json) ? json["type"] : undefined
-  // Google's own errors name no type. Other events that are not listed say nothing to a chat.
+  // Google's own errors have no type. Unlisted events have no meaning for a chat.
   if (isJsonObject(json) && isJsonObject(json["error"]) && (type === "error" || type === undefined))
-    return failed(state, failureInside(json["error"]))
-  if (typeof type !== "string" || !known.has(type)) return [state, []]
+    return failStream(state, claudeFailureInside(json["error"]))
+  if (typeof type !== "string" || !knownEventTypes.has(type)) return [state, []]
   const decoded = decodeEvent(json)
-  return Result.isFailure(decoded) ? failed(state, unreadableEvent) : read(state, type, decoded.success, facts)
+  return Result.isFailure(decoded)
+    ? failStream(state, unreadableEvent)
+    : readKnownEvent(state, type, decoded.success, facts)
 }
 
-const known = new Set([
+const knownEventTypes = new Set([
   "message_start",
   "content_block_start",
   "content_block_delta",
@@ -92,7 +98,7 @@ const known = new Set([
   "error"
 ])
 
-const read = (state: StreamState, type: string, event: MessageEvent, facts: Facts): Step => {
+const readKnownEvent = (state: ClaudeStreamState, type: string, event: ClaudeMessageEvent, facts: Facts): Step => {
   const { content_block: block, delta, usage } = event
   switch (type) {
     case "message_start": {
@@ -109,72 +115,77 @@ const read = (state: StreamState, type: string, event: MessageEvent, facts: Fact
       ]
     }
     case "content_block_start":
-      if (block && isMalformedCall(block)) return failed(state, malformedCall)
+      if (block && isMalformedCall(block)) return failStream(state, malformedCall)
       return block
-        ? opening(state, startBlock(state.blocks, event.index ?? 0, block, facts.blocks), facts)
+        ? emitFirstBlocks(state, startBlock(state.blocks, event.index ?? 0, block, facts.blocks), facts)
         : [state, []]
     case "content_block_delta":
-      if (delta && isMalformedPiece(delta)) return failed(state, malformedCall)
-      return delta ? giving(state, growBlock(state.blocks, event.index ?? 0, delta, facts.blocks), facts) : [state, []]
+      if (delta && isMalformedPiece(delta)) return failStream(state, malformedCall)
+      return delta
+        ? emitBlocks(state, growBlock(state.blocks, event.index ?? 0, delta, facts.blocks), facts)
+        : [state, []]
     case "content_block_stop":
-      return giving(state, endBlock(state.blocks, facts.blocks), facts)
+      return emitBlocks(state, endBlock(state.blocks, facts.blocks), facts)
     case "message_delta": {
-      const end = delta ? readEnd(state.end, delta["stop_reason"], delta["stop_details"]) : state.end
+      const end = delta ? readClaudeEnd(state.end, delta["stop_reason"], delta["stop_details"]) : state.end
       return [{ ...state, stage: "begun", end, usage: usage ? mergeUsage(state.usage, usage) : state.usage }, []]
     }
     case "message_stop":
-      return state.stage === "silent" ? failed(state, empty) : finish(state, facts)
+      return state.stage === "silent" ? failStream(state, empty) : finish(state, facts)
     default:
-      return failed(state, failureInside(event.error ?? {}))
+      return failStream(state, claudeFailureInside(event.error ?? {}))
   }
 }
 
-const failed = (state: StreamState, reason: Reason): Step => [{ ...state, stage: "over" }, [streamFailed(reason)]]
+const failStream = (state: ClaudeStreamState, reason: Reason): Step => [
+  { ...state, stage: "over" },
+  [streamFailed(reason)]
+]
 
 type Blocks = readonly [BlocksState, ReadonlyArray<Delta>]
 
-const opening = (state: StreamState, blocks: Blocks, facts: Facts): Step => {
-  if (state.opened) return giving(state, blocks, facts)
-  const [next, chunks] = giving({ ...state, stage: "begun", opened: true }, blocks, facts)
+const emitFirstBlocks = (state: ClaudeStreamState, blocks: Blocks, facts: Facts): Step => {
+  if (state.opened) return emitBlocks(state, blocks, facts)
+  const [next, chunks] = emitBlocks({ ...state, stage: "begun", opened: true }, blocks, facts)
   return [next, [roleChunk(state, facts), ...chunks]]
 }
 
-const giving = (state: StreamState, [blocks, deltas]: Blocks, facts: Facts): Step => [
+const emitBlocks = (state: ClaudeStreamState, [blocks, deltas]: Blocks, facts: Facts): Step => [
   { ...state, blocks },
-  deltas.map((delta) => chunkOf(facts.context, modelOf(state, facts), { index: 0, delta, finish_reason: null }))
+  deltas.map((delta) => buildChunk(facts.context, modelOf(state, facts), { index: 0, delta, finish_reason: null }))
 ]
 
-const modelOf = ({ model }: StreamState, { context }: Facts): string => model ?? context.target.modelId
+const modelOf = ({ model }: ClaudeStreamState, { context }: Facts): string => model ?? context.target.modelId
 
-const roleChunk = (state: StreamState, facts: Facts): ChatChunk =>
-  chunkOf(facts.context, modelOf(state, facts), {
+const roleChunk = (state: ClaudeStreamState, facts: Facts): ChatChunk =>
+  buildChunk(facts.context, modelOf(state, facts), {
     index: 0,
     delta: { role: "assistant", content: "" },
     finish_reason: null
   })
 
-/** Every chunk that is owed at the end. */
-const finish = (state: StreamState, facts: Facts): Step => {
-  const [last, chunks] = giving(state, endBlocks(state.blocks, facts.blocks), facts)
+/** Emits the chunks due at the end. */
+const finish = (state: ClaudeStreamState, facts: Facts): Step => {
+  const [last, chunks] = emitBlocks(state, endBlocks(state.blocks, facts.blocks), facts)
   const { blocks } = last
-  const end = endOf(state.end, blocks.calls, facts.blocks.legacy)
+  const end = claudeEnd(state.end, blocks.calls, facts.blocks.legacy)
   const { citations, annotations } = blocks.sources
   const model = modelOf(state, facts)
-  const chunk = (delta: Delta) => chunkOf(facts.context, model, { index: 0, delta, finish_reason: null })
+  const chunk = (delta: Delta) => buildChunk(facts.context, model, { index: 0, delta, finish_reason: null })
   return [
     { ...last, stage: "over" },
     [
       ...(state.opened ? [] : [roleChunk(state, facts)]),
       ...chunks,
       ...(end.refusal === undefined ? [] : [chunk({ refusal: end.refusal })]),
-      chunkOf(facts.context, model, {
+      buildChunk(facts.context, model, {
         index: 0,
         delta: annotations.length > 0 ? { annotations } : {},
         finish_reason: end.finish_reason,
         ...(end.native === undefined ? {} : { native_finish_reason: end.native }),
         ...(citations.length > 0 ? { citations } : {})
       }),
-      usageChunkOf(facts.context, model, usageOf(state.usage))
+      buildUsageChunk(facts.context, model, claudeUsage(state.usage))
     ]
   ]
 }

@@ -1,61 +1,79 @@
-// How Claude is told to think: a budget of tokens, or its own measure by effort, and what that does to the answer's length.
-// It must not know messages or tools.
+// Translates thinking options to Claude's `thinking` and effort, and adjusts `max_tokens`.
+// Must not depend on messages or tools.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import { type ThinkingWord, thinkingLevels } from "../../domain/models/ModelRecord.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import {
-  type AskedThinking,
-  type Effort,
-  effortTokens,
-  readThinking,
-  type Thinking
-} from "../shared/chat-request/reasoning.ts"
+import { type AskedThinking, effortTokens, readThinking, type Thinking } from "../shared/chat-request/reasoning.ts"
+import type { Adjustment } from "../Translator.ts"
+import { numberAdjusted } from "./adjustments.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 
 export interface ClaudeThinking {
   readonly fields: { readonly thinking?: JsonObject; readonly output_config?: JsonObject }
-  /** `budget` demands that the turn whose calls are answered begins with its thinking. */
+  /** `budget`: the turn with answered calls must start with its thinking. */
   readonly mode: "off" | "budget" | "adaptive"
   readonly maxTokens: number
-  /** Parameters that change nothing. */
+  /** Parameters without effect. */
   readonly unused: ReadonlyArray<string>
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
 
-/** `maxTokens` is the length of the answer before any thinking is added to it. */
+type Planned = Omit<ClaudeThinking, "unused">
+
+/** `maxTokens` is the length of the answer without thinking. */
 export const claudeThinking = (
   request: ChatRequest,
   facts: ClaudeFacts,
   maxTokens: number
 ): Result.Result<ClaudeThinking, RequestFault> =>
   Result.map(readThinking(request), (asked) => {
-    if (asked === undefined) return { fields: {}, mode: "off", maxTokens, unused: [] }
+    if (asked === undefined) return { ...unasked(facts, maxTokens), unused: [] }
     const losers =
       asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
     const isOff = asked.thinking._tag === "Off"
     if (facts.thinking === "none")
-      return { fields: {}, mode: "off", maxTokens, unused: isOff ? losers : [asked.param, ...losers] }
-    if (isOff) return { fields: { thinking: { type: "disabled" } }, mode: "off", maxTokens, unused: losers }
-    return { ...thoughtOf(asked, facts, maxTokens), unused: losers }
+      return { ...unasked(facts, maxTokens), unused: isOff ? losers : [asked.param, ...losers] }
+    const planned = isOff ? stopped(asked.param, facts, maxTokens) : thoughtOf(asked, facts, maxTokens)
+    return { ...planned, unused: losers }
   })
 
-/** Thinking left out after all: what was asked is named, a switched-off one needs no name. */
+/** Turns requested thinking off; the requesting parameter is listed as unused. */
 export const withoutThinking = (request: ChatRequest, thinking: ClaudeThinking, maxTokens: number): ClaudeThinking => ({
   fields: {},
   mode: "off",
   maxTokens,
-  unused: [...thinking.unused, (request.thinking ?? undefined) === undefined ? "reasoning_effort" : "thinking"]
+  unused: [...thinking.unused, (request.thinking ?? undefined) === undefined ? "reasoning_effort" : "thinking"],
+  adjusted: []
 })
 
-const thoughtOf = (
-  { thinking }: AskedThinking,
-  facts: ClaudeFacts,
-  maxTokens: number
-): Omit<ClaudeThinking, "unused"> => {
+/** Sends nothing, also to models that think by default (M-213). */
+const unasked = (facts: ClaudeFacts, maxTokens: number): Planned => ({
+  fields: {},
+  mode: facts.thinksUnasked ? "adaptive" : "off",
+  maxTokens,
+  adjusted: []
+})
+
+/** A model that always thinks gets the lowest effort. Its `thinking` accepts no type that stops it (M-200). */
+const stopped = (param: AskedThinking["param"], { efforts, off }: ClaudeFacts, maxTokens: number): Planned => {
+  if (off !== undefined) return { fields: { thinking: { type: off } }, mode: "off", maxTokens, adjusted: [] }
+  const [lowest = "low"] = efforts
+  return {
+    fields: { output_config: { effort: lowest } },
+    mode: "adaptive",
+    maxTokens,
+    adjusted: [{ param, asked: "none", sent: lowest, takes: param === "thinking" ? ["adaptive"] : efforts }]
+  }
+}
+
+const thoughtOf = (asked: AskedThinking, facts: ClaudeFacts, maxTokens: number): Planned => {
+  const { thinking } = asked
   const takesBudget = facts.thinking === "budget" || (facts.thinking === "both" && thinking._tag === "Budget")
-  if (takesBudget) return budgeted(budgetOf(thinking), facts, maxTokens)
-  const effort = effortOf(thinking)
-  // From 4.7 on thoughts are left out of the answer unless asked for. Source: Anthropic, adaptive thinking, "display".
+  if (takesBudget) return budgeted(asked, facts, maxTokens)
+  const { adjusted, effort } = effortOf(asked, facts)
+  // Since 4.7, answers omit thinking unless requested. Source: Anthropic, adaptive thinking, "display".
   const display = facts.thinking === "adaptive" ? { display: "summarized" } : {}
   return {
     fields: {
@@ -63,30 +81,74 @@ const thoughtOf = (
       ...(effort === undefined ? {} : { output_config: { effort } })
     },
     mode: "adaptive",
-    maxTokens
+    maxTokens,
+    adjusted
   }
 }
 
 const smallestBudget = 1_024
 
-/** A budget has no size of its own here: where the client leaves it to the model, it is the middle one. */
+/** A dynamic budget does not exist here: the medium budget replaces it. */
 const budgetOf = (thinking: Thinking): number => {
   if (thinking._tag === "Budget") return Math.max(thinking.tokens, smallestBudget)
   return effortTokens[thinking._tag === "Effort" ? thinking.effort : "medium"]
 }
 
-/** The budget is part of `max_tokens` upstream, so that grows by it, up to what the model takes; then the budget shrinks. */
-const budgeted = (tokens: number, { limit }: ClaudeFacts, maxTokens: number): Omit<ClaudeThinking, "unused"> => {
+const budgetEfforts: ReadonlyArray<ThinkingWord> = ["minimal", "low", "medium", "high"]
+
+/**
+ * Upstream `max_tokens` includes the budget, so it grows by the budget up to the model's limit; then the budget
+ * shrinks.
+ */
+const budgeted = ({ param, thinking }: AskedThinking, { limit }: ClaudeFacts, maxTokens: number): Planned => {
+  const tokens = budgetOf(thinking)
   const longest = maxTokens > tokens ? maxTokens : Math.min(tokens + maxTokens, limit ?? tokens + maxTokens)
   const fitting = maxTokens > tokens ? tokens : Math.max(longest - maxTokens, smallestBudget)
-  return { fields: { thinking: { type: "enabled", budget_tokens: fitting } }, mode: "budget", maxTokens: longest }
+  const adjusted: ReadonlyArray<Adjustment> =
+    thinking._tag === "Budget" && thinking.tokens !== fitting
+      ? [numberAdjusted(param, thinking.tokens, fitting, `a budget from ${smallestBudget} tokens below max_tokens`)]
+      : thinking._tag === "Effort" && (thinking.effort === "xhigh" || thinking.effort === "max")
+        ? [{ param, asked: thinking.effort, sent: "high", takes: ["none", ...budgetEfforts] }]
+        : []
+  return {
+    fields: { thinking: { type: "enabled", budget_tokens: fitting } },
+    mode: "budget",
+    maxTokens: longest,
+    adjusted
+  }
 }
 
-const efforts: Readonly<Record<Effort, string>> = { minimal: "low", low: "low", medium: "medium", high: "high" }
-
-/** A budget where only effort is taken counts by its size; without any wish the model has its own measure. */
-const effortOf = (thinking: Thinking): string | undefined => {
-  if (thinking._tag === "Effort") return efforts[thinking.effort]
-  if (thinking._tag !== "Budget") return undefined
-  return thinking.tokens <= 4_096 ? "low" : thinking.tokens <= 16_384 ? "medium" : "high"
+interface SentEffort {
+  readonly effort: ThinkingWord | undefined
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
+
+/** A requested effort, or that of a budget, as the model accepts it. Without an amount, the model chooses. */
+const effortOf = ({ param, thinking }: AskedThinking, { efforts, off }: ClaudeFacts): SentEffort => {
+  if (thinking._tag === "Effort") {
+    const sent = nearestEffort(thinking.effort, efforts)
+    const isChanged = sent !== undefined && sent !== thinking.effort
+    return {
+      effort: sent,
+      adjusted: isChanged ? [{ param, asked: thinking.effort, sent, takes: ["none", ...efforts] }] : []
+    }
+  }
+  if (thinking._tag !== "Budget") return { effort: undefined, adjusted: [] }
+  const wanted = thinking.tokens <= 4_096 ? "low" : thinking.tokens <= 16_384 ? "medium" : "high"
+  const effort = nearestEffort(wanted, efforts)
+  return {
+    effort,
+    adjusted: [
+      {
+        param,
+        asked: "budget",
+        sent: effort ?? "adaptive",
+        takes: ["adaptive", ...(off === undefined ? [] : ["disabled"])]
+      }
+    ]
+  }
+}
+
+/** The nearest lower effort that the model accepts, else its lowest (M-201). */
+const nearestEffort = (wanted: ThinkingWord, efforts: ReadonlyArray<ThinkingWord>): ThinkingWord | undefined =>
+  efforts.findLast((effort) => thinkingLevels.indexOf(effort) <= thinkingLevels.indexOf(wanted)) ?? efforts[0]

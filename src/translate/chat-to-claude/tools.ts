@@ -1,5 +1,5 @@
-// Tools and tool choice as Claude takes them.
-// It must not know where in the request they stood; it gets them read.
+// Translates tools and tool choice to Claude's form.
+// Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
@@ -8,64 +8,90 @@ import {
   type AskedTool,
   checkToolChoice,
   type FunctionTool,
-  namedIn,
+  namedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
-import type { JsonOutput } from "./jsonOutput.ts"
+import type { Adjustment } from "../Translator.ts"
+import { choiceAdjusted } from "./adjustments.ts"
+import type { JsonOutput, OutputTool } from "./jsonOutput.ts"
 
 export interface ClaudeTools {
   readonly tools?: ReadonlyArray<JsonObject>
   readonly tool_choice?: JsonObject
 }
 
-export interface ToolWish {
+export interface ToolOptions {
   readonly asked: ReadonlyArray<AskedTool>
   readonly choice: ToolChoice | undefined
   readonly output: JsonOutput | undefined
   /** False when calls must come one at a time. */
   readonly parallel: boolean
-  /** Functions the history calls, as the upstream spells them. */
+  /** Functions called in the history, in upstream spelling. */
   readonly called: ReadonlyArray<string>
+  /** False for a model that refuses a demanded call. */
+  readonly forcedTools: boolean
+  /** The parameter that chose. */
+  readonly choiceParam: "tool_choice" | "function_call"
 }
 
 export interface ToolPlan {
   readonly body: ClaudeTools
-  /** The model must call a tool, which budgets of thinking exclude. */
+  /** The model must call a tool; thinking budgets exclude that. */
   readonly forced: boolean
-  /** Parameters that change nothing. */
+  /** The schema of the answer for the model's own structured output. */
+  readonly format: JsonObject | undefined
+  /** Parameters without effect. */
   readonly unused: ReadonlyArray<string>
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
 
-export const claudeTools = (wish: ToolWish, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
+export const claudeTools = (wish: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
   const { choice, called } = wish
-  // Web search options are one of the parameters left out; only what stands among the tools asks for a tool.
+  // `web_search_options` is dropped without an error; only an entry of `tools` is a required tool.
   const asked = wish.asked.filter((tool) => tool.path !== "web_search_options")
   const functions: Array<FunctionTool> = []
+  const left: Array<string> = []
   for (const tool of asked) {
-    if (tool._tag !== "Function") return unsupported(tool)
-    functions.push(tool)
+    if (tool._tag === "Function") functions.push(tool)
+    else if (tool.optional === true) left.push(tool.path)
+    else return unsupported(tool)
   }
   return Result.map(checkToolChoice(choice, functions), () => {
-    const wanted = choice?._tag === "Allowed" ? namedIn(choice).map(({ name }) => name) : undefined
+    const wanted = choice?._tag === "Allowed" ? namedTools(choice).map(({ name }) => name) : undefined
     const declared = functions.filter((tool) => wanted === undefined || wanted.includes(tool.name))
-    const output = demandsCall(choice) ? undefined : wish.output
+    const output = outputToolOf(wish)
     const tools = [
       ...declared.map((tool) => declaration(tool, names)),
       ...(output === undefined
         ? []
         : [{ name: output.name, description: output.description, input_schema: output.schema }])
     ]
-    // Without a declaration the upstream takes no calls in the history either.
+    const hasFunctions = declared.length > 0
+    // Claude rejects calls in the history without a declaration.
     const body: ClaudeTools =
       tools.length > 0
-        ? withChoice(tools, chosen(choice, output, declared.length > 0, names), wish.parallel)
+        ? withChoice(tools, chooseTool({ ...wish, names, output, hasFunctions }), wish.parallel)
         : called.length > 0
           ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
           : {}
-    return { body, forced: isForced(body.tool_choice), unused: unusedOf(wish, body, output) }
+    const native = wish.output?._tag === "Native" ? wish.output : undefined
+    return {
+      body,
+      forced: isForced(body.tool_choice),
+      format: native?.schema,
+      unused: [...left, ...unusedOf(wish, body, native ?? output)],
+      adjusted: [
+        ...(!wish.forcedTools && demandsCall(choice) ? [choiceAdjusted(wish.choiceParam)] : []),
+        ...((native ?? output)?.adjusted ?? [])
+      ]
+    }
   })
 }
+
+/** A demanded call of the client excludes the gateway's tool; so does a ban on calls that the model cannot be bound to. */
+const outputToolOf = ({ choice, forcedTools, output }: ToolOptions): OutputTool | undefined =>
+  output?._tag !== "Tool" || demandsCall(choice) || (!forcedTools && choice?._tag === "None") ? undefined : output
 
 const unsupported = (tool: AskedTool): Result.Result<never, RequestFault> =>
   invalid(
@@ -77,7 +103,7 @@ const unsupported = (tool: AskedTool): Result.Result<never, RequestFault> =>
 const demandsCall = (choice: ToolChoice | undefined): boolean =>
   choice?._tag === "Required" || choice?._tag === "Named" || (choice?._tag === "Allowed" && choice.required)
 
-/** The schema goes as the client wrote it; only the type of its root is demanded upstream. */
+/** Sends the schema unchanged; Claude requires only the type of its root. */
 const declaration = ({ name, description, parameters, cacheControl }: FunctionTool, names: ToolNames): JsonObject => ({
   name: names.mangle(name),
   ...(description === "" ? {} : { description }),
@@ -85,21 +111,28 @@ const declaration = ({ name, description, parameters, cacheControl }: FunctionTo
   ...(cacheControl === undefined ? {} : { cache_control: cacheControl })
 })
 
-/** The answer is forced out of the model as a call: of our tool alone, or of any when the client has tools, too. */
-const chosen = (
-  choice: ToolChoice | undefined,
-  output: JsonOutput | undefined,
-  hasFunctions: boolean,
-  names: ToolNames
-): JsonObject | undefined => {
+interface Choosing extends Pick<ToolOptions, "choice" | "forcedTools"> {
+  readonly names: ToolNames
+  readonly output: OutputTool | undefined
+  readonly hasFunctions: boolean
+}
+
+/**
+ * Forces the structured answer as a call: of the gateway's tool, or of any tool when the client declares tools too. A
+ * model that refuses demanded calls decides by itself (M-420).
+ */
+const chooseTool = (choosing: Choosing): JsonObject | undefined => {
+  const wanted = wantedChoice(choosing)
+  return isForced(wanted) && !choosing.forcedTools ? { type: "auto" } : wanted
+}
+
+const wantedChoice = ({ choice, hasFunctions, names, output }: Choosing): JsonObject | undefined => {
   if (output !== undefined) {
     return hasFunctions && choice?._tag !== "None" ? { type: "any" } : { type: "tool", name: output.name }
   }
   switch (choice?._tag) {
     case undefined:
       return undefined
-    case "Auto":
-      return { type: "auto" }
     case "None":
       return { type: "none" }
     case "Required":
@@ -108,6 +141,8 @@ const chosen = (
       return { type: "tool", name: names.mangle(choice.name) }
     case "Allowed":
       return { type: choice.required ? "any" : "auto" }
+    default:
+      return { type: "auto" }
   }
 }
 
@@ -123,7 +158,7 @@ const withChoice = (
 const isForced = (choice: JsonObject | undefined): boolean => choice?.["type"] === "any" || choice?.["type"] === "tool"
 
 const unusedOf = (
-  wish: ToolWish,
+  wish: ToolOptions,
   { tool_choice: choice }: ClaudeTools,
   output: JsonOutput | undefined
 ): ReadonlyArray<string> => [

@@ -1,13 +1,13 @@
-// The pair of chat completions and Gemini.
-// It must not know URLs or credentials; both Google products share it.
+// Translator pair: chat completions to Gemini (generateContent), for Vertex AI and the Gemini API.
+// Must not depend on URLs or credentials.
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { GenerateContentReply, type GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import { failureFromGoogle } from "../shared/google/googleFailure.ts"
 import type { Translator } from "../Translator.ts"
 import { chatToGeminiRequest } from "./request.ts"
-import { responseFromGemini } from "./response.ts"
-import { type StreamState, streamFromGemini } from "./stream.ts"
+import { geminiHops, responseFromGemini } from "./response.ts"
+import { type GeminiStreamState, streamFromGemini } from "./stream.ts"
 
 export const chatToGemini: Translator<
   ChatRequest,
@@ -16,7 +16,7 @@ export const chatToGemini: Translator<
   GenerateContentReply,
   ChatCompletion,
   ChatChunk,
-  StreamState
+  GeminiStreamState
 > = {
   name: "chat-to-gemini",
   reply: GenerateContentReply,
@@ -24,5 +24,6 @@ export const chatToGemini: Translator<
   request: chatToGeminiRequest,
   response: responseFromGemini,
   stream: streamFromGemini,
+  hops: geminiHops,
   failure: failureFromGoogle
 }

@@ -1,23 +1,24 @@
-// Spoken answers: raw samples from the upstream as the file the client asked for.
-// It must not know streams; speech comes whole.
+// Translates spoken answers of Gemini: raw samples become the requested audio file (WAV header, pcm16).
+// Must not depend on streams; speech arrives whole.
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Part } from "../../wire/google/GenerateContent.ts"
 import type { Audio } from "../../wire/openai/ChatReply.ts"
 import { toBase64 } from "../shared/media/base64.ts"
 import type { TranslateContext } from "../Translator.ts"
 
-/** True when the request asked for the audio modality. */
+/** True when the request asks for the audio modality. */
 export const wantsAudio = (request: ChatRequest): boolean =>
   Array.isArray(request.modalities) && request.modalities.includes("audio")
 
-/** The audio part's type, or undefined for any other part. */
+/** True for a part with audio data. */
 export const isAudio = (part: Part): boolean => part.inlineData?.mimeType?.startsWith("audio/") === true
 
 /**
- * All audio parts as one clip. `audio/L16;rate=24000` is raw little-endian 16-bit samples: they get a WAV header for
- * `wav` and stay bare for `pcm16`; any other type is a file already. Nothing is kept here, so it expires at once.
+ * Joins all audio parts to one clip. `audio/L16;rate=24000` is raw little-endian 16-bit samples: `wav` gets a WAV
+ * header, `pcm16` stays raw; any other type already is a file. The gateway stores no audio, so `expires_at` is the
+ * creation time.
  */
-export const audioOf = (
+export const joinAudio = (
   parts: ReadonlyArray<Part>,
   context: TranslateContext,
   request: ChatRequest
@@ -76,7 +77,7 @@ const withHeader = (pcm: Uint8Array, mimeType: string): Uint8Array => {
   return file
 }
 
-/** Bytes of base64 text; text that is none gives no bytes. */
+/** Decodes base64; invalid text gives no bytes. */
 const fromBase64 = (text: string): Uint8Array => {
   try {
     return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))

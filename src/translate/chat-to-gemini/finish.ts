@@ -1,5 +1,5 @@
-// How a choice ends: the upstream's word, what was seen of the answer, and OpenAI's word for both.
-// It must not know whether the answer was streamed.
+// Maps Gemini's finish reasons and block reasons to OpenAI's finish reasons, refusals and errors.
+// Must not depend on streaming.
 import * as Result from "effect/Result"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
@@ -10,40 +10,52 @@ import { filterWords } from "../shared/google/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
 import type { PartsFacts, PartsState } from "./parts.ts"
 
-/** What the events of a choice said beside its parts; the last word counts, citations add up. */
-export interface EndState {
+/** The fields of a choice's events other than its parts. The last value wins; citations accumulate. */
+export interface GeminiEndState {
   readonly reason: string | undefined
   readonly message: string | undefined
   readonly ratings: ReadonlyArray<Json> | undefined
   readonly grounding: JsonObject | undefined
   readonly citations: ReadonlyArray<Citation>
+  /** Asks the upstream for the rest of an answer that stopped at the limit of one request. */
+  readonly token: string | undefined
 }
 
-export const noEnd: EndState = {
+export const noGeminiEnd: GeminiEndState = {
   reason: undefined,
   message: undefined,
   ratings: undefined,
   grounding: undefined,
-  citations: []
+  citations: [],
+  token: undefined
 }
 
-export const readEnd = (state: EndState, candidate: Candidate): EndState => {
+/** The word of an answer that goes on in another request, and is therefore not over (M-600). */
+const continuation = "CONTINUATION"
+
+/** The token to continue with; undefined for an answer that is over. */
+export const continuationOf = ({ reason, token }: GeminiEndState): string | undefined =>
+  reason === continuation ? token : undefined
+
+export const readGeminiEnd = (state: GeminiEndState, candidate: Candidate): GeminiEndState => {
   const { finishReason, finishMessage, safetyRatings } = candidate
   const grounding = groundingOf(candidate)
   const citations = candidate.citationMetadata ? citationsOf(candidate) : []
-  if (!finishReason && !finishMessage && !safetyRatings && grounding === undefined && citations.length === 0)
-    return state
+  const token = candidate.continuationToken ? candidate.continuationToken : undefined
+  const isEmpty = !finishReason && !finishMessage && !safetyRatings && token === undefined
+  if (isEmpty && grounding === undefined && citations.length === 0) return state
   return {
     reason: finishReason ? finishReason : state.reason,
     message: finishMessage ?? state.message,
     ratings: safetyRatings ?? state.ratings,
     grounding: grounding === undefined ? state.grounding : { ...state.grounding, ...grounding },
-    citations: citations.length === 0 ? state.citations : [...state.citations, ...citations]
+    citations: citations.length === 0 ? state.citations : [...state.citations, ...citations],
+    token: token ?? (finishReason && finishReason !== continuation ? undefined : state.token)
   }
 }
 
 /** The end of one choice: standard fields, and `extensions` of the choice. */
-export interface End {
+export interface GeminiEnd {
   readonly finish_reason: FinishReason
   readonly refusal: string | undefined
   readonly annotations: ReadonlyArray<Annotation>
@@ -52,17 +64,18 @@ export interface End {
     readonly safetyRatings?: ReadonlyArray<Json>
     readonly groundingMetadata?: JsonObject
     readonly citations?: ReadonlyArray<Citation>
+    readonly continuation_token?: string
   }
 }
 
-/** Fails with the reason when the upstream's word means that there is no usable answer. `ratings` of the prompt stand in. */
-export const endOf = (
-  state: EndState,
+/** Fails when the finish reason means that the answer is unusable. The prompt's `ratings` replace missing ratings. */
+export const geminiEnd = (
+  state: GeminiEndState,
   parts: PartsState,
   { keepsContent, legacy }: PartsFacts,
   ratings: ReadonlyArray<Json> | undefined
-): Result.Result<End, Reason> =>
-  Result.map(finishOf(state.reason, parts), (finish) => {
+): Result.Result<GeminiEnd, Reason> =>
+  Result.map(geminiFinishReason(state.reason, parts), (finish) => {
     const rated = state.ratings ?? ratings
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
@@ -72,18 +85,22 @@ export const endOf = (
         ...(state.reason === undefined ? {} : { native_finish_reason: state.reason }),
         ...(rated === undefined ? {} : { safetyRatings: rated }),
         ...(state.grounding === undefined ? {} : { groundingMetadata: state.grounding }),
-        ...(state.citations.length === 0 ? {} : { citations: state.citations })
+        ...(state.citations.length === 0 ? {} : { citations: state.citations }),
+        ...tokenField(continuationOf(state))
       }
     }
   })
 
-/** A prompt that was refused: there is feedback with a reason and no candidate. */
-export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"]): End | undefined =>
+const tokenField = (token: string | undefined): { readonly continuation_token?: string } =>
+  token === undefined ? {} : { continuation_token: token }
+
+/** A refused prompt: feedback with a reason and no candidate. A strict answer has no other place for a bare reason. */
+export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"], strict: boolean): GeminiEnd | undefined =>
   !feedback?.blockReason && !feedback?.blockReasonMessage
     ? undefined
     : {
         finish_reason: "content_filter",
-        refusal: feedback.blockReasonMessage ?? undefined,
+        refusal: (feedback.blockReasonMessage || (strict ? feedback.blockReason : undefined)) ?? undefined,
         annotations: [],
         extensions: {
           ...(feedback.blockReason ? { native_finish_reason: feedback.blockReason } : {}),
@@ -91,11 +108,11 @@ export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"]): En
         }
       }
 
-/** Gemini says STOP for calls too. Words we do not know count as OTHER. */
-const finishOf = (word: string | undefined, parts: PartsState): Result.Result<FinishReason, Reason> => {
+/** Gemini sends STOP for calls too. Unknown words count as OTHER. */
+const geminiFinishReason = (word: string | undefined, parts: PartsState): Result.Result<FinishReason, Reason> => {
   const called = parts.calls > 0
   if (word === "STOP") return Result.succeed(called ? "tool_calls" : "stop")
-  if (word === "MAX_TOKENS") return Result.succeed("length")
+  if (word === "MAX_TOKENS" || word === continuation) return Result.succeed("length")
   if (word !== undefined && filterWords.has(word)) return Result.succeed("content_filter")
   if (word === "MISSING_THOUGHT_SIGNATURE") return Result.fail({ _tag: "SignatureRejected", message: signatureHint })
   if (word === "MALFORMED_FUNCTION_CALL" || word === "MALFORMED_RESPONSE") return fault("malformed_call", word)

@@ -1,5 +1,5 @@
-// Request fields that only Google has: safety, labels, cached content, armor, service tier, and the `google` extras.
-// It must not know messages, tools or sampling.
+// Translates Google's own request fields: safety, labels, cached content, Model Armor, service tier, `google` extras.
+// Must not depend on messages, tools or sampling.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
@@ -13,7 +13,7 @@ import type { TranslateContext } from "../Translator.ts"
 export interface GoogleFields {
   readonly body: Pick<
     GenerateContentRequest,
-    "safetySettings" | "labels" | "cachedContent" | "modelArmorConfig" | "serviceTier"
+    "safetySettings" | "labels" | "cachedContent" | "modelArmorConfig" | "serviceTier" | "continuationToken"
   >
   readonly headers: Readonly<Record<string, string>>
   readonly thinking: { readonly path: string; readonly value: JsonObject } | undefined
@@ -24,7 +24,7 @@ export const googleFields = (
   request: ChatRequest,
   target: TranslateContext["target"]
 ): Result.Result<GoogleFields, RequestFault> => {
-  if (params.every((param) => (request[param] ?? undefined) === undefined)) return none
+  if (params.every((param) => (request[param] ?? undefined) === undefined)) return noGoogleFields
   const read = readExtras(request)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const extras = read.success
@@ -51,13 +51,22 @@ export const googleFields = (
   const labels = readLabels(request.labels, target)
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const tier = serviceTier(request.service_tier, target)
+  const continued = readContinuation(
+    firstOf([
+      { path: "continuation_token", value: request.continuation_token ?? undefined },
+      ...extras.found("continuation_token")
+    ]),
+    target
+  )
+  if (Result.isFailure(continued)) return Result.fail(continued.failure)
   return Result.succeed({
     body: {
       ...(settings.success.length === 0 ? {} : { safetySettings: settings.success }),
-      ...(cached.value === undefined ? {} : { cachedContent: cached.value }),
+      ...(cached.value === undefined || !target.facts.explicitCache ? {} : { cachedContent: cached.value }),
       ...armor.success.body,
       ...labels.success.body,
-      ...tier.body
+      ...tier.body,
+      ...continued.success.body
     },
     headers: tier.headers,
     thinking: thinking.value === undefined ? undefined : { path: thinking.path, value: thinking.value },
@@ -65,26 +74,29 @@ export const googleFields = (
       ...extras.unknown,
       ...safety.losers,
       ...cached.losers,
+      ...(cached.value === undefined || target.facts.explicitCache ? [] : [cached.path]),
       ...thinking.losers,
       ...armor.success.unused,
       ...labels.success.unused,
-      ...tier.unused
+      ...tier.unused,
+      ...continued.success.unused
     ]
   })
 }
 
-/** All parameters that matter here; most requests have none of them. */
+/** The parameters read here; most requests have none of them. */
 const params = [
   "safety_settings",
   "safetySettings",
   "cached_content",
+  "continuation_token",
   "model_armor_config",
   "labels",
   "service_tier",
   "extra_body",
   "google"
 ] as const
-const none: Result.Result<GoogleFields, RequestFault> = Result.succeed({
+const noGoogleFields: Result.Result<GoogleFields, RequestFault> = Result.succeed({
   body: {},
   headers: {},
   thinking: undefined,
@@ -96,20 +108,25 @@ interface Found {
   readonly value: unknown
 }
 
-/** The first of several places that says something; the other places that do are losers. */
+/** The first place with a value; later places with a value are losers. */
 const firstOf = (places: ReadonlyArray<Found>): Found & { readonly losers: ReadonlyArray<string> } => {
   const [first, ...others] = places.filter((place) => place.value !== undefined)
   return { path: first?.path ?? "", value: first?.value, losers: others.map((place) => place.path) }
 }
 
-const extraNames: ReadonlySet<string> = new Set(["thinking_config", "cached_content", "safety_settings"])
+const extraNames: ReadonlySet<string> = new Set([
+  "thinking_config",
+  "cached_content",
+  "continuation_token",
+  "safety_settings"
+])
 
 interface Extras {
   readonly found: (name: string) => ReadonlyArray<Found>
   readonly unknown: ReadonlyArray<string>
 }
 
-/** `extra_body.google`, and `google` for clients that flatten `extra_body` themselves. */
+/** Reads `extra_body.google`, and `google` for clients that flatten `extra_body` themselves. */
 const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> => {
   const nested = request.extra_body?.["google"] ?? undefined
   if (nested !== undefined && !isJsonObject(nested)) {
@@ -139,6 +156,21 @@ interface Part {
 }
 const nothing: Part = { body: {}, unused: [] }
 
+/** The token of an earlier answer, for models that continue their answers (M-605). */
+const readContinuation = (
+  { losers, path, value }: Found & { readonly losers: ReadonlyArray<string> },
+  { facts }: TranslateContext["target"]
+): Result.Result<Part, RequestFault> => {
+  if (value === undefined) return Result.succeed(nothing)
+  if (typeof value !== "string" || value === "")
+    return invalid(path, "invalid_type", `${path} must be the continuation token of an earlier answer.`)
+  return Result.succeed(
+    facts.longDecode === undefined
+      ? { body: {}, unused: [path, ...losers] }
+      : { body: { continuationToken: value }, unused: losers }
+  )
+}
+
 const armorFields = [
   ["prompt_template_name", "promptTemplateName"],
   ["response_template_name", "responseTemplateName"]
@@ -167,7 +199,7 @@ const readArmor = (
   return Result.succeed({ body: { modelArmorConfig: names }, unused: [] })
 }
 
-/** Vertex AI takes the tier as a header: cloud.google.com, "Flex PayGo" and "Priority PayGo". */
+/** Vertex AI reads the tier from a header: cloud.google.com, "Flex PayGo" and "Priority PayGo". */
 const serviceTier = (
   tier: ChatRequest["service_tier"],
   target: TranslateContext["target"]

@@ -1,11 +1,11 @@
-// Where an answer comes from: grounding as annotations, citations as the client may see them.
-// It must not know strict mode; the metadata itself travels beside.
+// Translates Gemini's grounding metadata to URL annotations, and citation metadata to citations.
+// Must not depend on strict mode; the metadata itself is sent separately.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Candidate } from "../../wire/google/GenerateContent.ts"
 import type { Annotation } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 
-/** The grounding of a candidate with its URL contexts inside; `{}`, which most chunks have, means nothing. */
+/** The grounding of a candidate including its URL contexts; `{}`, which most chunks have, counts as absent. */
 export const groundingOf = (candidate: Candidate): JsonObject | undefined => {
   const metadata = isJsonObject(candidate.groundingMetadata) ? candidate.groundingMetadata : {}
   const urls = candidate.urlContextMetadata
@@ -14,7 +14,7 @@ export const groundingOf = (candidate: Candidate): JsonObject | undefined => {
   return Object.keys(found).length > 0 ? found : undefined
 }
 
-/** `citationSources` at the Gemini API, `citations` at Vertex AI; both with the same members. */
+/** `citationSources` in the Gemini API, `citations` in Vertex AI; the members are equal. */
 export const citationsOf = (candidate: Candidate): ReadonlyArray<Citation> => {
   const metadata = candidate.citationMetadata
   if (!isJsonObject(metadata)) return []
@@ -28,8 +28,8 @@ export const citationsOf = (candidate: Candidate): ReadonlyArray<Citation> => {
 }
 
 /**
- * Supports x chunks. Google counts UTF-8 bytes inside one part, OpenAI clients count characters of the content:
- * `partStarts` tells where in `content` each part begins.
+ * One annotation per pair of support and chunk. Google counts UTF-8 bytes inside one part; OpenAI clients count
+ * characters of the content. `partStarts` has the position of each part in `content`.
  */
 export const annotationsOf = (
   grounding: JsonObject | undefined,
@@ -69,7 +69,7 @@ const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(va
 const whole = (value: Json | undefined): number =>
   typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0
 
-/** A web page needs an address only; other sources count when they have address and title. */
+/** A web page needs an address only; other sources need address and title. */
 const sourceOf = (chunk: Json): { readonly url: string; readonly title: string } | undefined => {
   if (!isJsonObject(chunk)) return undefined
   const web = isJsonObject(chunk["web"]) ? chunk["web"] : undefined
@@ -93,7 +93,7 @@ const bytesBefore = (content: string, starts: ReadonlyArray<number>): ReadonlyAr
   })
 }
 
-/** The code-point offset of each byte offset, found in one walk; an offset beyond the end is the end. */
+/** Maps each byte offset to its code-point offset in one pass; an offset beyond the end counts as the end. */
 const pointsAt = (content: string, offsets: ReadonlyArray<number>): ReadonlyMap<number, number> => {
   const sorted = [...new Set(offsets)].sort((a, b) => a - b)
   const found = new Map<number, number>()

@@ -1,11 +1,11 @@
-// Token probabilities of a candidate.
-// It must not know whether the client asked for them.
+// Translates the token probabilities (logprobs) of a Gemini candidate.
+// Must not depend on the request.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Candidate } from "../../wire/google/GenerateContent.ts"
 import type { Logprobs } from "../../wire/openai/ChatReply.ts"
 
-/** Undefined when the candidate has none; `avgLogprobs` is something else. */
-export const logprobsOf = (candidate: Candidate): Logprobs | undefined => {
+/** Undefined when the candidate has none; `avgLogprobs` is a different figure. */
+export const geminiLogprobs = (candidate: Candidate): Logprobs | undefined => {
   const result = candidate.logprobsResult
   if (!isJsonObject(result)) return undefined
   const tops = list(result["topCandidates"])
@@ -22,7 +22,7 @@ const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(va
 
 const encoder = new TextEncoder()
 
-/** Fields with a zero value are left out on the wire. */
+/** Fields with a zero value are absent on the wire. */
 const token = (candidate: Json) => {
   const text = isJsonObject(candidate) && typeof candidate["token"] === "string" ? candidate["token"] : ""
   const logprob = isJsonObject(candidate) ? candidate["logProbability"] : undefined

@@ -1,10 +1,11 @@
-// Turns of a chat as contents of Gemini, with the system texts apart.
-// It must not know tools, generation settings or URLs.
+// Translates turns of a chat to Gemini contents and a separate system instruction.
+// Must not depend on tools, generation settings or URLs.
+import { continueText } from "../shared/chat-request/continueText.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
-import { type Call, noResult, type Turn, withoutSystem } from "../shared/chat-request/readMessages.ts"
-import { textOf } from "../shared/chat-request/readParts.ts"
+import { type TurnCall, noResult, type Turn, withoutSystem } from "../shared/chat-request/readMessages.ts"
+import { joinTexts } from "../shared/chat-request/readParts.ts"
 import { issuerOf } from "../shared/chat-request/signatures.ts"
 import { parseResult } from "../shared/chat-request/toolCalls.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
@@ -15,9 +16,11 @@ import { signaturesToSend } from "./signatures.ts"
 export interface GeminiMessages {
   readonly contents: ReadonlyArray<ContentOut>
   readonly systemInstruction?: ContentOut
+  /** A user turn follows the assistant's last one, because the model takes no prefill (M-300). */
+  readonly insertsTurn?: true
 }
 
-/** `isResults` marks a content of function responses, which nothing else may join. */
+/** `isResults` marks a content of function responses; such contents are never merged with others. */
 interface Content {
   readonly role: "user" | "model"
   readonly parts: Array<PartOut>
@@ -26,7 +29,7 @@ interface Content {
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** Translates the turns; `names` gives functions the names the upstream takes. */
+/** Translates the turns; `names` maps function names to the upstream's. */
 export const messagesToGemini = (
   turns: ReadonlyArray<Turn>,
   context: TranslateContext,
@@ -45,15 +48,15 @@ export const messagesToGemini = (
   )
   return Result.isFailure(texts)
     ? Result.fail(texts.failure)
-    : Result.succeed(finished(contents, texts.success, context))
+    : Result.succeed(finishContents(contents, texts.success, context))
 }
 
-/** Neighbours of one role become one content; results stay by themselves. */
+/** Merges neighbours of the same role into one content; contents of results stay separate. */
 const append = (contents: Array<Content>, content: Content): void => {
   if (content.parts.length === 0) return
   const last = contents.at(-1)
   const isSame = last !== undefined && last.role === content.role && !last.isResults && !content.isResults
-  // Only contents made here grow, never the client's; copying would cost the square of the neighbours.
+  // Mutates only contents created here, never the client's; copying would cost quadratic time.
   if (isSame) for (const part of content.parts) last.parts.push(part)
   else contents.push(content)
 }
@@ -72,18 +75,23 @@ const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames)
 
 const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts: [...parts], isResults: false })
 
-/** Ids travel from Gemini 3 on; older models match by order. */
-const idOf = (call: Call, { target }: TranslateContext): { readonly id?: string } =>
+/** Call ids are sent from Gemini 3 on; older models match calls and results by order. */
+const idOf = (call: TurnCall, { target }: TranslateContext): { readonly id?: string } =>
   target.facts.generation === "g3" ? { id: call.id } : {}
 
-const callPart = (call: Call, signature: string | undefined, context: TranslateContext, names: ToolNames): PartOut => ({
+const callPart = (
+  call: TurnCall,
+  signature: string | undefined,
+  context: TranslateContext,
+  names: ToolNames
+): PartOut => ({
   functionCall: { name: names.mangle(call.name), args: call.args, ...idOf(call, context) },
   ...(signature === undefined ? {} : { thoughtSignature: signature })
 })
 
-/** One content of responses in the order of the calls, then one of media that responses cannot hold. */
+/** One content of responses in the order of the calls, then one of media that responses cannot contain. */
 const resultContents = (
-  calls: ReadonlyArray<Call>,
+  calls: ReadonlyArray<TurnCall>,
   context: TranslateContext,
   names: ToolNames
 ): Read<ReadonlyArray<Content>> => {
@@ -101,7 +109,7 @@ const resultContents = (
     responses.push({
       functionResponse: {
         name: names.mangle(call.name),
-        response: parseResult(textOf(result)),
+        response: parseResult(joinTexts(result)),
         ...idOf(call, context),
         ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
       }
@@ -110,12 +118,12 @@ const resultContents = (
   return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
 }
 
-const finished = (
+const finishContents = (
   contents: ReadonlyArray<Content>,
   texts: ReadonlyArray<PartOut>,
   { target }: TranslateContext
 ): GeminiMessages => {
-  // Gemma has no system instruction: the texts stand first in the first user turn.
+  // Gemma has no system instruction: the system texts go first in the first user turn.
   const isGemma = target.facts.generation === "gemma"
   const preface = isGemma && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
   const [first, ...rest] = contents
@@ -127,11 +135,23 @@ const finished = (
     role: content.role,
     parts: target.facts.generation === "g1" && lacksWords(content) ? [...content.parts, blank] : content.parts
   }))
-  return texts.length === 0 || isGemma ? { contents: plain } : { contents: plain, systemInstruction: { parts: texts } }
+  const system = texts.length === 0 || isGemma ? {} : { systemInstruction: { parts: texts } }
+  return target.facts.allowsPrefill || !endsWithText(plain.at(-1))
+    ? { contents: plain, ...system }
+    : { contents: [...plain, continueTurn], ...system, insertsTurn: true }
 }
+
+const continueTurn: ContentOut = {
+  role: "user",
+  parts: [{ text: continueText }]
+}
+
+/** True for a turn of the assistant without a call; calls wait for their results. */
+const endsWithText = (last: ContentOut | undefined): boolean =>
+  last?.role === "model" && last.parts.every((part) => part.functionCall === undefined)
 
 const blank: PartOut = { text: " " }
 
-/** The first generation refuses media without a text beside it. */
+/** The first generation rejects media without a text in the same turn. */
 const lacksWords = ({ role, parts, isResults }: Content): boolean =>
   role === "user" && !isResults && parts.every((part) => part.text === undefined)

@@ -1,5 +1,5 @@
-// What becomes of every known chat parameter on the way to Gemini; the documentation is made from it.
-// It must not know how a parameter is translated.
+// Rules for every known chat parameter on the way to Gemini (mapped, ignored, silent); source of the docs.
+// Must not translate parameters.
 import type { ChatRequest, KnownParam } from "../../wire/openai/Chat.ts"
 import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 import type { ParamRule } from "../Translator.ts"
@@ -54,13 +54,14 @@ export const geminiParams = {
   safety_settings: mapped("safetySettings"),
   safetySettings: mapped("safetySettings, unless safety_settings is given"),
   labels: mapped("labels (Vertex AI only)"),
-  cached_content: mapped("cachedContent"),
+  cached_content: mapped("cachedContent, on models with explicit caches"),
+  continuation_token: mapped("continuationToken, on models whose long answers come in several requests"),
   model_armor_config: mapped("modelArmorConfig (Vertex AI only)"),
   anthropic_beta: ignored("for Claude only"),
-  extra_body: mapped("its google.thinking_config, google.cached_content and google.safety_settings"),
-  google: mapped("its thinking_config, cached_content and safety_settings")
+  extra_body: mapped("its google.thinking_config, cached_content, continuation_token and safety_settings"),
+  google: mapped("its thinking_config, cached_content, continuation_token and safety_settings")
 } satisfies Record<KnownParam, ParamRule>
 
-/** The parameters of a request that change nothing upstream. */
-export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> =
+/** Lists the request's parameters that change nothing upstream. */
+export const ignoredGeminiParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> =
   ignoredBy(geminiParams)

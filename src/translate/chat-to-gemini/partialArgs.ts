@@ -1,9 +1,9 @@
-// A tool call whose arguments come in pieces, each with the JSON path of its place.
-// It must not know deltas: the call is given out whole when it closes.
+// Assembles the arguments of a Gemini tool call that arrives in pieces (`partialArgs`), each with its JSON path.
+// Must not depend on deltas: the call is sent whole when it closes.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { FunctionCall } from "../../wire/google/GenerateContent.ts"
 
-/** Pieces hang together backwards, so that adding one copies nothing. */
+/** A list linked backwards, so that appending copies nothing. */
 interface Pieces {
   readonly last: Json
   readonly before: Pieces | undefined
@@ -16,7 +16,7 @@ export interface OpenCall {
   readonly pieces: Pieces | undefined
 }
 
-/** The part adds to a call instead of being one. */
+/** True for a part that continues a call, or starts a call with more to come. */
 export const isPartial = (call: FunctionCall): boolean =>
   call.willContinue === true || (call.partialArgs?.length ?? 0) > 0
 
@@ -29,8 +29,8 @@ export const addPieces = (open: OpenCall, call: FunctionCall, signature: string 
   return { ...open, pieces, signature: open.signature ?? signature }
 }
 
-/** The arguments once all pieces are there. */
-export const argsOf = (open: OpenCall): JsonObject => {
+/** Builds the arguments from all pieces. */
+export const buildArgs = (open: OpenCall): JsonObject => {
   if (open.pieces === undefined) return open.args
   const pieces: Array<Json> = []
   for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)
@@ -38,11 +38,14 @@ export const argsOf = (open: OpenCall): JsonObject => {
     kind: "object",
     members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)]))
   }
-  for (const piece of pieces.toReversed()) if (isJsonObject(piece)) place(root, piece)
+  for (const piece of pieces.toReversed()) if (isJsonObject(piece)) placePiece(root, piece)
+  // Cast: the value of an object node is an object.
   return valueOf(root) as JsonObject
 }
 
-/** The tree being filled. Maps and array ends make hostile keys and indexes harmless. */
+/**
+ * The tree of arguments. Maps, and indexes clamped to the array's end, make hostile keys and indexes harmless.
+ */
 type Tree =
   | { readonly kind: "object"; readonly members: Map<string, Tree> }
   | { readonly kind: "array"; readonly items: Array<Tree> }
@@ -51,7 +54,7 @@ type Tree =
 const leaf = (value: Json | undefined): Tree => ({ kind: "leaf", value: value ?? null })
 const maxDepth = 128
 
-const place = (root: Tree, piece: JsonObject): void => {
+const placePiece = (root: Tree, piece: JsonObject): void => {
   const path = typeof piece["jsonPath"] === "string" ? parsePath(piece["jsonPath"]) : undefined
   const value = pieceValue(piece)
   if (path === undefined || value === undefined) return
@@ -93,7 +96,7 @@ const pieceValue = (piece: JsonObject): Json | undefined => {
   return "nullValue" in piece ? null : undefined
 }
 
-/** `$.a.b[0]['c d']`; undefined when it is no such path. */
+/** Parses a path such as `$.a.b[0]['c d']`; undefined when the syntax is invalid. */
 const parsePath = (text: string): ReadonlyArray<string | number> | undefined => {
   const path: Array<string | number> = []
   const segment = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y

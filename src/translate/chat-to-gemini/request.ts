@@ -1,5 +1,5 @@
-// A chat request as the body of generateContent: every part is translated elsewhere and put together here.
-// It must not know URLs or credentials; which of the two products it is for, the context says.
+// Translates a chat request into Gemini's generateContent body: joins messages, tools, config and Google fields.
+// Must not depend on URLs or credentials; the context names the product.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { hasKeys } from "../../domain/text/json.ts"
@@ -10,16 +10,16 @@ import { readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { textPart } from "../shared/chat-request/readParts.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
 import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
-import type { Translated, TranslateContext } from "../Translator.ts"
+import type { Adjustment, Translated, TranslateContext } from "../Translator.ts"
 import { type GenerationConfig, generationConfig } from "./generationConfig.ts"
 import { type GoogleFields, googleFields } from "./googleFields.ts"
 import { type GeminiMessages, messagesToGemini } from "./messages.ts"
-import { ignoredParams } from "./params.ts"
+import { ignoredGeminiParams } from "./params.ts"
 import type { SchemaBounds } from "./schema/schema.ts"
-import { SchemaCopies } from "./schemaCopies.ts"
+import { SchemaCopies } from "./schema/schemaCopies.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
 
-/** Translates a request, or says what is wrong with it; parameters without a place upstream are named in `ignored`. */
+/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
 export const chatToGeminiRequest = (
   request: ChatRequest,
   context: TranslateContext
@@ -40,12 +40,29 @@ export const chatToGeminiRequest = (
   if (Result.isFailure(turns)) return Result.fail(turns.failure)
   const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const adjusted = [
+    ...(generation.adjusted === undefined ? [] : [generation.adjusted]),
+    ...(messages.success.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
+  ]
   return Result.succeed({
     body: bodyOf(messages.success, tools.success, generation, google),
     headers: google.headers,
-    ignored: ignoredParams(request, unusedOf(request, messages.success, tools.success, generation, google))
+    ignored: ignoredGeminiParams(request, unusedOf(request, messages.success, tools.success, generation, google)),
+    ...(adjusted.length === 0 ? {} : { adjusted })
   })
 }
+
+const prefillAdjustment = ({ messages }: ChatRequest, modelId: string): Adjustment => ({
+  param: "messages",
+  asked: "prefill",
+  sent: "continue",
+  takes: [],
+  refusal: {
+    code: "unsupported_value",
+    param: `messages[${messages.findLastIndex(({ role }) => role === "assistant")}]`,
+    message: `${modelId} takes no assistant prefill.`
+  }
+})
 
 const toolsOf = (
   request: ChatRequest,
@@ -60,7 +77,7 @@ const toolsOf = (
   return geminiTools(asked.success, choice.success, names, target, bounds)
 }
 
-/** What a cached content already holds must not stand beside it. */
+/** System instruction and tools must not be sent together with a cached content, which already has them. */
 const isCached = (google: GoogleFields): boolean => google.body.cachedContent !== undefined
 
 const bodyOf = (
@@ -83,12 +100,12 @@ const bodyOf = (
 const unusedOf = (
   request: ChatRequest,
   { systemInstruction }: GeminiMessages,
-  { choiceUnused }: GeminiTools,
+  { choiceUnused, left = [] }: GeminiTools,
   generation: GenerationConfig,
   google: GoogleFields
 ): ReadonlyArray<string> => {
-  const unused = [...google.unused, ...generation.unused]
-  // The newer words win over the older ones, and calls cannot be kept from being parallel.
+  const unused = [...google.unused, ...generation.unused, ...left]
+  // The newer parameters take precedence over the older ones, and Gemini cannot disable parallel calls.
   if ((request.tools ?? undefined) !== undefined) unused.push("functions")
   if ((request.tool_choice ?? undefined) !== undefined) unused.push("function_call")
   if (request.parallel_tool_calls === false) unused.push("parallel_tool_calls")
@@ -103,7 +120,7 @@ const unusedOf = (
 const toolParams = ["tools", "functions", "web_search_options"]
 const choiceParams = ["tool_choice", "function_call"]
 
-/** With the text as one more system turn: the last, unless the last one is to become the user's. */
+/** Adds the text as the last system turn, unless that turn is about to become the user turn. */
 const withSystemText = (turns: ReadonlyArray<Turn>, text: string | undefined): ReadonlyArray<Turn> => {
   if (text === undefined) return turns
   const at = turns.every((turn) => turn._tag === "System") ? turns.length - 1 : turns.length

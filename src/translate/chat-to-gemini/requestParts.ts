@@ -1,25 +1,29 @@
-// Parts of a turn as parts of a Gemini content.
-// It must not know turns, roles or calls.
+// Translates parts of a turn (text, media, thinking) to parts of a Gemini content.
+// Must not depend on turns, roles or calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { PartOut } from "../../wire/google/GenerateContent.ts"
 import { type Media, readMedia } from "../shared/media/media.ts"
-import type { MediaPart, Part, VideoCut } from "../shared/chat-request/readParts.ts"
+import { officeEnding } from "../shared/media/mime.ts"
+import type { MediaPart, TurnPart, VideoCut } from "../shared/chat-request/readParts.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { sentinel, takesSignatures } from "./signatures.ts"
 
 type Target = TranslateContext["target"]
 
-/** All parts that have a place upstream; empty texts and unsigned thinking have none. `issuer` made the signatures, if known. */
+/**
+ * Translates all parts with an upstream equivalent; empty texts and unsigned thinking are dropped. `issuer`: backend
+ * of the signatures, if known.
+ */
 export const partsToGemini = (
-  parts: ReadonlyArray<Part>,
+  parts: ReadonlyArray<TurnPart>,
   target: Target,
   issuer?: string
 ): Result.Result<ReadonlyArray<PartOut>, RequestFault> => {
   const out: Array<PartOut> = []
   for (const part of parts) {
-    const read = partToGemini(part, target, issuer)
+    const read = partToGemini(part, target, part.issuer ?? issuer)
     if (Result.isFailure(read)) return Result.fail(read.failure)
     if (read.success !== undefined) out.push(read.success)
   }
@@ -27,7 +31,7 @@ export const partsToGemini = (
 }
 
 const partToGemini = (
-  part: Part,
+  part: TurnPart,
   target: Target,
   issuer: string | undefined
 ): Result.Result<PartOut | undefined, RequestFault> => {
@@ -42,7 +46,8 @@ const partToGemini = (
       return mediaToGemini(part, target, issuer)
     case "Own":
       return Result.succeed(part.provider === target.kind && !isForeign(issuer, target) ? part.part : undefined)
-    // Gemini needs no thinking back, and a block does not tell whose signature it carries: other families sign theirs, too.
+    // Gemini does not need thinking back. A block does not reveal its signature's issuer, and other families sign
+    // blocks too.
     case "Thinking": {
       const signature = issuer === target.issuer ? signatureFor(part.signature, target, issuer) : {}
       return Result.succeed(
@@ -71,7 +76,7 @@ const mediaToGemini = (
   target: Target,
   issuer: string | undefined
 ): Result.Result<PartOut, RequestFault> =>
-  Result.map(readMedia(part.source, target.kind), (media) => ({
+  Result.map(readMedia(part.source, { kind: target.kind, officeFiles: target.facts.officeFiles }), (media) => ({
     ...dataOf(media),
     ...videoMetadata(part.video),
     ...mediaResolution(part.detail, target),
@@ -83,7 +88,10 @@ const dataOf = (media: Media): PartOut => {
   return { fileData: { ...(media.mimeType === undefined ? {} : { mimeType: media.mimeType }), fileUri: media.uri } }
 }
 
-/** What a function response may hold from Gemini 3 on. Source: Gemini API, function calling, multimodal function responses. */
+/**
+ * Media types that function responses may contain from Gemini 3 on. Source: Gemini API, function calling, multimodal
+ * function responses.
+ */
 const inResponses = new Set<string | undefined>([
   "image/png",
   "image/jpeg",
@@ -92,7 +100,9 @@ const inResponses = new Set<string | undefined>([
   "text/plain"
 ])
 export const fitsResponse = (part: PartOut, { facts }: Target): boolean =>
-  facts.generation === "g3" && inResponses.has(part.inlineData?.mimeType)
+  facts.generation === "g3" &&
+  (inResponses.has(part.inlineData?.mimeType) ||
+    facts.officeFiles.has(officeEnding(part.inlineData?.mimeType ?? "") ?? ""))
 
 const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: JsonObject } => {
   if (video === undefined) return {}
@@ -107,7 +117,7 @@ const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: 
 
 const levels = new Set(["low", "medium", "high", "ultra_high"])
 
-/** Per-part resolution exists from Gemini 3 on; `auto` is the absence of a wish. */
+/** Per-part resolution exists from Gemini 3 on; `auto` means unset. */
 const mediaResolution = (
   detail: string | undefined,
   { facts }: Target

@@ -1,61 +1,114 @@
-// The unary answer of Gemini as a chat completion in full form.
-// It must not know HTTP or strict mode; a unary answer is read as a stream of one event.
+// Translates a unary Gemini answer to a chat completion in full form.
+// Must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
 import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
-import type { Candidate, GenerateContentReply, Part } from "../../wire/google/GenerateContent.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
+import type {
+  Candidate,
+  GenerateContentReply,
+  GenerateContentRequest,
+  Part
+} from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatCompletion, Choice } from "../../wire/openai/ChatReply.ts"
+import type { ChatCompletion, Choice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
 import { malformedCall } from "../shared/reply/badStream.ts"
-import { completionOf } from "../shared/reply/envelope.ts"
-import { usageOf } from "../shared/google/geminiUsage.ts"
-import { failureInside } from "../shared/google/googleFailure.ts"
-import { messageOf } from "../shared/reply/message.ts"
-import type { TranslateContext } from "../Translator.ts"
-import { audioOf, wantsAudio } from "./audio.ts"
-import { blockedEnd, endOf, noEnd, readEnd } from "./finish.ts"
-import { logprobsOf } from "./logprobs.ts"
+import { buildCompletion } from "../shared/reply/envelope.ts"
+import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { tierOf, withTier } from "../shared/google/geminiTier.ts"
+import { usageOfHops } from "../shared/google/hopUsage.ts"
+import { googleFailureInside } from "../shared/google/googleFailure.ts"
+import { joinDeltas } from "../shared/reply/message.ts"
+import type { HopTranslation, TranslateContext } from "../Translator.ts"
+import { joinAudio, wantsAudio } from "./audio.ts"
+import { modelStatusField } from "../shared/google/modelStatus.ts"
+import { blockedEnd, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
+import { geminiLogprobs } from "./logprobs.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
 
-/** Fails when the reply is an error in disguise, holds no candidate, or ended in a fault of the model. */
+/** Fails when the reply is an error in a 200, has no candidate, or ended in a fault of the model. */
 export const responseFromGemini = (
   reply: GenerateContentReply,
   context: TranslateContext,
+  request: ChatRequest,
+  headers?: Readonly<Record<string, string>>
+): Result.Result<ChatCompletion, Reason> => {
+  const candidates = (reply.candidates ?? []).map((candidate) => [candidate] as const)
+  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), tierOf(headers))
+  return completionOf(reply, candidates, usage, context, request)
+}
+
+const completionOf = (
+  reply: GenerateContentReply,
+  candidates: ReadonlyArray<CandidateHops>,
+  usage: Usage,
+  context: TranslateContext,
   request: ChatRequest
 ): Result.Result<ChatCompletion, Reason> => {
-  if (reply.error) return Result.fail(failureInside(reply.error))
-  const candidates = reply.candidates ?? []
+  if (reply.error) return Result.fail(googleFailureInside(reply.error))
   const model = reply.modelVersion ?? context.target.modelId
-  const usage = usageOf(reply.usageMetadata ?? undefined)
   if (candidates.length === 0) {
-    const choice = blockedChoice(reply)
+    const choice = blockedChoice(reply, context.strict)
     return choice === undefined
       ? Result.fail({
           _tag: "BadReply",
           kind: "empty",
           message: "The upstream answered without any candidate. Try again."
         })
-      : Result.succeed(completionOf(context, model, [choice], usage))
+      : Result.succeed({ ...buildCompletion(context, model, [choice], usage), ...modelStatusField(reply.modelStatus) })
   }
   const facts = partsFacts(context, request, true)
   let calls = 0
   const callId = () => context.callId(calls++)
   const choices: Array<Choice> = []
-  for (const [position, candidate] of candidates.entries()) {
-    const read = context.target.facts.joinsThoughts ? withThought(candidate) : candidate
-    const choice = choiceOf(read, position, { reply, context, request, facts, callId })
+  for (const [position, hops] of candidates.entries()) {
+    const choice = choiceOf(hops, position, { reply, context, request, facts, callId })
     if (Result.isFailure(choice)) return Result.fail(choice.failure)
     choices.push(choice.success)
   }
-  return Result.succeed(completionOf(context, model, choices, usage))
+  const completion = buildCompletion(context, model, choices, usage)
+  return Result.succeed(reply.modelStatus ? { ...completion, ...modelStatusField(reply.modelStatus) } : completion)
 }
 
-const blockedChoice = (reply: GenerateContentReply): Choice | undefined => {
-  const end = blockedEnd(reply.promptFeedback)
+/** One answer of several hops: the first names the model, and the parts follow each other (M-603). */
+const responseFromHops = (
+  replies: ReadonlyArray<GenerateContentReply>,
+  context: TranslateContext,
+  request: ChatRequest,
+  isInterrupted: boolean
+): Result.Result<ChatCompletion, Reason> => {
+  const [first = {}] = replies
+  const promptFeedback = replies.findLast((reply) => reply.promptFeedback)?.promptFeedback ?? null
+  const [candidate, ...later] = replies.flatMap(({ candidates }) => candidates?.slice(0, 1) ?? [])
+  const hops = candidate === undefined ? [] : [[candidate, ...later] as const]
+  return Result.map(
+    completionOf({ ...first, promptFeedback }, hops, usageOfReplies(replies), context, request),
+    (completion) => (isInterrupted ? { ...completion, continuation: "interrupted" } : completion)
+  )
+}
+
+/** Cast: the decoded interface has no index signature; its value is parsed JSON. */
+const usageOfReplies = (replies: ReadonlyArray<GenerateContentReply>): Usage =>
+  usageOfHops(replies.map(({ usageMetadata }) => (usageMetadata ?? {}) as JsonObject))
+
+export const geminiHops: HopTranslation<ChatRequest, GenerateContentRequest, GenerateContentReply, ChatCompletion> = {
+  body: (body, continuationToken) => ({ ...body, continuationToken }),
+  token: ({ candidates }) => {
+    const [candidate, ...others] = candidates ?? []
+    return candidate === undefined || others.length > 0
+      ? undefined
+      : continuationOf(readGeminiEnd(noGeminiEnd, candidate))
+  },
+  usage: usageOfReplies,
+  join: responseFromHops
+}
+
+const blockedChoice = (reply: GenerateContentReply, strict: boolean): Choice | undefined => {
+  const end = blockedEnd(reply.promptFeedback, strict)
   return end === undefined
     ? undefined
     : {
         index: 0,
-        message: messageOf([], end.refusal),
+        message: joinDeltas([], end.refusal),
         logprobs: null,
         finish_reason: end.finish_reason,
         ...end.extensions
@@ -70,34 +123,52 @@ interface Around {
   readonly callId: () => string
 }
 
-const choiceOf = (candidate: Candidate, position: number, around: Around): Result.Result<Choice, Reason> => {
+/** A candidate as its hops gave it; most answers have one hop. */
+type CandidateHops = readonly [Candidate, ...ReadonlyArray<Candidate>]
+
+const choiceOf = (hops: CandidateHops, position: number, around: Around): Result.Result<Choice, Reason> => {
   const { reply, context, request, facts, callId } = around
-  const [read, deltas] = readParts(noParts, candidate, facts, callId)
+  const deltas: Array<Delta> = []
+  let read = noParts
+  let ended = noGeminiEnd
+  for (const hop of hops) {
+    const [next, some] = readParts(read, context.target.facts.joinsThoughts ? withThought(hop) : hop, facts, callId)
+    read = next
+    deltas.push(...some)
+    ended = readGeminiEnd({ ...ended, reason: undefined, token: undefined }, hop)
+  }
   if (read.malformed) return Result.fail(malformedCall)
   const [closed, last] = closeParts(read, facts, callId)
-  const audio = wantsAudio(request) ? audioOf(candidate.content?.parts ?? [], context, request) : undefined
+  const candidate = hops[0]
+  const audio = wantsAudio(request)
+    ? joinAudio(
+        hops.flatMap(({ content }) => content?.parts ?? []),
+        context,
+        request
+      )
+    : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }
-  const end = endOf(readEnd(noEnd, candidate), parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
+  const end = geminiEnd(ended, parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
   return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => ({
-    index: indexOf(candidate, position),
+    index: geminiCandidateIndex(candidate, position),
     message: {
-      ...messageOf([...deltas, ...last], refusal),
+      ...joinDeltas([...deltas, ...last], refusal, context.ordered),
       ...(annotations.length > 0 ? { annotations } : {}),
       ...(audio === undefined ? {} : { audio })
     },
-    logprobs: (request.logprobs === true ? logprobsOf(candidate) : undefined) ?? null,
+    logprobs: (request.logprobs === true ? geminiLogprobs(candidate) : undefined) ?? null,
     finish_reason,
     ...extensions
   }))
 }
 
 /** Vertex AI never sends an index. */
-export const indexOf = (candidate: Candidate, position: number): number =>
+export const geminiCandidateIndex = (candidate: Candidate, position: number): number =>
   typeof candidate.index === "number" && Number.isInteger(candidate.index) && candidate.index >= 0
     ? candidate.index
     : position
 
-/** The experimental thinking models may flag nothing: of exactly two texts the first is the thought. */
+/** The experimental thinking models may omit the flag: the first of exactly two texts is the thought. */
 const withThought = (candidate: Candidate): Candidate => {
   const parts = candidate.content?.parts ?? []
   const texts = parts.filter((part) => typeof part.text === "string")

@@ -1,11 +1,11 @@
-// Structured output: the response format as MIME type and schema.
-// It must not know messages; a model without a schema field gets the schema as text to add to them.
+// Translates `response_format` (structured output) to Gemini's MIME type and response schema.
+// Must not depend on messages; a model without a schema field gets the schema as a system text.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { readFormat, schemaPath } from "../shared/chat-request/readFormat.ts"
+import { type AskedFormat, readFormat } from "../shared/chat-request/readFormat.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { enumMembers, type SchemaBounds, typeOfAll } from "./schema/schema.ts"
 import { lightSchema } from "./schema/schemaLight.ts"
@@ -14,7 +14,7 @@ import { subsetSchema } from "./schema/schemaSubset.ts"
 export interface ResponseFormat {
   /** Fields of `generationConfig`. */
   readonly fields: JsonObject
-  /** A text for the system instruction, where the model has no field for a schema. */
+  /** A text for the system instruction, for models without a schema field. */
   readonly systemText: string | undefined
 }
 
@@ -26,15 +26,14 @@ export const responseFormat = (
   Result.flatMap(readFormat(format), (asked): Result.Result<ResponseFormat, RequestFault> => {
     if (asked._tag === "Text") return done({})
     if (asked._tag === "Object") return done({ responseMimeType: "application/json" })
-    return bySchema(asked.named, asked.schema, target, bounds)
+    return bySchema(asked, target, bounds)
   })
 
 const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
   Result.succeed({ fields, systemText })
 
 const bySchema = (
-  named: JsonObject,
-  schema: JsonObject,
+  { named, path, schema }: Extract<AskedFormat, { readonly _tag: "Schema" }>,
   target: TranslateContext["target"],
   bounds: SchemaBounds
 ): Result.Result<ResponseFormat, RequestFault> => {
@@ -45,7 +44,7 @@ const bySchema = (
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: true })
   if (Result.isFailure(converted)) {
     const code = bounds.copies.spent ? "invalid_schema" : "invalid_value"
-    return invalid(schemaPath, code, `${schemaPath}: ${converted.failure}.`)
+    return invalid(path, code, `${path}: ${converted.failure}.`)
   }
   if (generation === "g1" || generation === "gemma") {
     const text = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
@@ -60,7 +59,7 @@ const bySchema = (
   return done({ responseMimeType: "application/json", [isLight ? "responseJsonSchema" : "responseSchema"]: root })
 }
 
-/** The schema's name and description stand in for a title and description it lacks. */
+/** The format's name and description fill in a missing title and description of the schema. */
 const labelled = (named: JsonObject, root: JsonObject): JsonObject => {
   const { name, description } = named
   return {
@@ -71,7 +70,7 @@ const labelled = (named: JsonObject, root: JsonObject): JsonObject => {
   }
 }
 
-/** A root that is one of some words: the model then answers the bare word. */
+/** A root schema that is an enum of strings: the model then answers with the bare word. */
 const plainEnum = (root: JsonObject): ReadonlyArray<string> | undefined => {
   const members = root["enum"]
   if (!Array.isArray(members) || (root["type"] !== "string" && root["type"] !== "STRING")) return undefined

@@ -1,24 +1,24 @@
-// Which thought signature goes upstream with each call of a Gemini turn.
-// It must not know where signatures are remembered.
+// Selects the thought signature to send with each call of a Gemini turn.
+// Must not depend on the place where signatures are stored.
 import { isPackedThinking, knownSignature } from "../shared/chat-request/signatures.ts"
 import type { TranslateContext } from "../Translator.ts"
 
-/** Stands in for a signature nobody knows. Source: Gemini API, thought signatures, "migrating from other models". */
+/** Replaces an unknown signature. Source: Gemini API, thought signatures, "migrating from other models". */
 export const sentinel = "skip_thought_signature_validator"
 
-/** Generations before 2.5 know no signatures. */
+/** Generations before 2.5 do not support signatures. */
 export const takesSignatures = ({ facts }: TranslateContext["target"]): boolean =>
   facts.generation === "g2.5" || facts.generation === "g3"
 
-/** A sentinel the client wrote itself stands for no signature, and Claude's own form never leaves that family. */
+/** A sentinel from the client counts as no signature, and packed Claude thinking is sent to Claude only. */
 const isUsable = (signature: string): boolean => signature !== sentinel && !isPackedThinking(signature)
 
 /**
- * Signatures to send with the calls of one model turn, in order: those that are known, and for the first call of models
- * that demand one, the sentinel. Later calls of a turn are often unsigned and stay so.
+ * Signatures for the calls of one model turn, in order: the known ones, and the sentinel for the first call of models
+ * that require one. Later calls of a turn are often unsigned and stay unsigned.
  */
 export const signaturesToSend = (
-  calls: ReadonlyArray<{ readonly id: string; readonly signature: string | undefined }>,
+  calls: ReadonlyArray<Parameters<typeof knownSignature>[0]>,
   context: TranslateContext
 ): ReadonlyArray<string | undefined> => {
   const { target } = context

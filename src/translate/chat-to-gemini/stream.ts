@@ -1,90 +1,135 @@
-// The streamed answer of Gemini as chat chunks in full form.
-// It must not know bytes or frames; it reads the JSON of each event.
+// Translates a streamed Gemini answer to chat chunks in full form.
+// Must not depend on bytes or frames; reads the JSON of each event.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
+import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
-import { chunkOf, usageChunkOf } from "../shared/reply/envelope.ts"
-import { usageOf } from "../shared/google/geminiUsage.ts"
-import { failureInside } from "../shared/google/googleFailure.ts"
+import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
+import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { tierOf, withTier } from "../shared/google/geminiTier.ts"
+import { usageOfHops } from "../shared/google/hopUsage.ts"
+import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
-import { blockedEnd, type End, type EndState, endOf, noEnd, readEnd } from "./finish.ts"
-import { logprobsOf } from "./logprobs.ts"
+import { modelStatusField } from "../shared/google/modelStatus.ts"
+import {
+  blockedEnd,
+  continuationOf,
+  type GeminiEnd,
+  type GeminiEndState,
+  geminiEnd,
+  noGeminiEnd,
+  readGeminiEnd
+} from "./finish.ts"
+import { geminiLogprobs } from "./logprobs.ts"
 import { closeParts, noParts, type PartsFacts, type PartsState, partsFacts, readParts } from "./parts.ts"
-import { indexOf } from "./response.ts"
+import { geminiCandidateIndex } from "./response.ts"
 
 interface ChoiceState {
   readonly index: number
-  /** The delta with the role is out. */
+  /** True after the delta with the role. */
   readonly opened: boolean
   readonly parts: PartsState
-  readonly end: EndState
+  readonly end: GeminiEndState
 }
 
-export interface StreamState {
-  /** Fixed with the first chunk. */
+export interface GeminiStreamState {
+  /** Fixed by the first chunk. */
   readonly model: string | undefined
   readonly choices: ReadonlyArray<ChoiceState>
-  /** Calls of all choices. */
+  /** Number of calls of all choices. */
   readonly calls: number
   readonly usage: JsonObject | undefined
+  /** The counts of the hops before this one. */
+  readonly hops: ReadonlyArray<JsonObject>
   readonly feedback: NonNullable<GenerateContentReply["promptFeedback"]> | undefined
+  /** Shown in the chunks that end a choice. */
+  readonly status: GenerateContentReply["modelStatus"]
   readonly failed: boolean
 }
 
-const initial: StreamState = {
+const initial: GeminiStreamState = {
   model: undefined,
   choices: [],
   calls: 0,
   usage: undefined,
+  hops: [],
   feedback: undefined,
+  status: undefined,
   failed: false
 }
 
-/** A look, not a decode: a copy of every event would be the garbage of the stream. */
+/** Checks without decoding: a copy of every event would be garbage for the collector. */
 const isEvent = Schema.is(GenerateContentReply)
 
 type Output = ChatChunk | StreamFailed
-/** What stays the same for a whole stream. */
+/** Constants of a whole stream. */
 interface Facts {
   readonly context: TranslateContext
   readonly parts: PartsFacts
   readonly logprobs: boolean
+  readonly tier: string | undefined
 }
 
 /**
- * Finish reasons are held back to the end: Gemini repeats them on call chunks. The usage chunk always comes last,
- * the caller shows it to those who asked. A stream that ends without a finish reason ends as failed.
+ * Finish reasons are held back to the end: Gemini repeats them on call chunks. The usage chunk is always last; the
+ * caller filters it for clients that did not request it. A stream without a finish reason fails.
  */
-export const streamFromGemini = (context: TranslateContext, request: ChatRequest): Fold<StreamState, Json, Output> => {
-  const facts: Facts = { context, parts: partsFacts(context, request, false), logprobs: request.logprobs === true }
+export const streamFromGemini = (
+  context: TranslateContext,
+  request: ChatRequest,
+  headers?: Readonly<Record<string, string>>
+): Fold<GeminiStreamState, Json, Output> => {
+  const facts: Facts = {
+    context,
+    parts: partsFacts(context, request, false),
+    logprobs: request.logprobs === true,
+    tier: tierOf(headers)
+  }
   return {
     initial: () => initial,
     step: (state, event) => {
       if (state.failed) return [state, []]
-      if (!isEvent(event)) return failed(state, unreadableEvent)
-      return event.error ? failed(state, failureInside(event.error)) : readEvent(state, event, facts)
+      if (!isEvent(event)) return failStream(state, unreadableEvent)
+      return event.error ? failStream(state, googleFailureInside(event.error)) : readEvent(state, event, facts)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts)),
-    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+    usage: (state) => (state.usage === undefined && state.hops.length === 0 ? undefined : usageOf(state, facts)),
+    next: nextHop
   }
 }
 
-const failed = (state: StreamState, reason: Reason): readonly [StreamState, ReadonlyArray<Output>] => [
+const usageOf = ({ hops, usage }: GeminiStreamState, { tier }: Facts): Usage =>
+  withTier(hops.length === 0 ? geminiUsage(usage) : usageOfHops([...hops, usage ?? {}]), tier)
+
+/** The finish reason of the hop is forgotten: the next hop has one of its own (M-603). */
+const nextHop = (
+  state: GeminiStreamState
+): { readonly token: string; readonly state: GeminiStreamState } | undefined => {
+  const [choice] = state.choices
+  const token = choice === undefined || state.failed ? undefined : continuationOf(choice.end)
+  if (choice === undefined || token === undefined || state.choices.length > 1) return undefined
+  const open = { ...choice, end: { ...choice.end, reason: undefined, token: undefined } }
+  return {
+    token,
+    state: { ...state, choices: [open], usage: undefined, hops: [...state.hops, state.usage ?? {}] }
+  }
+}
+
+const failStream = (state: GeminiStreamState, reason: Reason): readonly [GeminiStreamState, ReadonlyArray<Output>] => [
   { ...state, failed: true },
   [streamFailed(reason)]
 ]
 
 const readEvent = (
-  state: StreamState,
+  state: GeminiStreamState,
   event: GenerateContentReply,
   facts: Facts
-): readonly [StreamState, ReadonlyArray<Output>] => {
+): readonly [GeminiStreamState, ReadonlyArray<Output>] => {
   const out: Array<Output> = []
   const model = state.choices.some(isOpened) ? state.model : (event.modelVersion ?? state.model)
   let calls = state.calls
@@ -94,15 +139,17 @@ const readEvent = (
   for (let position = 0; position < candidates.length; position++) {
     const candidate = candidates[position]
     if (candidate === undefined) continue
-    const index = indexOf(candidate, position)
+    const index = geminiCandidateIndex(candidate, position)
     const at = choices.findIndex((choice) => choice.index === index)
-    const before = choices[at] ?? { index, opened: false, parts: noParts, end: noEnd }
+    const before = choices[at] ?? { index, opened: false, parts: noParts, end: noGeminiEnd }
     const after = readCandidate(before, candidate, facts, callId, modelOf(model, facts), out)
-    if (after.parts.malformed) return failed(state, malformedCall)
+    if (after.parts.malformed) return failStream(state, malformedCall)
     choices = at < 0 ? [...choices, after] : choices.length === 1 ? [after] : choices.with(at, after)
   }
   const usage = event.usageMetadata ? mergeUsage(state.usage, event.usageMetadata) : state.usage
-  return [{ model, choices, calls, usage, feedback: event.promptFeedback ?? state.feedback, failed: false }, out]
+  const feedback = event.promptFeedback ?? state.feedback
+  const status = event.modelStatus ?? state.status
+  return [{ model, choices, calls, usage, hops: state.hops, status, feedback, failed: false }, out]
 }
 
 const isOpened = (choice: ChoiceState): boolean => choice.opened
@@ -118,23 +165,28 @@ const readCandidate = (
   out: Array<Output>
 ): ChoiceState => {
   const [parts, deltas] = readParts(choice.parts, candidate, facts.parts, callId)
-  const logprobs = facts.logprobs ? logprobsOf(candidate) : undefined
+  const logprobs = facts.logprobs ? geminiLogprobs(candidate) : undefined
   const given = deltas.length === 0 && logprobs !== undefined ? [{}] : deltas
   if (!choice.opened && given.length > 0) out.push(roleChunk(choice.index, facts, model))
   given.forEach((delta, position) => {
     const content: ChunkChoice = { index: choice.index, delta, finish_reason: null }
     out.push(
-      chunkOf(facts.context, model, position === 0 && logprobs !== undefined ? { ...content, logprobs } : content)
+      buildChunk(facts.context, model, position === 0 && logprobs !== undefined ? { ...content, logprobs } : content)
     )
   })
-  return { index: choice.index, opened: choice.opened || given.length > 0, parts, end: readEnd(choice.end, candidate) }
+  return {
+    index: choice.index,
+    opened: choice.opened || given.length > 0,
+    parts,
+    end: readGeminiEnd(choice.end, candidate)
+  }
 }
 
 const roleChunk = (index: number, { context }: Facts, model: string): ChatChunk =>
-  chunkOf(context, model, { index, delta: { role: "assistant", content: "" }, finish_reason: null })
+  buildChunk(context, model, { index, delta: { role: "assistant", content: "" }, finish_reason: null })
 
-/** Every chunk that is owed at the end, or the one failure that stands for all of them. */
-const finish = (state: StreamState, facts: Facts): ReadonlyArray<Output> => {
+/** Emits the chunks due at the end, or one failure instead. */
+const finish = (state: GeminiStreamState, facts: Facts): ReadonlyArray<Output> => {
   const model = modelOf(state.model, facts)
   const out: Array<Output> = []
   let calls = state.calls
@@ -142,32 +194,34 @@ const finish = (state: StreamState, facts: Facts): ReadonlyArray<Output> => {
   for (const choice of state.choices) {
     if (choice.end.reason === undefined) return [streamFailed(cutAnswer)]
     const [parts, deltas] = closeParts(choice.parts, facts.parts, callId)
-    const end = endOf(choice.end, parts, facts.parts, state.feedback?.safetyRatings ?? undefined)
+    const end = geminiEnd(choice.end, parts, facts.parts, state.feedback?.safetyRatings ?? undefined)
     if (Result.isFailure(end)) return [streamFailed(end.failure)]
-    out.push(...endChunks(choice, deltas, end.success, facts, model))
+    out.push(...endChunks(choice, deltas, end.success, facts, model, state.status))
   }
   if (state.choices.length === 0) {
-    const end = blockedEnd(state.feedback)
+    const end = blockedEnd(state.feedback, facts.context.strict)
     if (end === undefined) return [streamFailed(empty)]
-    out.push(...endChunks({ index: 0, opened: false }, [], end, facts, model))
+    out.push(...endChunks({ index: 0, opened: false }, [], end, facts, model, state.status))
   }
-  out.push(usageChunkOf(facts.context, model, usageOf(state.usage)))
+  out.push(buildUsageChunk(facts.context, model, usageOf(state, facts)))
   return out
 }
 
 const endChunks = (
   choice: Pick<ChoiceState, "index" | "opened">,
   deltas: ReadonlyArray<Delta>,
-  { finish_reason, refusal, annotations, extensions }: End,
+  { finish_reason, refusal, annotations, extensions }: GeminiEnd,
   facts: Facts,
-  model: string
+  model: string,
+  status: GeminiStreamState["status"]
 ): ReadonlyArray<ChatChunk> => {
   const owed: ReadonlyArray<Delta> = refusal === undefined ? deltas : [...deltas, { refusal }]
   const last: Delta = annotations.length > 0 ? { annotations } : {}
+  const end = buildChunk(facts.context, model, { index: choice.index, delta: last, finish_reason, ...extensions })
   return [
     ...(choice.opened ? [] : [roleChunk(choice.index, facts, model)]),
-    ...owed.map((delta) => chunkOf(facts.context, model, { index: choice.index, delta, finish_reason: null })),
-    chunkOf(facts.context, model, { index: choice.index, delta: last, finish_reason, ...extensions })
+    ...owed.map((delta) => buildChunk(facts.context, model, { index: choice.index, delta, finish_reason: null })),
+    { ...end, ...modelStatusField(status) }
   ]
 }
 

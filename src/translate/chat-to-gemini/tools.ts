@@ -1,5 +1,5 @@
-// Tools and tool choice as Gemini takes them.
-// It must not know where in the request they stood; it gets them read.
+// Translates tools and tool choice to Gemini's form: function declarations, built-in tools, `toolConfig`.
+// Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -9,7 +9,7 @@ import {
   type BuiltInTool,
   checkToolChoice,
   type FunctionTool,
-  namedIn,
+  namedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
@@ -21,100 +21,144 @@ import { subsetSchema } from "./schema/schemaSubset.ts"
 export interface GeminiTools {
   readonly tools?: ReadonlyArray<JsonObject>
   readonly toolConfig?: JsonObject
-  /** True when the tool choice could not be obeyed and is left out. */
+  /** True when the tool choice has no equivalent and is dropped. */
   readonly choiceUnused: boolean
+  /** Optional tools that this model cannot have together with functions. */
+  readonly left?: ReadonlyArray<string>
 }
 
 interface Calling {
   readonly config: JsonObject | undefined
-  /** The declarations that are left when others are not allowed. */
+  /** The declarations that the tool choice allows. */
   readonly functions: ReadonlyArray<FunctionTool>
   readonly unused: boolean
 }
 
 export const geminiTools = (
-  asked: ReadonlyArray<AskedTool>,
+  wanted: ReadonlyArray<AskedTool>,
   choice: ToolChoice | undefined,
   names: ToolNames,
   target: TranslateContext["target"],
   bounds: SchemaBounds
 ): Result.Result<GeminiTools, RequestFault> => {
-  if (asked.length === 0 && choice === undefined) return none
-  const read = functionCalling(asked, choice, names, target)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const calling = read.success
+  if (wanted.length === 0 && choice === undefined) return noTools
+  const left = leftOut(wanted, target)
+  const asked = left.length === 0 ? wanted : wanted.filter(({ path }) => !left.includes(path))
+  // NONE stops functions only, so the provider's own tools are left out (M-403).
+  const sent = choice?._tag === "None" ? asked.filter((tool) => tool._tag === "Function") : asked
+  const builtIns = sent.filter((tool) => tool._tag !== "Function")
+  const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
+  const mayMix = hasServerSide && target.kind === "google" && isNewest(target)
+  const fault = checkToolChoice(choice, asked)
+  if (Result.isFailure(fault)) return Result.fail(fault.failure)
+  const calling = functionCalling(sent, choice, { names, target, mayMix })
+  const tools = toolObjects(sent, calling.functions, names, target, bounds)
+  if (Result.isFailure(tools)) return Result.fail(tools.failure)
+  const maps = builtIns.find((tool) => tool._tag === "Maps")
+  const toolConfig = {
+    ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
+    ...(maps === undefined ? {} : userLocation(maps.config)),
+    ...(mayMix && calling.functions.length > 0 ? { includeServerSideToolInvocations: true } : {})
+  }
+  return Result.succeed({
+    ...(tools.success.length === 0 ? {} : { tools: tools.success }),
+    ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
+    choiceUnused: calling.unused,
+    ...(left.length === 0 ? {} : { left })
+  })
+}
+
+const noTools: Result.Result<GeminiTools, RequestFault> = Result.succeed({ choiceUnused: false })
+
+/** Models before Gemini 3 refuse their own tools together with functions. */
+const leftOut = (wanted: ReadonlyArray<AskedTool>, target: TranslateContext["target"]): ReadonlyArray<string> =>
+  isNewest(target) || !wanted.some((tool) => tool._tag === "Function")
+    ? []
+    : wanted.flatMap((tool) => (tool._tag !== "Function" && tool.optional === true ? [tool.path] : []))
+
+/** All declarations share one Tool object; every other kind has its own, because Google rejects mixed objects. */
+const toolObjects = (
+  asked: ReadonlyArray<AskedTool>,
+  functions: ReadonlyArray<FunctionTool>,
+  names: ToolNames,
+  target: TranslateContext["target"],
+  bounds: SchemaBounds
+): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
   const declarations: Array<JsonObject> = []
-  for (const tool of calling.functions) {
+  for (const tool of functions) {
     const declared = declaration(tool, names, target, bounds)
     if (Result.isFailure(declared)) return Result.fail(declared.failure)
     declarations.push(declared.success)
   }
   const tools: Array<JsonObject> = []
   for (const tool of asked) {
-    // All declarations stand in one Tool object, every other kind in its own: two kinds in one object are refused.
     if (tool._tag === "Function") {
-      if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
+      if (tool === functions[0]) tools.push({ functionDeclarations: declarations })
       continue
     }
     const own = builtIn(tool, target)
     if (Result.isFailure(own)) return Result.fail(own.failure)
     tools.push(own.success)
   }
-  const builtIns = asked.filter((tool) => tool._tag !== "Function")
-  const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
-  const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && hasServerSide
-  const maps = builtIns.find((tool) => tool._tag === "Maps")
-  const toolConfig = {
-    ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
-    ...(maps === undefined ? {} : whereabouts(maps.config)),
-    ...(mixes ? { includeServerSideToolInvocations: true } : {})
-  }
-  return Result.succeed({
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
-    choiceUnused: calling.unused
-  })
+  return Result.succeed(tools)
 }
 
-const none: Result.Result<GeminiTools, RequestFault> = Result.succeed({ choiceUnused: false })
-
 const isNewest = (target: TranslateContext["target"]): boolean => target.facts.generation === "g3"
+
+interface Around {
+  readonly names: ToolNames
+  readonly target: TranslateContext["target"]
+  /** True when functions would stand with the provider's own tools, which needs validated calls (M-402). */
+  readonly mayMix: boolean
+}
 
 const functionCalling = (
   asked: ReadonlyArray<AskedTool>,
   choice: ToolChoice | undefined,
-  names: ToolNames,
-  target: TranslateContext["target"]
-): Result.Result<Calling, RequestFault> => {
+  { mayMix, names, target }: Around
+): Calling => {
   const functions = asked.filter((tool) => tool._tag === "Function")
-  const fault = checkToolChoice(choice, asked)
-  if (Result.isFailure(fault)) return Result.fail(fault.failure)
-  const wanted = namedIn(choice)
-  // A choice without declarations is refused upstream; "auto" and "none" are then what happens anyway.
-  const idle = (unused: boolean): Calling => ({ config: undefined, functions, unused })
+  const wanted = namedTools(choice)
+  // Google rejects a choice without declarations; "auto" and "none" then need no field.
   if (functions.length === 0)
-    return Result.succeed(idle(choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"))
+    return {
+      config: undefined,
+      functions,
+      unused: choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"
+    }
   const named = functions.filter((tool) => wanted.some(({ name }) => name === tool.name))
-  if (wanted.length > 0 && named.length === 0) return Result.succeed(idle(true))
-  const free = (left: ReadonlyArray<FunctionTool>, said: boolean): Calling => {
-    const validated = left.some((tool) => tool.strict) && (isNewest(target) || target.facts.generation === "g2.5")
-    const mode = validated ? "VALIDATED" : said ? "AUTO" : undefined
-    return { config: mode === undefined ? undefined : { mode }, functions: left, unused: false }
-  }
-  const forced = { mode: "ANY", allowedFunctionNames: named.map((tool) => names.mangle(tool.name)) }
+  if (wanted.length > 0 && named.length === 0) return { config: undefined, functions, unused: true }
+  const calling = (config: JsonObject | undefined, left: ReadonlyArray<FunctionTool> = functions): Calling => ({
+    config,
+    functions: left,
+    unused: false
+  })
+  const canValidate = isNewest(target) || target.facts.generation === "g2.5"
+  const free = (left: ReadonlyArray<FunctionTool>, mode: string | undefined): Calling =>
+    calling(
+      canValidate && (mayMix || left.some((tool) => tool.strict))
+        ? { mode: "VALIDATED" }
+        : mode === undefined
+          ? undefined
+          : { mode },
+      left
+    )
+  const allowedFunctionNames = named.map((tool) => names.mangle(tool.name))
   switch (choice?._tag) {
     case undefined:
+      return free(functions, undefined)
     case "Auto":
-      return Result.succeed(free(functions, choice !== undefined))
+      return free(functions, choice.validated === true && canValidate ? "VALIDATED" : "AUTO")
     case "None":
-      return Result.succeed({ config: { mode: "NONE" }, functions, unused: false })
+      return calling({ mode: "NONE" })
     case "Required":
-      return Result.succeed({ config: { mode: "ANY" }, functions, unused: false })
+      return calling({ mode: "ANY" })
     case "Named":
-      return Result.succeed({ config: forced, functions, unused: false })
+      return calling({ mode: "ANY", allowedFunctionNames })
     case "Allowed":
-      // Mode AUTO takes no names, so the others are not declared.
-      return Result.succeed(choice.required ? { config: forced, functions, unused: false } : free(named, true))
+      if (choice.required) return calling({ mode: "ANY", allowedFunctionNames })
+      // Names are legal with VALIDATED, which older models lack: there the other functions are not declared.
+      return isNewest(target) ? calling({ mode: "VALIDATED", allowedFunctionNames }) : free(named, "AUTO")
   }
 }
 
@@ -139,7 +183,7 @@ const declaration = (
 const invalidSchema = (path: string, fault: string): Result.Result<never, RequestFault> =>
   invalid(path, "invalid_schema", `${path}: ${fault}.`)
 
-/** The schema under the field this model reads; none when it says nothing about the arguments. */
+/** The schema under the model's field; undefined when the schema does not constrain the arguments. */
 const schemaField = (
   schema: JsonObject | undefined,
   target: TranslateContext["target"],
@@ -152,12 +196,12 @@ const schemaField = (
     ? lightSchema(schema, bounds)
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: false })
   return Result.map(converted, (cleaned) => {
-    const isEmpty = field === "parameters" && saysNothing(cleaned)
+    const isEmpty = field === "parameters" && isUnconstrained(cleaned)
     return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }
   })
 }
 
-const saysNothing = (schema: JsonObject): boolean => {
+const isUnconstrained = (schema: JsonObject): boolean => {
   const properties = schema["properties"]
   const hasProperties = isJsonObject(properties) && Object.keys(properties).length > 0
   return !hasProperties && schema["anyOf"] === undefined && schema["oneOf"] === undefined
@@ -173,14 +217,14 @@ const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.
     case "SearchRetrieval": {
       const dynamic = either(config, "dynamic_retrieval_config", "dynamicRetrievalConfig")
       const wanted = isJsonObject(dynamic)
-        ? { dynamicRetrievalConfig: picked(dynamic, [["mode"], ["dynamic_threshold", "dynamicThreshold"]]) }
+        ? { dynamicRetrievalConfig: pickFields(dynamic, [["mode"], ["dynamic_threshold", "dynamicThreshold"]]) }
         : {}
       return Result.succeed({ googleSearchRetrieval: wanted })
     }
     case "UrlContext":
       return Result.succeed({ urlContext: {} })
     case "Maps":
-      return Result.succeed({ googleMaps: picked(config, [["enable_widget", "enableWidget"]]) })
+      return Result.succeed({ googleMaps: pickFields(config, [["enable_widget", "enableWidget"]]) })
     case "EnterpriseSearch":
       return target.kind === "vertex-ai" ? Result.succeed({ enterpriseWebSearch: {} }) : unsupported(tool, "Vertex AI")
     case "FileSearch": {
@@ -190,14 +234,14 @@ const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.
         ["top_k", "topK"]
       ]
       return target.kind === "google"
-        ? Result.succeed({ fileSearch: picked(config, fields) })
+        ? Result.succeed({ fileSearch: pickFields(config, fields) })
         : unsupported(tool, "the Gemini Developer API")
     }
     case "ComputerUse":
       return Result.succeed({
         computerUse: {
           environment: config["environment"] ?? "ENVIRONMENT_BROWSER",
-          ...picked(config, [["excluded_predefined_functions", "excludedPredefinedFunctions"]])
+          ...pickFields(config, [["excluded_predefined_functions", "excludedPredefinedFunctions"]])
         }
       })
   }
@@ -206,17 +250,17 @@ const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.
 const unsupported = (tool: BuiltInTool, home: string): Result.Result<never, RequestFault> =>
   invalid(tool.path, "unsupported_tool", `The tool ${tool.name} exists on ${home} only.`)
 
-/** A map tool may say where the user is. */
-const whereabouts = (config: JsonObject): JsonObject => {
+/** A map tool may carry the user's location. */
+const userLocation = (config: JsonObject): JsonObject => {
   const latLng = either(config, "lat_lng", "latLng")
-  return isJsonObject(latLng) ? { retrievalConfig: { latLng: picked(latLng, [["latitude"], ["longitude"]]) } } : {}
+  return isJsonObject(latLng) ? { retrievalConfig: { latLng: pickFields(latLng, [["latitude"], ["longitude"]]) } } : {}
 }
 
 const either = (holder: JsonObject, snake: string, camel: string): Json | undefined =>
   holder[snake] ?? holder[camel] ?? undefined
 
-/** Fields by their two spellings, written in the upstream's. */
-const picked = (holder: JsonObject, fields: ReadonlyArray<ReadonlyArray<string>>): JsonObject => {
+/** Reads fields in two spellings and writes them in the upstream's. */
+const pickFields = (holder: JsonObject, fields: ReadonlyArray<ReadonlyArray<string>>): JsonObject => {
   const out: Record<string, Json> = {}
   for (const [snake = "", camel = snake] of fields) {
     const value = either(holder, snake, camel)

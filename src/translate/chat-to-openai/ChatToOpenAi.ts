@@ -1,5 +1,5 @@
-// The pair of chat completions and upstreams that speak them too: Llama and other publishers, self-deployed endpoints.
-// It must not know URLs or credentials.
+// Translator pair: chat completions to OpenAI-compatible upstreams (Llama, self-deployed endpoints).
+// Must not depend on URLs or credentials.
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
@@ -7,7 +7,7 @@ import { failureFromOpenAi } from "../shared/reply/openAiFailure.ts"
 import type { Translator } from "../Translator.ts"
 import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
 import { responseFromOpenAi } from "./response.ts"
-import { type StreamState, streamFromOpenAi } from "./stream.ts"
+import { type OpenAiStreamState, streamFromOpenAi } from "./stream.ts"
 
 export const chatToOpenAi: Translator<
   ChatRequest,
@@ -16,7 +16,7 @@ export const chatToOpenAi: Translator<
   UpstreamChat,
   ChatCompletion,
   ChatChunk,
-  StreamState
+  OpenAiStreamState
 > = {
   name: "chat-to-openai",
   reply: UpstreamChat,

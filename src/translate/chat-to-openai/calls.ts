@@ -1,27 +1,27 @@
-// Tool calls of an answer, whole or in pieces: numbered, named once, with ids and arguments in text.
-// It must not know frames or finish reasons.
+// Reads tool calls of an OpenAI-compatible answer, whole or in pieces: sets indexes, ids, names and argument texts.
+// Must not depend on frames or finish reasons.
 import type { Json } from "../../domain/text/json.ts"
 import type { ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { UpstreamCall } from "../../wire/openai/UpstreamChat.ts"
-import { fields, restOf } from "./rest.ts"
+import { fieldNames, unreadFields } from "./rest.ts"
 
-/** A call that was opened; its place in the list is its index. */
+/** An open call; its position in the list is its index. */
 export interface CallState {
-  /** The upstream's own index; undefined when it gave none. */
+  /** The upstream's index; undefined when missing. */
   readonly from: number | undefined
-  /** The upstream's own id; empty when it gave none. */
+  /** The upstream's id; empty when missing. */
   readonly given: string
-  /** The id that went out. */
+  /** The id sent to the client. */
   readonly id: string
   readonly named: boolean
-  /** Some text of its arguments went out. */
+  /** True after some text of the arguments was sent. */
   readonly begun: boolean
 }
 
 export const noCalls: ReadonlyArray<CallState> = []
 
-/** Reads the calls of one message, each whole, or of one delta; `callId` makes the ids that are missing or used twice. */
-export const readCalls = (
+/** Reads the calls of one message or delta; `callId` replaces missing and repeated ids. */
+export const readCallDeltas = (
   before: ReadonlyArray<CallState>,
   pieces: ReadonlyArray<UpstreamCall>,
   whole: boolean,
@@ -40,19 +40,19 @@ export const readCalls = (
   return [calls, deltas]
 }
 
-/** Clients parse arguments: a call that came without any gets the text of an empty object. */
+/** Clients parse arguments: a call without any gets the text of an empty object. */
 export const closeCalls = (calls: ReadonlyArray<CallState>): ReadonlyArray<ToolCallDelta> =>
   calls.flatMap((call, index) => (call.begun ? [] : [{ index, function: { arguments: "{}" } }]))
 
-/** True when one of the calls, now that they are over, has had no name. */
+/** True when one of the finished calls has no name. */
 export const hasNameless = (calls: ReadonlyArray<CallState>): boolean => calls.some(({ named }) => !named)
 
 const idOf = ({ id }: UpstreamCall): string => (typeof id === "string" ? id : "")
 const nameOf = (piece: UpstreamCall): string => piece.function?.name ?? ""
 
 /**
- * The call a piece belongs to, or the place after the last. Some servers number every call 0, others number none: then
- * a named piece with another id begins a call of its own.
+ * Finds the call of a piece, or the position after the last call. Some servers number every call 0, others send no
+ * numbers; then a named piece with another id starts a new call.
  */
 const placeOf = (calls: ReadonlyArray<CallState>, piece: UpstreamCall): number => {
   const index = piece.index ?? undefined
@@ -82,19 +82,19 @@ const continued = (known: CallState, piece: UpstreamCall): CallState => {
   return named === known.named && begun === known.begun ? known : { ...known, named, begun }
 }
 
-/** Signatures are left out: none is ever sent back to these upstreams. */
-const callFields = fields("index", "id", "type", "function", "extra_content")
-const functionFields = fields("name", "arguments", "thought_signature")
+/** Signatures are dropped: they are never sent back to these upstreams. */
+const callFields = fieldNames("index", "id", "type", "function", "extra_content")
+const functionFields = fieldNames("name", "arguments", "thought_signature")
 
-/** Id, type and name stand on the first piece only; undefined when a later piece says nothing new. */
+/** Id, type and name are sent with the first piece only; undefined when a later piece adds nothing. */
 const deltaOf = (
   index: number,
   call: CallState,
   known: CallState | undefined,
   piece: UpstreamCall
 ): ToolCallDelta | undefined => {
-  const rest = restOf(piece, callFields)
-  const restOfFunction = piece.function ? restOf(piece.function, functionFields) : undefined
+  const rest = unreadFields(piece, callFields)
+  const restOfFunction = piece.function ? unreadFields(piece.function, functionFields) : undefined
   const text = argumentsOf(piece)
   const name = known?.named === true ? "" : nameOf(piece)
   if (known === undefined) {
@@ -112,6 +112,6 @@ const deltaOf = (
 
 const argumentsOf = (piece: UpstreamCall): string => textOfArguments(piece.function?.arguments)
 
-/** The text of arguments; some servers send the object itself. */
+/** The text of arguments; some servers send an object instead. */
 export const textOfArguments = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)

@@ -1,12 +1,12 @@
-// What both the unary and the streamed choice need beside the message: finish reason, log probabilities, other fields.
-// It must not know messages or frames.
+// Reads finish reason, log probabilities and unknown fields of an OpenAI-compatible choice.
+// Must not depend on messages or frames.
 import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type FinishReason, Logprobs, type LogprobToken } from "../../wire/openai/ChatReply.ts"
 import type { UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import type { MessageState } from "./message.ts"
-import { fields, restOf } from "./rest.ts"
+import { fieldNames, unreadFields } from "./rest.ts"
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", "stop"],
@@ -18,28 +18,28 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map([
 ])
 
 /** Words of other dialects, such as `eos` and `end_turn`, mean that the answer is complete. */
-export const finishOf = (word: string, { calls, legacy }: MessageState): FinishReason => {
+export const openAiFinishReason = (word: string, { calls, legacy }: MessageState): FinishReason => {
   const finish = finishes.get(word) ?? "stop"
   if (finish !== "stop") return finish
   return calls.length > 0 ? "tool_calls" : legacy ? "function_call" : "stop"
 }
 
-export const indexOf = ({ index }: UpstreamChoice, position: number): number =>
+export const openAiChoiceIndex = ({ index }: UpstreamChoice, position: number): number =>
   typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : position
 
-const choiceFields = fields("index", "message", "delta", "finish_reason", "logprobs")
+const choiceFields = fieldNames("index", "message", "delta", "finish_reason", "logprobs")
 
-/** Fields of a choice that we do not read, and the upstream's own word for its end. */
+/** Unread fields of a choice, and the upstream's original finish reason. */
 export const choiceRest = (choice: UpstreamChoice): JsonObject | undefined => {
-  const rest = restOf(choice, choiceFields)
+  const rest = unreadFields(choice, choiceFields)
   const word = choice.finish_reason
   return word && typeof rest?.["native_finish_reason"] !== "string" ? { ...rest, native_finish_reason: word } : rest
 }
 
 const isLogprobs = Schema.is(Logprobs)
 
-/** Whole log probabilities; some servers leave out `refusal`, `bytes` or `top_logprobs`. */
-export const logprobsOf = (value: Json | undefined): Logprobs | null => {
+/** Completes log probabilities; some servers omit `refusal`, `bytes` or `top_logprobs`. */
+export const openAiLogprobs = (value: Json | undefined): Logprobs | null => {
   if (!isJsonObject(value)) return null
   return isLogprobs(value) ? value : { content: tokensOf(value["content"]), refusal: tokensOf(value["refusal"]) }
 }
@@ -64,8 +64,8 @@ const tokenOf = (value: Json): ReadonlyArray<Omit<Token, "top_logprobs">> => {
   return [{ token, logprob, bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : null }]
 }
 
-/** Some servers end a choice that failed inside with the word `error`. */
-export const brokenOff: Reason = {
+/** Some servers end a failed choice with the finish reason `error`. */
+export const brokenOffChoice: Reason = {
   _tag: "BadReply",
   kind: "truncated",
   message: "The upstream broke its answer off with an error; it is not complete."

@@ -1,18 +1,18 @@
-// What stands beside the choices of a completion or chunk: the upstream's own, made whole.
-// It must not know choices or usage.
+// Reads id, time, model and unknown fields of an OpenAI-compatible completion or chunk, and fills in missing ones.
+// Must not depend on choices or usage.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { fields, restOf } from "./rest.ts"
+import { fieldNames, unreadFields } from "./rest.ts"
 
-/** The same on every chunk of a stream. */
+/** Equal on every chunk of a stream. */
 export interface Identity {
   readonly id: string
   readonly created: number
   readonly model: string
 }
 
-export const identityOf = (given: UpstreamChat, context: TranslateContext): Identity => {
+export const readIdentity = (given: UpstreamChat, context: TranslateContext): Identity => {
   const { id, created, model } = given
   return {
     id: typeof id === "string" && id !== "" ? id : context.id,
@@ -22,11 +22,11 @@ export const identityOf = (given: UpstreamChat, context: TranslateContext): Iden
   }
 }
 
-const topFields = fields("id", "object", "created", "model", "choices", "usage", "error", "provider")
+const topFields = fieldNames("id", "object", "created", "model", "choices", "usage", "error", "provider")
 
-/** Fields we do not read, and those OpenAI publishes as far as they are what OpenAI says they are. */
+/** Unread fields. A field that OpenAI publishes is kept only with the type OpenAI publishes. */
 export const envelopeRest = (given: UpstreamChat): JsonObject | undefined => {
-  const rest = restOf(given, topFields)
+  const rest = unreadFields(given, topFields)
   if (rest === undefined) return undefined
   for (const name in rest) if (published.get(name)?.(rest[name]) === false) return wellFormed(rest)
   return rest

@@ -1,5 +1,5 @@
-// The messages of a chat as an OpenAI-compatible upstream takes them: the client's own, without the gateway's extensions.
-// It must not know parameters; what the upstream checks itself is not checked here.
+// Translates chat messages for an OpenAI-compatible upstream: the client's messages without the gateway's extensions.
+// Must not depend on parameters; leaves validation to the upstream.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -10,7 +10,7 @@ import { isPlainMedia } from "../shared/media/media.ts"
 type Read<A> = Result.Result<A, BodyInvalid>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Refuses media that only Gemini can fetch, or that nobody may be asked to fetch. */
+/** Refuses media that only Gemini can read, and URLs that are not public. */
 export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<ReadonlyArray<Fields>> => {
   const out: Array<Fields> = []
   for (const [index, message] of messages.entries()) {
@@ -25,16 +25,17 @@ export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<Readon
   return Result.succeed(out)
 }
 
-/** Fields of messages and calls that only the gateway understands. */
+/** Fields of messages and calls that only the gateway uses. */
 const extensions = new Set([
   "content_blocks",
   "content_parts",
   "reasoning_content",
   "thought_signature",
+  "issuer",
   "extra_content"
 ])
 
-/** Nothing to take out or to look into. */
+/** True for a message that needs no change and no inspection. */
 const isPlain = (message: ChatMessage): boolean => {
   for (const name in message) {
     const value = message[name]
@@ -65,7 +66,7 @@ const contentOf = (message: ChatMessage, path: string): Read<unknown> => {
   return Result.succeed(isSilent && !Array.isArray(tool_calls) ? textOfExtensions(message) || content : content)
 }
 
-/** The text of a message that came back in the gateway's own form alone. */
+/** The text of a message that came back in the gateway's extension fields only. */
 const textOfExtensions = ({ content_parts, content_blocks }: ChatMessage): string => {
   for (const list of [content_parts, content_blocks]) {
     if (!Array.isArray(list)) continue
@@ -79,10 +80,10 @@ const textOfExtensions = ({ content_parts, content_blocks }: ChatMessage): strin
   return ""
 }
 
-/** Parts that stand for what another family of models made. */
+/** Parts that represent output of other model families. */
 const foreign = new Set<Json | undefined>(["thinking", "redacted_thinking", "image", "provider_part"])
 
-/** Empty text when nothing is left of a list of foreign parts. */
+/** Returns empty text when the list held foreign parts only. */
 const partsToOpenAi = (parts: ReadonlyArray<unknown>, path: string): Read<ReadonlyArray<unknown> | string> => {
   const out: Array<unknown> = []
   for (const [index, part] of parts.entries()) {
@@ -100,7 +101,7 @@ const partsToOpenAi = (parts: ReadonlyArray<unknown>, path: string): Read<Readon
 
 const mediaHints = new Set(["mime_type", "format", "video_metadata"])
 
-/** `image_url` and its kin of other servers: `{type:"video_url", video_url:{url}}`. */
+/** Reads `image_url` and similar parts of other servers: `{type:"video_url", video_url:{url}}`. */
 const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
   const type = part["type"]
   if (typeof type !== "string" || !type.endsWith("_url")) return Result.succeed(part)
@@ -117,7 +118,7 @@ const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
 const mediaHint =
   "This model takes media as data URIs and public https addresses; gs:// URIs, Files API URLs and YouTube links work with Gemini models only."
 
-/** Signatures of another family's calls stay here. */
+/** Signatures of other families' calls are not sent. */
 const callToOpenAi = (call: unknown): unknown => {
   if (!isJsonObject(call)) return call
   const called = call["function"]

@@ -1,12 +1,12 @@
-// What becomes of every known chat parameter on the way to an OpenAI-compatible upstream; the documentation is made from it.
-// It must not know how a parameter is passed.
+// Rules for every known chat parameter on the way to OpenAI-compatible upstreams; source of the docs.
+// Must not translate parameters.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
 import { ignored, mapped } from "../shared/chat-request/paramRules.ts"
 
 const same = mapped("the same field")
 const geminiOnly = ignored("for Gemini only")
 
-/** An unknown parameter goes up as it is: the upstream may know it. */
+/** Unknown parameters are passed through: the upstream may support them. */
 export const openAiParams = {
   model: mapped("model: `publisher/model`, or the name under which an endpoint serves its model"),
   messages: mapped("messages, without fields of the gateway's own; developer becomes system"),
@@ -53,13 +53,14 @@ export const openAiParams = {
   safetySettings: geminiOnly,
   labels: geminiOnly,
   cached_content: geminiOnly,
+  continuation_token: geminiOnly,
   model_armor_config: geminiOnly,
   anthropic_beta: ignored("for Claude only"),
   extra_body: geminiOnly,
   google: geminiOnly
 } satisfies Record<KnownParam, ReturnType<typeof mapped>>
 
-/** Names that never go up: those ignored by rule, and the one the gateway takes for embeddings. */
+/** Names that are never sent: ignored parameters, and the gateway's name for embeddings. */
 export const heldBack: ReadonlySet<string> = new Set([
   ...Object.entries(openAiParams).flatMap(([name, rule]) => (rule.kind === "ignored" ? [name] : [])),
   "task_type"

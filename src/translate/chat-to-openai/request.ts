@@ -1,25 +1,27 @@
-// A chat request for an OpenAI-compatible upstream: passed whole, with what only the gateway understands taken out.
-// It must not know URLs or credentials.
+// Translates a chat request for an OpenAI-compatible upstream: passes it whole, without the gateway's own fields.
+// Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Adjustment, Translated, TranslateContext } from "../Translator.ts"
+import { openAiFormat } from "../shared/chat-request/readFormat.ts"
 import { messagesToOpenAi } from "./messages.ts"
 import { heldBack } from "./params.ts"
 
-/** The body: the client's own fields in their order, known or not. */
+/** The body: the client's fields in their order, known and unknown. */
 export type OpenAiRequest = Readonly<Record<string, unknown>>
 
-/** Efforts that these upstreams know (table 4). */
+/** Efforts that these upstreams accept (table 4). */
 const knownEfforts: ReadonlyArray<string> = ["none", "minimal", "low", "medium", "high"]
 
-/** An effort above those known is sent as the highest of them. */
+/** A higher effort is sent as the highest accepted one. */
 const adjustedEffort = (name: string, value: unknown): Adjustment | undefined =>
   name === "reasoning_effort" && (value === "xhigh" || value === "max")
     ? { param: name, asked: value, sent: "high", takes: knownEfforts }
     : undefined
 
-/** Nothing else is defaulted, clamped or checked that the upstream checks itself; null is an absent field. */
+/** Leaves defaults, ranges and checks to the upstream; null counts as absent. */
 export const chatToOpenAiRequest = (
   request: ChatRequest,
   context: TranslateContext
@@ -33,18 +35,24 @@ export const chatToOpenAiRequest = (
     if (value === undefined || value === null) continue
     if (heldBack.has(name) || (name === "modalities" && asksForImages(value))) ignored.push(name)
     else if (name === "model") fields.push([name, context.target.modelId])
+    else if (name === "response_format") fields.push([name, openAiFormat(request.response_format)])
     else if (name === "messages") fields.push([name, messages.success])
-    else if (name === "stream_options" && request.stream === true)
+    else if (name === "tools" && Array.isArray(value)) {
+      const { left, tools } = withoutOptional(value)
+      ignored.push(...left)
+      if (tools.length > 0 || left.length === 0) fields.push([name, tools])
+    } else if (name === "stream_options" && request.stream === true)
       fields.push([name, { ...request.stream_options, include_usage: true }])
     else if (name === "max_completion_tokens" && (request.max_tokens ?? undefined) === undefined)
       fields.push(["max_tokens", value])
+    else if (name === "tool_choice" && isValidated(value)) fields.push([name, "auto"])
     else {
       const adjusted = adjustedEffort(name, value)
       effort ??= adjusted
       fields.push([name, adjusted?.sent ?? value])
     }
   }
-  // Usage is counted on every stream; the chunk is shown to clients that asked for it.
+  // Usage is requested on every stream; the caller filters the chunk for clients that did not request it.
   if (request.stream === true && (request.stream_options ?? undefined) === undefined) {
     fields.push(["stream_options", { include_usage: true }])
   }
@@ -55,5 +63,18 @@ export const chatToOpenAiRequest = (
     ...(effort === undefined ? {} : { adjusted: [effort] })
   })
 }
+
+/** Tools that may be left out are those of other families. */
+const withoutOptional = (given: ReadonlyArray<unknown>) => {
+  const isOptional = (tool: unknown) => isJsonObject(tool) && tool["optional"] === true
+  return {
+    tools: given.some(isOptional) ? given.filter((tool) => !isOptional(tool)) : given,
+    left: given.flatMap((tool, index) => (isOptional(tool) ? [`tools[${index}]`] : []))
+  }
+}
+
+/** Calls that follow their schemas are asked for by a mode that these upstreams lack (M-400). */
+const isValidated = (choice: unknown): boolean =>
+  choice === "validated" || (isJsonObject(choice) && choice["type"] === "validated")
 
 const asksForImages = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes("image")

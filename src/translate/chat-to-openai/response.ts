@@ -1,5 +1,5 @@
-// The unary answer of an OpenAI-compatible upstream: passed on, with what it lacks filled in.
-// It must not know HTTP or strict mode; a message is read as a stream's only delta.
+// Translates a unary OpenAI-compatible answer to a chat completion and fills in missing fields.
+// Must not depend on HTTP or strict mode; a message is read as the only delta of a stream.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject } from "../../domain/text/json.ts"
@@ -10,25 +10,25 @@ import {
   type ChatCompletion,
   type Choice,
   type Delta,
-  type Message,
+  type ReplyMessage,
   type ToolCall
 } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamChat, UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import { malformedCall } from "../shared/reply/badStream.ts"
-import { failureInside } from "../shared/reply/openAiFailure.ts"
+import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { brokenOff, choiceRest, finishOf, indexOf, logprobsOf } from "./choice.ts"
-import { envelopeRest, identityOf } from "./envelope.ts"
+import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
+import { envelopeRest, readIdentity } from "./envelope.ts"
 import { hasNamelessCall, noMessage, readMessage } from "./message.ts"
-import { usageOf } from "./usage.ts"
+import { openAiUsage } from "./usage.ts"
 
-/** Fails when the reply is an error in disguise, holds no choice, or was broken off. */
+/** Fails when the reply is an error in a 200, has no choice, or was broken off. */
 export const responseFromOpenAi = (
   reply: UpstreamChat,
   context: TranslateContext
 ): Result.Result<ChatCompletion, Reason> => {
-  const fault = failureInside(reply)
+  const fault = openAiFailureInside(reply)
   if (fault !== undefined) return Result.fail(fault)
   const given = reply.choices ?? []
   if (given.length === 0) return Result.fail(empty)
@@ -36,7 +36,7 @@ export const responseFromOpenAi = (
   const callId = () => context.callId(made++)
   const choices: Array<Choice> = []
   for (const [position, one] of given.entries()) {
-    if (one.finish_reason === "error") return Result.fail(brokenOff)
+    if (one.finish_reason === "error") return Result.fail(brokenOffChoice)
     const choice = choiceOf(one, position, callId)
     if (choice === undefined) return Result.fail(malformedCall)
     choices.push(choice)
@@ -44,10 +44,10 @@ export const responseFromOpenAi = (
   const usage = reply["usage"]
   return Result.succeed({
     ...envelopeRest(reply),
-    ...identityOf(reply, context),
+    ...readIdentity(reply, context),
     object: "chat.completion",
     choices,
-    usage: usageOf(isJsonObject(usage) ? usage : undefined),
+    usage: openAiUsage(isJsonObject(usage) ? usage : undefined),
     provider: context.target.kind
   })
 }
@@ -58,25 +58,25 @@ const empty: Reason = {
   message: "The upstream answered without any choice. Try again."
 }
 
-/** Undefined when its message calls something without a name. */
+/** Undefined when the message has a nameless call. */
 const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Choice | undefined => {
   const [state, delta] = readMessage(noMessage, choice.message ?? choice.delta ?? {}, true, callId)
   return hasNamelessCall(state)
     ? undefined
     : {
         ...choiceRest(choice),
-        index: indexOf(choice, position),
-        message: messageOf(delta),
-        logprobs: logprobsOf(choice["logprobs"]),
-        finish_reason: finishOf(choice.finish_reason ?? "", state)
+        index: openAiChoiceIndex(choice, position),
+        message: completeMessage(delta),
+        logprobs: openAiLogprobs(choice["logprobs"]),
+        finish_reason: openAiFinishReason(choice.finish_reason ?? "", state)
       }
 }
 
 const isAnnotation = Schema.is(Annotation)
 const isAudio = Schema.is(Audio)
 
-/** `content` is null only beside calls; fields that OpenAI publishes are what OpenAI says they are. */
-const messageOf = ({
+/** `content` is null only next to calls. Fields that OpenAI publishes are kept only with the published type. */
+const completeMessage = ({
   content,
   refusal,
   tool_calls,
@@ -84,7 +84,7 @@ const messageOf = ({
   content_blocks,
   annotations,
   ...given
-}: Delta): Message => {
+}: Delta): ReplyMessage => {
   const calls = (tool_calls ?? []).map(
     ({ id = "", index: _index, function: { name = "", arguments: text, ...more }, ...rest }): ToolCall => ({
       ...rest,

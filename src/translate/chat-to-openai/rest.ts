@@ -1,12 +1,12 @@
-// What stands in an object beside the fields we read.
-// It must not know which object.
+// Collects the unread fields of an upstream object.
+// Must not depend on the kind of object.
 import type { JsonObject } from "../../domain/text/json.ts"
 
-/** The fields of that kind of object that are read elsewhere. An own `__proto__` is nobody's field. */
-export const fields = (...names: ReadonlyArray<string>): ReadonlySet<string> => new Set([...names, "__proto__"])
+/** The fields of an object that are read elsewhere. `__proto__` is always excluded. */
+export const fieldNames = (...names: ReadonlyArray<string>): ReadonlySet<string> => new Set([...names, "__proto__"])
 
-/** All other fields as they came, undefined when there are none; null says nothing and is left out. */
-export const restOf = (given: JsonObject, read: ReadonlySet<string>): JsonObject | undefined => {
+/** All unread fields, undefined when there are none; null fields are dropped. */
+export const unreadFields = (given: JsonObject, read: ReadonlySet<string>): JsonObject | undefined => {
   let rest: { [name: string]: JsonObject[string] } | undefined
   for (const name in given) {
     const value = given[name]

@@ -1,5 +1,5 @@
-// The streamed answer of an OpenAI-compatible upstream: chunks passed on, with what they lack filled in.
-// It must not know bytes or frames; it reads the JSON of each event.
+// Translates a streamed OpenAI-compatible answer to chat chunks and fills in missing fields.
+// Must not depend on bytes or frames; reads the JSON of each event.
 import * as Schema from "effect/Schema"
 import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
@@ -7,34 +7,34 @@ import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
-import { failureInside } from "../shared/reply/openAiFailure.ts"
+import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls } from "./calls.ts"
-import { brokenOff, choiceRest, finishOf, indexOf, logprobsOf } from "./choice.ts"
-import { envelopeRest, type Identity, identityOf } from "./envelope.ts"
+import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
+import { envelopeRest, type Identity, readIdentity } from "./envelope.ts"
 import { hasNamelessCall, type MessageState, noMessage, readMessage } from "./message.ts"
-import { usageOf } from "./usage.ts"
+import { openAiUsage } from "./usage.ts"
 
 interface ChoiceState {
   readonly index: number
   readonly message: MessageState
-  /** The upstream's word for the end, and what else the choice said with it. */
+  /** The upstream's finish reason, and the unread fields of the choice with it. */
   readonly end: { readonly word: string; readonly rest: JsonObject | undefined } | undefined
 }
 
-export interface StreamState {
-  /** Fixed with the first chunk. */
+export interface OpenAiStreamState {
+  /** Fixed by the first chunk. */
   readonly identity: Identity | undefined
   readonly choices: ReadonlyArray<ChoiceState>
-  /** Ids of calls made here. */
+  /** Number of generated call ids. */
   readonly made: number
   readonly usage: JsonObject | undefined
-  /** What stood beside the choices in the last event that ended one or counted tokens. */
+  /** Unread fields of the last event that ended a choice or counted tokens. */
   readonly rest: JsonObject | undefined
   readonly failed: boolean
 }
 
-const initial: StreamState = {
+const initial: OpenAiStreamState = {
   identity: undefined,
   choices: [],
   made: 0,
@@ -44,30 +44,33 @@ const initial: StreamState = {
 }
 
 type Output = ChatChunk | StreamFailed
-type Step = readonly [StreamState, ReadonlyArray<Output>]
+type Step = readonly [OpenAiStreamState, ReadonlyArray<Output>]
 
-/** Looks without copying, so that fields we do not know stay where they are. */
+/** Checks without copying, so unknown fields stay in place. */
 const isEvent = Schema.is(UpstreamChat)
 
 /**
- * Finish reasons are held back to the end: some servers send more after them. The usage chunk always comes last, the
- * caller shows it to those who asked. A stream that ends without a finish reason ends as failed.
+ * Finish reasons are held back to the end: some servers send more after them. The usage chunk is always last; the
+ * caller filters it for clients that did not request it. A stream without a finish reason fails.
  */
-export const streamFromOpenAi = (context: TranslateContext): Fold<StreamState, Json, Output> => ({
+export const streamFromOpenAi = (context: TranslateContext): Fold<OpenAiStreamState, Json, Output> => ({
   initial: () => initial,
   step: (state, event) => {
     if (state.failed) return [state, []]
-    if (!isEvent(event)) return failed(state, unreadableEvent)
-    const fault = failureInside(event)
-    return fault === undefined ? readEvent(state, event, context) : failed(state, fault)
+    if (!isEvent(event)) return failStream(state, unreadableEvent)
+    const fault = openAiFailureInside(event)
+    return fault === undefined ? readEvent(state, event, context) : failStream(state, fault)
   },
   onHalt: (state) => (state.failed ? [] : finish(state, context)),
-  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+  usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
 })
 
-const failed = (state: StreamState, reason: Reason): Step => [{ ...state, failed: true }, [streamFailed(reason)]]
+const failStream = (state: OpenAiStreamState, reason: Reason): Step => [
+  { ...state, failed: true },
+  [streamFailed(reason)]
+]
 
-const readEvent = (state: StreamState, event: UpstreamChat, context: TranslateContext): Step => {
+const readEvent = (state: OpenAiStreamState, event: UpstreamChat, context: TranslateContext): Step => {
   let { choices, made } = state
   const callId = () => context.callId(made++)
   const out: Array<ChunkChoice> = []
@@ -76,8 +79,8 @@ const readEvent = (state: StreamState, event: UpstreamChat, context: TranslateCo
   for (let position = 0; position < given.length; position++) {
     const choice = given[position]
     if (choice === undefined) continue
-    if (choice.finish_reason === "error") return failed(state, brokenOff)
-    const index = indexOf(choice, position)
+    if (choice.finish_reason === "error") return failStream(state, brokenOffChoice)
+    const index = openAiChoiceIndex(choice, position)
     const before = choices.find((one) => one.index === index)
     const after = readChoice(before, index, choice, callId, out)
     ended ||= after?.end !== before?.end
@@ -86,8 +89,8 @@ const readEvent = (state: StreamState, event: UpstreamChat, context: TranslateCo
   }
   const counted = isJsonObject(event["usage"]) ? event["usage"] : undefined
   const rest = out.length > 0 || ended || counted !== undefined ? envelopeRest(event) : undefined
-  const identity = state.identity ?? (out.length > 0 ? identityOf(event, context) : undefined)
-  const chunks = identity === undefined || out.length === 0 ? [] : [chunkOf(context, identity, rest, out)]
+  const identity = state.identity ?? (out.length > 0 ? readIdentity(event, context) : undefined)
+  const chunks = identity === undefined || out.length === 0 ? [] : [completeChunk(context, identity, rest, out)]
   if (choices === state.choices && made === state.made && counted === undefined && identity === state.identity)
     return [state, chunks]
   return [
@@ -103,7 +106,7 @@ const readEvent = (state: StreamState, event: UpstreamChat, context: TranslateCo
   ]
 }
 
-/** Adds what the choice says to `out`; undefined when a choice that is not open yet says nothing. */
+/** Appends the chunks of a choice to `out`; undefined while the choice has sent no content. */
 const readChoice = (
   before: ChoiceState | undefined,
   index: number,
@@ -115,7 +118,7 @@ const readChoice = (
   const [message, said] = readMessage(before?.message ?? noMessage, given, given === choice.message, callId)
   const { finish_reason: word } = choice
   const rest = choiceRest(choice)
-  const logprobs = logprobsOf(choice["logprobs"])
+  const logprobs = openAiLogprobs(choice["logprobs"])
   const ending = word ? { word, rest } : undefined
   const beside = ending === undefined ? rest : undefined
   const speaks = hasKeys(said) || logprobs !== null || beside !== undefined
@@ -128,15 +131,18 @@ const readChoice = (
   return before !== undefined && message === before.message && end === before.end ? before : { index, message, end }
 }
 
-const chunkOf = (
+const completeChunk = (
   { target }: TranslateContext,
   { id, created, model }: Identity,
   rest: JsonObject | undefined,
   choices: ReadonlyArray<ChunkChoice>
 ): ChatChunk => ({ ...rest, id, object: "chat.completion.chunk", created, model, choices, provider: target.kind })
 
-/** Every chunk that is owed at the end, or the one failure that stands for all of them. */
-const finish = ({ identity, choices, usage, rest }: StreamState, context: TranslateContext): ReadonlyArray<Output> => {
+/** Emits the chunks due at the end, or one failure instead. */
+const finish = (
+  { identity, choices, usage, rest }: OpenAiStreamState,
+  context: TranslateContext
+): ReadonlyArray<Output> => {
   if (identity === undefined) return [streamFailed(empty)]
   const out: Array<ChatChunk> = []
   for (const { index, message, end } of choices) {
@@ -144,13 +150,15 @@ const finish = ({ identity, choices, usage, rest }: StreamState, context: Transl
     if (hasNamelessCall(message)) return [streamFailed(malformedCall)]
     const closing = closeCalls(message.calls)
     if (closing.length > 0) {
-      out.push(chunkOf(context, identity, rest, [{ index, delta: { tool_calls: closing }, finish_reason: null }]))
+      out.push(completeChunk(context, identity, rest, [{ index, delta: { tool_calls: closing }, finish_reason: null }]))
     }
     out.push(
-      chunkOf(context, identity, rest, [{ ...end.rest, index, delta: {}, finish_reason: finishOf(end.word, message) }])
+      completeChunk(context, identity, rest, [
+        { ...end.rest, index, delta: {}, finish_reason: openAiFinishReason(end.word, message) }
+      ])
     )
   }
-  out.push({ ...chunkOf(context, identity, rest, []), usage: usageOf(usage) })
+  out.push({ ...completeChunk(context, identity, rest, []), usage: openAiUsage(usage) })
   return out
 }
 

@@ -1,5 +1,5 @@
-// The pair of chat completions and predict: self-deployed models that take a prompt.
-// It must not know URLs or credentials.
+// Translator pair: chat completions to predict, for self-deployed models that take a prompt.
+// Must not depend on URLs or credentials.
 import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"

@@ -1,13 +1,13 @@
-// What becomes of every known chat parameter on the way to an endpoint that takes a prompt; the documentation is made from it.
-// It must not know how a parameter is translated.
+// Rules for every known chat parameter on the way to a prompt endpoint (predict); source of the docs.
+// Must not translate parameters.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
 import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 
 const named = mapped("the same name in the instance and in parameters")
-const refused = mapped("nothing: the request is refused, as a prompt cannot say it")
+const refused = mapped("nothing: the request is refused, as a prompt has no place for it")
 const noEquivalent = ignored("no equivalent upstream")
 
-export const predictParams = {
+export const predictChatParams = {
   model: mapped("the URL"),
   messages: mapped("instances[0].prompt: one line per message"),
   stream: silent("the whole answer comes as one chunk"),
@@ -53,11 +53,12 @@ export const predictParams = {
   safetySettings: noEquivalent,
   labels: noEquivalent,
   cached_content: noEquivalent,
+  continuation_token: noEquivalent,
   model_armor_config: noEquivalent,
   anthropic_beta: noEquivalent,
   extra_body: noEquivalent,
   google: noEquivalent
 } satisfies Record<KnownParam, ReturnType<typeof mapped>>
 
-/** The parameters of a request that change nothing upstream. */
-export const ignoredParams = ignoredBy(predictParams)
+/** Lists the request's parameters that change nothing upstream. */
+export const ignoredPredictChatParams = ignoredBy(predictChatParams)

@@ -1,28 +1,31 @@
-// A talk as one text, for models that take a prompt and no messages.
-// It must not know parameters or where the text goes.
+// Renders a chat as one prompt text, for models without messages.
+// Must not depend on parameters or the text's position in the body.
 import * as Result from "effect/Result"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readMessages } from "../shared/chat-request/readMessages.ts"
-import type { Part } from "../shared/chat-request/readParts.ts"
+import type { TurnPart } from "../shared/chat-request/readParts.ts"
 
-/** What a prompt cannot say is refused at its path. */
-export const unsupported = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>
+/** Refuses content that a prompt cannot express, at its path. */
+export const refuseInPrompt = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>
   Result.fail(new UnsupportedParameter({ param, message: `This endpoint takes a prompt: ${what}.` }))
 
 const roles = { System: "system", User: "user", Assistant: "assistant" } as const
 
-/** Lines of `role: text`, system messages first; the model goes on after the last, which is the assistant's. */
-export const promptOf = (request: ChatRequest): Result.Result<string, RequestFault> => {
+/**
+ * Writes lines of `role: text`, system messages first; the last line is an open assistant line for the model to
+ * continue.
+ */
+export const renderPrompt = (request: ChatRequest): Result.Result<string, RequestFault> => {
   const read = readMessages(request.messages, defaultLimits)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const system: Array<string> = []
   const talk: Array<string> = []
   for (const turn of read.success) {
-    if (turn._tag === "Assistant" && turn.calls.length > 0) return unsupported("messages", "it knows no tool calls")
+    if (turn._tag === "Assistant" && turn.calls.length > 0) return refuseInPrompt("messages", "it knows no tool calls")
     const media = turn.parts.find((part) => part._tag === "Media")
-    if (media !== undefined) return unsupported(media.source.path, "it sees text only")
+    if (media !== undefined) return refuseInPrompt(media.source.path, "it sees text only")
     const text = textOf(turn.parts)
     if (text !== "") (turn._tag === "System" ? system : talk).push(`${roles[turn._tag]}: ${text}`)
   }
@@ -30,5 +33,5 @@ export const promptOf = (request: ChatRequest): Result.Result<string, RequestFau
   return Result.succeed([...system, ...talk, ...(isPrefilled ? [] : ["assistant:"])].join("\n"))
 }
 
-const textOf = (parts: ReadonlyArray<Part>): string =>
+const textOf = (parts: ReadonlyArray<TurnPart>): string =>
   parts.flatMap((part) => (part._tag === "Text" ? [part.text] : [])).join("\n")

@@ -1,19 +1,19 @@
-// A chat request as the body of predict: one instance with a prompt.
-// It must not know URLs or credentials.
+// Translates a chat request into the body of predict: one instance with a prompt.
+// Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { PredictRequest } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Translated } from "../Translator.ts"
-import { ignoredParams } from "./params.ts"
-import { promptOf, unsupported } from "./prompt.ts"
+import { ignoredPredictChatParams } from "./params.ts"
+import { renderPrompt, refuseInPrompt } from "./prompt.ts"
 
-/** Some servers read parameters beside the prompt, others apart from the instances: they stand in both places. */
+/** Some servers read parameters inside the instance, others in `parameters`: the body has them in both places. */
 export const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const refusal = refused(request)
+  const refusal = refuseUnsupported(request)
   if (refusal !== undefined) return refusal
-  return Result.map(promptOf(request), (prompt) => {
+  return Result.map(renderPrompt(request), (prompt) => {
     const parameters = parametersOf(request)
     return {
       body: {
@@ -21,7 +21,7 @@ export const chatToPredictRequest = (request: ChatRequest): Result.Result<Transl
         ...(Object.keys(parameters).length === 0 ? {} : { parameters })
       },
       headers: {},
-      ignored: ignoredParams(
+      ignored: ignoredPredictChatParams(
         request,
         (request.max_tokens ?? undefined) === parameters["max_tokens"] ? [] : ["max_tokens"]
       )
@@ -29,17 +29,17 @@ export const chatToPredictRequest = (request: ChatRequest): Result.Result<Transl
   })
 }
 
-const refused = ({
+const refuseUnsupported = ({
   functions,
   n,
   response_format,
   tools
 }: ChatRequest): Result.Result<never, RequestFault> | undefined => {
-  if (tools && tools.length > 0) return unsupported("tools", "it knows no tools")
-  if (functions && functions.length > 0) return unsupported("functions", "it knows no tools")
+  if (tools && tools.length > 0) return refuseInPrompt("tools", "it knows no tools")
+  if (functions && functions.length > 0) return refuseInPrompt("functions", "it knows no tools")
   if (response_format && response_format["type"] !== "text")
-    return unsupported("response_format", "it answers in text only")
-  return typeof n === "number" && n > 1 ? unsupported("n", "it answers once") : undefined
+    return refuseInPrompt("response_format", "it answers in text only")
+  return typeof n === "number" && n > 1 ? refuseInPrompt("n", "it answers once") : undefined
 }
 
 const parametersOf = (request: ChatRequest): JsonObject => {
@@ -48,6 +48,7 @@ const parametersOf = (request: ChatRequest): JsonObject => {
     temperature: request.temperature,
     top_p: request.top_p,
     top_k: request.top_k,
+    // Casts: the fields of a parsed body are JSON.
     stop: request.stop as Json | undefined,
     seed: request.seed as Json | undefined
   }

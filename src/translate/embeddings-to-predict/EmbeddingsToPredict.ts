@@ -1,5 +1,5 @@
-// The pair of embeddings and predict on Vertex AI: texts, and the several media of multimodalembedding@001.
-// It must not know URLs, credentials or how a request is cut into calls.
+// Translator pair: embeddings to predict on Vertex AI, for text models and multimodalembedding@001.
+// Must not depend on URLs, credentials or the splitting of requests.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
@@ -8,27 +8,27 @@ import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddi
 import { embeddingModel } from "../shared/embeddingModels.ts"
 import { readLabels } from "../shared/chat-request/labels.ts"
 import { failureFromOpenAi } from "../shared/reply/openAiFailure.ts"
-import { type EmbeddingsWish, readEmbeddings, textsOnly } from "../shared/readEmbeddings.ts"
+import { type EmbeddingsOptions, readEmbeddings, requireTexts } from "../shared/readEmbeddings.ts"
 import type { Translated, TranslateContext, Unary } from "../Translator.ts"
 import { multimodalInstances } from "./multimodal.ts"
-import { ignoredParams } from "./params.ts"
+import { ignoredPredictEmbeddingsParams } from "./params.ts"
 import { embeddingsFromPredict } from "./response.ts"
 
-/** What depends on the kind of model: the instances and their parameters. */
+/** The instances and parameters, which depend on the kind of model. */
 interface Shaped {
   readonly instances: ReadonlyArray<JsonObject>
   readonly parameters: JsonObject
   readonly unused: ReadonlyArray<string>
 }
 
-const textShape = (request: EmbeddingsRequest, wish: EmbeddingsWish): Result.Result<Shaped, RequestFault> => {
+const textShape = (request: EmbeddingsRequest, wish: EmbeddingsOptions): Result.Result<Shaped, RequestFault> => {
   const { dimensions, taskType, title } = wish
   const autoTruncate = request.auto_truncate ?? undefined
   const words = {
     ...(taskType === undefined ? {} : { task_type: taskType }),
     ...(title === undefined ? {} : { title })
   }
-  return Result.map(textsOnly(wish.inputs), (texts) => ({
+  return Result.map(requireTexts(wish.inputs), (texts) => ({
     instances: texts.map((content) => ({ content, ...words })),
     parameters: {
       ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
@@ -38,7 +38,7 @@ const textShape = (request: EmbeddingsRequest, wish: EmbeddingsWish): Result.Res
   }))
 }
 
-const mediaShape = ({ dimensions, inputs }: EmbeddingsWish): Result.Result<Shaped, RequestFault> =>
+const mediaShape = ({ dimensions, inputs }: EmbeddingsOptions): Result.Result<Shaped, RequestFault> =>
   Result.map(multimodalInstances(inputs), (instances) => ({
     instances,
     parameters: dimensions === undefined ? {} : { dimension: dimensions },
@@ -58,7 +58,7 @@ const predictRequest = (
   return Result.map(readLabels(request.labels, target), (labels) => ({
     body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
     headers: {},
-    ignored: ignoredParams(request, [...unused, ...labels.unused])
+    ignored: ignoredPredictEmbeddingsParams(request, [...unused, ...labels.unused])
   }))
 }
 

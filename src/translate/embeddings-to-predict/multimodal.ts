@@ -1,17 +1,17 @@
-// Inputs of several media as instances of multimodalembedding@001.
-// It must not know texts-only models. Field names from Vertex AI's page on multimodal embeddings.
+// Translates text, image and video inputs to instances of multimodalembedding@001.
+// Must not depend on text-only models. Field names: Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { normaliseBase64 } from "../shared/media/base64.ts"
 import { invalid } from "../shared/fault.ts"
 import { isCloudStorageUri, readMedia } from "../shared/media/media.ts"
-import type { Inputs } from "../shared/readEmbeddings.ts"
+import type { EmbeddingInputs } from "../shared/readEmbeddings.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** A text alone is the instance of that text. */
-export const multimodalInstances = (inputs: Inputs): Read<ReadonlyArray<JsonObject>> => {
+/** A text input becomes an instance of that text. */
+export const multimodalInstances = (inputs: EmbeddingInputs): Read<ReadonlyArray<JsonObject>> => {
   if (inputs._tag === "Texts") return Result.succeed(inputs.texts.map((text) => ({ text })))
   const instances: Array<JsonObject> = []
   for (const [index, input] of inputs.objects.entries()) {
@@ -48,12 +48,12 @@ interface Medium {
   readonly mimeType: string | undefined
 }
 
-/** Only an image has a field for its type. */
+/** Only images have a field for the type. */
 const withType = ({ data, mimeType }: Medium): JsonObject => (mimeType === undefined ? data : { ...data, mimeType })
 
 const forms = "a gs:// URI (url or gcs_uri), a data URI (url) or base64"
 
-/** `{url | base64 | gcs_uri, mime_type?}`; nothing is fetched, so an https URL has no place here. */
+/** Reads `{url | base64 | gcs_uri, mime_type?}`; https URLs are refused because media are not fetched here. */
 const mediumOf = (value: Json | undefined, path: string): Read<Medium | undefined> => {
   if (value === undefined) return Result.succeed(undefined)
   if (!isJsonObject(value)) return invalid(path, "invalid_type", `${path} must be an object with ${forms}.`)
@@ -71,7 +71,7 @@ const mediumOf = (value: Json | undefined, path: string): Read<Medium | undefine
   }
   if (/^data:/i.test(source.slice(0, 5))) {
     const media = { path: `${path}.${name}`, url: source, isData: true, declaredType: declared, filename: undefined }
-    return Result.flatMap(readMedia(media, "vertex-ai"), (read): Read<Medium> =>
+    return Result.flatMap(readMedia(media, { kind: "vertex-ai" }), (read): Read<Medium> =>
       read._tag === "Inline"
         ? Result.succeed({ data: { bytesBase64Encoded: read.data }, mimeType: read.mimeType })
         : invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`)
@@ -94,7 +94,7 @@ const offsets = [
   ["interval", "intervalSec"]
 ] as const
 
-/** Which seconds of a video are embedded, and in how long pieces. */
+/** The section of a video to embed, and the length of its segments. */
 const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
   const config: Record<string, number> = {}
   for (const [param, field] of offsets) {

@@ -1,10 +1,10 @@
-// What becomes of every known embeddings parameter on the way to predict; the documentation is made from it.
-// It must not know how a parameter is translated.
+// Rules for every known embeddings parameter on the way to predict; source of the docs.
+// Must not translate parameters.
 import type { EmbeddingsRequest, KnownEmbeddingsParam } from "../../wire/openai/Embeddings.ts"
 import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 import type { ParamRule } from "../Translator.ts"
 
-export const predictParams = {
+export const predictEmbeddingsParams = {
   model: mapped("the URL"),
   input: mapped("instances[].content; instances[].text, image and video for multimodalembedding@001"),
   dimensions: mapped("parameters.outputDimensionality; parameters.dimension for multimodalembedding@001"),
@@ -16,5 +16,7 @@ export const predictParams = {
   user: ignored("no equivalent upstream")
 } satisfies Record<KnownEmbeddingsParam, ParamRule>
 
-export const ignoredParams: (request: EmbeddingsRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> =
-  ignoredBy(predictParams)
+export const ignoredPredictEmbeddingsParams: (
+  request: EmbeddingsRequest,
+  unused: ReadonlyArray<string>
+) => ReadonlyArray<string> = ignoredBy(predictEmbeddingsParams)

@@ -1,12 +1,12 @@
-// Predictions as vectors: those of texts, those of several media, and the bare arrays some self-deployed models answer.
-// It must not know requests beyond the form in which vectors are wanted.
+// Translates predictions to vectors: of texts, of multimodal inputs, and bare arrays of some self-deployed models.
+// Must not depend on the request except for the vector encoding.
 import type * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { PredictReply } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest, Vector } from "../../wire/openai/Embeddings.ts"
-import { embeddingList, type Found, numbersOf, vectorOf } from "../shared/reply/embeddingList.ts"
-import { count } from "../shared/reply/counts.ts"
+import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "../shared/reply/embeddingList.ts"
+import { readCount } from "../shared/reply/counts.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 export const embeddingsFromPredict = (
@@ -20,30 +20,30 @@ export const embeddingsFromPredict = (
     if (!isJsonObject(embeddings))
       return isJsonObject(prediction) ? mediaOf(prediction, request) : bareOf(prediction, request)
     const statistics = isJsonObject(embeddings["statistics"]) ? embeddings["statistics"] : {}
-    tokens += count(statistics["token_count"])
+    tokens += readCount(statistics["token_count"])
     const cut = statistics["truncated"] === true ? ({ truncated: true } as const) : {}
-    const numbers = numbersOf(embeddings["values"])
-    return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request), ...cut }
+    const numbers = readNumbers(embeddings["values"])
+    return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request), ...cut }
   })
   return embeddingList(found, tokens, context, request)
 }
 
-const bareOf = (prediction: Json, request: EmbeddingsRequest): Found | undefined => {
-  const numbers = numbersOf(prediction)
-  return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request) }
+const bareOf = (prediction: Json, request: EmbeddingsRequest): EmbeddingEntry | undefined => {
+  const numbers = readNumbers(prediction)
+  return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request) }
 }
 
 type Read<A> = { readonly found: A | undefined } | "malformed"
 
-/** The vector of a medium, which may be left out but not be something else. */
+/** Reads the vector of a medium: it may be absent, but any other value is malformed. */
 const vectorIn = (value: Json | undefined, request: EmbeddingsRequest): Read<Vector> => {
   if (value === undefined || value === null) return { found: undefined }
-  const numbers = numbersOf(value)
-  return numbers === undefined ? "malformed" : { found: vectorOf(numbers, request) }
+  const numbers = readNumbers(value)
+  return numbers === undefined ? "malformed" : { found: encodeVector(numbers, request) }
 }
 
-/** The text's vector stands for the input, else the image's, else that of the first stretch of the video. */
-const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): Found | undefined => {
+/** The main vector of an input: the text's, else the image's, else that of the first video segment. */
+const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): EmbeddingEntry | undefined => {
   const image = vectorIn(prediction["imageEmbedding"], request)
   const text = vectorIn(prediction["textEmbedding"], request)
   const videos = stretchesOf(prediction["videoEmbeddings"] ?? [], request)
@@ -58,9 +58,9 @@ const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): Found | un
       }
 }
 
-type Stretches = NonNullable<Found["video_embeddings"]>
+type Stretches = NonNullable<EmbeddingEntry["video_embeddings"]>
 
-/** Undefined when any stretch has no vector. */
+/** Undefined when a segment has no vector. */
 const stretchesOf = (value: Json, request: EmbeddingsRequest): Stretches | undefined => {
   if (!Array.isArray(value)) return undefined
   const stretches = value.flatMap((one: Json) => stretchOf(one, request))
@@ -70,14 +70,14 @@ const stretchesOf = (value: Json, request: EmbeddingsRequest): Stretches | undef
 const stretchOf = (value: Json, request: EmbeddingsRequest): Stretches => {
   if (!isJsonObject(value)) return []
   const { embedding, endOffsetSec: end, startOffsetSec: start } = value
-  const numbers = numbersOf(embedding)
+  const numbers = readNumbers(embedding)
   return numbers === undefined
     ? []
     : [
         {
           ...(typeof start === "number" ? { start_offset: start } : {}),
           ...(typeof end === "number" ? { end_offset: end } : {}),
-          embedding: vectorOf(numbers, request)
+          embedding: encodeVector(numbers, request)
         }
       ]
 }

@@ -1,12 +1,11 @@
-// Which operation embeds with a model, and how many inputs one call of it takes.
-// It must not know requests, URLs or accounts. Source: the model pages of Vertex AI and the Gemini API on embeddings.
+// Embedding models: the operation each model uses and the most inputs of one call.
+// Must not depend on requests, URLs or accounts. Source: the embeddings model pages of Vertex AI and the Gemini API.
 import type { TranslateContext } from "../Translator.ts"
-import { normaliseModelId } from "./google/modelFacts.ts"
 
 export interface EmbeddingModel {
   readonly operation: "predict" | "embedContent" | "batchEmbedContents" | "embeddings"
   readonly inputsPerCall: number
-  /** Embeds images and videos as well, and has fields of its own for that. */
+  /** True for models that also embed images and videos; such models have media fields. */
   readonly multimodal: boolean
 }
 
@@ -16,27 +15,21 @@ const model = (operation: EmbeddingModel["operation"], inputsPerCall: number, mu
   multimodal
 })
 
-const multimodalIds = /^multimodalembedding(@|$)/
-
-/** First match wins; an id nobody has listed is as the newest ones are. */
-const onVertex: ReadonlyArray<readonly [RegExp, EmbeddingModel]> = [
-  [/^(text-embedding-|text-multilingual-embedding-|textembedding-gecko)/, model("predict", 250)],
-  [/^gemini-embedding-001$/, model("predict", 1)],
-  [multimodalIds, model("predict", 1, true)]
-]
 const newest = model("embedContent", 1)
 const selfDeployed = { openai: model("embeddings", 250), predict: model("predict", 250) }
 const batch = model("batchEmbedContents", 100)
 
-/** Undefined where the model is not offered for embeddings. Self-deployed models are known by their dialect alone. */
+/** Undefined when the product does not offer the model for embeddings. For self-deployed models the dialect decides. */
 export const embeddingModel = (
-  target: Pick<TranslateContext["target"], "kind" | "family" | "modelId">,
+  target: Pick<TranslateContext["target"], "kind" | "family" | "record">,
   isEndpoint = target.family !== "gemini"
 ): EmbeddingModel | undefined => {
-  const { family, kind } = target
+  const { family, kind, record } = target
   if (isEndpoint) return family === "openai" || family === "predict" ? selfDeployed[family] : undefined
   if (family !== "gemini") return undefined
-  const id = normaliseModelId(target.modelId)
-  if (kind === "google") return multimodalIds.test(id) ? undefined : batch
-  return onVertex.find(([pattern]) => pattern.test(id))?.[1] ?? newest
+  const { input = [], inputs_per_call: inputs = 1, operation } = record
+  const isPredicted = record.family === "embedding" && operation === "predict"
+  const isMultimodal = isPredicted && input.includes("video")
+  if (kind === "google") return isMultimodal ? undefined : batch
+  return isPredicted ? model("predict", inputs, isMultimodal) : newest
 }

@@ -1,5 +1,5 @@
-// What an embeddings request asks for, whoever answers it: its inputs and the words about them; and how it is cut into calls.
-// It must not know any upstream.
+// Reads and checks an embeddings request: inputs, task type, title, dimensions; splits it into upstream calls.
+// Must not depend on an upstream.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
@@ -7,25 +7,25 @@ import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import type { Parts } from "../Translator.ts"
 import { invalid } from "./fault.ts"
 
-/** All inputs are texts, or all are objects of several media. */
-export type Inputs =
+/** All inputs are texts, or all are objects with several media. */
+export type EmbeddingInputs =
   | { readonly _tag: "Texts"; readonly texts: ReadonlyArray<string> }
   | { readonly _tag: "Objects"; readonly objects: ReadonlyArray<JsonObject> }
 
-export interface EmbeddingsWish {
-  readonly inputs: Inputs
+export interface EmbeddingsOptions {
+  readonly inputs: EmbeddingInputs
   readonly dimensions: number | undefined
-  /** In upper case; the list of words is open. */
+  /** In upper case; the list of task types is open. */
   readonly taskType: string | undefined
-  /** Only of documents: elsewhere it is unused. */
+  /** Applies to documents only; otherwise unused. */
   readonly title: string | undefined
   readonly unused: ReadonlyArray<string>
 }
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-/** Reads and checks everything that does not depend on the upstream. */
-export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsWish> => {
+/** Reads and checks all parameters that do not depend on the upstream. */
+export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsOptions> => {
   const inputs = readInputs(request.input)
   if (Result.isFailure(inputs)) return Result.fail(inputs.failure)
   const dimensions = request.dimensions ?? undefined
@@ -54,16 +54,18 @@ export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsWish>
 /** OpenAI's own bound on `input`. */
 const mostInputs = 2_048
 
-const wrong = (message: string) => invalid("input", "invalid_value", message)
+const invalidInput = (message: string) => invalid("input", "invalid_value", message)
 
-const readInputs = (input: unknown): Read<Inputs> => {
+const readInputs = (input: unknown): Read<EmbeddingInputs> => {
   if (typeof input === "string") {
-    return input === "" ? wrong("input is empty; send a text.") : Result.succeed({ _tag: "Texts", texts: [input] })
+    return input === ""
+      ? invalidInput("input is empty; send a text.")
+      : Result.succeed({ _tag: "Texts", texts: [input] })
   }
   if (isJsonObject(input)) return Result.succeed({ _tag: "Objects", objects: [input] })
   if (!Array.isArray(input)) return invalid("input", "invalid_type", "input must be a string or an array of strings.")
   const list: ReadonlyArray<unknown> = input
-  if (list.length === 0) return wrong("input is empty; send at least one text.")
+  if (list.length === 0) return invalidInput("input is empty; send at least one text.")
   if (list.some((item) => typeof item === "number" || Array.isArray(item))) {
     return invalid(
       "input",
@@ -73,14 +75,14 @@ const readInputs = (input: unknown): Read<Inputs> => {
   }
   if (list.length > mostInputs) return invalid("input", "array_too_long", `input has more than ${mostInputs} entries.`)
   const empty = list.indexOf("")
-  if (empty >= 0) return wrong(`input[${empty}] is empty; leave it out or send a text.`)
+  if (empty >= 0) return invalidInput(`input[${empty}] is empty; leave it out or send a text.`)
   if (list.every((item) => typeof item === "string")) return Result.succeed({ _tag: "Texts", texts: list })
   if (list.every(isJsonObject)) return Result.succeed({ _tag: "Objects", objects: list })
-  return wrong("input mixes kinds of entries; send texts only, or objects only.")
+  return invalidInput("input mixes kinds of entries; send texts only, or objects only.")
 }
 
-/** Objects are for models that embed several media; others take texts only. */
-export const textsOnly = (inputs: Inputs): Read<ReadonlyArray<string>> =>
+/** Refuses objects: only multimodal models accept them. */
+export const requireTexts = (inputs: EmbeddingInputs): Read<ReadonlyArray<string>> =>
   inputs._tag === "Texts"
     ? Result.succeed(inputs.texts)
     : invalid(
@@ -89,7 +91,7 @@ export const textsOnly = (inputs: Inputs): Read<ReadonlyArray<string>> =>
         "This model embeds texts only; objects with image or video are for multimodalembedding@001."
       )
 
-/** The requests of the upstream calls a request becomes when one call takes `most` inputs. */
+/** Splits a request into calls of at most `most` inputs. */
 export const cutEmbeddings = (request: EmbeddingsRequest, most: number): Read<Parts<EmbeddingsRequest>> =>
   Result.map(readEmbeddings(request), ({ inputs }) => {
     const list: ReadonlyArray<unknown> = inputs._tag === "Texts" ? inputs.texts : inputs.objects

@@ -1,5 +1,5 @@
-// What an image request asks for, whoever draws it, and how it is cut into calls.
-// It must not know any upstream.
+// Reads and checks an image generation request: prompt, count, size, format; splits it into upstream calls.
+// Must not depend on an upstream.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ImagesRequest, KnownImagesParam } from "../../wire/openai/Images.ts"
@@ -7,7 +7,7 @@ import type { Parts } from "../Translator.ts"
 import { nearestRatio, readSize, resolutionOf } from "./media/aspectRatio.ts"
 import { invalid } from "./fault.ts"
 
-/** Parameters that are read in two spellings; where both are sent, OpenAI's wins. */
+/** Parameters with two spellings; OpenAI's takes precedence when both are sent. */
 const spellings = {
   aspect_ratio: "aspectRatio",
   image_size: "imageSize",
@@ -29,11 +29,11 @@ type Spelled = keyof typeof spellings
 /** Every known parameter once, in OpenAI's spelling. */
 export type ImagesParam = Exclude<KnownImagesParam, (typeof spellings)[Spelled]>
 
-/** The value of a parameter in either spelling. */
-export const told = <Name extends Spelled>(request: ImagesRequest, name: Name) =>
+/** Reads a parameter in either spelling. */
+export const readSpelling = <Name extends Spelled>(request: ImagesRequest, name: Name) =>
   request[name] ?? request[spellings[name]] ?? undefined
 
-/** A table of rules, with each rule under both spellings. */
+/** Repeats each rule under both spellings. */
 export const bothSpellings = <Rule>(rules: Readonly<Record<string, Rule>>): Readonly<Record<string, Rule>> => ({
   ...rules,
   ...Object.fromEntries(
@@ -44,26 +44,26 @@ export const bothSpellings = <Rule>(rules: Readonly<Record<string, Rule>>): Read
   )
 })
 
-/** A parameter that changes nothing, under the name the client used. */
+/** Lists both spellings of unused parameters; the client sent one of them. */
 export const unusedSpellings = (names: ReadonlyArray<Spelled>): ReadonlyArray<string> =>
   names.flatMap((name) => [name, spellings[name]])
 
-/** The second spelling of what was sent in both. */
+/** The second spelling of parameters that were sent in both. */
 const losers = (request: ImagesRequest): ReadonlyArray<string> =>
   Object.entries(spellings).flatMap(([name, other]) => ((request[name] ?? undefined) === undefined ? [] : [other]))
 
-export interface ImagesWish {
+export interface ImagesOptions {
   readonly prompt: string
   readonly n: number
   readonly seed: number | undefined
   readonly aspectRatio: string | undefined
   readonly imageSize: string | undefined
-  /** `image/png` or `image/jpeg`, with the quality of the latter. */
+  /** `image/png` or `image/jpeg`; jpeg has a quality. */
   readonly output: { readonly mimeType?: string; readonly compressionQuality?: number }
   readonly unused: ReadonlyArray<string>
 }
 
-/** What a kind of model can draw. */
+/** The formats a kind of model can draw. */
 export interface Canvas {
   readonly ratios: ReadonlyArray<string>
   readonly hasFourK: boolean
@@ -73,14 +73,14 @@ const longestPrompt = 32_000
 const mostImages = 8
 const int32 = 2 ** 31
 
-/** Reads and checks everything that image models have in common. */
-export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ImagesWish, BodyInvalid> => {
+/** Reads and checks all parameters that image models have in common. */
+export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ImagesOptions, BodyInvalid> => {
   const fault = checkPlain(request)
   if (fault !== undefined) return fault
   const size = readSize(request.size)
   if (Result.isFailure(size)) return Result.fail(size.failure)
-  const ratio = told(request, "aspect_ratio")
-  const resolution = told(request, "image_size")
+  const ratio = readSpelling(request, "aspect_ratio")
+  const resolution = readSpelling(request, "image_size")
   const derived =
     size.success === undefined
       ? undefined
@@ -128,12 +128,12 @@ const checkPlain = ({
   return undefined
 }
 
-/** png and jpeg are all that can be asked for, and only jpeg has a quality. */
+/** Only png and jpeg can be requested, and only jpeg has a quality. */
 const readOutput = (
   request: ImagesRequest
-): { readonly options: ImagesWish["output"]; readonly unused: ReadonlyArray<string> } => {
-  const format = told(request, "output_format")
-  const quality = told(request, "output_compression")
+): { readonly options: ImagesOptions["output"]; readonly unused: ReadonlyArray<string> } => {
+  const format = readSpelling(request, "output_format")
+  const quality = readSpelling(request, "output_compression")
   const isKnown = format === "png" || format === "jpeg"
   return {
     options: {
@@ -147,7 +147,10 @@ const readOutput = (
   }
 }
 
-/** One request per image, for models that draw one per call; equal seeds would draw equal images, so each has its own. */
+/**
+ * One request per image, for models with one image per call. Equal seeds would give equal images, so each request gets
+ * its own seed.
+ */
 export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<Parts<ImagesRequest>, BodyInvalid> =>
   Result.map(readImages(request, canvas), ({ n, seed }) => {
     const nth = (index: number): ImagesRequest => ({

@@ -1,11 +1,11 @@
-// One event of a streamed message: the JSON of its data line, whose `type` repeats the name of the event.
-// It must not know what becomes of events.
+// Wire schema of one event of a streamed Claude message: the JSON of its data line.
+// It must not know how events are translated.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 import { OpenRecord } from "./Messages.ts"
 
-/** Every event in one shape; which members it has goes by `type`. */
-export const MessageEvent = Schema.Struct({
+/** Every event in one schema; `type`, which repeats the name of the event, decides which members are present. */
+export const ClaudeMessageEvent = Schema.Struct({
   type: maybe(JsonValue),
   index: maybe(Schema.Number),
   message: maybe(Schema.Struct({ model: maybe(Schema.String), usage: maybe(OpenRecord) })),
@@ -14,4 +14,4 @@ export const MessageEvent = Schema.Struct({
   usage: maybe(OpenRecord),
   error: maybe(JsonValue)
 })
-export type MessageEvent = typeof MessageEvent.Type
+export type ClaudeMessageEvent = typeof ClaudeMessageEvent.Type

@@ -1,9 +1,9 @@
-// The Messages API as Vertex AI takes it: the request we build and the reply we read.
-// It must not know OpenAI words. Field names verbatim from the public API description.
+// Wire schema of Claude's Messages API on Vertex AI: the request the gateway builds and the reply it reads.
+// It must not know OpenAI's field names. Field names come from Anthropic's public API description.
 import * as Schema from "effect/Schema"
 import { type JsonObject, JsonValue, maybe } from "../json.ts"
 
-/** A block of a message, by `type`; built by hand, checked in tests against the published schema. */
+/** A content block, by `type`. The gateway builds it without a schema; tests check it against the published schema. */
 export type BlockOut = JsonObject
 
 export interface MessageOut {
@@ -11,7 +11,7 @@ export interface MessageOut {
   readonly content: ReadonlyArray<BlockOut>
 }
 
-/** On Vertex AI the model stands in the URL, and the version in the body. */
+/** On Vertex AI the URL names the model, and the body contains the version. */
 export interface MessagesBody {
   readonly anthropic_version: string
   readonly max_tokens: number
@@ -29,13 +29,13 @@ export interface MessagesBody {
   readonly stream?: true
 }
 
-/** The value Vertex AI asks for. Source: Vertex AI, "Use Anthropic's Claude models", request body. */
+/** The value Vertex AI requires. Source: Vertex AI, "Use Anthropic's Claude models", request body. */
 export const vertexVersion = "vertex-2023-10-16"
 
-/** Members are read one by one where they are needed, so that a new kind of block is no broken answer. */
+/** Members are read one by one where they are needed, so that a new kind of block does not break the answer. */
 export const OpenRecord = Schema.Record(Schema.String, JsonValue)
 
-/** The unary reply. `error` stands in for everything else when the provider fails inside a 200. */
+/** The unary reply. When the provider fails inside a 200, `error` is the only member. */
 export const MessageReply = Schema.Struct({
   type: maybe(JsonValue),
   model: maybe(Schema.String),

@@ -1,24 +1,24 @@
-// countTokens of both Google products.
-// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+// Wire schema of countTokens on Vertex AI and the Gemini API.
+// It must not know OpenAI's field names. Field names come from Google's public API descriptions.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 import type { GenerateContentRequest } from "./GenerateContent.ts"
 
-/** What of a generateContent request is counted. */
+/** The members of a generateContent request that are counted. */
 export type CountedContent = Pick<
   GenerateContentRequest,
   "contents" | "systemInstruction" | "tools" | "generationConfig"
 >
 
-/** The Gemini API counts system text and tools only inside its wrapper; Vertex AI takes the fields bare. */
+/** The Gemini API counts system text and tools only inside the wrapper; Vertex AI accepts the bare fields. */
 export type CountTokensRequest =
   | CountedContent
   | { readonly generateContentRequest: { readonly model: string } & CountedContent }
 
-export const CountTokensReply = Schema.Struct({
+export const GeminiCountTokensReply = Schema.Struct({
   totalTokens: maybe(JsonValue),
   totalBillableCharacters: maybe(JsonValue),
   cachedContentTokenCount: maybe(JsonValue),
   promptTokensDetails: maybe(JsonValue)
 })
-export type CountTokensReply = typeof CountTokensReply.Type
+export type GeminiCountTokensReply = typeof GeminiCountTokensReply.Type

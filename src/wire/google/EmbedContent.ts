@@ -1,5 +1,5 @@
-// embedContent of Vertex AI and batchEmbedContents of the Gemini API.
-// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+// Wire schema of embeddings: embedContent on Vertex AI and batchEmbedContents on the Gemini API.
+// It must not know OpenAI's field names. Field names come from Google's public API descriptions.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 
@@ -18,7 +18,7 @@ export interface EmbedContentRequest {
   }
 }
 
-/** Gemini API: one request and one vector per content. */
+/** Gemini API: one request and one vector for each content. */
 export interface BatchEmbedContentsRequest {
   readonly requests: ReadonlyArray<{
     readonly model: string

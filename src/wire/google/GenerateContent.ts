@@ -1,9 +1,12 @@
-// generateContent of both Google products: the request we build and the reply we read.
-// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+// Wire schema of generateContent on Vertex AI and the Gemini API: the request the gateway builds, the reply it reads.
+// It must not know OpenAI's field names. Field names come from Google's public API descriptions.
 import * as Schema from "effect/Schema"
 import { type JsonObject, JsonValue, maybe } from "../json.ts"
 
-/** A request part; exactly one data field. Built by hand, checked in tests against the published schema. */
+/**
+ * A request part with exactly one data field. The gateway builds it without a schema; tests check it against the
+ * published schema.
+ */
 export interface PartOut {
   readonly text?: string
   readonly thought?: boolean
@@ -37,6 +40,8 @@ export interface GenerateContentRequest {
   readonly labels?: Readonly<Record<string, string>>
   readonly serviceTier?: string
   readonly modelArmorConfig?: JsonObject
+  /** Asks for the rest of an answer that stopped at the limit of one request. */
+  readonly continuationToken?: string
 }
 
 const open = [Schema.Record(Schema.String, JsonValue)] as const
@@ -53,7 +58,7 @@ export const FunctionCall = Schema.StructWithRest(
 )
 export type FunctionCall = typeof FunctionCall.Type
 
-/** A reply part; kinds we do not know stay in the open rest. */
+/** A reply part; unknown kinds stay in the open rest. */
 export const Part = Schema.StructWithRest(
   Schema.Struct({
     text: maybe(Schema.String),
@@ -86,6 +91,7 @@ export const Candidate = Schema.Struct({
   content: maybe(Content),
   finishReason: maybe(Schema.String),
   finishMessage: maybe(Schema.String),
+  continuationToken: maybe(Schema.String),
   safetyRatings: maybe(Schema.Array(JsonValue)),
   citationMetadata: maybe(JsonValue),
   groundingMetadata: maybe(JsonValue),
@@ -94,7 +100,7 @@ export const Candidate = Schema.Struct({
 })
 export type Candidate = typeof Candidate.Type
 
-/** The unary reply, and every streamed event. `error` stands in for everything else when the provider fails inside a 200. */
+/** The unary reply, and every streamed event. When the provider fails inside a 200, `error` is the only member. */
 export const GenerateContentReply = Schema.Struct({
   candidates: maybe(Schema.Array(Candidate)),
   promptFeedback: maybe(
@@ -106,6 +112,13 @@ export const GenerateContentReply = Schema.Struct({
   ),
   usageMetadata: maybe(UsageMetadata),
   modelVersion: maybe(Schema.String),
+  modelStatus: maybe(
+    Schema.Struct({
+      modelStage: maybe(Schema.String),
+      retirementTime: maybe(Schema.String),
+      message: maybe(Schema.String)
+    })
+  ),
   responseId: maybe(Schema.String),
   error: maybe(JsonValue)
 })

@@ -1,9 +1,9 @@
-// predict of both Google products: instances in, predictions out, their shape up to the model.
-// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+// Wire schema of predict on Vertex AI and the Gemini API: instances and predictions, whose shape depends on the model.
+// It must not know OpenAI's field names. Field names come from Google's public API descriptions.
 import * as Schema from "effect/Schema"
 import { type JsonObject, JsonValue, maybe } from "../json.ts"
 
-/** Built by hand, checked in tests against the published schema. */
+/** The gateway builds the request without a schema; tests check it against the published schema. */
 export interface PredictRequest {
   readonly instances: ReadonlyArray<JsonObject>
   readonly parameters?: JsonObject

@@ -1,5 +1,5 @@
-// The chat-completions request as clients write it, extensions included.
-// It must not know any upstream; unknown fields are kept.
+// Wire schema of the chat-completions request as clients send it, extensions included.
+// It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
 
 /** An optional field; null means absent in every dialect. */
@@ -7,7 +7,7 @@ const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schem
 const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
 const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
 
-/** One call of an assistant turn; shape faults inside are found by `readMessages`, which can name them exactly. */
+/** One call of an assistant turn. `readMessages` finds faults inside the call and names their exact path. */
 export const ChatMessage = Schema.StructWithRest(
   Schema.Struct({
     role: Schema.Unknown.pipe(Schema.optionalKey),
@@ -25,7 +25,7 @@ export const ChatMessage = Schema.StructWithRest(
 )
 export type ChatMessage = typeof ChatMessage.Type
 
-/** Every parameter the gateway knows; each pair must decide what becomes of each. */
+/** Every parameter the gateway knows. Each translator must decide what happens to each of them. */
 export const ChatParameters = Schema.Struct({
   model: Schema.String,
   messages: Schema.Array(ChatMessage),
@@ -38,7 +38,10 @@ export const ChatParameters = Schema.Struct({
   top_k: opt(Schema.Finite),
   n: opt(Schema.Finite),
   stop: opt(Schema.Unknown),
-  /** 64 bits: a number, or an integer kept by its digits; told apart where the request is checked, for a declared type is not compiled. */
+  /**
+   * 64 bits: a number, or an integer kept as its digits. The type is checked with the request, because a declared
+   * schema type is not compiled.
+   */
   seed: opt(Schema.Unknown),
   presence_penalty: opt(Schema.Finite),
   frequency_penalty: opt(Schema.Finite),
@@ -73,6 +76,7 @@ export const ChatParameters = Schema.Struct({
   safetySettings: opt(Schema.Unknown),
   labels: opt(Schema.Unknown),
   cached_content: opt(Schema.String),
+  continuation_token: opt(Schema.Unknown),
   model_armor_config: opt(AnyRecord),
   anthropic_beta: opt(Schema.Unknown),
   extra_body: opt(AnyRecord),
@@ -83,5 +87,5 @@ export const ChatParameters = Schema.Struct({
 export const ChatRequest = Schema.StructWithRest(ChatParameters, open)
 export type ChatRequest = typeof ChatRequest.Type
 
-/** The known parameters, without the open rest. */
+/** The names of the known parameters. */
 export type KnownParam = keyof typeof ChatParameters.fields

@@ -1,5 +1,5 @@
-// Chat completions and chunks in FULL form: OpenAI's published fields plus every extension of ours.
-// It must not know upstreams; `strictly` takes the extensions away again.
+// Wire schema of chat completions and chunks in full form: OpenAI's published fields and the gateway's extensions.
+// It must not know upstreams. `strictly` removes the extensions.
 import * as Schema from "effect/Schema"
 import { Citation, ContentBlock, ContentBlockDelta, ContentPart, ExtraContent } from "./Extensions.ts"
 
@@ -57,7 +57,7 @@ export const Audio = Schema.Struct({
 })
 export type Audio = typeof Audio.Type
 
-export const Message = Schema.Struct({
+export const ReplyMessage = Schema.Struct({
   role: Schema.Literal("assistant"),
   content: Schema.NullOr(Schema.String),
   refusal: Schema.NullOr(Schema.String),
@@ -67,28 +67,32 @@ export const Message = Schema.Struct({
   audio: opt(Audio),
   reasoning_content: opt(Schema.String),
   content_blocks: opt(Schema.Array(ContentBlock)),
-  content_parts: opt(Schema.Array(ContentPart))
+  content_parts: opt(Schema.Array(ContentPart)),
+  /** In which order the upstream gave blocks, calls and pictures; only for translations that ask for it. */
+  item_order: opt(Schema.Array(Schema.Tuple([Schema.Literals(["block", "call", "part"]), Schema.Number])))
 })
-export type Message = typeof Message.Type
+export type ReplyMessage = typeof ReplyMessage.Type
 
-/** What a choice and a chunk's choice may carry beside the published fields. */
+/** Extensions of a choice and of a chunk's choice. */
 const choiceExtensions = {
   native_finish_reason: opt(Schema.String),
   safetyRatings: opt(Schema.Unknown),
   groundingMetadata: opt(Schema.Unknown),
-  citations: opt(Schema.Array(Citation))
+  citations: opt(Schema.Array(Citation)),
+  /** Sent back with the same messages, it asks for the rest of an answer that is cut at its length. */
+  continuation_token: opt(Schema.String)
 }
 
 export const Choice = Schema.Struct({
   index: Schema.Number,
-  message: Message,
+  message: ReplyMessage,
   logprobs: Schema.NullOr(Logprobs),
   finish_reason: FinishReason,
   ...choiceExtensions
 })
 export type Choice = typeof Choice.Type
 
-/** Inclusive counts: prompt holds cached tokens, completion holds thoughts; total is their sum. */
+/** Counts are inclusive: prompt includes cached tokens, completion includes thoughts; total is their sum. */
 export const Usage = Schema.Struct({
   prompt_tokens: Schema.Number,
   completion_tokens: Schema.Number,
@@ -117,6 +121,14 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** What the provider reports of its model's life (extension). */
+export const ModelStatus = Schema.Struct({
+  stage: opt(Schema.String),
+  retirement_time: opt(Schema.String),
+  message: opt(Schema.String)
+})
+export type ModelStatus = typeof ModelStatus.Type
+
 /** The unary answer, full form. */
 export const ChatCompletion = Schema.Struct({
   id: Schema.String,
@@ -125,8 +137,11 @@ export const ChatCompletion = Schema.Struct({
   model: Schema.String,
   choices: Schema.Array(Choice),
   usage: Usage,
+  /** The rest of a long answer could not be had; the choice has what there is (extension). */
+  continuation: opt(Schema.Literal("interrupted")),
   system_fingerprint: opt(Schema.String),
-  provider: opt(Schema.String)
+  provider: opt(Schema.String),
+  model_status: opt(ModelStatus)
 })
 export type ChatCompletion = typeof ChatCompletion.Type
 
@@ -166,8 +181,8 @@ export const ChunkChoice = Schema.Struct({
 export type ChunkChoice = typeof ChunkChoice.Type
 
 /**
- * One streamed chunk, full form. The translator always ends with one usage chunk (`choices: []`);
- * the shell shows it only to clients that asked with `stream_options.include_usage`.
+ * One streamed chunk, full form. The translator always ends with one usage chunk (`choices: []`). The route forwards
+ * that chunk only to clients that set `stream_options.include_usage`.
  */
 export const ChatChunk = Schema.Struct({
   id: Schema.String,
@@ -177,6 +192,7 @@ export const ChatChunk = Schema.Struct({
   choices: Schema.Array(ChunkChoice),
   usage: opt(Schema.NullOr(Usage)),
   system_fingerprint: opt(Schema.String),
-  provider: opt(Schema.String)
+  provider: opt(Schema.String),
+  model_status: opt(ModelStatus)
 })
 export type ChatChunk = typeof ChatChunk.Type

@@ -1,11 +1,11 @@
-// The embeddings request as clients write it, extensions included, and the list it is answered with.
-// It must not know any upstream; unknown fields are kept.
+// Wire schema of the embeddings request as clients send it, extensions included, and of its answer.
+// It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
 
 const opt = Schema.optionalKey
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** Every parameter the gateway knows. Faults inside `input` are found by `readEmbeddings`, which can name them exactly. */
+/** Every parameter the gateway knows. `readEmbeddings` finds faults inside `input` and names their exact path. */
 export const EmbeddingsParameters = Schema.Struct({
   model: Schema.String,
   input: Schema.Unknown,
@@ -24,10 +24,10 @@ export const EmbeddingsRequest = Schema.StructWithRest(EmbeddingsParameters, [
 ])
 export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
 
-/** The known parameters, without the open rest. */
+/** The names of the known parameters. */
 export type KnownEmbeddingsParam = keyof typeof EmbeddingsParameters.fields
 
-/** Numbers, or base64 of 32-bit floats where the client asked for it. */
+/** Numbers, or base64 of 32-bit floats when the client asked for it. */
 export const Vector = Schema.Union([Schema.Array(Schema.Number), Schema.String])
 export type Vector = typeof Vector.Type
 
@@ -35,7 +35,7 @@ export const Embedding = Schema.Struct({
   object: Schema.Literal("embedding"),
   index: Schema.Number,
   embedding: Vector,
-  /** The input was cut to what the model takes (extension). */
+  /** The input was cut to what the model accepts (extension). */
   truncated: opt(Schema.Literal(true)),
   /** Vectors of the other media of a multimodal input (extensions). */
   image_embedding: opt(Vector),

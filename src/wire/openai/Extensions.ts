@@ -1,10 +1,13 @@
-// Every field of replies that OpenAI's schema does not have.
-// It must not know when they are shown; that is the strict rule's business.
+// The gateway's extensions to OpenAI's reply schema: content blocks and parts, signatures, citations.
+// It must not know when extensions are sent; the strict rule decides that.
 import * as Schema from "effect/Schema"
 
 const opt = Schema.optionalKey
 
-/** Upstream parts that have no OpenAI form: code execution, server-side tools, new kinds. Sent back to that provider only. */
+/**
+ * Upstream parts without an OpenAI form: code execution, server-side tools, new kinds. They return to that provider
+ * only.
+ */
 const providerPart = {
   provider: Schema.String,
   part: Schema.Unknown
@@ -32,7 +35,7 @@ export const ContentBlockDelta = Schema.Struct({
 })
 export type ContentBlockDelta = typeof ContentBlockDelta.Type
 
-/** Text and images of an answer in order; accepted back on assistant messages. */
+/** Text and images of an answer in order; assistant messages may contain them again. */
 export const ContentPart = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
   Schema.Struct({
@@ -43,12 +46,12 @@ export const ContentPart = Schema.Union([
 ])
 export type ContentPart = typeof ContentPart.Type
 
-/** The spelling of a call's signature that other clients read. */
+/** The field in which other clients read the signature of a call. */
 export const ExtraContent = Schema.Struct({
   google: Schema.Struct({ thought_signature: Schema.String })
 })
 
-/** Where some of the text comes from: offsets in the content, and the provider's own form of it if it says more. */
+/** The source of a piece of text: offsets in the content, and the provider's own form when it contains more. */
 export const Citation = Schema.Struct({
   start_index: opt(Schema.Number),
   end_index: opt(Schema.Number),

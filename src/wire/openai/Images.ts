@@ -1,5 +1,5 @@
-// The image generation request as clients write it, extensions included, and the list it is answered with.
-// It must not know any upstream; unknown fields are kept.
+// Wire schema of the image generation request as clients send it, extensions included, and of its answer.
+// It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
 
 const opt = Schema.optionalKey
@@ -9,7 +9,7 @@ const text = maybe(Schema.String)
 const number = maybe(Schema.Finite)
 const flag = maybe(Schema.Boolean)
 
-/** Extensions are read in OpenAI's spelling and in Google's. */
+/** Extensions are accepted in OpenAI's spelling and in Google's. */
 const extensions = {
   aspect_ratio: text,
   aspectRatio: text,
@@ -40,7 +40,7 @@ const extensions = {
   labels: maybe(Schema.Unknown)
 }
 
-/** Every parameter the gateway knows; each pair must decide what becomes of each. */
+/** Every parameter the gateway knows. Each translator must decide what happens to each of them. */
 export const ImagesParameters = Schema.Struct({
   model: Schema.String,
   prompt: Schema.String,
@@ -65,14 +65,14 @@ export const ImagesParameters = Schema.Struct({
 export const ImagesRequest = Schema.StructWithRest(ImagesParameters, [Schema.Record(Schema.String, Schema.Unknown)])
 export type ImagesRequest = typeof ImagesRequest.Type
 
-/** The known parameters, without the open rest. */
+/** The names of the known parameters. */
 export type KnownImagesParam = keyof typeof ImagesParameters.fields
 
 export const Image = Schema.Struct({
   b64_json: opt(Schema.String),
   url: opt(Schema.String),
   revised_prompt: opt(Schema.String),
-  /** Scores per category, as the upstream gave them (extension). */
+  /** Scores by category, as the upstream returned them (extension). */
   safety_attributes: opt(Schema.Unknown)
 })
 export type Image = typeof Image.Type

@@ -1,10 +1,10 @@
-// The answer of the token counting route; its request is a chat request.
+// Wire schema of the token counting answer; its request is a chat request.
 // It must not know upstreams.
 import * as Schema from "effect/Schema"
 
 const opt = Schema.optionalKey
 
-/** Full form. */
+/** The answer, full form. */
 export const TokenCount = Schema.Struct({
   object: Schema.Literal("token_count"),
   model: Schema.String,
@@ -18,7 +18,7 @@ export const TokenCount = Schema.Struct({
       video_tokens: opt(Schema.Number)
     })
   ),
-  /** What Vertex AI bills by on some models (extension). */
+  /** The billing unit of some models on Vertex AI (extension). */
   total_billable_characters: opt(Schema.Number),
   provider: opt(Schema.String)
 })

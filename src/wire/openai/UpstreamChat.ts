@@ -1,5 +1,5 @@
-// Completions and chunks as OpenAI-compatible upstreams send them: what is read is typed, all else is kept as it came.
-// It must not know what becomes of them.
+// Wire schema of chat replies and streamed events from OpenAI-compatible upstreams.
+// It must not know how they are translated. The fields that are read have types; all others pass unchanged.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 
@@ -29,6 +29,6 @@ export const UpstreamChoice = open({
 })
 export type UpstreamChoice = typeof UpstreamChoice.Type
 
-/** The unary reply, and every streamed event: a stream asked for may be answered by one completion. */
+/** The unary reply, and every streamed event. Some servers answer a streaming request with one completion. */
 export const UpstreamChat = open({ choices: maybe(Schema.Array(UpstreamChoice)) })
 export type UpstreamChat = typeof UpstreamChat.Type

@@ -1,5 +1,5 @@
-// The embeddings list as OpenAI-compatible upstreams send it.
-// It must not know what becomes of it.
+// Wire schema of the embeddings list from OpenAI-compatible upstreams.
+// It must not know how it is translated.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 

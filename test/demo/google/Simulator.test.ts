@@ -44,7 +44,7 @@ const json = async (path: string, body: unknown, headers: Record<string, string>
 }
 const events = (text: string): ReadonlyArray<string> => text.split("\r\n\r\n").filter((event) => event !== "")
 
-/** Reads until the connection ends; says what came and whether the body was complete. */
+/** Reads until the connection ends. Returns the bytes and whether the body was complete. */
 const raw = async (path: string) => {
   const request = httpRequest(base + path, { method: "POST", headers: keyed })
   request.end(JSON.stringify(hello))
@@ -58,8 +58,8 @@ const raw = async (path: string) => {
   return { text: Buffer.concat(chunks).toString(), complete: true }
 }
 
-describe("operations", () => {
-  it("answers generateContent on every path that leads to Gemini", async () => {
+describe("operations of the simulator", () => {
+  it("simulator: answers generateContent on every path of Gemini", async () => {
     const paths: ReadonlyArray<readonly [string, Record<string, string>]> = [
       [google("gemini-2.5-flash"), keyed],
       [`${place}/publishers/google/models/gemini-2.5-flash:generateContent`, bearer],
@@ -71,7 +71,7 @@ describe("operations", () => {
       expect([path, status, body.candidates[0].finishReason]).toEqual([path, 200, "STOP"])
     }
   })
-  it("frames events with CRLF", async () => {
+  it("simulator: frames events with CRLF", async () => {
     const answer = await post(sse("gemini-2.5-flash"), hello)
     const text = await answer.text()
     expect(answer.type).toBe("text/event-stream")
@@ -79,7 +79,7 @@ describe("operations", () => {
     expect(text.replaceAll("\r\n\r\n", "")).not.toContain("\n")
     expect(events(text).every((event) => event.startsWith("data: {"))).toBe(true)
   })
-  it("writes a JSON array without alt=sse", async () => {
+  it("simulator: writes a JSON array without alt=sse", async () => {
     const answer = await post(google("gemini-2.5-flash", "streamGenerateContent"), hello)
     const text = await answer.text()
     expect(answer.type).toBe("application/json; charset=UTF-8")
@@ -87,7 +87,7 @@ describe("operations", () => {
     expect(text).toContain("\n},\r\n{\n")
     expect(JSON.parse(text).at(-1).candidates[0].finishReason).toBe("STOP")
   })
-  it("counts tokens in the form of each service", async () => {
+  it("simulator: counts tokens in the format of each service", async () => {
     const counted = { totalTokens: 2, promptTokensDetails: [{ modality: "TEXT", tokenCount: 2 }] }
     const wrapped = { generateContentRequest: { model: "models/gemini-2.5-flash", ...hello } }
     expect(await json(google("gemini-2.5-flash", "countTokens"), wrapped)).toEqual({ status: 200, body: counted })
@@ -96,7 +96,7 @@ describe("operations", () => {
       body: { ...counted, totalBillableCharacters: 5 }
     })
   })
-  it("keeps the calls it had", async () => {
+  it("simulator: keeps its received calls", async () => {
     await json(google("gemini-2.5-flash"), hello)
     expect(simulator.calls.at(-1)).toMatchObject({
       method: "POST",
@@ -108,7 +108,7 @@ describe("operations", () => {
   })
 })
 
-describe("refusals", () => {
+describe("refusals of the simulator", () => {
   const vertexPath = `${place}/publishers/google/models/gemini-2.5-flash:generateContent`
   const rows: ReadonlyArray<readonly [string, string, Record<string, string>, number, string, string | undefined]> = [
     [
@@ -149,7 +149,7 @@ describe("refusals", () => {
     ["an unknown model", google("there-is-no-such-model"), keyed, 404, "NOT_FOUND", undefined]
   ]
   for (const [name, path, headers, code, status, reason] of rows) {
-    it(`${name}`, async () => {
+    it(`simulator: refuses ${name}`, async () => {
       const { status: httpStatus, body } = await json(path, hello, headers)
       expect([httpStatus, body.error.code, body.error.status, body.error.details?.[0].reason]).toEqual([
         code,
@@ -159,14 +159,14 @@ describe("refusals", () => {
       ])
     })
   }
-  it("names the unknown model as the service does", async () => {
+  it("simulator: names the unknown model as the service does", async () => {
     const { body } = await json(google("there-is-no-such-model"), hello)
     expect(body.error.message).toBe(
       "models/there-is-no-such-model is not found for API version v1beta, or is not supported for generateContent. " +
         "Call ListModels to see the list of available models and their supported methods."
     )
   })
-  it("answers a page for a path nobody serves", async () => {
+  it("simulator: answers a page for an unknown path", async () => {
     for (const path of [
       "/v2/x",
       `/v1/projects/test-project/locations/Mars/publishers/google/models/m:generateContent`,
@@ -176,17 +176,17 @@ describe("refusals", () => {
       expect([answer.status, answer.type]).toEqual([404, "text/html; charset=UTF-8"])
     }
   })
-  it("refuses broken JSON", async () => {
+  it("simulator: refuses invalid JSON", async () => {
     expect((await json(google("gemini-2.5-flash"), "{")).body.error.message).toMatch(/^Invalid JSON payload received/)
   })
-  it("puts a stream's error into an array unless events were asked for", async () => {
+  it("simulator: puts a stream's error into an array unless events were requested", async () => {
     expect((await json(google("gemini-2.5-flash", "streamGenerateContent"), {})).body[0].error.code).toBe(400)
     expect((await json(sse("gemini-2.5-flash"), {})).body.error.code).toBe(400)
   })
 })
 
-describe("faults", () => {
-  it("refuses every second call with a delay to wait", async () => {
+describe("faults of the simulator", () => {
+  it("simulator: refuses every second call with a retry delay", async () => {
     const first = await json(google("demo-flaky-429"), hello)
     expect([first.status, first.body.error.details[1]]).toEqual([
       429,
@@ -195,7 +195,7 @@ describe("faults", () => {
     expect((await json(google("demo-flaky-429"), hello)).status).toBe(200)
     expect((await json(google("demo-flaky-429"), hello)).status).toBe(429)
   })
-  it("is slow, and paces tokens, by pauses between the writes", () => {
+  it("simulator: is slow, and paces tokens, by pauses between the writes", () => {
     const wire = { refusal: () => streamAnswer([], true), errorEvent: () => "", lineEvent: () => "" }
     const context = { callNumber: 1, streaming: true, sse: true, wire }
     const good = streamAnswer(
@@ -213,37 +213,37 @@ describe("faults", () => {
       { pauseMillis: 500 }
     ])
   })
-  it("is overloaded, or a page of HTML", async () => {
+  it("simulator: is overloaded, or answers a page of HTML", async () => {
     expect((await json(google("demo-503"), hello)).body.error.status).toBe("UNAVAILABLE")
     const page = await post(google("demo-html-502"), hello)
     expect([page.status, page.type]).toEqual([502, "text/html; charset=UTF-8"])
   })
-  it("dies with events already sent", async () => {
+  it("simulator: breaks off with events already sent", async () => {
     const { text, complete } = await raw(sse("demo-dies-midstream"))
     expect([complete, events(text).length, text.includes("finishReason")]).toEqual([false, 2, false])
     const unary = await raw(google("demo-dies-midstream"))
     expect([unary.complete, unary.text.startsWith("{\n")]).toEqual([false, true])
   })
-  it("ends without a finish reason", async () => {
+  it("simulator: ends without a finish reason", async () => {
     const { text, complete } = await raw(sse("demo-truncated"))
     expect([complete, text.includes("finishReason"), events(text).length > 2]).toEqual([true, false, true])
   })
-  it("puts errors into the stream", async () => {
+  it("simulator: puts errors into the stream", async () => {
     const first = events(await (await post(sse("demo-error-first-event"), hello)).text())
     expect([first.length, JSON.parse(first[0]?.slice(6) ?? "").error.code]).toEqual([1, 500])
     const later = events(await (await post(sse("demo-error-midstream"), hello)).text())
     expect([later.length, JSON.parse(later.at(-1)?.slice(6) ?? "").error.status]).toEqual([3, "INTERNAL"])
   })
-  it("writes garbage", async () => {
+  it("simulator: writes garbage", async () => {
     const text = await (await post(sse("demo-garbage"), hello)).text()
     expect(() => JSON.parse(text.slice(6))).toThrow(SyntaxError)
   })
-  it("compresses", async () => {
+  it("simulator: compresses its answers", async () => {
     const answer = await post(sse("demo-gzip"), hello)
     expect(answer.response.headers.get("content-encoding")).toBe("gzip")
     expect(events(await answer.text()).length).toBeGreaterThan(2)
   })
-  it("stays silent until the caller leaves", async () => {
+  it("simulator: stays silent until the caller leaves", async () => {
     const before = simulator.counters.requests
     const leaving = new AbortController()
     const waiting = fetch(base + google("demo-hangs"), {
@@ -256,7 +256,7 @@ describe("faults", () => {
     leaving.abort()
     await expect(waiting).rejects.toThrow("aborted")
   })
-  it("holds back an endless stream while nobody reads, and notices the caller leaving", async () => {
+  it("simulator: holds back an endless stream without a reader, and notices that the caller leaves", async () => {
     const aborted = simulator.counters.abortedStreams
     const request = httpRequest(base + sse("demo-endless"), { method: "POST", headers: keyed })
     request.end(JSON.stringify(hello))
@@ -271,8 +271,8 @@ describe("faults", () => {
   })
 })
 
-describe("the script", () => {
-  it("answers the next calls in its place, each kind of call its own", async () => {
+describe("script of the simulator", () => {
+  it("script: replaces the next answers, for each kind of call separately", async () => {
     simulator.script([
       { for: "token", status: 500, body: { error: "internal_failure" } },
       { status: 418, headers: { "x-demo": "1" }, body: { error: { code: 418 } } },
@@ -290,7 +290,7 @@ describe("the script", () => {
     expect((await json("/token", "grant_type=x")).status).toBe(500)
     expect((await json(google("gemini-2.5-flash"), hello)).status).toBe(200)
   })
-  it("resets the connection", async () => {
+  it("script: resets the connection", async () => {
     simulator.script([{ end: "reset" }])
     await expect(post(google("gemini-2.5-flash"), hello)).rejects.toThrow("fetch failed")
   })

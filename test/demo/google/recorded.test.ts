@@ -6,14 +6,18 @@ import { asking } from "./asking.ts"
 
 if (sharedDir() === undefined) loudlySkipped("recorded requests against the simulated services")
 
-const { ask } = asking({ projects: ["test-project"], acceptForeignSignatures: true })
+const { ask } = asking({
+  projects: ["test-project"],
+  acceptForeignSignatures: true,
+  now: () => Date.UTC(2025, 11, 1)
+})
 
 const folders = ["vertex-openapi", "vertex-predict", "gemini-embeddings", "gemini-count-tokens", "vertex-count-tokens"]
 const withRequest = folders
   .flatMap(recordings)
   .filter(({ request }) => request.body !== null && request.body !== undefined)
 
-/** Answers that tell about the model of that moment, not about the request. */
+/** Answers that depend on the model of that moment, not on the request. */
 const otherwise: Readonly<Record<string, string>> = {
   "vertex-openapi/chat-meta-llama-llama-4-scout-17b-16e-instruct-error-400-invalid-request-error-2":
     "the recorded model wrote arguments that missed the schema"
@@ -22,7 +26,7 @@ const otherwise: Readonly<Record<string, string>> = {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The recorded hosts stand in for Vertex AI: their path and model are written as Vertex AI has them. */
+/** Recordings of other hosts, with path and model rewritten as on Vertex AI. */
 const asked = ({ provider, request }: Recording): { readonly path: string; readonly body: unknown } => {
   if (provider !== "vertex-openapi") {
     const { pathname, search } = new URL(request.url)
@@ -48,8 +52,8 @@ const members = (value: unknown): unknown => {
   )
 }
 
-describe.skipIf(withRequest.length === 0)("recorded requests", () => {
-  it("are accepted or refused as recorded", async () => {
+describe.skipIf(withRequest.length === 0)("recorded requests to the simulator", () => {
+  it("recorded requests: are accepted or refused as recorded", async () => {
     const differing: Array<string> = []
     for (const recording of withRequest) {
       const { status } = await answerTo(recording)
@@ -61,7 +65,7 @@ describe.skipIf(withRequest.length === 0)("recorded requests", () => {
     expect(withRequest.length).toBeGreaterThan(20)
   })
 
-  it("need every exception made for them", async () => {
+  it("recorded requests: need each of their exceptions", async () => {
     const needless: Array<string> = []
     for (const id of Object.keys(otherwise)) {
       const recording = withRequest.find((one) => one.id === id)
@@ -70,14 +74,14 @@ describe.skipIf(withRequest.length === 0)("recorded requests", () => {
     expect(needless).toEqual([])
   })
 
-  it("of embeddings and counts get answers with the recorded members", async () => {
+  it("recorded requests: embeddings and counts get answers with the recorded members", async () => {
     for (const recording of withRequest.filter(({ provider }) => provider !== "vertex-openapi")) {
       const { json } = await answerTo(recording)
       expect([recording.id, members(json())]).toEqual([recording.id, members(recording.response.body)])
     }
   })
 
-  it("get vectors of the recorded lengths", async () => {
+  it("recorded requests: vectors have the recorded lengths", async () => {
     const lengths = (value: unknown): ReadonlyArray<number> => {
       if (Array.isArray(value))
         return value.every((item) => typeof item === "number") ? [value.length] : value.flatMap(lengths)

@@ -1,4 +1,5 @@
-// Queries of conditional routing: what they hold of, and words for what they may not ask.
+// Tests the queries of conditional routing: their results, their budget of steps, and the faults of invalid ones.
+// Must not depend on the router.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -77,12 +78,12 @@ const rows: ReadonlyArray<readonly [query: JsonObject, holds: boolean]> = [
   ]
 ]
 
-describe("a query", () => {
-  it.each(rows)("%j holds: %s", (query, expected) => {
+describe("routing queries", () => {
+  it.each(rows)("query: %j gives %s", (query, expected) => {
     expect(holds(query)).toBe(expected)
   })
 
-  it("and its negation never agree", () => {
+  it("query: never agrees with its negation", () => {
     const bound = fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constantFrom("paid", 0.9, "fastest"))
     const subject = fc.constantFrom("metadata.plan", "metadata.gone", "params.temperature", "params.model")
     fc.assert(
@@ -101,13 +102,13 @@ describe("a query", () => {
     [{ "metadata.plan": { $in: Array.from({ length: 5_000 }, (_, index) => index) } }, 2],
     [{ $or: [{ "metadata.plan": "free" }, { $and: [{ "metadata.plan": "paid" }, { "params.model": "fastest" }] }] }, 3],
     [{ "params.model": { $regex: "^f" } }, 7]
-  ])("%j takes its steps from the budget: %s", (query, steps) => {
+  ])("query: %j takes its steps from the budget: %s", (query, steps) => {
     const budget = { left: 100 }
     Result.getOrThrow(parseQuery(query, [], allowance()))(facts, budget)
     expect(100 - budget.left).toBe(steps)
   })
 
-  it("asks nothing more when the budget is spent", () => {
+  it("query: stops when the budget of steps is spent", () => {
     const asked: Array<string> = []
     const params = new Proxy(
       {},
@@ -124,7 +125,7 @@ describe("a query", () => {
     expect([asked, budget.left < 0]).toEqual([["p0", "p1"], true])
   })
 
-  it("reads no number from a long text", () => {
+  it("query: does not parse a long text as a number", () => {
     const compare = (text: string) =>
       Result.getOrThrow(parseQuery({ "params.n": { $gt: 1 } }, [], allowance()))(
         { ...facts, params: { n: text } },
@@ -171,7 +172,7 @@ describe("a query", () => {
       { $or: [{ "metadata.plan": 1 }, { $and: [{ "params.n": { $lt: [] } }] }] },
       "query.$or[1].$and[0].params.n.$lt  expected a number"
     ]
-  ])("%j is refused", (query, fault) => {
+  ])("query: refuses %j", (query, fault) => {
     expect(faultOf(query)).toBe(fault)
   })
 })

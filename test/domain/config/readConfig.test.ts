@@ -1,4 +1,5 @@
-// Gateway configs: every fault with its place, and what becomes of the words.
+// Tests the reader of gateway configs: every fault with its path, and the values read from sound configs.
+// Must not depend on the router.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -31,10 +32,10 @@ const conditional = (strategy: object, targets: Json = [{ name: "a" }, { name: "
 const nested = (depth: number): Json =>
   depth === 0 ? {} : { strategy: { mode: "single" }, targets: [nested(depth - 1)] }
 
-describe("B112 faults", () => {
+describe("faults of a config (B112)", () => {
   it.each<readonly [name: string, config: Json, said: string]>([
-    ["no object", [], "  expected a mapping of keys"],
-    ["unknown word", { overide_params: {} }, "overide_params  unknown key; did you mean override_params?"],
+    ["a value that is not an object", [], "  expected a mapping of keys"],
+    ["an unknown field", { overide_params: {} }, "overide_params  unknown key; did you mean override_params?"],
     [
       "camelCase",
       { targets: [{ overrideParams: {} }] },
@@ -62,7 +63,7 @@ describe("B112 faults", () => {
     ["too deep", nested(3), "targets[0].targets[0].targets  is nested deeper than 2 levels"],
     ["too many targets", two({}, {}, {}), "targets[4]  is one target too many: a config has at most 4"],
     [
-      "target words on a group",
+      "target fields on a group",
       { provider: "google", strategy: { mode: "single" }, targets: [{}] },
       "provider  belongs to a target, not to a group of targets"
     ],
@@ -71,20 +72,28 @@ describe("B112 faults", () => {
       { strategy: { mode: "single" }, targets: [{ metadata: { a: "b" } }] },
       "targets[0].metadata  belongs to the config, not to one of its targets"
     ],
-    ["metadata that is no text", { metadata: { a: 1 } }, "metadata.a  expected text"],
+    ["metadata that is not text", { metadata: { a: 1 } }, "metadata.a  expected text"],
     [
-      "metadata of an evil name (B20)",
+      "metadata with a refused name (B20)",
       JSON.parse('{"metadata":{"__proto__":"x"}}'),
       "metadata.__proto__  is no name for metadata"
     ],
-    ["label of an evil name (B20)", { labels: { constructor: "x" } }, "labels.constructor  is no name for a label"],
+    [
+      "a label with a refused name (B20)",
+      { labels: { constructor: "x" } },
+      "labels.constructor  is no name for a label"
+    ],
     [
       "bad slug",
       { provider: "@Gemini" },
       'provider  "@Gemini" is not a slug: lower-case letters, digits and "-", at most 63'
     ],
     ["slug twice", { provider: "a", virtual_key: "b" }, "virtual_key  stands beside provider; one of them is enough"],
-    ["key of nobody", { api_key: "sekret" }, "  has credentials or a place of a provider, but names no provider"],
+    [
+      "a key without a provider",
+      { api_key: "sekret" },
+      "  has credentials or a place of a provider, but names no provider"
+    ],
     [
       "bad region (TH5)",
       { provider: "v", vertex_region: "us#" },
@@ -108,11 +117,11 @@ describe("B112 faults", () => {
     ["retries without number", { retry: {} }, "retry.attempts  is missing"],
     ["too many retries", { retry: { attempts: 6 } }, "retry.attempts  expected a whole number from 0 to 5"],
     [
-      "code that is none",
+      "an invalid status code",
       { retry: { attempts: 1, on_status_codes: [42] } },
       "retry.on_status_codes[0]  expected a whole number from 100 to 599"
     ],
-    ["timeout of nothing", { request_timeout: 0 }, "request_timeout  expected a whole number from 1 to 2147483647"],
+    ["a timeout of zero", { request_timeout: 0 }, "request_timeout  expected a whole number from 1 to 2147483647"],
     ["timeout in words", { timeouts: { total: "5s" } }, "timeouts.total  expected a number"],
     ["semantic cache", { cache: { mode: "semantic" } }, 'cache.mode  "semantic" is not known here; known: simple'],
     [
@@ -135,9 +144,9 @@ describe("B112 faults", () => {
       { drop_params: ["anthropic_version"] },
       "drop_params[0]  cannot be dropped by a config"
     ],
-    ["model that is no text", { override_params: { model: 1 } }, "override_params.model  expected text"],
+    ["a model that is not text", { override_params: { model: 1 } }, "override_params.model  expected text"],
     [
-      "no path",
+      "an invalid path",
       { drop_params: ["a..b"] },
       'drop_params[0]  "a..b" is no path such as logprobs, response_format.json_schema, messages[2] or tools[*].function.strict'
     ],
@@ -148,12 +157,12 @@ describe("B112 faults", () => {
       "strategy.default  is missing: it names the target for requests that fit no condition"
     ],
     [
-      "default of no target",
+      "a default that names no target",
       conditional({ default: "bb" }),
       'strategy.default  "bb" is no name of a target; did you mean b?'
     ],
     [
-      "condition for no target",
+      "a condition that names no target",
       conditional({ conditions: [{ query: { "metadata.x": 1 }, then: "nobody" }] }),
       'strategy.conditions[0].then  "nobody" is no name of a target; known: a, b'
     ],
@@ -174,12 +183,12 @@ describe("B112 faults", () => {
       conditional({ conditions: [{ query: { "metadata.x": { $is: 1 } }, then: "a" }] }),
       "strategy.conditions[0].query.metadata.x.$is  unknown operator; did you mean $in?"
     ]
-  ])("%s", (_name, config, said) => {
+  ])("config: reports the fault: %s (B112)", (_name, config, said) => {
     expect(fault(JSON.parse(JSON.stringify(config)))).toBe(said)
   })
 })
 
-/** A target of which nothing is said. */
+/** A target without settings. */
 const bare: ConfigTarget = {
   kind: "target",
   index: 0,
@@ -196,8 +205,8 @@ const bare: ConfigTarget = {
   cache: undefined
 }
 
-describe("a config", () => {
-  it("of nothing is one target of which nothing is said", () => {
+describe("values of a config", () => {
+  it("an empty config is one target without settings", () => {
     expect(read({})).toEqual({
       root: bare,
       targets: [bare],
@@ -209,7 +218,7 @@ describe("a config", () => {
     expect(read({ strategy: { mode: "single" }, passthrough: true }).root).toEqual(bare)
   })
 
-  it("of one target has its words", () => {
+  it("config: one target has its fields", () => {
     const config = read({
       provider: "@vertex-prod",
       api_key: "ya29.x",
@@ -261,12 +270,12 @@ describe("a config", () => {
     expect([config.model, config.metadata]).toEqual(["gemini-2.5-pro", { plan: "paid" }])
   })
 
-  it("keeps no secret where it can be read", () => {
+  it("config: printed values contain no secret", () => {
     const config = read({ provider: "v", api_key: "sekret", vertex_service_account_json: { private_key: "sekret" } })
     expect(JSON.stringify(config)).not.toContain("sekret")
   })
 
-  it("hands down what stands above, and the nearest word wins", () => {
+  it("config: settings are inherited from above, and the nearest value wins", () => {
     const config = read({
       strategy: { mode: "fallback", cb_config: { failure_threshold: 1 } },
       request_timeout: 2_000,
@@ -320,7 +329,7 @@ describe("a config", () => {
     ])
   })
 
-  it("counts its targets as they are written, groups included", () => {
+  it("config: targets are counted as written, groups included", () => {
     const config = read({
       strategy: { mode: "fallback", on_status_codes: [429] },
       targets: [{ strategy: { mode: "loadbalance" }, targets: [{ weight: 0.25 }, {}] }, { provider: "last" }]
@@ -341,7 +350,7 @@ describe("a config", () => {
     })
   })
 
-  it("has a model for requests without one where every target states its own", () => {
+  it("config: has a model for requests without one where every target states its own", () => {
     const models = (...targets: ReadonlyArray<Json>) => read({ strategy: { mode: "fallback" }, targets }).model
     expect(models({ override_params: { model: "a" } }, { override_params: { model: "b" } })).toBe("a")
     expect(models({ override_params: { model: "a" } }, {})).toBe(undefined)

@@ -1,10 +1,12 @@
-// The configuration: every fault in its exact words, who wins over whom, and no secret in any sentence.
+// Tests the configuration: the exact text of every fault, the precedence of sources, and secrets kept out of messages.
+// Must not depend on the layers that use the settings.
 import { generateKeyPairSync } from "node:crypto"
 import * as fc from "fast-check"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { type Flags, readSettings, variableOf } from "../../../src/cli/settings/readSettings.ts"
+import { type Flags, variableOf } from "../../../src/cli/settings/overrides.ts"
+import { readSettings } from "../../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
@@ -29,7 +31,10 @@ const files: Readonly<Record<string, string>> = {
   "environment:/run/sa.json": JSON.stringify(serviceAccount),
   "environment:/run/user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
   "file:user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
-  "file:broken.json": "{ sekret"
+  "file:broken.json": "{ sekret",
+  "file:models.yaml": "gemini-5-*: { inherits: gemini-4-neon, context: 5 }\nClaude-Opus-5-5: { context: 6 }",
+  "file:wrong.yaml": "gemini-5-*: { contxt: 5, inherits: gemini-4-noen }\ngemini-6: { inherits: gemini-4-noen }",
+  "file:broken.yaml": "a: {"
 }
 
 const read = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}) =>
@@ -61,7 +66,43 @@ const regionFault = 'providers[0].region  "us-centrl1" is not a region; did you 
 const keyFault = "keys[0].key  must be 8 to 256 printable characters without spaces"
 const badKey = { name: "a", key: "x" }
 
-describe("faults of meaning beside faults of shape", () => {
+describe("models without a slug", () => {
+  it("serving: defaults and aliases are kept as they are written (N1206, N1207)", () => {
+    const file = {
+      defaults: { claude: "vertex-ai", gemini: "google", openai: "vertex-ai" },
+      aliases: { sonnet: "@vertex-ai/claude-sonnet-4-6", opus: "claude-opus-4-6[1m]", haiku: "haiku" }
+    }
+    const { aliases, defaults } = settings(file)
+    expect({ aliases, defaults }).toStrictEqual(file)
+  })
+  it.each([
+    [
+      "defaults",
+      { defaults: { claude: "vertx-ai" } },
+      'defaults.claude  "vertx-ai" is no provider of this configuration; did you mean vertex-ai?'
+    ],
+    [
+      "slug",
+      { aliases: { sonnet: "@gogle/m" } },
+      'aliases.sonnet  "gogle" is no provider of this configuration; did you mean google?'
+    ],
+    ["alias of an alias", { aliases: { a: "b", b: "m" } }, 'aliases.a  "b" is an alias itself; name the model'],
+    [
+      "model",
+      { aliases: { a: "../m" } },
+      'aliases.a  is no model: "../m" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.'
+    ],
+    [
+      "name",
+      { aliases: { "@a/b": "m" } },
+      'aliases.@a/b  "@a/b" is not a name: letters, digits and "._:/-", at most 128'
+    ]
+  ])("serving: a wrong %s is a fault that names it (N1206)", (_, file, expected) => {
+    expect(faults(file)).toStrictEqual([expected])
+  })
+})
+
+describe("faults of meaning next to faults of shape", () => {
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
     [
       "a provider without a slug",
@@ -79,12 +120,12 @@ describe("faults of meaning beside faults of shape", () => {
       ]
     ],
     [
-      "a provider that is none, before a sound one",
+      "an invalid provider before a sound one",
       { providers: [5, { slug: "v", provider: "vertex-ai", region: "us-centrl1" }] },
       ["providers[0]  expected a mapping of keys", regionFault.replace("[0]", "[1]")]
     ],
     [
-      "no list of providers",
+      "providers that are not a list",
       { providers: {}, keys: [{ ...badKey, providers: ["v"] }] },
       ["providers  expected a list", keyFault]
     ],
@@ -163,7 +204,7 @@ describe("faults of meaning beside faults of shape", () => {
         "keys[0].metadata.constructor  is no name for metadata"
       ]
     ]
-  ])("%s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+  ])("settings: report every fault of %s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
 
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
     [
@@ -177,7 +218,7 @@ describe("faults of meaning beside faults of shape", () => {
       ['providers[0].provider  "vertex" is not known here; did you mean vertex-ai?']
     ],
     [
-      "what names a provider whose slug is missing",
+      "a reference to a provider whose slug is missing",
       {
         providers: [{ provider: "google" }],
         keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
@@ -200,7 +241,7 @@ describe("faults of meaning beside faults of shape", () => {
       ["configs.fast  expected a mapping of keys"]
     ],
     [
-      "a key that names a config of none",
+      "a key that names a missing config",
       { configs: [], keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] },
       ["configs  expected a mapping of keys"]
     ],
@@ -229,9 +270,9 @@ describe("faults of meaning beside faults of shape", () => {
       { configs: { fast: { strategy: { mode: "fallbak" }, targets: [{}, {}] } } },
       ['configs.fast.strategy.mode  "fallbak" is not known here; did you mean fallback?']
     ]
-  ])("%s is not at fault itself", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+  ])("settings: report no fault of its own for %s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
 
-  it("a configuration of any shape is read to the end", () => {
+  it("settings: a configuration of any shape is read to its end", () => {
     const json = fc.jsonValue({ maxDepth: 4 })
     const sections = [
       "server",
@@ -264,15 +305,15 @@ describe("faults of meaning beside faults of shape", () => {
   })
 })
 
-describe("faults", () => {
+describe("faults of a configuration", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
-    ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
-    ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
+    ["a value that is not a mapping", ["a"], ["  the configuration must be a mapping of keys"]],
+    ["an unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
     [
-      "unknown section far from all",
+      "an unknown section unlike all others",
       { xyzzyxyzzy: 1 },
       [
-        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, media, limits"
+        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, responses, long_decode, limits"
       ]
     ],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
@@ -284,12 +325,12 @@ describe("faults", () => {
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
     ["port as word", { server: { port: "http" } }, ["server.port  expected a number"]],
     [
-      "host that is no address",
+      "a host that is not an address",
       { server: { host: "http://x" } },
       ['server.host  "http://x" is not an address to listen on']
     ],
     [
-      "Redis that is none",
+      "an invalid Redis address",
       { redis: { url: "http://:sekret@x" } },
       ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]
     ],
@@ -349,7 +390,7 @@ describe("faults", () => {
       ['providers[0].region  "us#" is not a region; did you mean us?']
     ],
     [
-      "region far from all (TH5)",
+      "a region unlike all others (TH5)",
       vertex({ region: "evil.example/%2e" }),
       ['providers[0].region  "evil.example/%2e" is not a region, such as us-central1, global, us or eu']
     ],
@@ -370,7 +411,7 @@ describe("faults", () => {
       ]
     ],
     [
-      "prefixes that are none",
+      "invalid prefixes",
       vertex({
         gcs: {
           read: ["gs://bucket", "gs://bucket/a/", "bucket", "gs://bucket/../b", "gs://bucket/%2E%2e/b"],
@@ -395,7 +436,7 @@ describe("faults", () => {
       ["providers[0].base_url  expected an http or https URL without user, query or fragment"]
     ],
     [
-      "Vertex words on google",
+      "Vertex AI fields on google",
       google({ region: "us-central1", project_id: "my-project" }),
       [
         "providers[0].project_id  has no meaning for provider google; it belongs to vertex-ai",
@@ -452,7 +493,7 @@ describe("faults", () => {
       ["providers[0].credentials  the credential file does not exist"]
     ],
     [
-      "key file that is no JSON",
+      "a key file that is not JSON",
       vertex({ credentials: { type: "service_account", file: "broken.json" } }),
       ["providers[0].credentials  the credential file does not hold JSON"]
     ],
@@ -532,7 +573,7 @@ describe("faults", () => {
       ['keys[0].config  "fats" is no config of this configuration; did you mean fast?']
     ],
     [
-      "key for no config or prompt",
+      "a key for an unknown config or prompt",
       {
         configs: { fast: {} },
         prompts: [{ id: "tone", text: "Be brief." }],
@@ -544,33 +585,33 @@ describe("faults", () => {
       ]
     ],
     [
-      "key for no provider",
+      "a key for an unknown provider",
       { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] },
       ['keys[0].providers[0]  "gogle" is no provider of this configuration; did you mean google?']
     ],
     [
-      "limit of nothing",
+      "a limit of zero",
       { limits: { bodyBytes: 0 } },
       ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]
     ],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
     [
-      "scope that is none",
+      "an unknown scope",
       { keys: [{ name: "a", key: "mgk_sekret", scopes: ["admn"] }] },
       ['keys[0].scopes[0]  "admn" is not known here; did you mean admin?']
     ],
     [
-      "log format that is none",
+      "an unknown log format",
       { log: { format: "xml" } },
       ['log.format  "xml" is not known here; known: json, pretty, off']
     ],
     [
-      "price below nothing",
+      "a negative price",
       { prices: { "gemini-2.5-flash": { input: -1 } } },
       ["prices.gemini-2.5-flash.input  expected US dollars from 0 to 1000000"]
     ],
     [
-      "budget beyond counting",
+      "a budget beyond the largest number",
       { keys: [{ name: "a", key: "mgk_sekret", budget: { usd: 1e15, per: "day" } }] },
       ["keys[0].budget.usd  expected US dollars from 0 to 1000000000"]
     ],
@@ -586,7 +627,7 @@ describe("faults", () => {
       ["providers[0].api_key  expected ${NAME} or ${NAME:-default}"]
     ],
     [
-      "several at once, of every kind",
+      "several faults of every kind together",
       {
         sevrer: {},
         ...Object.fromEntries([
@@ -602,11 +643,47 @@ describe("faults", () => {
       ]
     ]
   ]
-  it.each(table)("%s", (_, file, expected) => {
+  it.each<readonly [string, Json, ReadonlyArray<string>]>([
+    ["a field", { "gemini-5-*": { contxt: 5 } }, ["models.gemini-5-*.contxt  unknown key; did you mean context?"]],
+    ["a value", { a: { stage: "gaa" } }, ['models.a.stage  "gaa" is not known here; did you mean ga?']],
+    [
+      "a level",
+      { a: { thinking: { levels: ["hi"] } } },
+      ['models.a.thinking.levels[0]  "hi" is not known here; known: minimal, low, medium, high, xhigh, max']
+    ],
+    ["a day", { a: { release: "soon" } }, ["models.a.release  expected a day such as 2027-01-31"]],
+    ["a key", { "a b": {} }, ['models.a b  "a b" is not a model id, with * for any part']],
+    [
+      "inherits",
+      { a: { inherits: "gemini-4-noen" } },
+      ['models.a.inherits  "gemini-4-noen" is not a known model; did you mean gemini-4-neon?']
+    ]
+  ])("models: a wrong %s is a fault that names it (M-102)", (_, models, expected) => {
+    expect(faults({ models })).toEqual(expected)
+  })
+
+  it("models_file: a fault names the file and the place in it (M-102)", () => {
+    expect(["gone.yaml", "broken.yaml", "wrong.yaml"].flatMap((models_file) => faults({ models_file }))).toEqual([
+      "models_file  the credential file does not exist",
+      "models_file  broken.yaml:1  cannot be read: Expected ':' in a flow collection",
+      "models_file  wrong.yaml  gemini-5-*.contxt  unknown key; did you mean context?"
+    ])
+  })
+
+  it("models and models_file: the configuration replaces what the file states of the same id (M-102)", () => {
+    const { models } = settings({ models_file: "models.yaml", models: { "claude-opus-5-5": { context: 7 } } })
+    expect(models).toEqual({
+      "claude-opus-5-5": { context: 7 },
+      "gemini-5-*": { inherits: "gemini-4-neon", context: 5 }
+    })
+    expect(settings({}).models).toBe(undefined)
+  })
+
+  it.each(table)("settings: report the fault: %s", (_, file, expected) => {
     expect(faults(file)).toEqual(expected)
   })
 
-  it("names the variable or flag a value came from", () => {
+  it("faults: name the variable or flag a value came from", () => {
     expect(faults({ server: { port: 1 } }, { GATEWAY_SERVER_PORT: "http", GATEWAY_LIMITS_JSON_DEPTH: "-1" })).toEqual([
       "GATEWAY_SERVER_PORT  expected a number",
       "GATEWAY_LIMITS_JSON_DEPTH  expected a number"
@@ -632,7 +709,7 @@ describe("faults", () => {
     ])
   })
 
-  it("repeats no secret, whatever is wrong beside it", () => {
+  it("faults: quote no secret, whichever other values are wrong", () => {
     const secret = "sEkReT-0123456789"
     const places: ReadonlyArray<Json> = [
       google({ api_key: [secret] }),
@@ -652,7 +729,7 @@ describe("faults", () => {
     }
   })
 
-  it("is total: any JSON gives settings or faults", () => {
+  it("readSettings: any JSON gives settings or faults", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const file: Json = JSON.parse(JSON.stringify(value))
@@ -664,8 +741,8 @@ describe("faults", () => {
   })
 })
 
-describe("settings", () => {
-  it("of nothing are the defaults and the two built-in slugs", () => {
+describe("sources of settings", () => {
+  it("empty settings: are the defaults and the two built-in slugs", () => {
     expect(settings(null)).toStrictEqual({
       server: { host: "127.0.0.1", port: 8787 },
       accounts: [
@@ -679,7 +756,7 @@ describe("settings", () => {
     expect(settings({ providers: null, keys: null, server: null })).toStrictEqual(settings(null))
   })
 
-  it("GATEWAY_REDIS_URL wins over REDIS_URL, over the file; none of them is shown", () => {
+  it("settings: GATEWAY_REDIS_URL wins over REDIS_URL, over the file; none of them is printed", () => {
     const address = (name: string) => `rediss://user:sekret%2F1@${name}:6380/2`
     const file = { redis: { url: address("file") } }
     expect(settings({}).redis).toBe(undefined)
@@ -692,7 +769,13 @@ describe("settings", () => {
     expect(JSON.stringify(settings(file))).not.toContain("sekret")
   })
 
-  it("flag wins over GATEWAY_*, over PORT, over the file, over the default", () => {
+  it("settings: long answers are followed unless the configuration turns it off (M-601)", () => {
+    expect(settings({ long_decode: "on" }).limits).toEqual(defaultLimits)
+    expect(settings({ long_decode: "off" }).limits).toEqual({ ...defaultLimits, longDecodeCalls: 1 })
+    expect(settings({ limits: { longDecodeCalls: 4 } }).limits).toEqual({ ...defaultLimits, longDecodeCalls: 4 })
+  })
+
+  it("settings: a flag wins over GATEWAY_*, over PORT, over the file, over the default", () => {
     const file = { server: { host: "10.0.0.1", port: 1 }, limits: { jsonDepth: 5 } }
     const env = { PORT: "2", GATEWAY_SERVER_PORT: "3", GATEWAY_SERVER_HOST: "0.0.0.0", GATEWAY_LIMITS_JSON_DEPTH: "6" }
     expect(settings({}).server).toEqual({ host: "127.0.0.1", port: 8787 })
@@ -704,15 +787,17 @@ describe("settings", () => {
     expect(settings(file, { GATEWAY_SERVER_PORT: "" }).server.port).toBe(1)
   })
 
-  it("every limit has a variable", () => {
+  it("settings: every limit has a variable", () => {
     expect(variableOf("limits", "bodiesInFlightBytes")).toBe("GATEWAY_LIMITS_BODIES_IN_FLIGHT_BYTES")
+    // The number of heals is bounded by 4; all other limits take any of these numbers.
+    const values = Object.keys(defaultLimits).map((name, index) => (name === "heals" ? 4 : index + 1))
     const env = Object.fromEntries(
-      Object.keys(defaultLimits).map((name, index) => [variableOf("limits", name), String(index + 1)])
+      Object.keys(defaultLimits).map((name, index) => [variableOf("limits", name), String(values[index])])
     )
-    expect(Object.values(settings({}, env).limits)).toEqual(Object.keys(defaultLimits).map((_, index) => index + 1))
+    expect(Object.values(settings({}, env).limits)).toEqual(values)
   })
 
-  it("${NAME} and ${NAME:-default} are replaced wherever text stands, numbers where only numbers stand", () => {
+  it("settings: ${NAME} and ${NAME:-default} are replaced in every text, and where a number belongs", () => {
     const file = {
       server: { port: "${P:-99}", host: "${H}" },
       providers: [{ slug: "g", provider: "google", api_key: "a${K}b${L:-}c" }]
@@ -727,7 +812,7 @@ describe("settings", () => {
     })
   })
 
-  it("variables everyone has fill the built-in slugs", () => {
+  it("settings: standard provider variables fill the built-in slugs", () => {
     const env = {
       GEMINI_API_KEY: "gem",
       GOOGLE_API_KEY: "goo",
@@ -774,7 +859,7 @@ describe("settings", () => {
     })
   })
 
-  it("a user's own login is ambient, and only where the operator named its file (TH9)", () => {
+  it("settings: a user's own login is ambient, and only where the operator named its file (TH9)", () => {
     expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual({
       _tag: "ApplicationDefault"
     })
@@ -786,7 +871,7 @@ describe("settings", () => {
     })
   })
 
-  it("a declared built-in slug keeps its own credential; GATEWAY_* still wins on where it goes", () => {
+  it("settings: a declared built-in slug keeps its own credential; GATEWAY_* still wins on its project and region", () => {
     const file = { providers: [{ slug: "google", provider: "google", api_key: "own", base_url: "https://own" }] }
     expect(settings(file, { GEMINI_API_KEY: "gem", GATEWAY_GEMINI_BASE_URL: "https://env" }).accounts).toEqual([
       {
@@ -808,7 +893,7 @@ describe("settings", () => {
     })
   })
 
-  it("a provider with every field", () => {
+  it("settings: a provider may have every field", () => {
     const file = vertex({
       region: "us-east99",
       quota_project: "my-billing",
@@ -851,7 +936,7 @@ describe("settings", () => {
     metadata: undefined
   }
 
-  it("keys of the file and of GATEWAY_API_KEY stand side by side", () => {
+  it("settings: keys of the file and of GATEWAY_API_KEY are both accepted", () => {
     const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
     expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
       { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], ...usual },
@@ -865,7 +950,7 @@ describe("settings", () => {
     ])
   })
 
-  it("a key may be limited in rate, money and time", () => {
+  it("settings: a key may be limited in rate, money and time", () => {
     const written = {
       name: "ci",
       key: "mgk_ci_key",
@@ -892,7 +977,7 @@ describe("settings", () => {
     ])
   })
 
-  it("an admin key comes from the file or from GATEWAY_ADMIN_KEY", () => {
+  it("settings: an admin key comes from the file or from GATEWAY_ADMIN_KEY", () => {
     const file = { keys: [{ name: "ops", key: "mgk_ops_key", scopes: ["inference", "admin"] }] }
     expect(settings(file, { GATEWAY_ADMIN_KEY: "mgk_admin_key" }).keys).toEqual([
       {
@@ -910,7 +995,7 @@ describe("settings", () => {
     ])
   })
 
-  it("what is exported comes from OTEL_* alone", () => {
+  it("settings: exporters are set by OTEL_* alone", () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
     expect(settings({}, env).export).toEqual({
       traces: true,
@@ -923,7 +1008,7 @@ describe("settings", () => {
     ])
   })
 
-  it("what is logged: flag over variable over file", () => {
+  it("settings: log format: a flag wins over a variable, over the file", () => {
     const file = { log: { format: "pretty", level: "warn" } }
     const env = { GATEWAY_LOG_FORMAT: "off", GATEWAY_LOG_LEVEL: "error" }
     expect(settings(file).log).toEqual({ format: "pretty", level: "warn" })
@@ -934,7 +1019,7 @@ describe("settings", () => {
     ])
   })
 
-  it("a port for operators, and keys as labels", () => {
+  it("settings: accept a port for operators, and keys as metric labels", () => {
     expect(settings({ server: { admin_port: 9090 }, telemetry: { key_label: true } })).toMatchObject({
       server: { host: "127.0.0.1", port: 8787, admin: { host: "127.0.0.1", port: 9090 } },
       keyLabel: true
@@ -951,7 +1036,7 @@ describe("settings", () => {
     ])
   })
 
-  it("media are fetched where the operator says so", () => {
+  it("settings: media are fetched when the operator enables it", () => {
     expect([settings({}).media, settings({ media: {} }).media]).toEqual([undefined, undefined])
     expect(settings({ media: { fetch: true } }).media).toEqual({ fetch: true })
     expect(settings({ media: { fetch: true } }, { GATEWAY_MEDIA_FETCH: "false" }).media).toEqual({ fetch: false })
@@ -963,7 +1048,7 @@ describe("settings", () => {
     expect(faults({ media: { hosts: [] } })).toEqual(["media.hosts  unknown key; known: fetch"])
   })
 
-  it("origins whose pages may call", () => {
+  it("settings: accept origins whose web pages may call", () => {
     const origins = ["https://app.example.com", "http://localhost:5173", "*"]
     expect(settings({ server: { cors: origins } }).server).toEqual({ host: "127.0.0.1", port: 8787, cors: origins })
     expect(settings({ server: { cors: [] } }).server).toEqual({ host: "127.0.0.1", port: 8787 })
@@ -983,7 +1068,7 @@ describe("settings", () => {
     ])
   })
 
-  it("prices, accounting and who may read the metrics", () => {
+  it("settings: accept prices, accounting and metrics access", () => {
     const whole = {
       input: 1,
       output: 2,

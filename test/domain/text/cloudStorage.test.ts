@@ -1,4 +1,5 @@
-// Which object of Cloud Storage an address means, and which prefixes hold it.
+// Tests Cloud Storage addresses: the object each one names, and the prefixes that contain it.
+// Must not depend on accounts.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { isStoragePrefix, isWithin, storageObject } from "../../../src/domain/text/cloudStorage.ts"
@@ -16,13 +17,13 @@ describe("addresses of objects", () => {
     ["https://storage.googleapis.com.evil.example/bucket", undefined],
     ["a text of gs://bucket/a", undefined],
     ["data:image/png;base64,AAAA", undefined]
-  ])("%s", (address, object) => expect(storageObject(address)).toBe(object))
+  ])("object address: reads %s", (address, object) => expect(storageObject(address)).toBe(object))
 })
 
-describe("prefixes", () => {
+describe("prefixes of objects", () => {
   const segment = fc.stringMatching(/^[a-z0-9][a-z0-9 _-]{1,8}$/)
   const path = fc.array(segment, { minLength: 1, maxLength: 4 })
-  it("hold themselves and what lies below their last segment, and nothing beside it", () => {
+  it("prefixes: match themselves and objects below their last segment only", () => {
     fc.assert(
       fc.property(path, path, segment, (prefix, below, more) => {
         const list = [`gs://${prefix.join("/")}`]
@@ -37,7 +38,7 @@ describe("prefixes", () => {
       })
     )
   })
-  it("hold nothing that could be read as lying elsewhere", () => {
+  it("prefixes: match no ambiguous path", () => {
     const list = ["gs://bucket/a"]
     for (const object of [
       "bucket/a/../b",

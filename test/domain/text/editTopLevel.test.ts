@@ -1,3 +1,5 @@
+// Tests editTopLevel: changes of the top level of a JSON text, with every other byte kept.
+// Must not depend on the configs that ask for the edits.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { editTopLevel, type TopLevelEdits } from "../../../src/domain/text/editTopLevel.ts"
@@ -22,16 +24,16 @@ describe("editTopLevel", () => {
     ['{\n  "a" : 1 ,\n  "b" : 2\n}', { b: undefined, z: "0" }, '{\n  "a" : 1,"z":0\n}'],
     ['{"\\u0061":1,"b":{"a":2}}', { a: undefined }, '{"b":{"a":2}}'],
     ['{"b":"}\\\\","c":"\\",\\"a\\":1","a":0}', { a: "9" }, '{"b":"}\\\\","c":"\\",\\"a\\":1","a":9}']
-  ])("%s with %j", (text, edits, expected) => {
+  ])("editTopLevel: edits %s with %j", (text, edits, expected) => {
     expect(edited(text, edits)).toBe(expected)
   })
 
-  it("keeps numbers beyond 2^53, escapes and order as they stand", () => {
+  it("editTopLevel: keeps numbers beyond 2^53, escapes and order unchanged", () => {
     const kept = '"n":12345678901234567890,"e":1.50e+3,"s":"\\u00e9\\/","__proto__":{"x":1}'
     expect(edited(`{"model":"m",${kept}}`, { model: undefined, v: "1" })).toBe(`{${kept},"v":1}`)
   })
 
-  it("is the edit of the value, and touches nothing else", () => {
+  it("editTopLevel: equals the edit of the parsed value, and changes nothing else", () => {
     const key = fc.constantFrom("a", "b", "c", "d", '"', "é")
     const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true })
     const edits = fc.dictionary(key, fc.option(fc.jsonValue({ maxDepth: 1 }), { nil: undefined }), {

@@ -1,4 +1,5 @@
-// Bodies within bounds: what parseBody takes, what it refuses and under which name.
+// Tests the bounded JSON parser: what parseBody accepts, and the name of every refusal.
+// Must not depend on HTTP.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -26,24 +27,24 @@ const code = (text: string | Uint8Array, bounds = limits) => {
   return Result.isSuccess(result) ? "taken" : result.failure.code
 }
 
-describe("bounds", () => {
+describe("bounds of a body", () => {
   it.each([
-    ["B17 at the depth", '{"a":[[[1]]]}', "taken"],
-    ["B17 over it", '{"a":[[[[1]]]]}', "json_too_deep"],
-    ["B17 brackets in strings do not count", '{"a":"[[[[[[{{{{"}', "taken"],
-    ["B17 escaped quotes keep a string open", '{"a":"\\"[[[[[[\\\\"}', "taken"],
-    ["B17 an escaped backslash closes it", '{"a":"\\\\","b":[[[[1]]]]}', "json_too_deep"],
-    ["B18 at the values", '{"a":[1,2,3,4,5,6,7,8]}', "taken"],
-    ["B18 over them", '{"a":[1,2,3,4,5,6,7,8,9]}', "json_too_large"],
-    ["B18 empty containers are one value each", '{"a":[[ ],[],[],[],[],[],[],{}]}', "taken"],
-    ["B18 at the keys", '{"a":1,"b":2,"c":3}', "taken"],
-    ["B18 over them, deep inside", '{"x":{"a":1,"b":2,"c":3,"d":4}}', "json_too_large"],
-    ["B18 siblings do not add up", '{"x":{"a":1,"b":2},"y":{"a":1,"b":2}}', "taken"]
-  ])("%s", (_name, text, expected) => {
+    ["accepts the largest depth (B17)", '{"a":[[[1]]]}', "taken"],
+    ["refuses a greater depth (B17)", '{"a":[[[[1]]]]}', "json_too_deep"],
+    ["does not count brackets in strings (B17)", '{"a":"[[[[[[{{{{"}', "taken"],
+    ["reads on in a string after escaped quotes (B17)", '{"a":"\\"[[[[[[\\\\"}', "taken"],
+    ["ends a string after an escaped backslash (B17)", '{"a":"\\\\","b":[[[[1]]]]}', "json_too_deep"],
+    ["accepts the largest number of values (B18)", '{"a":[1,2,3,4,5,6,7,8]}', "taken"],
+    ["refuses more values (B18)", '{"a":[1,2,3,4,5,6,7,8,9]}', "json_too_large"],
+    ["counts an empty container as one value (B18)", '{"a":[[ ],[],[],[],[],[],[],{}]}', "taken"],
+    ["accepts the largest number of keys (B18)", '{"a":1,"b":2,"c":3}', "taken"],
+    ["refuses more keys at any depth (B18)", '{"x":{"a":1,"b":2,"c":3,"d":4}}', "json_too_large"],
+    ["counts the keys of each object separately (B18)", '{"x":{"a":1,"b":2},"y":{"a":1,"b":2}}', "taken"]
+  ])("parseBody: %s", (_name, text, expected) => {
     expect(code(text)).toBe(expected)
   })
 
-  it("TH14, M6 five megabytes of brackets are refused at the bound, before any parse", () => {
+  it("parseBody: refuses five megabytes of brackets at the bound, before any parse (TH14, M6)", () => {
     expect(outcome("[".repeat(5_000_000), wide)).toEqual({
       code: "json_too_deep",
       param: null,
@@ -51,7 +52,7 @@ describe("bounds", () => {
     })
   })
 
-  it("searches a string of escaped quotes once, and passes it in one go (TH14)", () => {
+  it("parseBody: searches a string of escaped quotes once, in one pass (TH14)", () => {
     const text = bytes(`"${'\\"'.repeat(10_000)}\\\\" "`)
     let searches = 0
     Object.defineProperty(text, "indexOf", {
@@ -63,34 +64,34 @@ describe("bounds", () => {
     expect([closingQuote(text, 0), searches]).toEqual([20_003, 1])
   })
 
-  it("finds the end of a string wherever it stands, and the end of the text where there is none", () => {
+  it("parseBody: finds the end of a string at any place, or the end of the text", () => {
     const ends = ['""', '"a"b"', '"\\""', '"\\\\""', '"a\\"', '"\\', '"a', '"a\\"b"c"']
     expect(ends.map((text) => closingQuote(bytes(text), 0))).toEqual([1, 2, 3, 3, 4, 2, 2, 5])
   })
 
-  it("a string of backslashes and one of quotes stay linear", () => {
+  it("parseBody: stays linear for a string of backslashes and one of quotes", () => {
     expect(code(`{"a":"${"\\\\".repeat(1_000_000)}"}`, wide)).toBe("taken")
     expect(code(`{"a":"${'\\"'.repeat(1_000_000)}"}`, wide)).toBe("taken")
     expect(code(`{"a":"${"\\".repeat(1_000_001)}`, wide)).toBe("invalid_json")
   })
 })
 
-describe("text", () => {
+describe("text of a body", () => {
   it.each([
-    ["B11", "", "empty_body"],
-    ["B11 blank", " \r\n", "empty_body"],
-    ["B12", "[1]", "body_not_object"],
-    ["B13 truncated", '{"a":', "invalid_json"],
-    ["B13 unbalanced", "}}", "invalid_json"],
-    ["B16 BOM", '\uFEFF{"a":1}', "taken"],
-    ["B19", '{"a":1,"b":{"a":1},"a":2}', "duplicate_key"],
-    ["B19 by escape", '{"a":1,"\\u0061":2}', "duplicate_key"],
-    ["B19 twice deep inside is the client's own business", '{"b":{"a":1,"a":2}}', "taken"]
-  ])("%s", (_name, text, expected) => {
+    ["refuses an empty body (B11)", "", "empty_body"],
+    ["refuses a blank body (B11)", " \r\n", "empty_body"],
+    ["refuses a body that is not an object (B12)", "[1]", "body_not_object"],
+    ["refuses truncated JSON (B13)", '{"a":', "invalid_json"],
+    ["refuses unbalanced JSON (B13)", "}}", "invalid_json"],
+    ["accepts a BOM (B16)", '\uFEFF{"a":1}', "taken"],
+    ["refuses a duplicate key (B19)", '{"a":1,"b":{"a":1},"a":2}', "duplicate_key"],
+    ["refuses a duplicate key in an escaped spelling (B19)", '{"a":1,"\\u0061":2}', "duplicate_key"],
+    ["accepts a duplicate key below the top level (B19)", '{"b":{"a":1,"a":2}}', "taken"]
+  ])("parseBody: %s", (_name, text, expected) => {
     expect(code(text)).toBe(expected)
   })
 
-  it("B13 says where, never what", () => {
+  it("invalid JSON: the error names the place, never the content (B13)", () => {
     expect(outcome('{"secret" 1}')).toEqual({
       code: "invalid_json",
       param: null,
@@ -99,19 +100,19 @@ describe("text", () => {
   })
 
   it.each([[[0x80]], [[0xc0, 0xaf]], [[0xed, 0xa0, 0x80]], [[0xf5, 0x80, 0x80, 0x80]], [[0xe2, 0x82]]])(
-    "B14 %j",
+    "parseBody: refuses the bytes %j (B14)",
     (bad) => {
       expect(code(Uint8Array.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, ...bad, 0x22, 0x7d]))).toBe("invalid_utf8")
     }
   )
 
-  it("B15 names the field of half a pair, in values and keys; whole pairs pass", () => {
+  it("parseBody: names the field of an unpaired surrogate, in values and keys; whole pairs pass (B15)", () => {
     expect(outcome('{"a":[{"b":"x\\ud83d"}]}')).toMatchObject({ code: "invalid_unicode", param: "a[0].b" })
     expect(outcome('{"a":{"\\udc00":1}}')).toMatchObject({ code: "invalid_unicode", param: "a.?" })
     expect(outcome('{"a":"\\ud83d\\ude00 \\\\ud800"}')).toEqual({ a: "\u{1f600} \\ud800" })
   })
 
-  it("TH13, P14 __proto__ is an own key and changes no prototype", () => {
+  it("parseBody: __proto__ is an own key and changes no prototype (TH13, P14)", () => {
     const result = parseBody(bytes('{"__proto__":{"polluted":1}}'), limits)
     const value = Result.getOrElse(result, () => ({}))
     expect(Object.keys(value)).toEqual(["__proto__"])
@@ -119,7 +120,7 @@ describe("text", () => {
     expect("polluted" in {}).toBe(false)
   })
 
-  it("takes what JSON.stringify makes of any object, and gives it back", () => {
+  it("parseBody: accepts what JSON.stringify writes, and returns an equal object", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ stringUnit: "grapheme" })), (value) => {
         const text = JSON.stringify(value)
@@ -129,7 +130,7 @@ describe("text", () => {
     )
   })
 
-  it("L27 integers beyond 2^53 keep their digits, and are no objects", () => {
+  it("parseBody: integers beyond 2^53 keep their digits, and are not objects (L27)", () => {
     const text = '{"a":9007199254740993,"b":[-12345678901234567890],"c":"1234567890123456789","d":1234567890123456}'
     const value = outcome(text, wide)
     expect(JSON.stringify(value)).toBe(text)
@@ -145,7 +146,7 @@ describe("text", () => {
     )
   })
 
-  it("P1 never throws, whatever the bytes", () => {
+  it("parseBody: never throws on any bytes (P1)", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (value) => {
         expect(typeof code(value)).toBe("string")
@@ -155,12 +156,12 @@ describe("text", () => {
   })
 })
 
-it("a path is spelled as errors spell it, printable and cut", () => {
+it("field path: is printed as in errors, printable and cut", () => {
   expect(pathText(["messages", 0, "content", 12, "te\nxt"])).toBe("messages[0].content[12].te?xt")
   expect(pathText([])).toBe("")
 })
 
-it("L27 integers of any size keep their digits, wherever they stand; fractions are numbers as ever", () => {
+it("parseJson: integers of any size keep their digits at any place; fractions stay numbers (L27)", () => {
   const exact = (text: string) => JSON.stringify(Result.getOrThrow(parseExactJsonText(text)))
   const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String)
   const fraction = fc

@@ -1,4 +1,5 @@
-// Patterns of conditions: the same verdicts as JavaScript's own, in bounded time, and words for what is not taken.
+// Tests the patterns of conditions: JavaScript's results in bounded time, and the faults of refused patterns.
+// Must not depend on conditions or configs.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -54,8 +55,8 @@ const source: fc.Arbitrary<string> = fc.letrec<{
     .map((ways) => ways.join("|"))
 })).source
 
-describe("a pattern", () => {
-  it("matches what JavaScript's own expression matches", () => {
+describe("linear patterns", () => {
+  it("pattern: matches what JavaScript's own expression matches", () => {
     const text = fc.string({
       unit: fc.constantFrom("a", "b", "c", "0", "-", "_", " ", "\n", ".", "}", "{", "é"),
       maxLength: 8
@@ -69,7 +70,7 @@ describe("a pattern", () => {
     )
   })
 
-  it("TH33 does not run away where backtracking would", () => {
+  it("pattern: stays linear where backtracking would not (TH33)", () => {
     const text = `${"a".repeat(4_000)}!`
     for (const pattern of [
       "^(a+)+$",
@@ -84,7 +85,7 @@ describe("a pattern", () => {
     }
   })
 
-  it("counts the steps it takes, and stops within one character of the end of its budget (TH33)", () => {
+  it("pattern: counts its steps, and stops within one character of the end of its budget (TH33)", () => {
     const read = Result.getOrThrow(parsePattern("a{0,200}b"))
     const stepsFor = (length: number): number => {
       const budget = { left: 10_000_000 }
@@ -97,7 +98,7 @@ describe("a pattern", () => {
     expect([budget.left < 0, budget.left > -2 * 512]).toEqual([true, true])
   })
 
-  it("takes the same steps through a set whatever it lists", () => {
+  it("pattern: takes the same steps through a set whatever it lists", () => {
     const stepsOf = (source: string): number => {
       const budget = { left: 10_000_000 }
       Result.getOrThrow(parsePattern(source))("a".repeat(1_000), budget)
@@ -106,7 +107,7 @@ describe("a pattern", () => {
     expect(stepsOf("[acegikmoqsuwyACEGIKMOQSUWY02468]{0,200}!")).toBe(stepsOf("a{0,200}!"))
   })
 
-  it("matches no text beyond its bound", () => {
+  it("pattern: matches no text beyond its bound", () => {
     expect([matches("a", "a".repeat(4_096)), matches("a", "a".repeat(4_097))]).toEqual([true, false])
   })
 
@@ -128,7 +129,7 @@ describe("a pattern", () => {
     ["a{201}", "repeats more than 200 times"],
     ["((a{20}){20}){20}", "repeats too much"],
     ["a".repeat(257), "is longer than 256 characters"]
-  ])("%s is refused", (pattern, fault) => {
+  ])("pattern: refuses %s", (pattern, fault) => {
     expect(parsePattern(pattern)).toEqual(Result.fail(fault))
   })
 })

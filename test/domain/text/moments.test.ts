@@ -1,14 +1,15 @@
-// Which texts are moments and days: those of RFC 3339 that the calendar has.
+// Tests the reader of moments and days: RFC 3339 texts of dates that exist.
+// Must not depend on a clock.
 import { describe, expect, it } from "vitest"
 import { isDay, momentMillis } from "../../../src/domain/text/moments.ts"
 
-describe("moments", () => {
+describe("moments and days", () => {
   it.each([
     ["2027-01-31T12:00:00Z", "2027-01-31T12:00:00.000Z"],
     ["2027-01-31t12:00:00.5z", "2027-01-31T12:00:00.500Z"],
     ["2027-01-31 12:00:00+01:30", "2027-01-31T10:30:00.000Z"],
     ["2028-02-29T23:59:59.123456789-00:01", "2028-03-01T00:00:59.123Z"]
-  ])("%s", (text, expected) => expect(new Date(momentMillis(text) ?? 0).toISOString()).toBe(expected))
+  ])("moment: reads %s", (text, expected) => expect(new Date(momentMillis(text) ?? 0).toISOString()).toBe(expected))
 
   it.each([
     "",
@@ -26,7 +27,7 @@ describe("moments", () => {
     "2027-01-31T25:00:00Z",
     "2027-01-31T12:00:60Z",
     "2027-01-31T12:00:00+25:00"
-  ])("none: %s", (text) => expect(momentMillis(text)).toBeUndefined())
+  ])("moment: refuses %j", (text) => expect(momentMillis(text)).toBeUndefined())
 })
 
 it.each([
@@ -38,4 +39,4 @@ it.each([
   ["2027-1-1", false],
   ["2027", false],
   ["", false]
-])("the day %s: %s", (text, expected) => expect(isDay(text)).toBe(expected))
+])("day: %s is valid: %s", (text, expected) => expect(isDay(text)).toBe(expected))

@@ -1,9 +1,10 @@
-// Text of an upstream as it is shown: no secret, no place inside the provider, one line, bounded.
+// Tests the public form of an upstream's text: without secrets and internal addresses, in one line, bounded.
+// Must not depend on the errors that carry it.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { publicText } from "../../../src/domain/text/publicText.ts"
 
-describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
+describe("public text (T2302, T2310, L30, TH21, TH22)", () => {
   const pem = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----"
   const rows: ReadonlyArray<readonly [string, string]> = [
     ["key AIzaSyA-1234567890_abcdefghijklmnopqrstuv bad", "key [redacted] bad"],
@@ -29,13 +30,13 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
     ["a task-management list", "a task-management list"],
     ["plain text stays: models/gemini-1.5-flash, 1.5.", "plain text stays: models/gemini-1.5-flash, 1.5."]
   ]
-  for (const [text, shown] of rows) it(text.slice(0, 40), () => expect(publicText(text)).toBe(shown))
-  it("2 KiB, cut at a character", () => {
+  for (const [text, shown] of rows) it(`public text: ${text.slice(0, 40)}`, () => expect(publicText(text)).toBe(shown))
+  it("public text: is cut at 2 KiB, between characters (T2302)", () => {
     expect(new TextEncoder().encode(publicText("é".repeat(5_000))).length).toBe(2_048)
     expect(publicText(`a${"🐎".repeat(5_000)}`)).toBe(`a${"🐎".repeat(511)}`)
     expect(publicText("x".repeat(5_000_000)).length).toBe(2_048)
   })
-  it("a message ends in one line even from the worst text", () => {
+  it("public text: a message ends in one line even from the worst text (T2302)", () => {
     for (const worst of [
       "-----BEGIN".repeat(100_000),
       "a.".repeat(500_000),
@@ -47,7 +48,7 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
       expect(publicText(worst).length <= 2_048).toBe(true)
     }
   })
-  it("searches twice 2 KiB and no more (TH21)", () => {
+  it("public text: searches at most twice 2 KiB (TH21)", () => {
     const key = (size: number) => `-----BEGIN PRIVATE KEY-----${"a".repeat(size)}-----END PRIVATE KEY----- after`
     expect([publicText(key(4_000)), publicText(key(4_100))]).toEqual(["[redacted] after", "[redacted]"])
   })
@@ -57,7 +58,7 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
     "10.20.30.40:8080",
     "sk-abcdefghijkl",
     "https://internal.example/x"
-  ])("shows no part of %s wherever the cut falls", (secret) => {
+  ])("public text: contains no part of %s wherever the cut falls (TH21)", (secret) => {
     for (let shift = 0; shift <= secret.length; shift++) {
       const text = `Bearer ${"b".repeat(4_096 - "Bearer  ".length - shift)} ${secret}\n${"more text ".repeat(9)}`
       const [hidden, ...rest] = publicText(text).split(" ")
@@ -67,17 +68,17 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
       ])
     }
   })
-  it("keeps a long word that the cut broke", () => {
+  it("public text: keeps a long word that the cut broke", () => {
     expect(publicText(`Bearer ${"b".repeat(3_000)} ${"word".repeat(500)}`)).toBe(
       `[redacted] ${"word".repeat(500).slice(0, 4_096 - 3_008)}`
     )
   })
-  it("hides addresses and hosts from the start of what holds them", () => {
+  it("public text: hides addresses and hosts from the start of the word that contains them (TH22)", () => {
     expect(publicText("by --joe+a@b.example, ..x.googleapis.com, é.y.goog and .google.internal:80/a")).toBe(
       "by [redacted], [upstream], é[upstream] and [upstream]"
     )
   })
-  it("is never longer than asked for, and a cut leaves no half of a secret", () => {
+  it("public text: is never longer than asked for, and a cut leaves no half of a secret (TH21)", () => {
     expect(publicText(`${"x".repeat(50)} ya29.${"a".repeat(99)}`, 56)).toBe(`${"x".repeat(50)} [reda`)
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => {

@@ -1,4 +1,5 @@
-// Token counting with Claude: T1701, T1706, T1708, table 13.
+// Tests token counting with Claude: T1701, T1706, T1708, table 13.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { countToClaude } from "../../../src/translate/count-to-claude.ts"
@@ -34,8 +35,8 @@ const counted = {
   system: [text("S")]
 }
 
-describe("requests", () => {
-  it("T1701 T1708 what chat would send, without what shapes the answer", () => {
+describe("Claude token count requests", () => {
+  it("a count request has the chat body without fields that only shape the answer (T1701, T1708)", () => {
     const rest: Rest = {
       stream: true,
       stream_options: {},
@@ -65,7 +66,7 @@ describe("requests", () => {
       messages: counted.messages
     })
   })
-  it("calls of the history count as chat sends them", () => {
+  it("a count request contains the calls of the history as chat sends them", () => {
     const messages = [user("q"), calling(call("1")), tool("1", "r")]
     const { tools, tool_choice } = sent({}, models.budgetOne, messages).body
     expect([tools, tool_choice]).toStrictEqual([[{ name: "f", input_schema: { type: "object" } }], { type: "none" }])
@@ -76,10 +77,10 @@ describe("requests", () => {
     ["claude-opus-4-8@latest", "claude-opus-4-8"],
     ["claude-3-5-haiku-latest", "claude-3-5-haiku"],
     ["claude-opus-4-8", "claude-opus-4-8"]
-  ])("table 13 the model %s stands in the body as %s", (model, stands) => {
+  ])("the count body names the model %s as %s (table 13)", (model, stands) => {
     expect(sent({}, model).body.model).toBe(stands)
   })
-  it("T1832 flags of the beta header go here, too", () => {
+  it("a count request carries the flags of the beta header (T1832)", () => {
     const out = Result.getOrThrow(
       countToClaude.request(
         chatRequest([user("hi")], { anthropic_beta: "b-2" }),
@@ -93,9 +94,9 @@ describe("requests", () => {
   })
 })
 
-describe("answers", () => {
+describe("Claude token count answers", () => {
   const request = chatRequest([user("hi")])
-  it("T1701 the count", () => {
+  it("a count answer gives the total (T1701)", () => {
     const full = pair.answer({ input_tokens: 14, more: 1 }, claudeContext(), request)
     expect(full).toStrictEqual({
       object: "token_count",
@@ -105,7 +106,7 @@ describe("answers", () => {
     })
     expect(strictlyTokenCount(full)).toStrictEqual({ object: "token_count", model: models.budgetOne, input_tokens: 14 })
   })
-  it("T2312 none", () => {
+  it("a count answer without a total fails (T2312)", () => {
     for (const bad of [{}, { input_tokens: null }, { input_tokens: "7" }]) {
       expect(pair.reason(bad, claudeContext(), request)).toStrictEqual({
         _tag: "BadReply",

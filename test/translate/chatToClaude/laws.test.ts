@@ -1,4 +1,5 @@
-// The laws of the way back on random answers of Claude, and of answers that come back as history: L1 to L11, L13, L18, L28.
+// Tests the laws of Claude responses on random answers and on answers sent back as history: L1 to L11, L13, L18, L28.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
@@ -40,12 +41,10 @@ const block: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 5, arbitrary: word.map(text) },
   {
     weight: 1,
-    arbitrary: fc
-      .tuple(word, word)
-      .map(([words, url]) => ({
-        ...text(words),
-        citations: [{ type: "web_search_result_location", url, title: null }]
-      }))
+    arbitrary: fc.tuple(word, word).map(([words, url]) => ({
+      ...text(words),
+      citations: [{ type: "web_search_result_location", url, title: null }]
+    }))
   },
   {
     weight: 2,
@@ -57,14 +56,12 @@ const block: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 1, arbitrary: signature.map((data) => ({ type: "redacted_thinking", data })) },
   {
     weight: 3,
-    arbitrary: fc
-      .tuple(fc.constantFrom("f", "a/b"), input)
-      .map(([name, args]) => ({
-        type: "tool_use",
-        id: "toolu",
-        name: name === "f" ? name : "a_b_3a8e75c1",
-        input: args
-      }))
+    arbitrary: fc.tuple(fc.constantFrom("f", "a/b"), input).map(([name, args]) => ({
+      type: "tool_use",
+      id: "toolu",
+      name: name === "f" ? name : "a_b_3a8e75c1",
+      input: args
+    }))
   },
   {
     weight: 2,
@@ -183,8 +180,8 @@ const eventsOf = ({ blocks, usage, stop_reason, cuts }: Whole): ReadonlyArray<Js
 
 const context = claudeContext()
 
-describe("answers", () => {
-  it("L1 fold = unary, L2 to L5, L8, L11, L22, L23, for any cutting into events", () => {
+describe("random answers of Claude", () => {
+  it("a stream fold equals the unary answer for any cutting into events (L1 to L5, L8, L11, L22, L23)", () => {
     fc.assert(
       fc.property(whole, requests, (given, request) => {
         const full = answer(unaryOf(given), context, request)
@@ -201,7 +198,7 @@ describe("answers", () => {
       { numRuns: 400 }
     )
   })
-  it("L13 every text, thought and call of the answer once", () => {
+  it("the answer contains every text, thought and call exactly once (L13)", () => {
     fc.assert(
       fc.property(whole, ({ blocks, ...rest }) => {
         const said = answer(unaryOf({ blocks, ...rest }), context, hello).choices[0]?.message
@@ -218,7 +215,7 @@ describe("answers", () => {
       })
     )
   })
-  it("L6 any split of the bytes, L9 the same every time", () => {
+  it("any split of the bytes gives the same chunks, on every run (L6, L9)", () => {
     fc.assert(
       fc.property(
         whole,
@@ -235,13 +232,13 @@ describe("answers", () => {
       { numRuns: 200 }
     )
   })
-  it("L7 any truncation: a prefix of the chunks, then one failure", () => {
+  it("a truncated stream gives a prefix of the chunks, then one failure (L7)", () => {
     fc.assert(
       fc.property(whole, requests, fc.nat(100_000), (given, request, place) => {
         const bytes = bytesOf(sse(eventsOf(given)))
         const cut = runBytes(context, request, [bytes.slice(0, place % bytes.length)])
         const wanted = chunks(eventsOf(given), context, request)
-        // Without its last line end the last event counts all the same.
+        // The last event counts without its final line end.
         const failed = cut.filter((output) => !isChunk(output))
         expect(failed).toEqual(cut.length === wanted.length && cut.every(isChunk) ? [] : [cut.at(-1)])
         expect(wanted.slice(0, cut.length - failed.length)).toEqual(cut.filter(isChunk))
@@ -249,7 +246,7 @@ describe("answers", () => {
       { numRuns: 300 }
     )
   })
-  it("L10 unknown fields, blocks and events change nothing in strict output", () => {
+  it("unknown fields, blocks and events change nothing in strict output (L10)", () => {
     const odd = (event: JsonObject): JsonObject => ({ ...event, brandNew: { a: [1] } })
     const strict = (events: ReadonlyArray<JsonObject>, request: ChatRequest) =>
       chunks(events, context, request)
@@ -278,7 +275,7 @@ describe("answers", () => {
 const isThought = (one: JsonObject) =>
   one["type"] === "redacted_thinking" || (one["type"] === "thinking" && one["signature"] !== "")
 
-describe("answers come back", () => {
+describe("Claude answers as history", () => {
   const run = (full: ChatCompletion, strict: boolean, model: string, known: Readonly<Record<string, string>>) => {
     const said = (strict ? strictlyCompletion(full) : full).choices[0]?.message
     const results = (said?.tool_calls ?? []).map(({ id }) => tool(id, "done"))
@@ -299,7 +296,7 @@ describe("answers come back", () => {
       )
     )
 
-  it("L28 for the same target, strict or not, and what is sent is sound", () => {
+  it("an answer, full or strict, is accepted for the same target and gives a valid body (L28)", () => {
     fc.assert(
       fc.property(whole, fc.boolean(), fc.constantFrom(...Object.values(models)), (given, strict, model) => {
         const { body } = run(answer(unaryOf(given), context, hello), strict, model, {})
@@ -311,7 +308,7 @@ describe("answers come back", () => {
       { numRuns: 200 }
     )
   })
-  it("L18 signed thoughts come back as they were, through the answer or, where it was strict, through memory", () => {
+  it("signed thoughts return unchanged, through the answer or, if it was strict, through memory (L18)", () => {
     fc.assert(
       fc.property(whole, (given) => {
         const full = answer(unaryOf(given), context, hello)
@@ -322,7 +319,7 @@ describe("answers come back", () => {
           return body.messages.flatMap(({ role, content }) => (role === "assistant" ? content.filter(isThought) : []))
         }
         expect(back(false, {})).toEqual(thoughts)
-        // What was thought after the last call led to no call, so nobody needs it back.
+        // Thinking after the last call led to no call, so it is not sent back.
         const last = given.blocks.findLastIndex((one) => one["type"] === "tool_use")
         expect(back(true, signed(full))).toEqual(
           calls.length === 0 ? [] : given.blocks.slice(0, last).filter(isThought)
@@ -346,7 +343,7 @@ const steps = fc.array(
   ),
   { minLength: 1, maxLength: 8 }
 )
-/** A talk whose texts, arguments and results are numbered, so that each can be found again. */
+/** A conversation whose texts, arguments and results are numbered, so that each can be found again. */
 const talk = steps.map((some) => {
   let count = 0
   const next = () => `t${++count}.`
@@ -373,8 +370,8 @@ const isRising = (marks: ReadonlyArray<string>) => {
   expect(numbers).toStrictEqual(numbers.toSorted((a, b) => a - b))
 }
 
-describe("generated talks", () => {
-  it("L15 L16 L17 each call has its result in the next message, roles alternate", () => {
+describe("generated conversations for Claude", () => {
+  it("each call has its result in the next message, and roles alternate (L15, L16, L17)", () => {
     fc.assert(
       fc.property(talk, (messages) => {
         const body = sent(messages)
@@ -397,7 +394,7 @@ describe("generated talks", () => {
       })
     )
   })
-  it("L13 L14 every text, call and result once, in the order of the talk", () => {
+  it("the body contains every text, call and result once, in conversation order (L13, L14)", () => {
     fc.assert(
       fc.property(talk, (messages) => {
         const { messages: out, system } = sent(messages)

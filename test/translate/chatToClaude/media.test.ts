@@ -1,4 +1,5 @@
-// Media of a request to Claude: T1812 to T1815, T1831.
+// Tests media of Claude requests: T1812 to T1815, T1831.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { mediaUrls } from "../../../src/translate/shared/media/mediaUrls.ts"
@@ -30,8 +31,8 @@ const image = (media_type: string, payload = "AAAA") => ({
 })
 const at = (field: string) => `messages[0].content[0].${field}`
 
-describe("T1812 images", () => {
-  it("the four kinds, of any spelling", () => {
+describe("Claude images (T1812)", () => {
+  it("Claude accepts the four image types in any spelling", () => {
     for (const mime of ["image/jpeg", "image/png", "image/gif", "image/webp"])
       expect(one(url(data(mime, "AAAA")))).toStrictEqual(image(mime))
     expect(one(url(data("image/jpg", "AAA")))).toStrictEqual(image("image/jpeg", "AAA="))
@@ -43,7 +44,7 @@ describe("T1812 images", () => {
     expect(one(url(bare))).toStrictEqual(image("image/png", bare))
     expect(one(url(data("application/octet-stream", "AAAA"), { mime_type: "png" }))).toStrictEqual(image("image/png"))
   })
-  it("other kinds are refused", () => {
+  it("Claude images of other types are refused", () => {
     for (const mime of [
       "image/heic",
       "image/heif",
@@ -65,14 +66,14 @@ describe("T1812 images", () => {
       "unsupported_media_type"
     ])
   })
-  it("T203 what is not base64 is refused", () => {
+  it("image data that is not base64 is refused (T203)", () => {
     for (const bad of ["data:image/png,AAAA", "data:image/png;base64,", "data:image/png;base64,A*"]) {
       expect(fault(url(bad))).toStrictEqual([at("image_url.url"), "invalid_base64"])
     }
   })
 })
 
-describe("T1813 T1814 addresses", () => {
+describe("media addresses for Claude (T1813, T1814)", () => {
   it.each([
     "https://example.com/x.png",
     "https://example.com/x",
@@ -84,10 +85,10 @@ describe("T1813 T1814 addresses", () => {
     "file:///etc/passwd",
     "https://127.0.0.1/x.png",
     "nothing"
-  ])("%s", (address) => {
+  ])("a media address for Claude: %s", (address) => {
     expect(fault(url(address))).toStrictEqual([at("image_url.url"), "invalid_media_url"])
   })
-  it("the same of files", () => {
+  it("file addresses follow the same rules as image addresses", () => {
     expect(fault(file({ file_url: "https://example.com/x.pdf" }))).toStrictEqual([
       at("file.file_url"),
       "invalid_media_url"
@@ -96,7 +97,7 @@ describe("T1813 T1814 addresses", () => {
   })
 })
 
-describe("T1813 what was fetched", () => {
+describe("fetched media for Claude (T1813)", () => {
   const bytesOf = (...bytes: ReadonlyArray<number | string>) =>
     Buffer.concat(bytes.map((one) => (typeof one === "string" ? Buffer.from(one) : Buffer.of(one))))
   const pngBytes = bytesOf(0x89, "PNG\r\n", 0x1a, "\nrest")
@@ -127,7 +128,7 @@ describe("T1813 what was fetched", () => {
     source: { type: "text", media_type: "text/plain", data: words }
   })
 
-  it("is of the type its host says, else the one given beside it, else its extension, else its bytes", () => {
+  it("the type comes from the host, else the request, else the extension, else the bytes", () => {
     expect(read("https://a.example/x", got(pngBytes, "image/png"))).toStrictEqual(image64("image/png", pngBytes))
     expect(read("https://a.example/x.png", got(pdfBytes, "application/pdf; v=1"))).toStrictEqual(pdf(pdfBytes))
     expect(
@@ -144,10 +145,10 @@ describe("T1813 what was fetched", () => {
       "unknown_media_type"
     ])
   })
-  it("an image that is of another kind than it is called is what its bytes are", () => {
+  it("a mislabelled image gets the type of its bytes", () => {
     expect(read("https://a.example/x.png", got(jpegBytes, "image/png"))).toStrictEqual(image64("image/jpeg", jpegBytes))
   })
-  it("what is no image or document although it is called so", () => {
+  it("fetched bytes that are neither image nor document are refused despite their label", () => {
     for (const [address, fetched] of [
       ["https://a.example/x.png", got("<html>Log in</html>", "text/html")],
       ["https://a.example/x.pdf", got("{}", "application/json")],
@@ -164,7 +165,7 @@ describe("T1813 what was fetched", () => {
       ])
     }
   })
-  it("types Claude does not read", () => {
+  it("fetched media of types Claude does not read are refused", () => {
     for (const type of ["image/heic", "image/avif", "audio/wav"]) {
       expect(refusal("https://a.example/x", got(bytesOf(0, 0, 0, 0, "ftypheicmore"), type))).toStrictEqual([
         at("image_url.url"),
@@ -172,7 +173,7 @@ describe("T1813 what was fetched", () => {
       ])
     }
   })
-  it("files keep their names and marks, results their images", () => {
+  it("files keep their names and cache marks; tool results keep their images", () => {
     const address = "https://a.example/x.pdf"
     const context = around(address, got(pdfBytes, "application/pdf"))
     const mark = { type: "ephemeral" }
@@ -182,7 +183,7 @@ describe("T1813 what was fetched", () => {
     const { messages } = sent([user("q"), calling(call("1")), tool("1", [url(address)])], {}, context)
     expect(messages[2]?.content).toStrictEqual([{ type: "tool_result", tool_use_id: "1", content: [pdf(pdfBytes)] }])
   })
-  it("could not be fetched: why, and what else can be done", () => {
+  it("a failed fetch is refused with its cause and the alternatives", () => {
     const address = "https://a.example/x.png"
     const failed = { _tag: "Failed", message: "It rained." } as const
     expect(refusal(address, failed)).toStrictEqual([at("image_url.url"), "media_fetch_failed"])
@@ -190,7 +191,7 @@ describe("T1813 what was fetched", () => {
       "It rained. Where this cannot be mended, send data:<type>;base64,<data>."
     )
   })
-  it("was not asked for: the hint names the setting where that would help", () => {
+  it("media that were not fetched are refused with a hint at the setting", () => {
     const inline = "Claude reads media from the request itself only: send data:<type>;base64,<data>."
     expect(messageOf("https://a.example/x.png")).toBe(
       `${inline} The operator can have public addresses fetched by the setting media.fetch.`
@@ -198,7 +199,7 @@ describe("T1813 what was fetched", () => {
     for (const address of ["https://10.0.0.1/x.png", "gs://bucket/x.png", "https://youtu.be/abc"])
       expect(messageOf(address)).toBe(inline)
   })
-  it("is only shown: words stand for the bytes", () => {
+  it("a dry run shows a placeholder for the bytes", () => {
     const words = (address: string) => `<what ${address} holds when the request is sent>`
     const shown = { _tag: "Shown" } as const
     expect(read("https://a.example/x.png", shown)).toStrictEqual(image("image/png", words("https://a.example/x.png")))
@@ -207,8 +208,8 @@ describe("T1813 what was fetched", () => {
   })
 })
 
-describe("T1813 what would be fetched", () => {
-  it("public addresses, each once, wherever media may stand", () => {
+describe("media URLs to fetch (T1813)", () => {
+  it("public addresses are listed once each, from every place of media", () => {
     const at = (name: string) => `https://a.example/${name}`
     expect(
       mediaUrls(
@@ -226,7 +227,7 @@ describe("T1813 what would be fetched", () => {
       )
     ).toStrictEqual(["1", "2", "3", "4", "5", "6"].map(at))
   })
-  it("nothing else", () => {
+  it("other addresses are not listed", () => {
     const others = [
       "data:image/png;base64,AAAA",
       "gs://bucket/x.png",
@@ -262,9 +263,9 @@ describe("T1813 what would be fetched", () => {
   })
 })
 
-describe("T1815 documents", () => {
+describe("Claude documents (T1815)", () => {
   const pdf = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } }
-  it("pdf as bytes, with its name as title", () => {
+  it("a pdf is sent as bytes, with its name as title", () => {
     expect(one(url(data("application/pdf", "AAAA")))).toStrictEqual(pdf)
     expect(one(file({ file_data: "AAAA", filename: "a.pdf" }))).toStrictEqual({ ...pdf, title: "a.pdf" })
     expect(one(file({ file_data: data("application/x-pdf", "AAAA"), filename: "n".repeat(600) }))).toStrictEqual({
@@ -272,7 +273,7 @@ describe("T1815 documents", () => {
       title: "n".repeat(500)
     })
   })
-  it("T220 text of any kind as text", () => {
+  it("text of any type is sent as a text document (T220)", () => {
     const words = "<p>é漢🐎</p>"
     const document = { type: "document", source: { type: "text", media_type: "text/plain", data: words } }
     expect(one(url(data("text/html", base64(words))))).toStrictEqual(document)
@@ -281,9 +282,9 @@ describe("T1815 documents", () => {
   })
 })
 
-describe("T1831 cache marks", () => {
+describe("Claude cache marks (T1831)", () => {
   const mark = { type: "ephemeral", ttl: "1h" }
-  it("are kept whole on text, image, document and result", () => {
+  it("cache marks on text, image, document and result stay unchanged", () => {
     expect(
       blocksSent([
         { type: "text", text: "a", cache_control: mark },
@@ -313,7 +314,7 @@ describe("T1831 cache marks", () => {
       { type: "tool_result", tool_use_id: "2", content: [{ ...text("s"), cache_control: mark }] }
     ])
   })
-  it("on system texts, tools and the assistant's texts, never on thinking", () => {
+  it("cache marks stay on system texts, tools and assistant texts, and never go on thinking", () => {
     const body = sent(
       [
         { role: "system", content: [{ type: "text", text: "S", cache_control: mark }] },
@@ -344,7 +345,7 @@ describe("T1831 cache marks", () => {
       { ...text("a"), cache_control: mark }
     ])
   })
-  it("a fifth and later ones go, in the order of tools, system, messages", () => {
+  it("a fifth cache mark and later ones are removed, in the order of tools, system, messages", () => {
     const marked = (words: string) => ({ type: "text", text: words, cache_control: mark })
     const body = sent(
       [

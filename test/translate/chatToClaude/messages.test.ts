@@ -1,5 +1,5 @@
-// Turns of a chat on their way to Claude: T101 to T125 and T1804 to T1810.
-// It must not know tools that are declared.
+// Tests the translation of chat turns to Claude messages: T101 to T125 and T1804 to T1810.
+// Must not test declared tools.
 import { describe, expect, it } from "vitest"
 import type { ChatMessage } from "../../../src/wire/openai/Chat.ts"
 import {
@@ -21,8 +21,8 @@ const use = (id: string, input = {}, name = "f") => ({ type: "tool_use", id, nam
 const result = (id: string, content: unknown, rest = {}) => ({ type: "tool_result", tool_use_id: id, content, ...rest })
 const messagesOf = (...messages: ReadonlyArray<ChatMessage>) => sent(messages).messages
 
-describe("system messages", () => {
-  it("T1804 T101 texts of all of them as blocks in order, none in the talk", () => {
+describe("Claude system messages", () => {
+  it("system texts become blocks in order and leave the conversation (T101, T1804)", () => {
     const body = sent([
       system("A"),
       user("q"),
@@ -36,11 +36,11 @@ describe("system messages", () => {
     expect(body.system).toStrictEqual([text("A"), text("B"), text("C"), text("D")])
     expect(body.messages).toStrictEqual([{ role: "user", content: [text("q")] }])
   })
-  it("T1804 none or blank ones leave no system", () => {
+  it("absent or blank system texts give no system field (T1804)", () => {
     expect("system" in sent([user("q")])).toBe(false)
     expect("system" in sent([system(" \n"), user("q")])).toBe(false)
   })
-  it("T105 with nothing else the last one is the user's", () => {
+  it("the last of system messages alone becomes the user message (T105)", () => {
     const body = sent([system("A"), system("B")])
     expect([body.system, body.messages]).toStrictEqual([[text("A")], [{ role: "user", content: [text("B")] }]])
     const alone = sent([system("A")])
@@ -48,15 +48,15 @@ describe("system messages", () => {
   })
 })
 
-describe("roles", () => {
-  it("T1805 T108 neighbours of one role are one message", () => {
+describe("Claude roles", () => {
+  it("neighbours of one role become one message (T1805, T108)", () => {
     expect(messagesOf(user("a"), user("b"), assistant("c"), assistant("d"), user("e"))).toStrictEqual([
       { role: "user", content: [text("a"), text("b")] },
       { role: "assistant", content: [text("c"), text("d")] },
       { role: "user", content: [text("e")] }
     ])
   })
-  it("T1805 T503 T516 results stand first, in the order of the calls, then the rest", () => {
+  it("tool results go first in the order of the calls, then the other content (T1805, T503, T516)", () => {
     expect(
       messagesOf(
         user("q"),
@@ -72,28 +72,28 @@ describe("roles", () => {
       { role: "user", content: [result("1", "one"), result("2", "two"), text("by the way"), text("go")] }
     ])
   })
-  it("T1806 a talk that begins with the assistant begins with a word of the user's", () => {
+  it("a conversation that starts with the assistant gets a user text before it (T1806)", () => {
     expect(messagesOf(assistant("a"), user("b"))).toStrictEqual([
       { role: "user", content: [text("Continue.")] },
       { role: "assistant", content: [text("a")] },
       { role: "user", content: [text("b")] }
     ])
   })
-  it("T112 T1807 turns without anything to say are dropped", () => {
+  it("turns without content are dropped (T112, T1807)", () => {
     for (const nothing of [null, "", [], " \n "]) {
       expect(messagesOf(user("a"), assistant(nothing), user("b"))).toStrictEqual([
         { role: "user", content: [text("a"), text("b")] }
       ])
     }
   })
-  it("white space alone is refused before the upstream does", () => {
+  it("a conversation of white space alone is refused before the upstream call", () => {
     expect(refused([user(" ")])).toStrictEqual(["messages", "invalid_value"])
     expect(refused([system("S"), user("\n")])).toStrictEqual(["messages", "invalid_value"])
   })
 })
 
-describe("the assistant's turns", () => {
-  it("T1807 T114 text before calls; arguments as an object", () => {
+describe("Claude assistant turns", () => {
+  it("an assistant turn has text before calls, and arguments as an object (T1807, T114)", () => {
     expect(
       messagesOf(
         user("q"),
@@ -106,7 +106,7 @@ describe("the assistant's turns", () => {
       content: [text("let me see"), use("1", { a: JSON.rawJSON("12345678901234567890") }), use("2", {}, "g")]
     })
   })
-  it("T115 a refusal is text", () => {
+  it("a refusal becomes a text (T115)", () => {
     expect(messagesOf(user("q"), assistant(null, { refusal: "no" }), user("w"))[1]).toStrictEqual({
       role: "assistant",
       content: [text("no")]
@@ -116,7 +116,7 @@ describe("the assistant's turns", () => {
       content: [text("no")]
     })
   })
-  it("T1808 white space at the end of a prefill is cut", () => {
+  it("white space at the end of a prefill is cut (T1808)", () => {
     expect(messagesOf(user("q"), assistant("once \n"))[1]).toStrictEqual({ role: "assistant", content: [text("once")] })
     expect(
       messagesOf(
@@ -132,13 +132,13 @@ describe("the assistant's turns", () => {
       content: [text("once ")]
     })
   })
-  it("T124 unsigned thoughts of other clients stay out", () => {
+  it("unsigned thoughts of other clients are dropped (T124)", () => {
     expect(messagesOf(user("q"), assistant("a", { reasoning_content: "hm" }), user("w"))[1]).toStrictEqual({
       role: "assistant",
       content: [text("a")]
     })
   })
-  it("T512 arguments that are no object are refused where they stand", () => {
+  it("arguments that are not an object are refused at their path (T512)", () => {
     for (const bad of ["[1]", "x", "1"]) {
       expect(refused([user("q"), calling(call("1", "f", bad)), tool("1", "r")])).toStrictEqual([
         "messages[1].tool_calls[0].function.arguments",
@@ -148,12 +148,12 @@ describe("the assistant's turns", () => {
   })
 })
 
-describe("results", () => {
+describe("Claude tool results", () => {
   const content = (given: unknown, rest = {}) => {
     const last = messagesOf(user("q"), calling(call("1")), tool("1", given, rest))[2]
     return last?.content[0]
   }
-  it("T1809 a text as it is, several parts as blocks, nothing as an empty text", () => {
+  it("a text stays a string, several parts become blocks, no content becomes an empty text (T1809)", () => {
     expect(content('{"a": 1}')).toStrictEqual(result("1", '{"a": 1}'))
     expect(content([{ type: "text", text: "one" }])).toStrictEqual(result("1", "one"))
     expect(content([{ type: "text", text: "one" }, { type: "text", text: " " }, image])).toStrictEqual(
@@ -163,7 +163,7 @@ describe("results", () => {
     expect(content(null)).toStrictEqual(result("1", ""))
     expect(content([])).toStrictEqual(result("1", ""))
   })
-  it("T1809 an object with an error says so", () => {
+  it("an object with an error sets is_error (T1809)", () => {
     expect(content('{"error": "down"}')).toStrictEqual(result("1", '{"error": "down"}', { is_error: true }))
     expect(
       content([
@@ -174,7 +174,7 @@ describe("results", () => {
     for (const fine of ['{"error": null}', '"error"', '[{"error":1}]', '{"a":{"error":1}}', "error"])
       expect(content(fine)).toStrictEqual(result("1", fine))
   })
-  it("T1809 T509 L15 a call without a result gets a stock one, at the end as well", () => {
+  it("a call without a result gets a stock result, also at the end (T1809, T509, L15)", () => {
     const stock = result("1", "No result was returned; see the next message.")
     expect(messagesOf(user("q"), calling(call("1")), user("well?"))[2]).toStrictEqual({
       role: "user",
@@ -182,7 +182,7 @@ describe("results", () => {
     })
     expect(messagesOf(user("q"), calling(call("1")))[2]).toStrictEqual({ role: "user", content: [stock] })
   })
-  it("T1809 T510 a result without its call is refused", () => {
+  it("a result without its call is refused (T1809, T510)", () => {
     expect(refused([user("q"), calling(call("1")), tool("2", "r")])).toStrictEqual([
       "messages[2].tool_call_id",
       "unknown_tool_call_id"
@@ -192,7 +192,7 @@ describe("results", () => {
       "missing_required_parameter"
     ])
   })
-  it("T111 legacy calls and results", () => {
+  it("legacy calls and results become tool calls and results (T111)", () => {
     expect(
       messagesOf(user("q"), assistant(null, { function_call: { name: "f", arguments: "{}" } }), {
         role: "function",
@@ -206,16 +206,16 @@ describe("results", () => {
   })
 })
 
-describe("T1810 ids", () => {
+describe("Claude call ids (T1810)", () => {
   const ids = (...messages: ReadonlyArray<ChatMessage>) =>
     sent([user("q"), ...messages])
       .messages.flatMap(({ content }) => content.map((block) => block["id"] ?? block["tool_use_id"]))
       .filter((id) => id !== undefined)
-  it("legal ones as they are, others replaced in both places", () => {
+  it("legal ids stay; other ids are replaced in call and result", () => {
     expect(ids(calling(call("call-0_A")), tool("call-0_A", "r"))).toStrictEqual(["call-0_A", "call-0_A"])
     expect(ids(calling(call("a:1/é")), tool("a:1/é", "r"))).toStrictEqual(["a_1__", "a_1__"])
   })
-  it("T502 T504 reused ones differ, because upstream each may stand once", () => {
+  it("repeated ids become distinct, because Claude accepts each id once (T502, T504)", () => {
     expect(ids(calling(call("1")), tool("1", "r"), calling(call("1")), tool("1", "s"))).toStrictEqual([
       "1",
       "1",
@@ -234,26 +234,26 @@ describe("T1810 ids", () => {
       "1_3"
     ])
   })
-  it("many equal ones take no time to speak of", () => {
+  it("thousands of equal ids take linear time", () => {
     const many = Array.from({ length: 2_000 }, () => calling(call("same")))
     expect(new Set(ids(...many)).size).toBe(2_000)
   })
-  it("T511 absent ones are made", () => {
+  it("missing ids are generated (T511)", () => {
     expect(ids(calling({ function: { name: "f" } }))).toStrictEqual(["call-0", "call-0"])
   })
 })
 
-describe("shape faults", () => {
+describe("malformed Claude messages", () => {
   it.each<readonly [string, ReadonlyArray<ChatMessage>, string, string]>([
     ["T119", [{ role: "robot", content: "x" }], "messages[0].role", "invalid_value"],
     ["T120", [user(7)], "messages[0].content", "invalid_type"],
     ["T120", [user(null)], "messages[0].content", "missing_required_parameter"],
     ["T121", [user([{ type: "hologram" }])], "messages[0].content[0].type", "invalid_value"],
     ["T104", [system([image]), user("q")], "messages[0].content[0].type", "invalid_value"]
-  ])("%s", (_rule, messages, param, code) => {
+  ])("a malformed message is refused at $2 ($0)", (_rule, messages, param, code) => {
     expect(refused(messages)).toStrictEqual([param, code])
   })
-  it("T118 a name beside a message is nobody's business", () => {
+  it("a message's name is ignored (T118)", () => {
     expect(sent([{ ...user("q"), name: "me" }], {}, claudeContext()).messages).toStrictEqual([
       { role: "user", content: [text("q")] }
     ])

@@ -1,4 +1,5 @@
-// Every recorded exchange with Claude, on Vertex AI and on its own API, and some written here, through the whole way back.
+// Tests every recorded exchange with Claude, and handwritten ones, through the response path.
+// Must not open sockets or read clocks.
 import { readdirSync, readFileSync } from "node:fs"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -55,9 +56,9 @@ const refused: Readonly<Record<string, string>> = {
   "anthropic-api/messages-this-model-does-not-exist-12345-error-404-not-found-error-2": "ModelNotFound"
 }
 
-describe("recorded errors: table 14", () => {
+describe("recorded Claude errors (table 14)", () => {
   for (const recording of all.filter((one) => one.response.status !== 200)) {
-    it(recording.id, () => {
+    it(`a recorded error maps to its reason: ${recording.id}`, () => {
       const { status, headers } = recording.response
       const text = textOf(recording)
       const reason = failureFromClaude(status, headers, jsonOf(text), "caller")
@@ -108,9 +109,9 @@ const asStream = (reply: MessageReply): string => {
   )
 }
 
-describe("recorded unary answers: L1, L11, L13, L22, L23", () => {
+describe("recorded unary Claude answers (L1, L11, L13, L22, L23)", () => {
   for (const recording of succeeded.filter((one) => !isStream(one))) {
-    it(recording.id, () => {
+    it(`a recorded answer keeps the laws: ${recording.id}`, () => {
       const reply = deepFreeze(Result.getOrThrow(decode(jsonOf(textOf(recording)))))
       const full = Result.getOrThrow(responseFromClaude(reply, context, request))
       const strict = strictlyCompletion(full)
@@ -125,7 +126,7 @@ describe("recorded unary answers: L1, L11, L13, L22, L23", () => {
   }
 })
 
-/** The message a recorded stream tells, put together here from its events. */
+/** The message of a recorded stream, assembled here from its events. */
 const messageOf = (text: string): MessageReply => {
   const blocks: Array<Record<string, Json | undefined>> = []
   const whole: Record<string, unknown> = {}
@@ -160,11 +161,11 @@ const evened = (value: unknown): unknown =>
     key === "arguments" ? JSON.parse(String(inner)) : inner
   )
 
-describe("recorded streams: L1 to L7, L11, L22", () => {
+describe("recorded Claude streams (L1 to L7, L11, L22)", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
     const whole = runBytes(context, request, [bytes])
-    it(recording.id, () => {
+    it(`a recorded stream keeps the laws: ${recording.id}`, () => {
       expect(whole.filter(isStreamFailed)).toEqual([])
       const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
       soundStream(chunks)
@@ -174,7 +175,7 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
         evened(Result.getOrThrow(responseFromClaude(messageOf(textOf(recording)), context, request)))
       )
     })
-    it(`L6 any cut: ${recording.id}`, () => {
+    it(`any cut of a stream gives the same chunks: ${recording.id} (L6)`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
       expect(
@@ -182,7 +183,7 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
       ).toEqual([])
       expect(cutsThatTell(bytes)).toEqual([])
     })
-    it(`L7 truncation: ${recording.id}`, () => {
+    it(`a truncated stream fails after its prefix: ${recording.id} (L7)`, () => {
       const given = (outputs: ReadonlyArray<Output>): string =>
         JSON.stringify(
           outputs.filter(isChunk).filter(({ choices }) => choices.some(({ finish_reason }) => finish_reason === null))
@@ -203,7 +204,7 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
   }
 })
 
-it("the recordings are there, or their absence was told", () => {
+it("the Claude recordings exist, or their absence is reported", () => {
   expect(own.map(({ id }) => id)).toStrictEqual([
     "own/raw-predict-error-400-signature",
     "own/raw-predict-thinking-tool-use",

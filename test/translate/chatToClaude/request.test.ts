@@ -1,4 +1,5 @@
-// The whole body of a chat request for Claude: T1801, T1803, T1826 to T1828, T1832, tables 7 and 9, and section 24.
+// Tests the whole Claude body of a chat request: T1801, T1803, T1826 to T1828, T1832, tables 7 and 9, section 24.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -28,13 +29,13 @@ const only = (body: object, ignored: ReadonlyArray<string> = [], headers = {}) =
   ignored
 })
 
-describe("the whole body", () => {
-  it("T1801 table 7 of a bare request: the version, no model; what stands in the URL stands in the body as well", () => {
+describe("whole Claude bodies", () => {
+  it("a minimal request gets a version; the model is in the URL and not in the body (T1801, table 7)", () => {
     expect(asked({})).toStrictEqual(only({}))
     expect(asked({ stream: true })).toStrictEqual(only({ stream: true }))
     expect(asked({ stream: false, stream_options: { include_usage: true } })).toStrictEqual(only({}))
   })
-  it("everything at once", () => {
+  it("a request with all parameters gives the complete body", () => {
     const rest: Rest = {
       stream: true,
       max_completion_tokens: 100,
@@ -68,7 +69,7 @@ describe("the whole body", () => {
   })
 })
 
-describe("T1803 table 9: length of the answer", () => {
+describe("Claude max_tokens (T1803, table 9)", () => {
   it.each([
     ["claude-3-opus@20240229", 4_096],
     ["claude-3-sonnet@20240229", 4_096],
@@ -83,10 +84,10 @@ describe("T1803 table 9: length of the answer", () => {
     ["claude-opus-4-6", 32_000],
     ["claude-opus-4-8", 32_000],
     ["claude-x", 32_000]
-  ] as const)("%s", (model, length) => {
+  ] as const)("the model's max_tokens: %s", (model, length) => {
     expect(asked({}, claudeContext(model)).body.max_tokens).toBe(length)
   })
-  it("T902 what the client says goes, the newer word first", () => {
+  it("the client's max_tokens is used, the newer parameter first (T902)", () => {
     expect(asked({ max_tokens: 7 })).toStrictEqual(only({ max_tokens: 7 }))
     expect(asked({ max_tokens: 7, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }, ["max_tokens"]))
     expect(asked({ max_tokens: 8, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }))
@@ -95,7 +96,7 @@ describe("T1803 table 9: length of the answer", () => {
   })
 })
 
-describe("T1826 sampling", () => {
+describe("Claude sampling (T1826)", () => {
   const of = (model: string, rest: Rest) => {
     const {
       body: { temperature, top_p, top_k },
@@ -103,7 +104,7 @@ describe("T1826 sampling", () => {
     } = asked(rest, claudeContext(model))
     return [temperature, top_p, top_k, ignored]
   }
-  it("temperature ends at 1", () => {
+  it("temperature is limited to 1", () => {
     for (const [given, goes] of [
       [0, 0],
       [0.3, 0.3],
@@ -115,7 +116,7 @@ describe("T1826 sampling", () => {
     for (const bad of [-0.1, 2.1])
       expect(refusedParam({ temperature: bad })).toStrictEqual(["temperature", "invalid_value"])
   })
-  it("which models take what", () => {
+  it("each model generation gets the sampling parameters it accepts", () => {
     const rest = { temperature: 0.5, top_p: 0.9, top_k: 40 }
     for (const model of [
       models.early,
@@ -135,39 +136,39 @@ describe("T1826 sampling", () => {
       expect(of(model, rest)).toStrictEqual([undefined, undefined, undefined, ["temperature", "top_p", "top_k"]])
     }
   })
-  it("T907 top_k is whole", () => {
+  it("top_k must be whole (T907)", () => {
     expect(refusedParam({ top_k: 1.5 })).toStrictEqual(["top_k", "invalid_value"])
   })
 })
 
-describe("T1827 stop", () => {
-  it("words as a list, without those of white space", () => {
+describe("Claude stop sequences (T1827)", () => {
+  it("stop sequences are sent as a list without blank ones", () => {
     expect(asked({ stop: "a" })).toStrictEqual(only({ stop_sequences: ["a"] }))
     expect(asked({ stop: ["a", "\n", " b "] })).toStrictEqual(only({ stop_sequences: ["a", " b "] }))
     expect(asked({ stop: ["\n\n"] })).toStrictEqual(only({}, ["stop"]))
     expect(asked({ stop: [] })).toStrictEqual(only({}))
   })
-  it("T901 faults", () => {
+  it("malformed stop sequences are refused (T901)", () => {
     for (const bad of ["", 7, [1], Array.from({ length: 17 }, () => "a")])
       expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_value"])
   })
 })
 
-describe("T1828 what else", () => {
-  it("one answer, in text", () => {
+describe("other Claude parameters (T1828)", () => {
+  it("a request for several answers, or for other output than text, is refused (M-503)", () => {
     expect(asked({ n: 1, modalities: ["text"] })).toStrictEqual(only({}))
-    expect(refusedParam({ n: 2 })).toStrictEqual(["n", "UnsupportedParameter"])
+    expect(refusedParam({ n: 2 })).toStrictEqual(["n", "unsupported_value"])
     for (const bad of [0, 9, 1.5]) expect(refusedParam({ n: bad })).toStrictEqual(["n", "invalid_value"])
     expect(asked({ modalities: ["text", "image"] })).toStrictEqual(only({}, ["modalities"]))
     expect(refusedParam({ modalities: ["image"] })).toStrictEqual(["modalities", "UnsupportedParameter"])
     for (const bad of [[], ["smell"], "text"])
       expect(refusedParam({ modalities: bad })).toStrictEqual(["modalities", "invalid_value"])
   })
-  it("user", () => {
+  it("user is sent as metadata", () => {
     expect(asked({ user: "u" })).toStrictEqual(only({ metadata: { user_id: "u" } }))
     expect(asked({ user: "" })).toStrictEqual(only({}))
   })
-  it("section 24 what has no place is named", () => {
+  it("parameters without an equivalent are listed as ignored (section 24)", () => {
     const nothing: Rest = {
       seed: 1,
       presence_penalty: 1,
@@ -203,16 +204,16 @@ describe("T1828 what else", () => {
   })
 })
 
-describe("T1832 the beta header", () => {
+describe("Claude beta header (T1832)", () => {
   const of = (anthropic_beta: unknown, betas: ReadonlyArray<string> = []) =>
     asked({ anthropic_beta }, claudeContext(models.budgetOne, { betas })).headers
-  it("flags of header and body, each once, in order", () => {
+  it("flags of header and body are sent once each, in order", () => {
     expect(of(undefined, ["a-1", "b-2"])).toStrictEqual({ "anthropic-beta": "a-1,b-2" })
     expect(of("c-3, a-1", ["a-1"])).toStrictEqual({ "anthropic-beta": "a-1,c-3" })
     expect(of(["d-4", "c-3,d-4"])).toStrictEqual({ "anthropic-beta": "d-4,c-3" })
     for (const none of [null, "", []]) expect(of(none)).toStrictEqual({})
   })
-  it("TH10 B91 what a header cannot hold", () => {
+  it("flags that a header cannot contain are refused (TH10, B91)", () => {
     for (const bad of [
       "a\r\nx: y",
       "a b",
@@ -237,7 +238,7 @@ const meaningful = {
   top_p: fc.double({ min: 0, max: 1, noNaN: true }),
   top_k: fc.nat(50),
   stop: fc.constantFrom("a", ["a", "b"], [" "]),
-  reasoning_effort: fc.constantFrom("minimal", "low", "medium", "high", "max"),
+  reasoning_effort: fc.constantFrom("minimal", "low", "medium", "high", "xhigh", "max"),
   thinking: fc.oneof(
     fc.integer({ min: 1, max: 150_000 }).map((budget_tokens) => ({ type: "enabled", budget_tokens })),
     fc.constant({ type: "adaptive" })
@@ -261,10 +262,11 @@ const meaningful = {
 const talks: ReadonlyArray<ChatRequest["messages"]> = [
   [user("hi")],
   [system("S"), user("q"), assistant("a", { tool_calls: [call("1", "a b")] }), tool("1", "r")],
-  [assistant([{ type: "thinking", thinking: "t", signature: "c2ln" }, text("x")]), user("y")]
+  [assistant([{ type: "thinking", thinking: "t", signature: "c2ln" }, text("x")]), user("y")],
+  [user("q"), assistant("The answer is")]
 ]
 
-/** Paths of members the upstream must not see: nothing at all, or an empty list. */
+/** Paths of members that must not be sent: undefined values and empty lists. */
 const empties = (value: unknown, path = "body"): ReadonlyArray<string> => {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [path]
   return typeof value === "object"
@@ -272,8 +274,8 @@ const empties = (value: unknown, path = "body"): ReadonlyArray<string> => {
     : []
 }
 
-describe("laws", () => {
-  it("L8 L9 L12 L16 L21 L29 of whole bodies", () => {
+describe("Claude body laws", () => {
+  it("whole bodies keep the laws (L8, L9, L12, L16, L21, L29)", () => {
     const words = fc.record(meaningful, { requiredKeys: [] })
     fc.assert(
       fc.property(words, fc.constantFrom(...talks), fc.constantFrom(...Object.values(models)), (rest, talk, model) => {
@@ -288,7 +290,7 @@ describe("laws", () => {
           expect([undefined, "auto", "none"]).toContain(body.tool_choice?.["type"])
         }
         for (const name of Object.keys(rest)) {
-          // Without thinking, effort would speak in its place.
+          // Without thinking, effort would be used.
           if (name === "thinking" && "reasoning_effort" in rest) continue
           const { [name]: _, ...others } = Object.fromEntries(Object.entries(rest))
           const without = translated(talk, others, context)
@@ -299,7 +301,7 @@ describe("laws", () => {
       { numRuns: 200 }
     )
   })
-  it("the table says something of every parameter, and means it", () => {
+  it("the parameter table has a rule for every parameter, and bodies follow the rules", () => {
     const ruled = Object.entries(claudeParams)
       .filter(([, rule]) => rule.kind === "ignored")
       .map(([name]) => name)

@@ -1,4 +1,5 @@
-// Unary answers of Claude: T1830, T1833 to T1836, T1842, T1843, tables 6 and 8.
+// Tests unary answers of Claude: T1830, T1833 to T1836, T1842, T1843, tables 6 and 8.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
@@ -32,8 +33,8 @@ const called = (n: number, name: string, text: string, rest = {}) => ({
 })
 const tools = { stop_reason: "tool_use" }
 
-describe("the completion", () => {
-  it("T1202 T1203 T1833 T1842 in full form", () => {
+describe("Claude completions", () => {
+  it("a unary answer becomes a completion in full form (T1202, T1203, T1833, T1842)", () => {
     expect(answer(message([text("Hel"), text("lo")]))).toStrictEqual({
       id: "chatcmpl-00000000-0000-4000-8000-000000000000",
       object: "chat.completion",
@@ -52,13 +53,14 @@ describe("the completion", () => {
         prompt_tokens: 3,
         completion_tokens: 5,
         total_tokens: 8,
+        prompt_tokens_details: { cached_tokens: 0 },
         upstream: { input_tokens: 3, output_tokens: 5 }
       },
       provider: "vertex-ai"
     })
     expect(answer(message([], { model: null, stop_reason: "end_turn" })).model).toBe(models.budgetOne)
   })
-  it("T1843 an empty answer is one", () => {
+  it("an empty answer is a valid completion (T1843)", () => {
     expect(choice([])).toStrictEqual({
       index: 0,
       message: { role: "assistant", content: "", refusal: null },
@@ -67,7 +69,7 @@ describe("the completion", () => {
       native_finish_reason: "end_turn"
     })
   })
-  it("L11 strict: nothing of ours is left", () => {
+  it("a strict completion has no extension fields (L11)", () => {
     const strict = strictlyCompletion(answer(message([thought, text("a"), use("f", { a: 1 })], tools)))
     expect(strict.choices).toStrictEqual([
       {
@@ -80,8 +82,8 @@ describe("the completion", () => {
   })
 })
 
-describe("T1833 T1825 thinking", () => {
-  it("is beside the content, never in it, signatures byte for byte", () => {
+describe("Claude thinking in answers (T1825, T1833)", () => {
+  it("thinking stays outside the content, with unchanged signatures", () => {
     expect(choice([thought, redacted, text("a"), { ...thought, thinking: "then" }])?.message).toStrictEqual({
       role: "assistant",
       content: "a",
@@ -90,7 +92,7 @@ describe("T1833 T1825 thinking", () => {
       content_blocks: [thought, redacted, text("a"), { ...thought, thinking: "then" }]
     })
   })
-  it("that is not shown is still signed", () => {
+  it("hidden thinking keeps its signature", () => {
     expect(choice([{ ...thought, thinking: "" }, text("a")])?.message).toStrictEqual({
       role: "assistant",
       content: "a",
@@ -98,7 +100,7 @@ describe("T1833 T1825 thinking", () => {
       content_blocks: [{ ...thought, thinking: "" }, text("a")]
     })
   })
-  it("T602 T605 goes with the first call after it", () => {
+  it("thinking is packed on the first call after it (T602, T605)", () => {
     const later = { ...thought, thinking: "then" }
     expect(
       choice([thought, redacted, text("a"), use("f"), use("g"), later, use("h")], tools)?.message.tool_calls
@@ -113,8 +115,8 @@ describe("T1833 T1825 thinking", () => {
   })
 })
 
-describe("calls", () => {
-  it("T518 T1213 our ids, arguments as text, content null", () => {
+describe("Claude calls in answers", () => {
+  it("calls get generated ids, arguments as text, and null content (T518, T1213)", () => {
     expect(choice([use("f", { a: [1, "é"] }), use("g")], tools)).toStrictEqual({
       index: 0,
       message: {
@@ -128,17 +130,17 @@ describe("calls", () => {
       native_finish_reason: "tool_use"
     })
   })
-  it("T513 L27 integers of any size keep their digits", () => {
+  it("integers of any size keep their digits (T513, L27)", () => {
     const big = JSON.rawJSON("12345678901234567890")
     expect(choice([use("f", { n: big })], tools)?.message.tool_calls?.[0]?.function.arguments).toBe(
       '{"n":12345678901234567890}'
     )
   })
-  it("T1811 names are the client's own again", () => {
+  it("function names return in the client's spelling (T1811)", () => {
     const request = chatRequest([user("q")], { tools: [functionTool("a/b")] })
     expect(choice([use("a_b_3a8e75c1")], tools, request)?.message.tool_calls?.[0]?.function.name).toBe("a/b")
   })
-  it("T339 legacy clients get the first one in their words", () => {
+  it("legacy clients get the first call as function_call (T339)", () => {
     const request = chatRequest([user("q")], { functions: [{ name: "f" }] })
     expect(choice([text("a"), use("f", { a: 1 }), use("f")], tools, request)).toMatchObject({
       message: { content: "a", function_call: { name: "f", arguments: '{"a":1}' } },
@@ -151,7 +153,7 @@ describe("calls", () => {
       function_call: { name: "f", arguments: "{}" }
     })
   })
-  it("T1834 server tools are no calls, but parts of the provider's", () => {
+  it("server tools become provider parts, not calls (T1834)", () => {
     const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } }
     const found = {
       type: "web_search_tool_result",
@@ -170,7 +172,7 @@ describe("calls", () => {
   })
 })
 
-describe("table 8", () => {
+describe("Claude stop reasons (table 8)", () => {
   it.each([
     ["end_turn", "stop"],
     ["stop_sequence", "stop"],
@@ -181,13 +183,13 @@ describe("table 8", () => {
     ["tool_use", "stop"],
     ["refusal", "content_filter"],
     ["something_new", "stop"]
-  ] as const)("T1836 %s", (stop_reason, finish) => {
+  ] as const)("a stop reason maps to a finish reason: %s (T1836)", (stop_reason, finish) => {
     expect(choice([text("a")], { stop_reason })).toMatchObject({
       finish_reason: finish,
       native_finish_reason: stop_reason
     })
   })
-  it("T1836 with a call of the client's", () => {
+  it("a stop reason with a client tool call maps to tool_calls (T1836)", () => {
     for (const stop_reason of ["tool_use", "something_new", null])
       expect(choice([use("f")], { stop_reason })?.finish_reason).toBe("tool_calls")
     expect(choice([use("f")], { stop_reason: "max_tokens" })?.finish_reason).toBe("length")
@@ -198,7 +200,7 @@ describe("table 8", () => {
       finish_reason: "stop"
     })
   })
-  it("T1836 a refusal and why", () => {
+  it("a refusal keeps its explanation (T1836)", () => {
     const refusal = (stop_details: JsonObject | null) => choice([], { stop_reason: "refusal", stop_details })?.message
     expect(refusal({ type: "refusal", explanation: "no" })).toStrictEqual({
       role: "assistant",
@@ -212,12 +214,12 @@ describe("table 8", () => {
   })
 })
 
-describe("T1829 T1830 structured output", () => {
+describe("Claude structured output (T1829, T1830)", () => {
   const asking = (schema: JsonObject, rest = {}) =>
     chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
   const object = asking({ type: "object" })
   const array = asking({ type: "array" })
-  it("the arguments are the content", () => {
+  it("the arguments of the output tool become the content", () => {
     expect(choice([use("json_output", { a: "é" })], tools, object)).toStrictEqual({
       index: 0,
       message: { role: "assistant", content: '{"a":"é"}', refusal: null, content_blocks: [text('{"a":"é"}')] },
@@ -227,7 +229,7 @@ describe("T1829 T1830 structured output", () => {
     })
     expect(choice([use("json_output")], tools, object)?.message.content).toBe("{}")
   })
-  it("unwrapped where the root is no object", () => {
+  it("a wrapped answer is unwrapped when the root schema is not an object", () => {
     for (const value of [[1, 2], "word", null, { a: 1 }, 0, false]) {
       expect(choice([use("json_output", { value })], tools, array)?.message.content).toBe(JSON.stringify(value))
     }
@@ -237,7 +239,7 @@ describe("T1829 T1830 structured output", () => {
       finish_reason: "length"
     })
   })
-  it("T1830 beside a call both count, beside text the text does not", () => {
+  it("an answer next to a call keeps both; text next to an answer is dropped (T1830)", () => {
     const request = asking({ type: "object" }, { tools: [functionTool("f")] })
     expect(choice([thought, text("well"), use("json_output", { a: 1 }), use("f")], tools, request)).toStrictEqual({
       index: 0,
@@ -254,7 +256,7 @@ describe("T1829 T1830 structured output", () => {
       native_finish_reason: "tool_use"
     })
   })
-  it("text alone is the answer after all, a second answer is none", () => {
+  it("text without a structured answer becomes the content; a second answer is dropped", () => {
     expect(choice([thought, text("I "), text("won't")], { stop_reason: "end_turn" }, object)?.message).toStrictEqual({
       role: "assistant",
       content: "I won't",
@@ -266,7 +268,7 @@ describe("T1829 T1830 structured output", () => {
       '{"a":1}'
     )
   })
-  it("a client's own tool of that name is a call", () => {
+  it("a client tool with the output tool's name stays a call", () => {
     const request = asking({ type: "object" }, { tools: [functionTool("json_output")] })
     expect(
       choice([use("json_output", { a: 1 }), use("json_output_2", { b: 2 })], tools, request)?.message
@@ -277,7 +279,7 @@ describe("T1829 T1830 structured output", () => {
   })
 })
 
-describe("T1835 citations", () => {
+describe("Claude citations (T1835)", () => {
   const web = {
     type: "web_search_result_location",
     url: "https://a",
@@ -286,7 +288,7 @@ describe("T1835 citations", () => {
     encrypted_index: "e"
   }
   const page = { type: "page_location", document_title: "Paper", start_page_number: 1, cited_text: "x" }
-  it("for all of the text of their block; those with an address as annotations, too", () => {
+  it("citations apply to the text of their block; those with an address become annotations", () => {
     const found = choice([
       text("🐎 says "),
       { ...text("é漢"), citations: [web, page] },
@@ -303,7 +305,7 @@ describe("T1835 citations", () => {
       { type: "url_citation", url_citation: { start_index: 9, end_index: 10, url: "https://a", title: "https://a" } }
     ])
   })
-  it("go with the text a structured answer stands for", () => {
+  it("citations of text that a structured answer replaces are dropped", () => {
     const request = chatRequest([user("q")], { response_format: { type: "json_object" } })
     const found = choice([{ ...text("a"), citations: [web] }, use("json_output", {})], tools, request)
     expect([found?.citations, found?.message.annotations, found?.message.content]).toStrictEqual([
@@ -314,9 +316,9 @@ describe("T1835 citations", () => {
   })
 })
 
-describe("table 6 usage", () => {
+describe("Claude usage (table 6)", () => {
   const usage = (counts: JsonObject | null) => answer(message([], { stop_reason: "end_turn", usage: counts })).usage
-  it("T1101 T1108 cached tokens are part of the prompt", () => {
+  it("cached tokens count as prompt tokens (T1101, T1108)", () => {
     const counts = {
       input_tokens: 3,
       cache_read_input_tokens: 20,
@@ -335,8 +337,13 @@ describe("table 6 usage", () => {
       service_tier: "standard"
     })
   })
-  it("T1103 what is missing or no count is nothing", () => {
-    expect(usage(null)).toStrictEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
+  it("missing or malformed counts are zero (T1103)", () => {
+    expect(usage(null)).toStrictEqual({
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 }
+    })
     const odd = { input_tokens: null, output_tokens: "7", cache_read_input_tokens: -1, output_tokens_details: null }
     expect(usage(odd)).toStrictEqual({
       prompt_tokens: 0,
@@ -348,12 +355,12 @@ describe("table 6 usage", () => {
   })
 })
 
-describe("no answers", () => {
+describe("Claude answers without content", () => {
   const reason = (body: JsonObject) => {
     const out = respond(body, claudeContext())
     return Result.isFailure(out) ? out.failure : undefined
   }
-  it("T1208 T1209 nothing, or an error in disguise", () => {
+  it("an empty answer, or an error inside a 200, fails (T1208, T1209)", () => {
     expect(reason({})).toStrictEqual({
       _tag: "BadReply",
       kind: "empty",

@@ -1,4 +1,5 @@
-// Streamed answers of Claude: T1837 to T1841, table 8, and the rules of section 13 that hold for every stream.
+// Tests streamed answers of Claude: T1837 to T1841, table 8, and the rules of section 13 for every stream.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
@@ -53,8 +54,8 @@ const truncated = {
 }
 const empty = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer before it began. Try again." }
 
-describe("chunks", () => {
-  it("T1302 T1303 T1105 T1108 role, content, finish, usage", () => {
+describe("Claude chunks", () => {
+  it("a stream gives role, content, finish and usage chunks (T1302, T1303, T1105, T1108)", () => {
     const envelope = {
       id: context.id,
       object: "chat.completion.chunk",
@@ -78,16 +79,17 @@ describe("chunks", () => {
           prompt_tokens: 3,
           completion_tokens: 5,
           total_tokens: 8,
+          prompt_tokens_details: { cached_tokens: 0 },
           upstream: { input_tokens: 3, output_tokens: 5 }
         },
         provider: "vertex-ai"
       }
     ])
   })
-  it("T1843 an empty answer", () => {
+  it("an empty answer gives a complete stream (T1843)", () => {
     expect(deltas([])).toStrictEqual([role, {}])
   })
-  it("T1839 counts repeat and grow, a missing one resets nothing", () => {
+  it("stream counts repeat and grow; a missing count keeps its value (T1839)", () => {
     const [head, ...rest] = stream(textBlock(0, "a"))
     const more = {
       type: "message_delta",
@@ -97,10 +99,10 @@ describe("chunks", () => {
     const usage = chunks([head ?? {}, more, more, ...rest]).at(-1)?.usage
     expect([usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens]).toStrictEqual([5, 5, 10])
   })
-  it("table 8: text that stands in the start of its block", () => {
+  it("text in the start of a block is sent (table 8)", () => {
     expect(deltas([start(0, { type: "text", text: "a" }), stop(0)])).toStrictEqual([role, content("a"), {}])
   })
-  it("T1837 thinking in its own blocks, numbered as upstream; strict chunks have none of it", () => {
+  it("thinking gets blocks of its own with upstream indexes; strict chunks omit them (T1837)", () => {
     const thinking = [
       start(0, { type: "thinking", thinking: "", signature: "" }),
       grow(0, { type: "thinking_delta", thinking: "h" }),
@@ -125,7 +127,7 @@ describe("chunks", () => {
       .flatMap((chunk) => chunk?.choices.map((one) => one.delta) ?? [])
     expect(strict).toStrictEqual([role, { content: "a" }, {}])
   })
-  it("T1825 a thought that is not shown begins its block with its signature", () => {
+  it("a hidden thought starts its block with its signature (T1825)", () => {
     const hidden = [
       start(0, { type: "thinking", thinking: "", signature: "" }),
       grow(0, { type: "signature_delta", signature: "c2ln" }),
@@ -140,8 +142,8 @@ describe("chunks", () => {
   })
 })
 
-describe("calls", () => {
-  it("T1310 T1837 id and name first, then the pieces as they came, split wherever they were", () => {
+describe("Claude calls in streams", () => {
+  it("a call sends id and name first, then argument pieces as they arrive (T1310, T1837)", () => {
     expect(
       deltas([...textBlock(0, "a"), ...toolBlock(1, "f", "", '{"a":"\\u00', 'e9"', "}"), ...toolBlock(2, "g", "{}")])
     ).toStrictEqual([
@@ -156,7 +158,7 @@ describe("calls", () => {
       {}
     ])
   })
-  it("T1838 input in the start is the first piece; a block without any gets one", () => {
+  it("input in the start event is the first piece; a call without pieces gets an empty object (T1838)", () => {
     expect(deltas([start(0, { type: "tool_use", id: "t", name: "f", input: { a: 1 } }), stop(0)])).toStrictEqual([
       role,
       called(0, "f"),
@@ -166,7 +168,7 @@ describe("calls", () => {
     expect(deltas(toolBlock(0, "f"))).toStrictEqual([role, called(0, "f"), piece(0, "{}"), {}])
     expect(deltas(toolBlock(0, "f", "", ""))).toStrictEqual([role, called(0, "f"), piece(0, "{}"), {}])
   })
-  it("T616 the thinking a call carries stands in the delta of its id", () => {
+  it("the delta with the call's id carries the packed thinking (T616)", () => {
     const thought = { type: "thinking", thinking: "hm", signature: "c2ln" }
     const events = [start(0, thought), stop(0), ...toolBlock(1, "f", "{}"), ...toolBlock(2, "g", "{}")]
     expect(deltas(events)).toStrictEqual([
@@ -179,7 +181,7 @@ describe("calls", () => {
       {}
     ])
   })
-  it("T1834 a server tool's input is put together; it is no call", () => {
+  it("a server tool's input is assembled and is not a call (T1834)", () => {
     const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} }
     const events = [
       start(0, search),
@@ -193,7 +195,7 @@ describe("calls", () => {
       {}
     ])
   })
-  it("T339 a legacy call comes whole", () => {
+  it("a legacy call is sent whole (T339)", () => {
     const legacy = chatRequest([user("q")], { functions: [{ name: "f" }] })
     const events = [...toolBlock(0, "f", '{"a"', ":1}"), ...toolBlock(1, "f", "{}")]
     expect(deltas(events, legacy)).toStrictEqual([role, { function_call: { name: "f", arguments: '{"a":1}' } }, {}])
@@ -203,12 +205,12 @@ describe("calls", () => {
   })
 })
 
-describe("T1829 T1830 structured output", () => {
+describe("Claude structured output in streams (T1829, T1830)", () => {
   const asking = (schema: JsonObject, rest = {}) =>
     chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
   const object = asking({ type: "object" })
   const array = asking({ type: "array" })
-  it("pieces of the arguments are pieces of the content; unwrapped ones come at once", () => {
+  it("argument pieces become content pieces; a wrapped answer is sent whole", () => {
     expect(deltas(toolBlock(0, "json_output", "", '{"a"', ": 1}"), object)).toStrictEqual([
       role,
       content('{"a"'),
@@ -222,11 +224,11 @@ describe("T1829 T1830 structured output", () => {
     ])
     expect(deltas(toolBlock(0, "json_output"), object)).toStrictEqual([role, content("{}"), {}])
   })
-  it("what there is of an unwrapped answer that was cut", () => {
+  it("a cut wrapped answer keeps its incomplete text", () => {
     expect(deltas(toolBlock(0, "json_output", '{"value": [1, '), array)).toStrictEqual([role, content("[1, "), {}])
     expect(deltas(toolBlock(0, "json_output", '{"va'), array)).toStrictEqual([role, content('{"va'), {}])
   })
-  it("text waits for the end: beside an answer it is dropped, alone it is the answer", () => {
+  it("text waits for the end: dropped next to a structured answer, sent without one", () => {
     const mixed = asking({ type: "object" }, { tools: [functionTool("f")] })
     expect(
       deltas([...textBlock(0, "well"), ...toolBlock(1, "json_output", "{}"), ...toolBlock(2, "f", "{}")], mixed)
@@ -241,9 +243,9 @@ describe("T1829 T1830 structured output", () => {
   })
 })
 
-describe("T1835 T1836 the end", () => {
+describe("the end of Claude streams (T1835, T1836)", () => {
   const last = (events: ReadonlyArray<Json>) => chunks(events).at(-2)?.choices[0]
-  it("citations and annotations stand on the finish chunk", () => {
+  it("the finish chunk carries citations and annotations", () => {
     const citation = { type: "web_search_result_location", url: "https://a", title: "A" }
     const events = stream([
       start(0, { type: "text", text: "", citations: [] }),
@@ -264,7 +266,7 @@ describe("T1835 T1836 the end", () => {
       citations: [{ start_index: 0, end_index: 2, uri: "https://a", title: "A", upstream: citation }]
     })
   })
-  it("a refusal is told before the finish", () => {
+  it("a refusal is sent before the finish", () => {
     const events = stream([], { stop_reason: "refusal", stop_details: { type: "refusal", explanation: "no" } })
     expect(chunks(events).flatMap((chunk) => chunk.choices)).toStrictEqual([
       { index: 0, delta: role, finish_reason: null },
@@ -272,7 +274,7 @@ describe("T1835 T1836 the end", () => {
       { index: 0, delta: {}, finish_reason: "content_filter", native_finish_reason: "refusal" }
     ])
   })
-  it("a call that was cut keeps what came of it", () => {
+  it("a cut call keeps the pieces that arrived", () => {
     const events = stream(toolBlock(0, "f", '{"a": "x').slice(0, -1), { stop_reason: "max_tokens" })
     expect(chunks(events).flatMap((chunk) => chunk.choices.map((one) => [one.delta, one.finish_reason]))).toStrictEqual(
       [
@@ -285,10 +287,10 @@ describe("T1835 T1836 the end", () => {
   })
 })
 
-describe("T1840 failures", () => {
+describe("Claude stream failures (T1840)", () => {
   const head = stream(textBlock(0, "a")).slice(0, 1)
   const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
-  it("T1317 before the first content no chunk is out yet", () => {
+  it("an error before the first content is sent without any chunk (T1317)", () => {
     expect(failure([overloaded])).toStrictEqual([
       0,
       { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }
@@ -297,7 +299,7 @@ describe("T1840 failures", () => {
       failure([...head, { type: "ping" }, { type: "error", error: { type: "rate_limit_error", message: "Slow" } }])
     ).toStrictEqual([0, { _tag: "RateLimited", message: "Slow" }])
   })
-  it("T1318 after it there is one failure, and nothing follows", () => {
+  it("an error after content gives one failure and nothing after it (T1318)", () => {
     const events = stream(textBlock(0, "a"))
     expect(failure([...events.slice(0, 3), overloaded, ...events.slice(3)])).toStrictEqual([
       2,
@@ -311,14 +313,14 @@ describe("T1840 failures", () => {
       { _tag: "Internal", status: 500, message: "upstream returned 500" }
     ])
   })
-  it("T1321 without message_stop the answer is not complete, even with a reason", () => {
+  it("a stream without message_stop fails, even with a stop reason (T1321)", () => {
     const events = stream(textBlock(0, "a"))
     for (const length of [1, 2, 3, 4, 5]) expect(failure(events.slice(0, length))[1]).toStrictEqual(truncated)
     expect(failure([])).toStrictEqual([0, empty])
     expect(failure([{ type: "ping" }])).toStrictEqual([0, empty])
     expect(failure([{ type: "message_stop" }])).toStrictEqual([0, empty])
   })
-  it("T2312 an event that cannot be read", () => {
+  it("an unreadable event fails the stream (T2312)", () => {
     expect(failure([...head, { type: "content_block_delta", index: "x" }])).toStrictEqual([
       0,
       {
@@ -330,9 +332,9 @@ describe("T1840 failures", () => {
   })
 })
 
-describe("T1841 L10 what is unknown is harmless", () => {
+describe("unknown Claude events (T1841, L10)", () => {
   const events = stream([...textBlock(0, "a"), ...toolBlock(1, "f", "{}")])
-  it("events, deltas, fields and blanks", () => {
+  it("unknown events, deltas, fields and blank lines change nothing", () => {
     const wanted = chunks(events)
     const odd: ReadonlyArray<Json> = [
       { type: "ping" },
@@ -357,7 +359,7 @@ describe("T1841 L10 what is unknown is harmless", () => {
     const padded = sse(events, "\n").replaceAll("}\n\n", "}      \n\n").replaceAll("data:", "event: x\ndata:")
     expect(runBytes(context, request, [bytesOf(padded)])).toStrictEqual(wanted)
   })
-  it("deltas of another kind of block are passed over", () => {
+  it("deltas of another block kind are skipped", () => {
     const stray = [
       grow(0, { type: "thinking_delta", thinking: "x" }),
       grow(0, { type: "input_json_delta", partial_json: "x" }),
@@ -365,7 +367,7 @@ describe("T1841 L10 what is unknown is harmless", () => {
     ]
     expect(deltas([start(0, { type: "text", text: "a" }), ...stray, stop(0)])).toStrictEqual([role, content("a"), {}])
   })
-  it("a block nobody ended ends where the next begins, or with the answer", () => {
+  it("a block without a stop event ends at the next block or at the end of the answer", () => {
     const open = [start(0, { type: "tool_use", id: "t", name: "f", input: {} }), start(1, { type: "text", text: "a" })]
     expect(deltas(open)).toStrictEqual([role, called(0, "f"), piece(0, "{}"), content("a", 1), {}])
     expect(deltas(open.slice(0, 1))).toStrictEqual([role, called(0, "f"), piece(0, "{}"), {}])

@@ -1,4 +1,5 @@
-// How Claude is told to think, and which thoughts of the history go back: T1821 to T1825, tables 4 and 9, section 6.
+// Tests Claude's thinking options and thoughts sent back from the history: T1821 to T1825, tables 4 and 9.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking, unpackThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
@@ -25,7 +26,7 @@ import {
 
 const f = functionTool("f")
 const on = (model: string, rest: Rest) => asked(rest, claudeContext(model))
-/** Thinking, effort, length of the answer and what was left out. */
+/** Thinking, effort, answer length and ignored parameters. */
 const knobs = (model: string, rest: Rest) => {
   const { body, ignored } = on(model, rest)
   return [body.thinking, body.output_config, body.max_tokens, ignored]
@@ -38,7 +39,7 @@ const enabled = (budget_tokens?: number) => ({
 const summarized = { type: "adaptive", display: "summarized" }
 const off = { type: "disabled" }
 
-describe("table 4: effort", () => {
+describe("Claude effort (M-200)", () => {
   it.each([
     ["none", off, 32_000],
     ["minimal", budget(1_024), 32_000],
@@ -47,33 +48,33 @@ describe("table 4: effort", () => {
     ["high", budget(24_576), 32_000],
     ["xhigh", budget(24_576), 32_000],
     ["max", budget(24_576), 32_000]
-  ] as const)("%s on models with a budget", (reasoning_effort, thinking, length) => {
+  ] as const)("effort on models with a budget: %s", (reasoning_effort, thinking, length) => {
     expect(knobs(models.budget, { reasoning_effort })).toStrictEqual([thinking, undefined, length, []])
   })
   it.each([
-    ["none", undefined],
-    ["minimal", "low"],
-    ["low", "low"],
-    ["medium", "medium"],
-    ["high", "high"],
-    ["xhigh", "high"],
-    ["max", "high"]
-  ] as const)("T1822 %s on models with a measure of their own", (reasoning_effort, effort) => {
-    const config = effort === undefined ? undefined : { effort }
+    ["none", undefined, undefined],
+    ["minimal", "low", "low"],
+    ["low", "low", "low"],
+    ["medium", "medium", "medium"],
+    ["high", "high", "high"],
+    ["xhigh", "high", "xhigh"],
+    ["max", "max", "max"]
+  ] as const)("effort on models with adaptive thinking: %s (T1822, M-201)", (reasoning_effort, both, newest) => {
+    const config = (effort: string | undefined) => (effort === undefined ? undefined : { effort })
     expect(knobs(models.both, { reasoning_effort })).toStrictEqual([
-      effort === undefined ? off : { type: "adaptive" },
-      config,
+      both === undefined ? off : { type: "adaptive" },
+      config(both),
       32_000,
       []
     ])
     expect(knobs(models.newest, { reasoning_effort })).toStrictEqual([
-      effort === undefined ? off : summarized,
-      config,
+      newest === undefined ? off : summarized,
+      config(newest),
       32_000,
       []
     ])
   })
-  it("models without thinking: switched off is met in silence, anything else is named", () => {
+  it('on models without thinking, "off" is silent and any other option is reported as ignored', () => {
     expect(knobs(models.plain, { reasoning_effort: "none" })).toStrictEqual([undefined, undefined, 8_192, []])
     expect(knobs(models.plain, { reasoning_effort: "high" })).toStrictEqual([
       undefined,
@@ -91,8 +92,8 @@ describe("table 4: effort", () => {
   })
 })
 
-describe("T1821 budgets", () => {
-  it("at least 1024, and part of a longer answer where it does not fit", () => {
+describe("Claude thinking budgets (T1821)", () => {
+  it("a budget is at least 1024 and extends a shorter answer", () => {
     expect(knobs(models.budget, { thinking: enabled(2_000) })).toStrictEqual([budget(2_000), undefined, 32_000, []])
     expect(knobs(models.budget, { thinking: enabled(10) })).toStrictEqual([budget(1_024), undefined, 32_000, []])
     expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 500 })).toStrictEqual([
@@ -114,7 +115,7 @@ describe("T1821 budgets", () => {
       []
     ])
   })
-  it("up to the model's limit, then the budget shrinks", () => {
+  it("a budget extends max_tokens up to the model's limit, then shrinks", () => {
     expect(knobs(models.budget, { thinking: enabled(60_000), max_tokens: 10_000 })).toStrictEqual([
       budget(54_000),
       undefined,
@@ -134,20 +135,20 @@ describe("T1821 budgets", () => {
       []
     ])
   })
-  it("left to the model", () => {
+  it("thinking without an amount uses the medium budget", () => {
     for (const thinking of [enabled(), { type: "adaptive" }, enabled(-1), {}]) {
       expect(knobs(models.budget, { thinking })).toStrictEqual([budget(8_192), undefined, 32_000, []])
       expect(knobs(models.both, { thinking })).toStrictEqual([{ type: "adaptive" }, undefined, 32_000, []])
       expect(knobs(models.newest, { thinking })).toStrictEqual([summarized, undefined, 32_000, []])
     }
   })
-  it("switched off", () => {
+  it("thinking can be switched off", () => {
     for (const thinking of [enabled(0), { type: "disabled" }]) {
       for (const model of [models.budget, models.both, models.newest])
         expect(knobs(model, { thinking })).toStrictEqual([off, undefined, 32_000, []])
     }
   })
-  it("where only effort is taken a budget counts by its size", () => {
+  it("effort-only models derive the effort from the budget", () => {
     for (const [tokens, effort] of [
       [1, "low"],
       [4_096, "low"],
@@ -164,7 +165,7 @@ describe("T1821 budgets", () => {
       []
     ])
   })
-  it("T702 thinking wins over effort, which is named", () => {
+  it("thinking takes precedence over effort, which is reported (T702)", () => {
     expect(knobs(models.budget, { reasoning_effort: "high", thinking: enabled(2_000) })).toStrictEqual([
       budget(2_000),
       undefined,
@@ -172,7 +173,7 @@ describe("T1821 budgets", () => {
       ["reasoning_effort"]
     ])
   })
-  it("T705 T711 faults", () => {
+  it("malformed thinking options are refused (T705, T711)", () => {
     expect(refusedParam({ reasoning_effort: "huge" })).toStrictEqual(["reasoning_effort", "invalid_value"])
     for (const tokens of [-2, 1.5, "8"])
       expect(refusedParam({ thinking: { type: "enabled", budget_tokens: tokens } })).toStrictEqual([
@@ -182,9 +183,9 @@ describe("T1821 budgets", () => {
   })
 })
 
-describe("T1823 beside thinking", () => {
+describe("Claude sampling with thinking (T1823)", () => {
   const sampled = { temperature: 0.5, top_k: 5, top_p: 0.9 }
-  it("temperature and top_k go, top_p below 0.95", () => {
+  it("thinking removes temperature and top_k, and top_p below 0.95", () => {
     const { body, ignored } = on(models.budget, { ...sampled, thinking: enabled(2_000) })
     expect([body.temperature, body.top_k, body.top_p, ignored]).toStrictEqual([
       undefined,
@@ -199,7 +200,7 @@ describe("T1823 beside thinking", () => {
     const quiet = on(models.budget, { ...sampled, reasoning_effort: "none" })
     expect([quiet.body.temperature, quiet.body.top_k, quiet.body.top_p, quiet.ignored]).toStrictEqual([0.5, 5, 0.9, []])
   })
-  it("a forced call takes the place of a budget, but not of the model's own measure", () => {
+  it("a forced call replaces a budget, but not adaptive thinking", () => {
     const wishes: ReadonlyArray<Rest> = [
       { tools: [f], tool_choice: "required" },
       { tools: [f], tool_choice: { type: "function", function: { name: "f" } } },
@@ -251,8 +252,8 @@ const turn = (messages: Messages, rest: Rest = thinks, options: ContextOptions =
 const looped = (first: ReturnType<typeof assistant>): Messages => [user("q"), first, tool("1", "r")]
 const use = { type: "tool_use", id: "1", name: "f", input: {} }
 
-describe("T1824 T1825 thoughts of the history", () => {
-  it("as content or content_blocks, first, unchanged and in order", () => {
+describe("thoughts of the history (T1824, T1825)", () => {
+  it("thoughts from content or content_blocks go first, unchanged and in order", () => {
     const blocks = [thought("c2ln"), redacted, text("a")]
     expect(turn([user("q"), assistant(blocks), user("w")])).toStrictEqual(blocks)
     expect(turn([user("q"), assistant("a", { content_blocks: blocks }), user("w")])).toStrictEqual(blocks)
@@ -267,18 +268,18 @@ describe("T1824 T1825 thoughts of the history", () => {
     ])
     expect(turn([user("q"), assistant([thought("c2ln", "")]), user("w")])).toStrictEqual([thought("c2ln", "")])
   })
-  it("thoughts between texts stay where they were", () => {
+  it("thoughts between texts keep their position", () => {
     const blocks = [thought("MQ=="), text("a"), thought("Mg=="), text("b")]
     expect(turn(looped(assistant("ab", { content_blocks: blocks, tool_calls: [call("1")] })))).toStrictEqual([
       ...blocks,
       use
     ])
   })
-  it("without a signature they stay out", () => {
+  it("unsigned thoughts are dropped", () => {
     expect(turn([user("q"), assistant([thought(undefined), text("a")]), user("w")])).toStrictEqual([text("a")])
     expect(turn([user("q"), assistant([thought(""), text("a")]), user("w")])).toStrictEqual([text("a")])
   })
-  it("while nobody thinks they stay out, but for turns with calls", () => {
+  it("without thinking, thoughts are sent only in turns with calls", () => {
     const blocks = [thought("c2ln"), text("a")]
     for (const rest of [{}, { reasoning_effort: "none" }]) {
       expect(turn([user("q"), assistant(blocks), user("w")], rest)).toStrictEqual([text("a")])
@@ -289,7 +290,7 @@ describe("T1824 T1825 thoughts of the history", () => {
       use
     ])
   })
-  it("T609 T610 of a known other issuer they stay out", () => {
+  it("thoughts of another known issuer are dropped (T609, T610)", () => {
     const known: Record<string, KnownSignature> = { "1": { issuer: "gemini/vertex-ai", signature: "c2ln" } }
     const blocks = [thought("c2ln"), redacted, text("a")]
     expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), {}, { known })).toStrictEqual([text("a"), use])
@@ -303,11 +304,11 @@ describe("T1824 T1825 thoughts of the history", () => {
   })
 })
 
-describe("T605 T606 thinking that a call carries", () => {
+describe("packed thinking on calls (T605, T606)", () => {
   const blocks = [{ type: "thinking", thinking: "hm é漢🐎", signature: "c2ln" }, redacted]
   const packed = packThinking(blocks) ?? ""
   const signed = (signature: string, id = "1") => call(id, "f", "{}", { thought_signature: signature })
-  it("L18 packs and unpacks byte for byte, and nothing else", () => {
+  it("packing round-trips byte for byte, and other texts give no blocks (L18)", () => {
     expect(unpackThinking(packed)).toStrictEqual(blocks)
     expect(packThinking([])).toBe(undefined)
     const pack = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
@@ -327,7 +328,7 @@ describe("T605 T606 thinking that a call carries", () => {
       unpackThinking(pack([{ type: "thinking", thinking: "x", signature: "y", cache_control: {} }]))
     ).toStrictEqual([{ type: "thinking", thinking: "x", signature: "y" }])
   })
-  it("goes back before the text, from the client or from memory; the client's own wins", () => {
+  it("packed thinking goes before the text, from client or memory; the client's takes precedence", () => {
     const wanted = [...blocks, text("a"), use]
     const other = packThinking([{ type: "thinking", thinking: "other", signature: "b3RoZXI=" }]) ?? ""
     expect(turn(looped(assistant("a", { tool_calls: [signed(packed)] })))).toStrictEqual(wanted)
@@ -347,14 +348,14 @@ describe("T605 T606 thinking that a call carries", () => {
       })
     ).toStrictEqual(wanted)
   })
-  it("blocks the client sent back stand for all of it", () => {
+  it("blocks from the client replace packed thinking", () => {
     const sentBack = [thought("Y2xpZW50"), text("a")]
     expect(turn(looped(assistant("a", { content_blocks: sentBack, tool_calls: [signed(packed)] })))).toStrictEqual([
       ...sentBack,
       use
     ])
   })
-  it("what was thought between two calls goes between them", () => {
+  it("thinking between two calls goes between them", () => {
     const later = { type: "thinking", thinking: "then", signature: "dGhlbg==" }
     const calls = [signed(packed), signed(packThinking([later]) ?? "", "2")]
     expect(turn([user("q"), assistant("a", { tool_calls: calls }), tool("1", "r"), tool("2", "s")])).toStrictEqual([
@@ -365,7 +366,7 @@ describe("T605 T606 thinking that a call carries", () => {
       { ...use, id: "2" }
     ])
   })
-  it("T609 T610 that of another issuer, and any signature of Gemini, stays away", () => {
+  it("packed thinking of another issuer, and Gemini signatures, are not sent (T609, T610)", () => {
     const quiet: Rest = { tools: [f] }
     expect(
       turn(looped(calling(signed(packed))), quiet, {
@@ -379,13 +380,13 @@ describe("T605 T606 thinking that a call carries", () => {
   })
 })
 
-describe("thinking that is lost", () => {
+describe("lost thinking", () => {
   const lost = [user("q"), calling(call("1")), tool("1", "r")]
   const of = (messages: Messages, rest: Rest = thinks, model = models.budget) => {
     const { body, ignored } = translated(messages, rest, claudeContext(model))
     return [body.thinking, body.max_tokens, ignored]
   }
-  it("the rest of a turn goes on without a budget, which the upstream would refuse", () => {
+  it("a continued turn without its thinking is sent without a budget, which Claude would reject", () => {
     expect(of(lost)).toStrictEqual([undefined, 32_000, ["thinking"]])
     expect(of([...lost, user("by the way")])).toStrictEqual([undefined, 32_000, ["thinking"]])
     expect(of(lost, { reasoning_effort: "low", max_tokens: 100, temperature: 0 })).toStrictEqual([
@@ -394,12 +395,12 @@ describe("thinking that is lost", () => {
       ["reasoning_effort"]
     ])
   })
-  it("a prefill has none, so a budget cannot go with it", () => {
+  it("a prefill has no thinking, so the budget is dropped", () => {
     expect(of([user("q"), assistant("once")])).toStrictEqual([undefined, 32_000, ["thinking"]])
     expect(of([user("q"), assistant([thought("c2ln"), text("once")])])).toStrictEqual([budget(2_000), 32_000, []])
     expect(of([user("q"), assistant(null)])).toStrictEqual([budget(2_000), 32_000, []])
   })
-  it("thoughts of other turns go with it", () => {
+  it("thoughts of other turns are dropped together with the budget", () => {
     const { messages } = sent(
       [user("p"), assistant([thought("c2ln"), text("a")]), ...lost],
       thinks,
@@ -407,7 +408,7 @@ describe("thinking that is lost", () => {
     )
     expect(messages[1]?.content).toStrictEqual([text("a")])
   })
-  it("a turn that is over needs none, nor does the model's own measure", () => {
+  it("a finished turn, and adaptive thinking, need no earlier thoughts", () => {
     expect(of([...lost, assistant("done"), user("next")])).toStrictEqual([budget(2_000), 32_000, []])
     expect(of(lost, { reasoning_effort: "low" }, models.both)).toStrictEqual([{ type: "adaptive" }, 32_000, []])
   })

@@ -1,4 +1,5 @@
-// Tools, tool choice and structured output on their way to Claude: T1811, T1816 to T1820, T1829.
+// Tests tools, tool choice and structured output for Claude: T1811, T1816 to T1820, T1829.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
 import {
@@ -22,8 +23,8 @@ const g = functionTool("g")
 const choiceOf = (rest: Rest) => asked({ tools: [f, g], ...rest }).body.tool_choice
 const named = (name: string) => ({ type: "function", function: { name } })
 
-describe("declarations", () => {
-  it("T1816 the whole schema, nothing stripped", () => {
+describe("Claude tool declarations", () => {
+  it("a tool's schema is sent unchanged (T1816)", () => {
     const schema: JsonObject = {
       type: "object",
       title: "T",
@@ -43,7 +44,7 @@ describe("declarations", () => {
     expect(Object.keys(body.tools?.[0]?.["input_schema"] ?? {})).toStrictEqual(Object.keys(schema))
     expect(body.tool_choice).toBe(undefined)
   })
-  it("T1816 T320 type object is added where it lacks; no description is none", () => {
+  it("a missing root type becomes object; a missing description stays absent (T1816, T320)", () => {
     const tools = [
       { type: "function", function: { name: "f" } },
       { type: "function", function: { name: "g", parameters: { properties: { a: {} } } } }
@@ -53,7 +54,7 @@ describe("declarations", () => {
       { name: "g", input_schema: { type: "object", properties: { a: {} } } }
     ])
   })
-  it("T1816 a root that is no object is refused", () => {
+  it("a root schema that is not an object is refused (T1816)", () => {
     for (const parameters of [true, "x", []]) {
       expect(refusedParam({ tools: [{ type: "function", function: { name: "f", parameters } }] })).toStrictEqual([
         "tools[0].function.parameters",
@@ -61,12 +62,12 @@ describe("declarations", () => {
       ])
     }
   })
-  it("T1817 strict is not sent", () => {
+  it("strict is not sent (T1817)", () => {
     expect(asked({ tools: [{ type: "function", function: { name: "f", strict: true } }] }).body.tools).toStrictEqual([
       { name: "f", input_schema: { type: "object" } }
     ])
   })
-  it("T1818 Gemini's own tools are refused", () => {
+  it("Gemini's built-in tools are refused (T1818)", () => {
     for (const [name, asking] of [
       ["code_execution", { type: "code_execution" }],
       ["web_search", functionTool("web_search", {})],
@@ -79,12 +80,12 @@ describe("declarations", () => {
       "web_search"
     ])
   })
-  it("T340 T909 no tools, no field; web_search_options are left out and named", () => {
+  it("a request without tools has no tools field; web_search_options is listed as ignored (T340, T909)", () => {
     const { body, ignored } = asked({ tools: [], web_search_options: {} })
     expect(Object.keys(body)).toStrictEqual(["anthropic_version", "max_tokens", "messages"])
     expect(ignored).toStrictEqual(["web_search_options"])
   })
-  it("T1811 names the upstream cannot take, in declarations, choice and history", () => {
+  it("illegal names are replaced in declarations, choice and history (T1811)", () => {
     const body = sent([user("q"), calling(call("1", "a/b"), call("2", "mcp.x:y")), tool("1", "r"), tool("2", "s")], {
       tools: [functionTool("a/b"), functionTool("7-up")],
       tool_choice: named("a/b")
@@ -93,7 +94,7 @@ describe("declarations", () => {
     expect(body.tool_choice).toStrictEqual({ type: "tool", name: "a_b_3a8e75c1" })
     expect(body.messages[1]?.content.map((one) => one["name"])).toStrictEqual(["a_b_3a8e75c1", "mcp_x_y_4b5fc5d4"])
   })
-  it("T339 legacy functions", () => {
+  it("legacy functions become tools (T339)", () => {
     const { body, ignored } = asked({ functions: [{ name: "f", description: "d" }], function_call: { name: "f" } })
     expect([body.tools, body.tool_choice, ignored]).toStrictEqual([
       [{ name: "f", description: "d", input_schema: { type: "object" } }],
@@ -104,28 +105,28 @@ describe("declarations", () => {
       asked({ functions: [{ name: "f" }], function_call: "auto", tools: [g], tool_choice: "none" }).ignored
     ).toStrictEqual(["functions", "function_call"])
   })
-  it("T329 T338 faults", () => {
+  it("malformed tools are refused (T329, T338)", () => {
     expect(refusedParam({ tools: [functionTool("")] })).toStrictEqual(["tools[0].function.name", "invalid_value"])
     expect(refusedParam({ tools: [f, f] })).toStrictEqual(["tools[1].function.name", "invalid_value"])
     expect(refusedParam({ tools: [{ type: "x" }] })).toStrictEqual(["tools[0].type", "invalid_value"])
   })
 })
 
-describe("T1819 the choice", () => {
-  it("words and names", () => {
+describe("Claude tool choice (T1819)", () => {
+  it("tool choice accepts words and names", () => {
     expect(choiceOf({ tool_choice: "auto" })).toStrictEqual({ type: "auto" })
     expect(choiceOf({ tool_choice: "required" })).toStrictEqual({ type: "any" })
     expect(choiceOf({ tool_choice: "none" })).toStrictEqual({ type: "none" })
     expect(choiceOf({ tool_choice: named("g") })).toStrictEqual({ type: "tool", name: "g" })
   })
-  it("T402 allowed tools alone are declared", () => {
+  it("only the allowed tools are declared (T402)", () => {
     const allowed = (mode: string) => ({ type: "allowed_tools", allowed_tools: { mode, tools: [named("g")] } })
     const auto = asked({ tools: [f, g], tool_choice: allowed("auto") }).body
     expect([auto.tools?.map((one) => one["name"]), auto.tool_choice]).toStrictEqual([["g"], { type: "auto" }])
     const required = asked({ tools: [f, g], tool_choice: allowed("required") }).body
     expect([required.tools?.map((one) => one["name"]), required.tool_choice]).toStrictEqual([["g"], { type: "any" }])
   })
-  it("calls one at a time", () => {
+  it("parallel_tool_calls: false disables parallel calls", () => {
     const alone = { disable_parallel_tool_use: true }
     expect(choiceOf({ parallel_tool_calls: false })).toStrictEqual({ type: "auto", ...alone })
     expect(choiceOf({ parallel_tool_calls: false, tool_choice: "required" })).toStrictEqual({ type: "any", ...alone })
@@ -140,7 +141,7 @@ describe("T1819 the choice", () => {
     expect(asked({ parallel_tool_calls: false }).ignored).toStrictEqual(["parallel_tool_calls"])
     expect(asked({ parallel_tool_calls: true }).ignored).toStrictEqual([])
   })
-  it("T403 T404 without tools there is no choice", () => {
+  it("a request without tools has no tool choice (T403, T404)", () => {
     expect(asked({ tool_choice: "auto" }).body.tool_choice).toBe(undefined)
     expect(refusedParam({ tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
     expect(refusedParam({ tools: [f], tool_choice: named("h") })).toStrictEqual([
@@ -148,7 +149,7 @@ describe("T1819 the choice", () => {
       "invalid_value"
     ])
   })
-  it("T1820 calls of the history without any declaration get stubs that may not be called", () => {
+  it("undeclared calls of the history get stub declarations that must not be called (T1820)", () => {
     const talk = [user("q"), calling(call("1", "f"), call("2", "a b"), call("3", "f")), tool("1", "r")]
     const body = sent(talk, { tool_choice: "auto" })
     expect(body.tools).toStrictEqual([
@@ -160,7 +161,7 @@ describe("T1819 the choice", () => {
   })
 })
 
-describe("T1829 structured output", () => {
+describe("Claude structured output (T1829)", () => {
   const format = (schema: JsonObject, rest: JsonObject = {}) => ({
     type: "json_schema",
     json_schema: { name: "n", schema, ...rest }
@@ -181,7 +182,7 @@ describe("T1829 structured output", () => {
     return { tools, tool_choice }
   }
   const forced = { type: "tool", name: "json_output" }
-  it("a tool that has to be called", () => {
+  it("structured output is a tool that must be called", () => {
     expect(of({ response_format: format(object) })).toStrictEqual({ tools: [output(object)], tool_choice: forced })
     expect(of({ response_format: format(object, { description: "a city" }) }).tools).toStrictEqual([
       output(object, "json_output", "a city")
@@ -195,7 +196,7 @@ describe("T1829 structured output", () => {
       output({ type: "object", properties: { a: {} } })
     ])
   })
-  it("roots that are no objects stand under value, their definitions where references find them", () => {
+  it("a root that is not an object goes under value; its definitions move to the new root", () => {
     const wrapped = (schema: JsonObject, rest: JsonObject = {}) =>
       output({ type: "object", properties: { value: schema }, required: ["value"], ...rest })
     const array: JsonObject = { type: "array", items: { type: "string" } }
@@ -217,7 +218,7 @@ describe("T1829 structured output", () => {
       expect(of({ response_format: format(root) }).tools).toStrictEqual([wrapped(root)])
     }
   })
-  it("beside tools of the client any may be called, but none that was forbidden, and no answer in place of a forced call", () => {
+  it("with client tools any tool may be called; forbidden tools stay forbidden, and a forced call excludes the answer", () => {
     const own = (name: string) => ({ name, input_schema: { type: "object", properties: { a: {} } } })
     const all = [own("f"), output(object)]
     const response_format = format(object)
@@ -236,19 +237,19 @@ describe("T1829 structured output", () => {
       expect([body.tools, ignored]).toStrictEqual([[own("f")], ["response_format"]])
     }
   })
-  it("history that calls tools needs no stubs then", () => {
+  it("a history with calls needs no stubs with structured output", () => {
     expect(
       sent([user("q"), calling(call("1", "f")), tool("1", "r")], { response_format: format(object) }).tools
     ).toStrictEqual([output(object)])
   })
-  it("a tool of the client's has the name already", () => {
+  it("the output tool avoids the names of client tools", () => {
     const tools = [functionTool("json_output"), functionTool("json_output_2")]
     expect(of({ tools, response_format: { type: "json_object" } }).tools?.at(-1)?.["name"]).toBe("json_output_3")
     expect(
       of({ functions: [{ name: "json_output" }], response_format: { type: "json_object" } }).tools?.at(-1)?.["name"]
     ).toBe("json_output_2")
   })
-  it("T810 faults", () => {
+  it("malformed formats are refused (T810)", () => {
     expect(refusedParam({ response_format: { type: "xml" } })).toStrictEqual(["response_format.type", "invalid_value"])
     expect(refusedParam({ response_format: { type: "json_schema" } })).toStrictEqual([
       "response_format.json_schema.schema",
@@ -257,7 +258,7 @@ describe("T1829 structured output", () => {
   })
 })
 
-it("T506 calls of tools that are not declared go as they are", () => {
+it("calls of undeclared tools are sent unchanged (T506)", () => {
   const { messages } = sent(
     [user("q"), assistant("a", { tool_calls: [call("1", "open_web_browser")] }), tool("1", "r")],
     { tools: [f] },

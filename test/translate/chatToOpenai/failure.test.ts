@@ -1,10 +1,11 @@
-// Refused calls of OpenAI-compatible upstreams: T2008, T2010, T2014, T2015, and law L24.
+// Tests error responses of OpenAI-compatible upstreams: T2008, T2010, T2014, T2015, and law L24.
+// Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
-import { failureFromOpenAi, failureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
+import { failureFromOpenAi, openAiFailureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
 
 const fail = (
   status: number,
@@ -16,7 +17,7 @@ const google = (code: number, message: string, status: string) => ({ error: { co
 const openAi = (message: string, rest: object = {}) =>
   ({ error: { message, type: "invalid_request_error", param: null, code: null, ...rest } }) as Json
 
-describe("T2008 every form of body", () => {
+describe("OpenAI-compatible error bodies (T2008)", () => {
   it.each<readonly [string, Json | string]>([
     ["OpenAI", openAi("why")],
     ["Google", google(400, "why", "INVALID_ARGUMENT")],
@@ -25,12 +26,14 @@ describe("T2008 every form of body", () => {
     ["detail", { detail: "why" }],
     ["details", { detail: [{ loc: ["body"], msg: "why", type: "x" }] }],
     ["text that is JSON", JSON.stringify(openAi("why"))]
-  ])("%s", (_name, body) => expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "why" }))
-  it("plain text says nothing", () =>
+  ])("an error body is read: %s", (_name, body) =>
+    expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "why" })
+  )
+  it("a plain text is kept out of the message", () =>
     expect(fail(400, "Bad Request", { "content-type": "text/plain" }).message).toBe(
       "upstream returned 400 (text/plain)"
     ))
-  it("the upstream's code in words and its param survive", () => {
+  it("the upstream's textual code and param are kept", () => {
     expect(fail(400, openAi("why", { code: "tool_use_failed", param: "tools" }))).toStrictEqual({
       _tag: "InvalidRequest",
       message: "why",
@@ -38,7 +41,7 @@ describe("T2008 every form of body", () => {
       param: "tools"
     })
   })
-  it("table 14 for the rest", () => {
+  it("other statuses follow table 14", () => {
     const tags = [401, 402, 403, 404, 405, 408, 409, 422, 429, 500, 502, 503, 504, 529].map(
       (status) => fail(status, openAi("m"))._tag
     )
@@ -59,13 +62,13 @@ describe("T2008 every form of body", () => {
       "Overloaded"
     ])
   })
-  it("a request that is too large gets no advice meant for Gemini", () => {
+  it("a request that is too large gets no hint for Gemini", () => {
     expect(fail(413, openAi("big"))).toStrictEqual({ _tag: "PayloadTooLarge", message: "big" })
   })
 })
 
-describe("endpoints", () => {
-  it("T2010 a dedicated endpoint asked for at the shared host", () => {
+describe("endpoint errors", () => {
+  it("a dedicated endpoint called at the shared host maps to a hint (T2010)", () => {
     const text =
       "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain aiplatform.googleapis.com. Please access the endpoint using its dedicated dns name '12.us-central1-34.prediction.vertexai.goog'."
     expect(fail(400, google(400, text, "FAILED_PRECONDITION"))).toStrictEqual({
@@ -75,7 +78,7 @@ describe("endpoints", () => {
         "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain [upstream]. Please access the endpoint using its dedicated dns name '[upstream]'. Set the endpoint's host in the provider's endpoints to its dedicated host name."
     })
   })
-  it("T2014 the missing permission is named, and what to grant", () => {
+  it("a missing permission is named with the role to grant (T2014)", () => {
     expect(
       fail(
         403,
@@ -90,7 +93,7 @@ describe("endpoints", () => {
         "Permission 'aiplatform.endpoints.predict' denied on resource. Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
     })
   })
-  it("T2015 not ready, or scaled to zero: unavailable, with the upstream's delay", () => {
+  it("an endpoint that is not ready or scaled to zero is unavailable, with the upstream's delay (T2015)", () => {
     for (const text of [
       "Model is not yet ready for inference. Please wait for minutes.",
       "The model server is not ready.",
@@ -111,7 +114,7 @@ describe("endpoints", () => {
     })
     expect(fail(429, google(429, "Quota exceeded.", "RESOURCE_EXHAUSTED"))._tag).toBe("RateLimited")
   })
-  it("T2012 a model name the server does not know", () => {
+  it("a model name unknown to the server maps to a hint (T2012)", () => {
     expect(
       fail(404, {
         object: "error",
@@ -126,7 +129,7 @@ describe("endpoints", () => {
         "The model `123` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model."
     })
   })
-  it("T2109 a publisher's model that is not served in that location", () => {
+  it("a publisher model missing in the location maps to a hint (T2109)", () => {
     expect(
       fail(
         404,
@@ -142,33 +145,37 @@ describe("endpoints", () => {
   })
 })
 
-describe("T2306 the prompt is too long", () => {
+describe("OpenAI-compatible context length errors (T2306)", () => {
   it.each([
     openAi("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens."),
     openAi("The decoder prompt (length 9000) is longer than the maximum model length of 8192."),
     openAi("no", { code: "context_length_exceeded" }),
     google(400, "The input token count (9000) exceeds the maximum number of tokens allowed (8192).", "INVALID_ARGUMENT")
-  ])("%#", (body) => expect(fail(400, body)._tag).toBe("ContextTooLong"))
+  ])("a context text maps to a context length error: case %#", (body) =>
+    expect(fail(400, body)._tag).toBe("ContextTooLong")
+  )
 })
 
-it("T1317 inside a stream the error's own number or word decides", () => {
+it("inside a stream the error's number or word decides the status (T1317)", () => {
   expect(
-    failureInside({ error: { message: "m", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 } })
+    openAiFailureInside({
+      error: { message: "m", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 }
+    })
   ).toStrictEqual({ _tag: "InvalidRequest", message: "m", upstreamCode: "tool_use_failed" })
-  expect(failureInside({ error: { message: "m", code: "rate_limit_exceeded" } })).toStrictEqual({
+  expect(openAiFailureInside({ error: { message: "m", code: "rate_limit_exceeded" } })).toStrictEqual({
     _tag: "RateLimited",
     message: "m",
     upstreamCode: "rate_limit_exceeded"
   })
-  expect(failureInside({ error: "m" })).toStrictEqual({ _tag: "Internal", status: 500, message: "m" })
-  expect([failureInside({}), failureInside({ error: null }), failureInside({ error: false })]).toStrictEqual([
-    undefined,
-    undefined,
-    undefined
-  ])
+  expect(openAiFailureInside({ error: "m" })).toStrictEqual({ _tag: "Internal", status: 500, message: "m" })
+  expect([
+    openAiFailureInside({}),
+    openAiFailureInside({ error: null }),
+    openAiFailureInside({ error: false })
+  ]).toStrictEqual([undefined, undefined, undefined])
 })
 
-it("L24 any status, any body, any headers", () => {
+it("any status, body and headers map to a reason (L24)", () => {
   const isReason = Schema.is(Reason)
   const words = fc.constantFrom(
     "dedicated endpoint",

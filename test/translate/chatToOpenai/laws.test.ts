@@ -1,4 +1,5 @@
-// The laws of the way back on random answers of OpenAI-compatible upstreams: L1 to L7, L10, L11, L22, L28.
+// Tests the laws of OpenAI-compatible responses on random answers: L1 to L7, L10, L11, L22, L28.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -89,7 +90,7 @@ const unaryOf = ({ choices, usage }: Whole): JsonObject => ({
   usage
 })
 
-/** The same answer as a stream in pieces: texts and arguments are cut anywhere, choices come by turns. */
+/** The same answer as a stream in pieces: texts and arguments are cut anywhere, choices alternate. */
 const eventsOf = ({ choices, usage, cuts }: Whole): ReadonlyArray<JsonObject> => {
   let next = 0
   const cut = (below: number): number => (cuts[next++ % cuts.length] ?? 0) % below
@@ -157,11 +158,11 @@ const sound = (stream: ReadonlyArray<ChatChunk>): void => {
   }
 }
 
-/** The chunks of a whole stream, unchecked: that they are published ones is told once, by the first law. */
+/** The chunks of a whole stream, unchecked: the first law checks them against the published schema. */
 const streamed = (events: ReadonlyArray<Json>): ReadonlyArray<ChatChunk> => outputs(events).filter(isChunk)
 
-describe("laws", () => {
-  it("L1 fold = unary, L2 to L5, L22, for any cutting into events", () => {
+describe("random OpenAI-compatible answers", () => {
+  it("a stream fold equals the unary answer for any cutting into events (L1 to L5, L22)", () => {
     fc.assert(
       fc.property(whole, (one) => {
         const full = answer(unaryOf(one))
@@ -176,7 +177,7 @@ describe("laws", () => {
     )
   })
 
-  it("L6 any split of the bytes", () => {
+  it("any split of the bytes gives the same chunks (L6)", () => {
     fc.assert(
       fc.property(
         whole,
@@ -193,7 +194,7 @@ describe("laws", () => {
     )
   })
 
-  it("L7 any truncation: a prefix of the deltas, then one failure or a normal end", () => {
+  it("a truncated stream gives a prefix of the deltas, then one failure or a normal end (L7)", () => {
     const ofContent = (all: ReadonlyArray<ChatChunk>): ReadonlyArray<ChatChunk> =>
       all.filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
     fc.assert(
@@ -214,7 +215,7 @@ describe("laws", () => {
     )
   })
 
-  it("L10 unknown fields and events change nothing in strict output, L11 strictly only removes", () => {
+  it("unknown fields and events change nothing in strict output, and strict mode only removes (L10, L11)", () => {
     const odd = (value: Json): Json =>
       Array.isArray(value)
         ? value.map(odd)
@@ -241,7 +242,7 @@ describe("laws", () => {
     )
   })
 
-  it("L28 an answer of ours, strict or not, always goes back up, and nothing of the gateway's own with it", () => {
+  it("a full or strict answer is accepted as history, without the gateway's own fields (L28)", () => {
     fc.assert(
       fc.property(whole, (one) => {
         const full = answer(unaryOf(one))

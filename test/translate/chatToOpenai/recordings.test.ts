@@ -1,4 +1,5 @@
-// Recorded answers of hosts that speak this dialect: all are readable, strict forms are published forms, any cut gives the same.
+// Tests recorded OpenAI-compatible answers: readable, strict forms are published forms, any cut gives the same chunks.
+// Must not open sockets or read clocks.
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
@@ -28,7 +29,7 @@ const refusal = {
   upstreamCode: "tool_use_failed"
 }
 
-/** What the error written here means. */
+/** The reason of the handwritten error. */
 const ownRefusal = {
   _tag: "InvalidRequest",
   message: "max_tokens is larger than this model takes.",
@@ -36,7 +37,7 @@ const ownRefusal = {
   upstreamCode: "too_many_tokens"
 }
 
-it.runIf(sharedDir() !== undefined)("there are recordings of every kind", () => {
+it.runIf(sharedDir() !== undefined)("the recordings include every kind of answer", () => {
   expect([
     recorded.filter(isStream).length,
     recorded.filter((one) => one.response.status !== 200).length,
@@ -44,9 +45,9 @@ it.runIf(sharedDir() !== undefined)("there are recordings of every kind", () => 
   ]).toStrictEqual([5, 1, 11])
 })
 
-describe("unary", () => {
+describe("recorded unary OpenAI-compatible answers", () => {
   for (const recording of all.filter((one) => !isStream(one) && one.response.status === 200)) {
-    it(`L11 L22 ${name(recording)}`, () => {
+    it(`a recorded answer is readable: ${name(recording)} (L11, L22)`, () => {
       const given = bodyOf(recording) as {
         readonly id: string
         readonly model: string
@@ -70,9 +71,9 @@ describe("unary", () => {
   }
 })
 
-describe("refused", () => {
+describe("recorded OpenAI-compatible errors", () => {
   for (const recording of all.filter((one) => one.response.status !== 200)) {
-    it(`T2008 ${name(recording)}`, () => {
+    it(`a recorded error maps to its reason: ${name(recording)} (T2008)`, () => {
       const { headers, status } = recording.response
       const reason = own.includes(recording) ? ownRefusal : refusal
       expect(chatToOpenAi.failure(status, headers, bodyOf(recording), "caller")).toStrictEqual(reason)
@@ -108,18 +109,19 @@ const contentOf = (text: string): string =>
     .map(([, content = ""]) => JSON.parse(content))
     .join("")
 
-describe("streams", () => {
+describe("recorded OpenAI-compatible streams", () => {
   for (const { name, whole } of streams.filter(({ fails }) => fails)) {
-    it(`T1317 ${name}`, () => expect(whole).toStrictEqual([{ _tag: "StreamFailed", reason: refusal }]))
+    it(`a recorded error stream fails: ${name} (T1317)`, () =>
+      expect(whole).toStrictEqual([{ _tag: "StreamFailed", reason: refusal }]))
   }
   for (const { bytes, name, text, whole } of streams.filter(({ fails }) => !fails)) {
-    it(`L2 to L5, L11 ${name}`, () => {
+    it(`a recorded stream keeps the laws: ${name} (L2 to L5, L11)`, () => {
       expect(whole.filter(isStreamFailed)).toStrictEqual([])
       const chunks = whole.filter(isChunk)
       sound(chunks)
       expect(joined(chunks).choices[0]?.["message"]).toMatchObject({ content: contentOf(text) || null })
     })
-    it(`L7 truncation: ${name}`, () => {
+    it(`a truncated stream fails after its prefix: ${name} (L7)`, () => {
       const deltas = (outputs: typeof whole) =>
         JSON.stringify(
           outputs.filter(isChunk).filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
@@ -138,7 +140,7 @@ describe("streams", () => {
     })
   }
   for (const { bytes, name, whole } of streams) {
-    it(`L6 any cut: ${name}`, () => {
+    it(`any cut of a stream gives the same chunks: ${name} (L6)`, () => {
       expect(outputsOfBytes(eachByte(bytes))).toStrictEqual(whole)
       const wanted = JSON.stringify(whole)
       expect(

@@ -1,4 +1,5 @@
-// Requests for OpenAI-compatible upstreams: rules T2001 to T2004 with exact bodies.
+// Tests requests for OpenAI-compatible upstreams: T2001 to T2004 with exact bodies.
+// Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -26,8 +27,8 @@ const refused = (content: unknown) => {
     : result
 }
 
-describe("T2001 model", () => {
-  it("the publisher is kept, whatever the client wrote", () => {
+describe("OpenAI-compatible model names (T2001)", () => {
+  it("the model keeps its publisher for every client spelling", () => {
     expect(sent(chatRequest(hi))).toStrictEqual({ body: { model: llama, messages: hi }, headers: {}, ignored: [] })
     expect(sent(chatRequest(hi), llamaContext("deepseek-ai/deepseek-r1-0528-maas")).body["model"]).toBe(
       "deepseek-ai/deepseek-r1-0528-maas"
@@ -35,7 +36,7 @@ describe("T2001 model", () => {
   })
 })
 
-/** Everything OpenAI publishes, as far as it passes. */
+/** Every parameter that OpenAI publishes and the gateway passes. */
 const published: Omit<ChatRequest, "messages"> = {
   model: "x",
   stream: false,
@@ -73,14 +74,14 @@ const published: Omit<ChatRequest, "messages"> = {
   audio: { voice: "alloy", format: "wav" }
 }
 
-describe("T2002 the request passes whole", () => {
-  it("every published parameter", () => {
+describe("pass-through requests (T2002)", () => {
+  it("every published parameter passes unchanged", () => {
     const { body, ignored } = sent(chatRequest(hi, published))
     expect(body).toStrictEqual({ ...published, model: llama, messages: hi })
     expect(ignored).toStrictEqual([])
     validRequest(body)
   })
-  it("every unknown parameter, with its digits", () => {
+  it("every unknown parameter passes with its digits", () => {
     const text = '{"top_k":5,"guided_json":{"a":[12345678901234567890]},"ignore_eos":true,"__proto__":{"p":1}}'
     const unknown = Result.getOrThrow(parseExactJsonText(text)) as Omit<ChatRequest, "messages">
     const { body } = sent(deepFreeze({ model: "x", messages: hi, ...unknown }))
@@ -88,7 +89,7 @@ describe("T2002 the request passes whole", () => {
       `{"model":"${llama}","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`
     )
   })
-  it("every known parameter has a rule, and passes or is named accordingly", () => {
+  it("every known parameter has a rule, and passes or is listed as ignored accordingly", () => {
     for (const [name, rule] of Object.entries(openAiParams)) {
       if (name === "model" || name === "messages") continue
       const { body, ignored } = sent(chatRequest(hi, { [name]: { odd: [1] } } as object as Partial<ChatRequest>))
@@ -98,7 +99,7 @@ describe("T2002 the request passes whole", () => {
       )
     }
   })
-  it("no default, no clamp: nothing is there that was not sent", () => {
+  it("the body has no defaults and no clamped values", () => {
     expect(body({ max_tokens: 1_000_000, temperature: 99, n: 0 })).toStrictEqual({
       model: llama,
       messages: hi,
@@ -107,12 +108,12 @@ describe("T2002 the request passes whole", () => {
       n: 0
     })
   })
-  it("null is an absent field", () => {
+  it("null counts as an absent field", () => {
     expect(
       body({ temperature: null, stop: null, tools: null, stream_options: null, thinking: null, zzz: null })
     ).toStrictEqual({ model: llama, messages: hi })
   })
-  it("L8 L9 plain messages are the client's own objects, the same every time", () => {
+  it("plain messages are the client's own objects, equal on every run (L8, L9)", () => {
     const given = chatRequest([
       { role: "system", content: "s" },
       ...hi,
@@ -126,8 +127,8 @@ describe("T2002 the request passes whole", () => {
   })
 })
 
-describe("T2003 what changes on the way", () => {
-  it("max_completion_tokens becomes max_tokens, unless that is given", () => {
+describe("changed parameters (T2003)", () => {
+  it("max_completion_tokens becomes max_tokens unless that is given", () => {
     expect(body({ max_completion_tokens: 5 })).toStrictEqual({ model: llama, messages: hi, max_tokens: 5 })
     expect(body({ max_completion_tokens: 5, max_tokens: null })).toStrictEqual({
       model: llama,
@@ -141,7 +142,7 @@ describe("T2003 what changes on the way", () => {
       max_tokens: 6
     })
   })
-  it("usage is asked for on streams", () => {
+  it("streams request usage", () => {
     const asked = { model: llama, messages: hi, stream: true }
     expect(body({ stream: true })).toStrictEqual({ ...asked, stream_options: { include_usage: true } })
     expect(body({ stream: true, stream_options: null })).toStrictEqual({
@@ -159,7 +160,7 @@ describe("T2003 what changes on the way", () => {
       stream_options: { continuous_usage_stats: true }
     })
   })
-  it("L29 the gateway's own parameters are left out and named, in the order of the request", () => {
+  it("the gateway's own parameters are removed and listed in request order (L29)", () => {
     const own = {
       thinking: { type: "enabled", budget_tokens: 5 },
       image_config: { aspect_ratio: "1:1" },
@@ -181,7 +182,7 @@ describe("T2003 what changes on the way", () => {
       ignored: Object.keys(own)
     })
   })
-  it("developer is system; other roles pass, unknown ones too", () => {
+  it("developer becomes system; other roles pass, unknown ones too", () => {
     expect(
       sent(
         chatRequest([
@@ -194,7 +195,7 @@ describe("T2003 what changes on the way", () => {
       { role: "ipython", content: "x" }
     ])
   })
-  it("fields of the gateway's own leave messages and calls, everything else stays", () => {
+  it("the gateway's own fields are removed from messages and calls, all other fields stay", () => {
     const call = { id: "c1", type: "function", function: { name: "f", arguments: '{"n":12345678901234567890}' } }
     expect(
       messages([
@@ -226,7 +227,7 @@ describe("T2003 what changes on the way", () => {
       { role: "tool", tool_call_id: "c2", content: [{ type: "text", text: "2" }] }
     ])
   })
-  it("L13 text that came back in the gateway's form alone is the content", () => {
+  it("text in the gateway's extension fields alone becomes the content (L13)", () => {
     const blocks = [
       { type: "thinking", thinking: "hm" },
       { type: "text", text: "a" },
@@ -260,8 +261,8 @@ describe("T2003 what changes on the way", () => {
   })
 })
 
-describe("T2004 content parts", () => {
-  it("data URIs and https addresses pass as the same string; hints for Gemini leave", () => {
+describe("OpenAI-compatible content parts (T2004)", () => {
+  it("data URIs and https addresses pass unchanged; hints for Gemini are removed", () => {
     const url = `data:image/png;base64,${"A".repeat(1000)}`
     expect(
       messages([
@@ -294,7 +295,7 @@ describe("T2004 content parts", () => {
       }
     ])
   })
-  it("parts of other servers pass", () => {
+  it("content parts of other servers pass", () => {
     const content = [
       { type: "video_url", video_url: { url: "https://example.com/v.mp4" } },
       { type: "brand_new", x: 1 },
@@ -322,7 +323,7 @@ describe("T2004 content parts", () => {
     "files/abc",
     "",
     "A".repeat(5_000_000)
-  ])("T213 only Gemini may fetch, or nobody: %.40s", (url) => {
+  ])("a URL for Gemini only, or a private one, is refused: %.40s (T213)", (url) => {
     expect(
       refused([
         { type: "text", text: "t" },
@@ -334,7 +335,7 @@ describe("T2004 content parts", () => {
       "invalid_media_url"
     ])
   })
-  it("L18 what another family made is dropped", () => {
+  it("parts of other model families are dropped (L18)", () => {
     const foreign = [
       { type: "thinking", thinking: "hm", signature: "cw==" },
       { type: "redacted_thinking", data: "x" },
@@ -356,7 +357,7 @@ describe("T2004 content parts", () => {
   })
 })
 
-describe("laws", () => {
+describe("OpenAI-compatible body laws", () => {
   const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean())
   const message = fc.record(
     {
@@ -370,7 +371,7 @@ describe("laws", () => {
     },
     { requiredKeys: ["role", "content"] }
   )
-  it("T2002 L13 L14 unknown parameters and messages come through unchanged and in order", () => {
+  it("unknown parameters and messages pass unchanged and in order (T2002, L13, L14)", () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1 }),

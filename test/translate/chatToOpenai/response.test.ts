@@ -1,4 +1,5 @@
-// Unary answers of OpenAI-compatible upstreams: T2005, T2007, T1109 and the rows of sections 11 and 12 that hold for all.
+// Tests unary answers of OpenAI-compatible upstreams: T2005, T2007, T1109 and the general rows of sections 11 and 12.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
@@ -14,8 +15,8 @@ const call = (id: Json, rest: object = {}) => ({
   ...rest
 })
 
-describe("T2005 the envelope", () => {
-  it("passes with its own fields, not strict; strict without what OpenAI does not publish", () => {
+describe("OpenAI-compatible envelopes (T2005)", () => {
+  it("full output keeps the upstream's own fields, strict output keeps published fields only", () => {
     const given = completion(
       { content: "a", reasoning: null },
       { stop_reason: "x" },
@@ -43,7 +44,13 @@ describe("T2005 the envelope", () => {
           stop_reason: "x"
         }
       ],
-      usage: { queue_time: 0.5, prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+      usage: {
+        queue_time: 0.5,
+        prompt_tokens: 5,
+        completion_tokens: 3,
+        total_tokens: 8,
+        prompt_tokens_details: { cached_tokens: 0 }
+      },
       provider: "vertex-ai",
       service_tier: "on_demand",
       system_fingerprint: "fp",
@@ -55,18 +62,18 @@ describe("T2005 the envelope", () => {
       created: 1_762_103_726,
       model: "meta/llama",
       choices: [{ index: 0, message: said, logprobs: null, finish_reason: "stop" }],
-      usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+      usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, prompt_tokens_details: { cached_tokens: 0 } },
       system_fingerprint: "fp"
     })
   })
-  it("what is missing or unfit is filled in", () => {
+  it("missing or malformed envelope fields are filled in", () => {
     const filled = {
       id: context.id,
       object: "chat.completion",
       created: 1_700_000_000,
       model: llama,
       choices: [{ index: 0, message: said, logprobs: null, finish_reason: "stop" }],
-      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } },
       provider: "vertex-ai"
     }
     expect(answer({ choices: [{ message: { content: "a" } }] })).toStrictEqual(filled)
@@ -87,14 +94,14 @@ describe("T2005 the envelope", () => {
       })
     ).toStrictEqual(filled)
   })
-  it("published fields pass in both forms when they are what OpenAI says", () => {
+  it("published fields of the right type pass in both forms", () => {
     const moderation = { type: "error", code: "c", message: "m" }
     const top = { metadata: { a: "b" }, moderation: { input: moderation, output: moderation }, service_tier: "flex" }
     const full = answer(completion({ content: "a" }, {}, top))
     expect(full).toMatchObject(top)
     expect(strictlyCompletion(full)).toMatchObject(top)
   })
-  it("an own __proto__ of the upstream is nobody's field", () => {
+  it("an own __proto__ field of the upstream is dropped", () => {
     const given: Json = JSON.parse(
       '{"__proto__":{"a":1},"choices":[{"__proto__":{"b":1},"message":{"__proto__":{"c":1},"content":"a"}}]}'
     )
@@ -106,7 +113,7 @@ describe("T2005 the envelope", () => {
   })
 })
 
-describe("T1203 content", () => {
+describe("OpenAI-compatible content (T1203)", () => {
   it.each([
     ["text", { content: "a" }, "a"],
     ["empty", { content: "" }, ""],
@@ -120,8 +127,8 @@ describe("T1203 content", () => {
       },
       "ab"
     ]
-  ])("%s", (_name, given, content) => expect(message(given)).toStrictEqual({ ...said, content }))
-  it("null beside calls, unless there is text", () => {
+  ])("content is read: %s", (_name, given, content) => expect(message(given)).toStrictEqual({ ...said, content }))
+  it("content is null next to calls without text", () => {
     expect(message({ content: "", tool_calls: [call("c1")] })).toStrictEqual({
       ...said,
       content: null,
@@ -136,14 +143,14 @@ describe("T1203 content", () => {
   })
   it("a refusal passes", () =>
     expect(message({ content: null, refusal: "no" })).toStrictEqual({ ...said, content: "", refusal: "no" }))
-  it("T2312 of no readable type: the answer is unreadable", () => {
+  it("content of an unreadable type fails the answer (T2312)", () => {
     expect(() => answer(completion({ content: 5 }))).toThrow()
     expect(() => answer({ choices: "none" })).toThrow()
   })
 })
 
-describe("T2005 calls", () => {
-  it("ids are kept; missing and repeated ones are made", () => {
+describe("OpenAI-compatible calls (T2005)", () => {
+  it("call ids are kept; missing and repeated ids are generated", () => {
     expect(
       message({
         content: null,
@@ -158,7 +165,7 @@ describe("T2005 calls", () => {
       { id: callId(4), type: "function", function: { name: "g", arguments: "{}" } }
     ])
   })
-  it("L27 arguments become text, with their digits", () => {
+  it("arguments become text with their digits (L27)", () => {
     const named = (args: Json | undefined) => {
       const calls = message({
         tool_calls: [{ id: "c", function: { name: "f", ...(args === undefined ? {} : { arguments: args }) } }]
@@ -176,12 +183,12 @@ describe("T2005 calls", () => {
     ]).toStrictEqual(['{"x":1}', '{"x":[1,null]}', "{}", "{}", "{}", "[]", "not json"])
     expect(named({ x: JSON.rawJSON("12345678901234567890") as object as Json })).toBe('{"x":12345678901234567890}')
   })
-  it("no calls are no calls", () => {
+  it("an empty list of calls counts as no calls", () => {
     expect(
       message({ content: "a", tool_calls: [], function_call: null, annotations: null, audio: null })
     ).toStrictEqual(said)
   })
-  it("fields of an upstream's own stay, signatures do not: none is sent back", () => {
+  it("the upstream's own call fields stay; signatures are removed", () => {
     const given = {
       ...call("c1", { index: 3, own: 1 }),
       extra_content: { google: {} },
@@ -193,8 +200,8 @@ describe("T2005 calls", () => {
   })
 })
 
-describe("reasoning", () => {
-  it("T715 stands beside the content in both spellings, and is the first block", () => {
+describe("OpenAI-compatible reasoning", () => {
+  it("reasoning goes next to the content in both spellings, and is the first block (T715)", () => {
     const thought = {
       reasoning_content: "hm",
       content_blocks: [
@@ -212,14 +219,14 @@ describe("reasoning", () => {
       content_blocks: [{ type: "thinking", thinking: "hm" }]
     })
   })
-  it("without any there are no blocks", () =>
+  it("an answer without reasoning has no blocks", () =>
     expect(message({ content: "a", reasoning: "", content_blocks: "odd" })).toStrictEqual({ ...said, reasoning: "" }))
 })
 
-describe("published fields of a message are what OpenAI says they are", () => {
+describe("published message fields of the wrong type", () => {
   const cited = { type: "url_citation", url_citation: { start_index: 0, end_index: 1, url: "u", title: "t" } }
   const audio = { id: "audio-1", data: "AAAA", expires_at: 1, transcript: "t" }
-  it("annotations and audio", () => {
+  it("malformed annotations and audio are dropped", () => {
     expect(message({ content: "a", annotations: [cited, { type: "file" }, "odd"], audio })).toStrictEqual({
       ...said,
       annotations: [cited],
@@ -227,7 +234,7 @@ describe("published fields of a message are what OpenAI says they are", () => {
     })
     expect(message({ content: "a", annotations: [{ type: "file" }], audio: { id: "audio-1" } })).toStrictEqual(said)
   })
-  it("log probabilities", () => {
+  it("malformed log probabilities are completed or dropped", () => {
     const token = { token: "a", logprob: -1, bytes: [97], top_logprobs: [{ token: "b", logprob: -2, bytes: null }] }
     const of = (logprobs: Json) => choiceOf(completion({ content: "a" }, { logprobs }))?.logprobs
     expect(of({ content: [token], refusal: null })).toStrictEqual({ content: [token], refusal: null })
@@ -247,7 +254,7 @@ describe("published fields of a message are what OpenAI says they are", () => {
   })
 })
 
-describe("T2007 finish reasons", () => {
+describe("OpenAI-compatible finish reasons (T2007)", () => {
   const finish = (finish_reason: Json, given: { [key: string]: Json } = { content: "a" }) =>
     choiceOf(completion(given, { finish_reason }))
   it.each([
@@ -261,13 +268,13 @@ describe("T2007 finish reasons", () => {
     ["eos_token", "stop"],
     ["end_turn", "stop"],
     ["abort", "stop"]
-  ])("%s -> %s, its own word beside it", (word, expected) => {
+  ])("a finish reason maps, next to the native one: %s -> %s", (word, expected) => {
     expect(finish(word)).toMatchObject({ finish_reason: expected, native_finish_reason: word })
   })
-  it("an upstream's own native word stays", () => {
+  it("the upstream's native_finish_reason stays", () => {
     expect(choiceOf(completion({ content: "a" }, { native_finish_reason: "STOP" }))?.native_finish_reason).toBe("STOP")
   })
-  it("calls with stop, or without any word, are calls; with length they were cut", () => {
+  it("calls with stop or without a finish reason end as tool_calls, with length as length", () => {
     const calls = { tool_calls: [call("c1")] }
     expect(
       [finish("stop", calls), finish(null, calls), finish("eos", calls), finish("length", calls)].map(
@@ -276,7 +283,7 @@ describe("T2007 finish reasons", () => {
     ).toStrictEqual(["tool_calls", "tool_calls", "tool_calls", "length"])
     expect(finish("stop", { function_call: { name: "f" } })?.finish_reason).toBe("function_call")
   })
-  it("T1206 the word error is a fault", () => {
+  it("the finish reason error fails the answer (T1206)", () => {
     expect(reasonOf(completion({ content: "a" }, { finish_reason: "error" }))).toStrictEqual({
       _tag: "BadReply",
       kind: "truncated",
@@ -285,14 +292,20 @@ describe("T2007 finish reasons", () => {
   })
 })
 
-describe("T1109 usage", () => {
+describe("OpenAI-compatible usage (T1109)", () => {
   const usage = (given: Json) => answer(completion({ content: "a" }, {}, { usage: given })).usage
-  it("the upstream's own counts, the total their sum", () => {
+  it("usage keeps the upstream's counts; the total is their sum", () => {
     expect(
       usage({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 99, cost: 0.5, prompt_tokens_details: null })
-    ).toStrictEqual({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 0.5 })
+    ).toStrictEqual({
+      prompt_tokens: 5,
+      completion_tokens: 3,
+      total_tokens: 8,
+      cost: 0.5,
+      prompt_tokens_details: { cached_tokens: 0 }
+    })
   })
-  it("L22 whole, not negative, shares within their whole", () => {
+  it("usage is whole and not negative, and shares stay within their total (L22)", () => {
     expect(
       usage({
         prompt_tokens: 5.9,
@@ -310,8 +323,8 @@ describe("T1109 usage", () => {
   })
 })
 
-describe("choices", () => {
-  it("T1201 T1223 every choice with its own index, calls and finish", () => {
+describe("OpenAI-compatible choices", () => {
+  it("every choice has its own index, calls and finish reason (T1201, T1223)", () => {
     const given = completion(
       {},
       {},
@@ -335,11 +348,11 @@ describe("choices", () => {
       [2, "tool_calls", callId(1)]
     ])
   })
-  it("T1208 none is an empty answer", () => {
+  it("an answer without choices is empty (T1208)", () => {
     const empty = { _tag: "BadReply", kind: "empty", message: "The upstream answered without any choice. Try again." }
     for (const body of [{}, { choices: [] }, { choices: null }]) expect(reasonOf(body)).toStrictEqual(empty)
   })
-  it("T1209 an error as a 200 is that error", () => {
+  it("an error inside a 200 is that error (T1209)", () => {
     expect(reasonOf({ object: "error", message: "busy", code: 503 })).toStrictEqual({
       _tag: "Overloaded",
       code: "upstream_unavailable",

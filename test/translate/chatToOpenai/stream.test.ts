@@ -1,4 +1,5 @@
-// Streamed answers of OpenAI-compatible upstreams: T2006, T2007 and the rows of section 13 that hold for all.
+// Tests streamed answers of OpenAI-compatible upstreams: T2006, T2007 and the general rows of section 13.
+// Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { streamFromOpenAi } from "../../../src/translate/chat-to-openai/stream.ts"
@@ -37,8 +38,8 @@ const calls = (events: ReadonlyArray<Json>) =>
   deltas([first, ...events, stop]).flatMap((delta) => delta.tool_calls ?? [])
 const failure = (reason: object) => [{ _tag: "StreamFailed", reason }]
 
-describe("T2006 chunks pass", () => {
-  it("T1302 T1303 T1313 T1105 role, content, finish, usage last; the upstream's identity on each", () => {
+describe("OpenAI-compatible chunks (T2006)", () => {
+  it("a stream gives role, content, finish and usage chunks with the upstream's identity (T1302, T1303, T1313, T1105)", () => {
     const identity = {
       id: "up-1",
       object: "chat.completion.chunk",
@@ -75,10 +76,15 @@ describe("T2006 chunks pass", () => {
         choices: [{ index: 0, delta: {}, finish_reason: "stop", native_finish_reason: "stop", stop_reason: 7 }],
         service_tier: "on_demand"
       },
-      { ...identity, choices: [], usage: { ...usage, queue_time: 0.5 }, service_tier: "on_demand" }
+      {
+        ...identity,
+        choices: [],
+        usage: { ...usage, queue_time: 0.5, prompt_tokens_details: { cached_tokens: 0 } },
+        service_tier: "on_demand"
+      }
     ])
   })
-  it("identity is fixed with the first chunk, and filled in where it is missing", () => {
+  it("the first chunk fixes the identity; missing fields are filled in", () => {
     const from = (...tops: ReadonlyArray<JsonObject>) =>
       new Set(
         chunks([...tops.map((top, at) => event({ content: `${at}` }, {}, top)), stop]).map(({ id, created, model }) =>
@@ -92,7 +98,7 @@ describe("T2006 chunks pass", () => {
       new Set([JSON.stringify([context.id, 1_700_000_000, llama])])
     )
   })
-  it("T1303 one role: added when there is none, taken away when it is repeated", () => {
+  it("a stream has one role: added when missing, removed when repeated (T1303)", () => {
     expect(deltas([say("a"), stop])).toStrictEqual([{ role: "assistant", content: "a" }, {}])
     expect(
       deltas([first, first, event({ role: "assistant", content: "a" }), event({ ...role, content: null }), stop])
@@ -100,7 +106,7 @@ describe("T2006 chunks pass", () => {
     expect(deltas([event({ role: "assistant" }), stop])).toStrictEqual([role, {}])
     expect(deltas([stop])).toStrictEqual([role, {}])
   })
-  it("T1312 what says nothing gives no chunk, but is read", () => {
+  it("an event without content gives no chunk, but is read (T1312)", () => {
     const events = [
       {},
       { brandNew: 1 },
@@ -115,9 +121,14 @@ describe("T2006 chunks pass", () => {
       stop
     ]
     expect(deltas(events)).toStrictEqual([role, {}])
-    expect(chunks(events).at(-1)?.usage).toStrictEqual({ prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 })
+    expect(chunks(events).at(-1)?.usage).toStrictEqual({
+      prompt_tokens: 3,
+      completion_tokens: 0,
+      total_tokens: 3,
+      prompt_tokens_details: { cached_tokens: 0 }
+    })
   })
-  it("T1313 content that comes with or after the finish goes out before it", () => {
+  it("content with or after the finish reason is sent before the finish (T1313)", () => {
     expect(
       choices([
         first,
@@ -132,7 +143,7 @@ describe("T2006 chunks pass", () => {
       [{}, "stop"]
     ])
   })
-  it("T1327 several choices, each with its own role, calls and finish", () => {
+  it("several choices have their own role, calls and finish reason (T1327)", () => {
     const both = {
       ...event({}),
       choices: [
@@ -157,7 +168,7 @@ describe("T2006 chunks pass", () => {
       []
     ])
   })
-  it("fields of an upstream's own stay on their delta and choice", () => {
+  it("the upstream's own fields stay on their delta and choice", () => {
     expect(
       choices([event({ ...role, own: 1, gone: null }, { token_ids: [1], gone: null }), event({ own: 2 }), stop])
     ).toStrictEqual([
@@ -166,7 +177,7 @@ describe("T2006 chunks pass", () => {
       { index: 0, delta: {}, finish_reason: "stop", native_finish_reason: "stop" }
     ])
   })
-  it("refusals, legacy calls and log probabilities", () => {
+  it("refusals, legacy calls and log probabilities pass", () => {
     const token = { token: "a", logprob: -1, bytes: [97], top_logprobs: [] }
     expect(deltas([first, event({ refusal: "n" }), event({ refusal: "o" }), stop])).toStrictEqual([
       role,
@@ -195,7 +206,7 @@ describe("T2006 chunks pass", () => {
       ]).map(({ logprobs }) => logprobs)
     ).toStrictEqual([{ content: [token], refusal: null }, { content: [token], refusal: null }, undefined])
   })
-  it("T1309 thoughts in both spellings are the first block, the text behind them the second; strict has neither", () => {
+  it("reasoning in both spellings is the first block and text the second; strict output has neither (T1309)", () => {
     const events = [
       first,
       event({ reasoning: "h" }),
@@ -218,7 +229,7 @@ describe("T2006 chunks pass", () => {
         .map(({ delta }) => delta)
     ).toStrictEqual([role, { content: "a" }, { content: "b" }, {}])
   })
-  it("a completion where a stream was asked for is given out as one", () => {
+  it("a completion in place of a stream is sent as chunks", () => {
     const whole = completion(
       { content: "a", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] },
       { finish_reason: "stop" }
@@ -235,14 +246,14 @@ describe("T2006 chunks pass", () => {
         undefined
       ],
       [[{ index: 0, delta: {}, finish_reason: "tool_calls", native_finish_reason: "stop" }], undefined],
-      [[], { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }]
+      [[], { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, prompt_tokens_details: { cached_tokens: 0 } }]
     ])
     expect(outputsOfBytes([bytesOf(JSON.stringify(whole, null, 2))])).toStrictEqual(chunks([whole]))
   })
 })
 
-describe("T1310 calls in pieces", () => {
-  it("id and name once, arguments as they come", () => {
+describe("OpenAI-compatible calls in pieces (T1310)", () => {
+  it("id and name are sent once, arguments as they arrive", () => {
     expect(
       calls([
         piece(0, { id: "c1", type: "function", function: { name: "f", arguments: "" } }),
@@ -257,13 +268,13 @@ describe("T1310 calls in pieces", () => {
       opening(1, "c2", "g", "{}")
     ])
   })
-  it("a server that repeats id and name on every piece", () => {
+  it("repeated ids and names are removed", () => {
     const repeated = { id: "c1", type: "function", function: { name: "f", arguments: "{" } }
     expect(
       calls([piece(0, repeated), piece(0, { ...repeated, function: { name: "f", arguments: "}" } })])
     ).toStrictEqual([opening(0, "c1", "f", "{"), { index: 0, function: { arguments: "}" } }])
   })
-  it("a server that numbers all calls 0, or none", () => {
+  it("calls all numbered 0, or without numbers, become separate calls", () => {
     for (const index of [0, undefined]) {
       expect(
         calls([
@@ -283,7 +294,7 @@ describe("T1310 calls in pieces", () => {
       ])
     ).toStrictEqual([opening(0, callId(0), "f", "{}"), opening(1, callId(1), "g", "{}")])
   })
-  it("a server whose numbers have gaps", () => {
+  it("gaps in call numbers are closed", () => {
     expect(
       calls([
         piece(3, { id: "c1", function: { name: "f", arguments: "{" } }),
@@ -296,7 +307,7 @@ describe("T1310 calls in pieces", () => {
       { index: 0, function: { arguments: "}" } }
     ])
   })
-  it("ids are made when they are missing or used twice", () => {
+  it("missing and repeated call ids are generated", () => {
     expect(
       calls([
         piece(0, { id: "", function: { name: "f", arguments: "{}" } }),
@@ -305,7 +316,7 @@ describe("T1310 calls in pieces", () => {
       ])
     ).toStrictEqual([opening(0, callId(0), "f", "{}"), opening(1, "c", "g", "{}"), opening(2, callId(1), "h", "{}")])
   })
-  it("a name that comes late comes once", () => {
+  it("a late name is sent once", () => {
     expect(
       calls([
         piece(0, { id: "c1", type: "function" }),
@@ -318,7 +329,7 @@ describe("T1310 calls in pieces", () => {
       { index: 0, function: { arguments: "{}" } }
     ])
   })
-  it("T1213 a call without arguments gets the text of an empty object before the finish", () => {
+  it("a call without arguments gets an empty object before the finish (T1213)", () => {
     expect(
       deltas([
         first,
@@ -333,15 +344,15 @@ describe("T1310 calls in pieces", () => {
       {}
     ])
   })
-  it("T2007 calls with stop end as calls", () => {
+  it("calls with the finish reason stop end as tool_calls (T2007)", () => {
     expect(
       choices([first, piece(0, { id: "c1", function: { name: "f", arguments: "{}" } }), stop]).at(-1)?.finish_reason
     ).toBe("tool_calls")
   })
 })
 
-describe("usage", () => {
-  it("T1104 the last value wins per field, on whichever event it stands; T1105 no other chunk has any", () => {
+describe("OpenAI-compatible usage in streams", () => {
+  it("the last usage value wins per field on any event, and only the last chunk has usage (T1104, T1105)", () => {
     const seen = chunks([
       event({ content: "a" }, {}, { usage: { prompt_tokens: 5, completion_tokens: 1 } }),
       event({ content: "b" }, {}, { usage: { completion_tokens: 2, prompt_tokens: null } }),
@@ -351,22 +362,23 @@ describe("usage", () => {
       undefined,
       undefined,
       undefined,
-      { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+      { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 0 } }
     ])
     expect(seen.map((chunk) => "usage" in chunk)).toStrictEqual([false, false, false, true])
   })
-  it("T1109 none is zeros", () =>
+  it("missing usage gives zeros (T1109)", () =>
     expect(chunks([say("a"), stop]).at(-1)?.usage).toStrictEqual({
       prompt_tokens: 0,
       completion_tokens: 0,
-      total_tokens: 0
+      total_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 }
     }))
 })
 
-describe("ends", () => {
+describe("ends of OpenAI-compatible streams", () => {
   const error = { error: { message: "busy", type: "server_error", code: 503 } }
   const busy = failure({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" })
-  it("T1317 T1318 an error in the first event, or after others: one failure, nothing after", () => {
+  it("an error in the first event, or after others, gives one failure and nothing after it (T1317, T1318)", () => {
     expect(outputs([error, say("a"), stop])).toStrictEqual(busy)
     expect(outputs([say("a"), error, stop]).slice(1)).toStrictEqual(busy)
     expect(outputs([say("a"), { object: "error", message: "busy", code: 503 }]).slice(1)).toStrictEqual(busy)
@@ -376,14 +388,14 @@ describe("ends", () => {
       ]).slice(1)
     ).toStrictEqual(busy)
   })
-  it("comments, marks and pings are no events", () => {
+  it("comments, marks and pings give no chunks", () => {
     const text = `: PROCESSING\n\n${sse([first], "\n")}: x\n\ndata: {"type":"ping"}\n\n${sse([say("a"), stop], "\n")}data: [DONE]\n\n`
     expect(outputsOfBytes([bytesOf(text)])).toStrictEqual(chunks([first, say("a"), stop]))
     expect(outputsOfBytes([bytesOf(text.replace("data: [DONE]\n\n", ""))])).toStrictEqual(
       chunks([first, say("a"), stop])
     )
   })
-  it("T1321 an end without a finish reason is no end, and no event is no answer", () => {
+  it("an end without a finish reason fails, and so does a stream without events (T1321)", () => {
     const cut = failure({
       _tag: "BadReply",
       kind: "truncated",
@@ -410,7 +422,7 @@ describe("ends", () => {
     for (const events of [[], [{ type: "ping" }], [counted({ prompt_tokens: 1 })]])
       expect(outputs(events)).toStrictEqual(empty)
   })
-  it("T1206 the word error is a fault", () => {
+  it("the finish reason error fails the stream (T1206)", () => {
     expect(outputs([say("a"), event({}, { finish_reason: "error" }), stop]).slice(1)).toStrictEqual(
       failure({
         _tag: "BadReply",
@@ -419,7 +431,7 @@ describe("ends", () => {
       })
     )
   })
-  it("T2312 an event of another shape, T1318 garbage: the stream fails", () => {
+  it("an event of another shape, or garbage, fails the stream (T1318, T2312)", () => {
     const unreadable = (message: string) => failure({ _tag: "BadReply", kind: "unreadable", message })
     expect(outputs([say("a"), { choices: "x" }]).slice(1)).toStrictEqual(
       unreadable("The upstream sent an event that does not have the shape of an answer.")
@@ -428,13 +440,13 @@ describe("ends", () => {
       unreadable("The upstream sent an event that is not JSON text.")
     )
   })
-  it("T1328 text that looks like a frame stays text", () => {
+  it("text that looks like a frame stays text (T1328)", () => {
     const events = [say("\n\ndata: [DONE]\r\n\r\ndata: {}"), stop]
     expect(outputsOfBytes([bytesOf(sse(events))])).toStrictEqual(chunks(events))
   })
 })
 
-it("a content event leaves the state as it is: nothing is built for it but its chunk", () => {
+it("a content event keeps the state object and builds only its chunk", () => {
   const fold = streamFromOpenAi(context)
   const [state] = fold.step(fold.initial(), first)
   expect(fold.step(state, say("a"))[0]).toBe(state)

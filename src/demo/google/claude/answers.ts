@@ -1,5 +1,5 @@
 // Writes answers in Anthropic's form: compact JSON, errors with a type and a request id, streams of named events.
-// It must not depend on bodies, rules or models.
+// Must not depend on bodies, rules or models.
 // Source: recorded answers of Vertex AI.
 
 import { createHash } from "node:crypto"

@@ -1,5 +1,5 @@
 // Makes the cited blocks of a Claude reply: documents, search results of the prompt, pages of the web search tool.
-// It must not depend on stop reasons, token counts or framing.
+// Must not depend on stop reasons, token counts or framing.
 
 import { createHash } from "node:crypto"
 import { lastUserText, pendingResponses } from "../shared/generateRequest.ts"

@@ -1,5 +1,5 @@
 // Answers `count-tokens:rawPredict`, which counts the tokens of a messages body; the body names the model.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -10,13 +10,14 @@ import { isServedClaude } from "./models.ts"
 import { claudeTokens } from "./usage.ts"
 import { validateCountMessages } from "./validate.ts"
 
-const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {
+const answer = (call: Call): Answer => {
+  const { route, headers, body, serial, now, acceptForeignSignatures } = call
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
   const verdict = validateCountMessages(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
   const { model } = verdict.request
   // This operation does not accept aliases of the newest version.
-  if (!isServedClaude(model) || /[@-](latest|default)$/.test(model)) {
+  if (!isServedClaude(model, call) || /[@-](latest|default)$/.test(model)) {
     return errorAnswer(
       publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }),
       false

@@ -1,5 +1,5 @@
 // Writes a Claude reply as one JSON value or as the events of a stream.
-// It must not depend on sockets or faults.
+// Must not depend on sockets or faults.
 // Source: recorded bodies and streams of Vertex AI.
 
 import { textPieces } from "../shared/textPieces.ts"

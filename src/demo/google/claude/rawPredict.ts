@@ -1,5 +1,5 @@
 // Answers rawPredict and streamRawPredict of Claude on Vertex AI.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -25,7 +25,7 @@ const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
     Array.isArray(body.messages) &&
     "max_tokens" in body
   return usable
-    ? { accepted: true, request: body as MessagesRequest }
+    ? { accepted: true, request: body as MessagesRequest } // The shape is checked above.
     : { accepted: false, message: "messages: Field required" }
 }
 
@@ -45,7 +45,7 @@ const faultWire = (requestId: string): FaultWire => {
 const answer = (call: Call): Answer => {
   const { route, headers, callNumber } = call
   const model = route.target.id
-  if (!isServedClaude(model)) return errorAnswer(publisherModelMissing(route), false)
+  if (!isServedClaude(model, call)) return errorAnswer(publisherModelMissing(route), false)
   const seed = `${call.serial} ${call.now}`
   const requestId = claudeId("req_vrtx_011C", seed)
   const verdict = call.checkRequests

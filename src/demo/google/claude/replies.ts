@@ -1,5 +1,5 @@
 // Makes Claude's reply to an accepted request: content blocks, stop reason and token counts. It is deterministic.
-// It must not depend on HTTP, streaming or JSON framing.
+// Must not depend on HTTP, streaming or JSON framing.
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"

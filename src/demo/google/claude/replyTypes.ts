@@ -1,5 +1,5 @@
 // Declares the types of a Claude reply: content blocks, stop reason and token counts.
-// It must not depend on how a reply is made or written.
+// Must not depend on how a reply is made or written.
 
 import type { ClaudeInput } from "./usage.ts"
 

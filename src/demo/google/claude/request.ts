@@ -1,5 +1,5 @@
 // Declares the types of an accepted messages body, reads them, and converts the body to a GenerateRequest.
-// It must not depend on HTTP or on how a reply is made.
+// Must not depend on HTTP or on how a reply is made.
 
 import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 
@@ -155,6 +155,7 @@ const resultText = (content: string | ReadonlyArray<Block> | undefined): string 
 const partsOf = (block: Block, nameOf: (callId: string) => string): ReadonlyArray<Part> => {
   const { id = "", name = "", input, tool_use_id: callId = "" } = block
   if (block.type === "text") return [{ text: block.text ?? "" }]
+  // The request was validated: the input of a call is an object.
   if (block.type === "tool_use") return [{ functionCall: { id, name, args: input as Record<string, unknown> } }]
   if (block.type === "tool_result")
     return [{ functionResponse: { id: callId, name: nameOf(callId), response: { output: resultText(block.content) } } }]

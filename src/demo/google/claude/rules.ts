@@ -1,5 +1,5 @@
 // Checks a well-formed messages body against the semantic rules of Vertex AI; each refusal has Anthropic's wording.
-// It must not depend on HTTP or replies.
+// Must not depend on HTTP or replies.
 // Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
 import { issueSignature, signatureOwner } from "../shared/signatures.ts"
@@ -128,6 +128,14 @@ const tools: Rule = ({ tools: offered = [], tool_choice: choice }) => {
     : undefined
 }
 
+/** Models of 5.2 and 5.5 have a newer toolset for computers. */
+const oldComputers: Rule = ({ tools: offered = [] }, { model }, { generation }) => {
+  const old = offered.find(({ type }) => /^computer_\d/.test(type ?? ""))?.type
+  return old !== undefined && old !== null && generation >= 5.2
+    ? `'${modelInAnswers(model)}' does not support tool types: ${old}.`
+    : undefined
+}
+
 const tokenLimit: Rule = ({ max_tokens: asked }, { model, betas }, facts) => {
   const most = betas.includes("output-128k-2025-02-19") && model.startsWith("claude-3-7-") ? 128_000 : facts.maxTokens
   if (asked < 1) return "max_tokens: Input should be greater than or equal to 1"
@@ -136,17 +144,39 @@ const tokenLimit: Rule = ({ max_tokens: asked }, { model, betas }, facts) => {
     : undefined
 }
 
-const thinkingKind: Rule = ({ thinking }, _context, facts) => {
-  if (thinking?.type === "enabled" && facts.thinking === "adaptive") {
-    return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
-  }
-  if (thinking?.type === "adaptive" && (facts.thinking === "budget" || facts.thinking === "none")) {
-    return "adaptive thinking is not supported on this model"
-  }
-  return thinking?.type === "enabled" && facts.thinking === "none"
-    ? "thinking: This model does not support thinking."
-    : undefined
+const adaptiveInstead = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+
+const thinkingOff = (type: "disabled" | "between_tools", { off }: ClaudeFacts): string | undefined => {
+  if (type === off || (off === "disabled" && type === "disabled")) return undefined
+  if (type === "disabled")
+    return off === "never"
+      ? `"thinking.type.disabled" is not supported for this model. ${adaptiveInstead}`
+      : 'To turn thinking off on this model, send "thinking": {"type": "between_tools"} instead of {"type": "disabled"}.'
+  return '"thinking.type.between_tools" is not supported for this model.'
 }
+
+const thinkingKind: Rule = ({ output_config: output, thinking }, _context, facts) => {
+  if (thinking?.type === "enabled" && facts.thinking === "adaptive")
+    return `"thinking.type.enabled" is not supported for this model. ${adaptiveInstead}`
+  if (thinking?.type === "adaptive" && (facts.thinking === "budget" || facts.thinking === "none"))
+    return "adaptive thinking is not supported on this model"
+  if (thinking?.type === "enabled" && facts.thinking === "none")
+    return "thinking: This model does not support thinking."
+  if (thinking?.type !== "disabled" && thinking?.type !== "between_tools") return undefined
+  const effort = output?.effort ?? ""
+  return (
+    thinkingOff(thinking.type, facts) ??
+    (facts.offLimitsEffort && (effort === "xhigh" || effort === "max")
+      ? `output_config.effort '${effort}' is not supported when thinking is disabled on this model. ` +
+        "Use effort 'high' or below, or enable thinking."
+      : undefined)
+  )
+}
+
+const forcedChoice: Rule = (request, _context, facts) =>
+  forcesTool(request) && !facts.forcedTool
+    ? 'tool_choice: type "tool" and "any" are not supported for this model.'
+    : undefined
 
 const thinkingBudget: Rule = ({ thinking, max_tokens: most, tools: offered = [] }, { betas }) => {
   const interleaved = offered.length > 0 && betas.includes("interleaved-thinking-2025-05-14")
@@ -267,7 +297,7 @@ const limits = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const refusedSchema = (schema: unknown): string | undefined => {
   if (Array.isArray(schema)) return schema.map(refusedSchema).find((message) => message !== undefined)
   if (typeof schema !== "object" || schema === null) return undefined
-  const members = schema as Record<string, unknown>
+  const members = schema as Record<string, unknown> // Not null, as checked above.
   const type = typeof members["type"] === "string" ? members["type"] : ""
   if (type === "object" && members["additionalProperties"] !== false) {
     return "For 'object' type, 'additionalProperties' must be explicitly set to false"
@@ -285,7 +315,10 @@ const refusedSchema = (schema: unknown): string | undefined => {
 }
 
 const outputConfig: Rule = (request, { model }, facts) => {
-  if (request.output_config?.effort && !facts.effort) return "This model does not support the effort parameter."
+  const effort = request.output_config?.effort
+  if (effort && facts.efforts.length === 0) return "This model does not support the effort parameter."
+  if (effort && !facts.efforts.includes(effort))
+    return `output_config.effort '${effort}' is not supported for this model.`
   const format = formatOf(request)
   if (format === undefined) return undefined
   if (!facts.structured) return `'${modelInAnswers(model)}' does not support output format.`
@@ -314,6 +347,8 @@ const conversationRules: ReadonlyArray<Rule> = [
   breakpoints,
   tools,
   historyTools,
+  forcedChoice,
+  oldComputers,
   thinkingKind,
   outputConfig
 ]

@@ -1,5 +1,5 @@
 // Counts the tokens of a messages body: the prompt, and the parts that a prompt cache writes or reads.
-// It must not depend on replies or framing.
+// Must not depend on replies or framing.
 
 import { promptTokens, textTokens, totalOf } from "../shared/usage.ts"
 import { blocksOf, messagesToGenerateRequest, sourceOf } from "./request.ts"

@@ -1,11 +1,12 @@
 // Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
-// It must not depend on sockets, routes or replies.
+// Must not depend on sockets, routes or replies.
 
 import { readClaude } from "../shapes/claude.ts"
 import type { ModelViolation } from "../shapes/modelShape.ts"
-import { betasOf, checkBetas } from "./betas.ts"
+import { betasOf, checkBetaFields, checkBetas } from "./betas.ts"
 import type { CountRequest, MessagesRequest } from "./request.ts"
 import { checkClaudeRules, checkCountRules } from "./rules.ts"
+import { checkVersionFields, inFirstVersion } from "./versions.ts"
 
 export interface ClaudeChecking {
   readonly model: string
@@ -41,10 +42,10 @@ const judged = <Body>(
   const betas = betasOf(checking.betaHeader, betasIn(body))
   const unknownBeta = checkBetas(betas)
   if (unknownBeta !== undefined) return { accepted: false, message: unknownBeta }
-  const violation = readClaude(entry, body, betas.length > 0)[0]
+  const violation = readClaude(entry, inFirstVersion(body), betas.length > 0)[0]
   if (violation !== undefined) return { accepted: false, message: shapeMessage(violation) }
-  const request = body as Body
-  const message = breached(request, betas)
+  const request = body as Body // The shape is checked above.
+  const message = checkVersionFields(body) ?? checkBetaFields(body, betas) ?? breached(request, betas)
   return message === undefined ? { accepted: true, request } : { accepted: false, message }
 }
 

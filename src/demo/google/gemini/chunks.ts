@@ -1,5 +1,5 @@
 // Writes a Gemini reply as JSON values: one for a unary answer, a sequence for a stream.
-// It must not depend on sockets or SSE.
+// Must not depend on sockets or SSE.
 // Source: recordings of both services, for each difference between them.
 
 import type { Backend, Part } from "../shared/generateRequest.ts"

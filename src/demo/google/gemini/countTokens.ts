@@ -1,13 +1,14 @@
 // Answers countTokens in the form of each service.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
+import { partsOf } from "../shared/generateRequest.ts"
 import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { modelKind } from "../shared/models.ts"
 import type { Call, Operation } from "../shared/operation.ts"
 import { billableCharacters, cachedTokens, promptTokens, totalOf } from "../shared/usage.ts"
-import { isGoogleTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
+import { isGoogleTarget, namedModel, serviceOf, unknownModel } from "./targets.ts"
 import { validateCount } from "./validate.ts"
 
 const kinds = ["chat", "text-embedding", "content-embedding"] as const
@@ -21,10 +22,10 @@ const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
 
 const answer = (call: Call): Answer => {
   const { route } = call
-  const missing = unknownModel(route, kinds)
+  const missing = unknownModel(call, kinds)
   if (missing !== undefined) return errorAnswer(missing, false)
   const service = serviceOf(route)
-  const model = modelOf(route)
+  const model = namedModel(route)
   const embeds = modelKind(model) === "text-embedding"
   const verdict = validateCount(
     call.body,
@@ -53,4 +54,34 @@ const answer = (call: Call): Answer => {
 export const countTokens: Operation = {
   matches: (route) => isGoogleTarget(route) && route.operation === "countTokens",
   answer
+}
+
+/** Ids and texts of the tokens of each content; words stand for tokens. */
+const tokensOf = (call: Call): Answer => {
+  const missing = unknownModel(call, kinds)
+  if (missing !== undefined) return errorAnswer(missing, false)
+  const verdict = validateCount(
+    call.body,
+    {
+      service: serviceOf(call.route),
+      model: namedModel(call.route),
+      acceptForeignSignatures: call.acceptForeignSignatures
+    },
+    false
+  )
+  if (!verdict.accepted) return errorAnswer(verdict.error, false)
+  const tokensInfo = (countedOf(verdict.request).contents ?? []).map((content) => {
+    const words = partsOf(content).flatMap(({ text }) => (text ?? "").match(/\S+\s*/g) ?? [])
+    return {
+      tokenIds: words.map((word) => String([...word].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0))),
+      tokens: words.map((word) => Buffer.from(word).toString("base64")),
+      role: content.role ?? "user"
+    }
+  })
+  return jsonAnswer(200, { tokensInfo })
+}
+
+export const computeTokens: Operation = {
+  matches: (route) => route.service !== "google" && isGoogleTarget(route) && route.operation === "computeTokens",
+  answer: tokensOf
 }

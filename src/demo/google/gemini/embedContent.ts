@@ -1,5 +1,5 @@
 // Answers embedContent (both services) and batchEmbedContents (Gemini API).
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 // Source: recorded answers, publicly quoted refusals.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
@@ -119,7 +119,7 @@ const kindsOn = (call: Call) =>
 const answering =
   (make: (call: Call) => Answer) =>
   (call: Call): Answer => {
-    const missing = unknownModel(call.route, kindsOn(call))
+    const missing = unknownModel(call, kindsOn(call))
     if (missing !== undefined) return errorAnswer(missing, false)
     return applyFault(call.route.target.id, make(call), {
       callNumber: call.callNumber,

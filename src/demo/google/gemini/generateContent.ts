@@ -1,5 +1,5 @@
 // Answers generateContent and streamGenerateContent in the form of each service.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 
 import { createHash } from "node:crypto"
 import { errorAnswer, jsonAnswer, sseEvent, streamAnswer } from "../shared/answers.ts"
@@ -19,7 +19,7 @@ import type { Verdict } from "./validate.ts"
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): Verdict<GenerateRequest> => {
   const usable = typeof body === "object" && body !== null && "contents" in body && Array.isArray(body.contents)
-  if (usable) return { accepted: true, request: body as GenerateRequest }
+  if (usable) return { accepted: true, request: body as GenerateRequest } // The shape is checked above.
   return {
     accepted: false,
     error: badRequest([{ field: "contents", description: "contents: required field is not set" }])
@@ -31,7 +31,7 @@ const identityOf = (call: Call): GeminiIdentity => {
   const serial = createHash("sha256").update(`response ${call.serial} ${call.now}`).digest("base64url")
   return {
     backend: serviceOf(route).backend,
-    model: route.target.id,
+    model: route.target.kind === "endpoint" ? route.target.id : modelOf(call),
     responseId: serial.slice(0, 22),
     createTime: new Date(call.now).toISOString().replace("Z", "000Z")
   }
@@ -48,10 +48,10 @@ const faultWire = (streaming: boolean, sse: boolean): FaultWire => ({
 
 const answer = (call: Call): Answer => {
   const { route } = call
-  const model = modelOf(route)
+  const model = modelOf(call)
   const streaming = route.operation === "streamGenerateContent"
   const inArray = streaming && !route.sse
-  const missing = unknownModel(route, ["chat"])
+  const missing = unknownModel(call, ["chat"])
   if (missing !== undefined) return errorAnswer(missing, inArray)
   const service = serviceOf(route)
   const verdict = call.checkRequests

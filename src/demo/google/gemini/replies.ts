@@ -1,5 +1,5 @@
 // Makes a reply to an accepted request: parts, finish reason and token counts of each candidate. It is deterministic.
-// It must not depend on HTTP, streaming or JSON framing.
+// Must not depend on HTTP, streaming or JSON framing.
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"
@@ -77,10 +77,10 @@ const callParts = (request: GenerateRequest, context: ReplyContext, facts: Model
   const calls = browser ? [{ name: "open_web_browser", args: {} }] : planCalls(request)
   if (calls.length === 0) return []
   const seed = `${context.model} ${JSON.stringify(request.contents)}`
-  const signs = facts.generation === "3" || (facts.generation === "2.5" && thoughtTokens(request, facts) > 0)
+  const signs = facts.generation >= 3 || (facts.generation === 2.5 && thoughtTokens(request, facts) > 0)
   return calls.map((call, index) => ({
     functionCall: {
-      ...(facts.generation === "3" ? { id: `call_${hash(`${seed}${index}`).slice(0, 8)}` } : {}),
+      ...(facts.generation >= 3 ? { id: `call_${hash(`${seed}${index}`).slice(0, 8)}` } : {}),
       ...call
     },
     ...(signs && index === 0 ? { thoughtSignature: issueSignature(context.backend, seed) } : {})
@@ -99,7 +99,7 @@ const longSides: Readonly<Record<string, number>> = { "512": 32, "1K": 64, "2K":
 
 /** Tokens of one picture. Sources: Google's price page, recorded answers. */
 const imageTokens = (facts: ModelFacts, request: GenerateRequest): number => {
-  if (facts.generation !== "3") return 1290
+  if (facts.generation < 3) return 1290
   return request.generationConfig?.imageConfig?.imageSize === "4K" ? 2000 : 1120
 }
 
@@ -111,7 +111,7 @@ const imageParts = (request: GenerateRequest, context: ReplyContext, facts: Mode
   const mimeType = imageOutputOptions?.mimeType ?? "image/png"
   const data = (mimeType === "image/jpeg" ? drawJpeg : drawPng)(prompt, aspectRatio, longSides[imageSize ?? "1K"])
   const signature =
-    facts.generation === "3" ? { thoughtSignature: issueSignature(context.backend, `image ${prompt}`) } : {}
+    facts.generation >= 3 ? { thoughtSignature: issueSignature(context.backend, `image ${prompt}`) } : {}
   const image = { inlineData: { mimeType, data }, ...signature }
   return drawn === "alone" ? [image] : [{ text: `Here is a small picture for "${prompt.slice(0, 80)}".` }, image]
 }
@@ -160,9 +160,7 @@ const textCandidate = (
       ...code,
       ...(text === "" ? [] : [{ text }])
     ],
-    ...(facts.generation === "3" && text !== ""
-      ? { textSignature: issueSignature(context.backend, `text ${text}`) }
-      : {}),
+    ...(facts.generation >= 3 && text !== "" ? { textSignature: issueSignature(context.backend, `text ${text}`) } : {}),
     finishReason,
     ...(grounded ? { groundingMetadata: groundingFor(request, text) } : {}),
     ...logprobsFor(text, request)

@@ -1,5 +1,5 @@
 // Checks a well-formed request against the semantic rules of both services; each refusal has Google's wording.
-// It must not depend on HTTP or replies.
+// Must not depend on HTTP or replies.
 // Source: recorded and publicly quoted refusals, Google's thinking and signature pages.
 
 import { googleError } from "../shared/errors.ts"
@@ -55,21 +55,35 @@ const firstTurn: Rule = ({ contents }) => {
 const unequal =
   "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 
+interface Turn {
+  readonly role: string | undefined
+  readonly calls: number
+  readonly responses: number
+}
+
+/** Contents of one role in a row count as one turn. */
+const turnsOf = (contents: ReadonlyArray<Content>): ReadonlyArray<Turn> =>
+  contents.reduce<ReadonlyArray<Turn>>((turns, content) => {
+    const role = content.role === "model" ? "model" : "user"
+    const before = turns.at(-1)
+    const joined = before?.role === role
+    const turn = {
+      role,
+      calls: count(content, isCall) + (joined ? before.calls : 0),
+      responses: count(content, isResponse) + (joined ? before.responses : 0)
+    }
+    return [...(joined ? turns.slice(0, -1) : turns), turn]
+  }, [])
+
 const callsAnswered: Rule = ({ contents }, { backend }) => {
-  for (const [index, content] of contents.entries()) {
-    const before = contents[index - 1]
-    const responses = count(content, isResponse)
-    if (content.role !== "model" && responses > 0 && (before?.role !== "model" || count(before, isCall) === 0)) {
+  const turns = turnsOf(contents)
+  for (const [index, { calls, responses, role }] of turns.entries()) {
+    if (role === "user" && responses > 0 && (turns[index - 1]?.calls ?? 0) === 0)
       return "Please ensure that function response turn comes immediately after a function call turn."
-    }
-    const calls = content.role === "model" ? count(content, isCall) : 0
-    if (calls > 0 && before?.role === "model") {
-      return "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
-    }
-    const next = contents[index + 1]
-    const answers = count(next, isResponse)
+    const next = turns[index + 1]
+    if (role !== "model" || calls === 0 || next === undefined) continue
     // Vertex AI accepts calls without any response (recorded); the Gemini API does not.
-    if (calls > 0 && next !== undefined && answers !== calls && (backend === "google" || answers > 0)) return unequal
+    if (next.responses !== calls && (backend === "google" || next.responses > 0)) return unequal
   }
   return undefined
 }
@@ -107,27 +121,82 @@ const signaturesIntact: Rule = ({ contents }, { backend, acceptForeignSignatures
   return undefined
 }
 
-const thinking: Rule = ({ generationConfig }, _context, facts) => {
+const geminiPage = "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+
+const levelRefusal = (level: string, backend: Backend, facts: ModelFacts): string | undefined => {
+  const taken = facts.thinking === "level" || facts.thinking === "both"
+  if (taken && facts.levels.includes(level)) return undefined
+  if (!taken)
+    return backend === "google"
+      ? "Thinking level is not supported for this model."
+      : `Unable to submit request because thinking_level is not supported by this model. ${geminiPage}`
+  return backend === "google"
+    ? `Thinking level ${level} is not supported for this model. Please retry with other thinking level.`
+    : `Unable to submit request because thinking_level ${level} is not supported by this model. ${geminiPage}`
+}
+
+const budgetRefusal = (budget: number, backend: Backend, facts: ModelFacts): string | undefined => {
+  if (facts.thinking === "none")
+    return budget === 0 ? undefined : "Thinking is not enabled for this model. Please remove thinking_config."
+  if (facts.thinking === "level") return "Thinking budget is not supported for this model."
+  const { least, most, stoppable } = facts.budget
+  if (budget === 0 && stoppable) return undefined
+  if (budget === 0 && facts.thinking === "budget")
+    return backend === "google"
+      ? "Budget 0 is invalid. This model only works in thinking mode."
+      : "Unable to submit request because The model does not support setting thinking_budget to 0"
+  if (budget >= least && budget <= most) return undefined
+  const shown = backend === "google" ? `(${budget})` : budget
+  return `The thinking budget ${shown} is invalid. Please choose a value between ${least} and ${most}.`
+}
+
+const thinking: Rule = ({ generationConfig }, { backend }, facts) => {
   const config = generationConfig?.thinkingConfig
   if (config === undefined) return undefined
   const { thinkingBudget: budget, thinkingLevel: level } = config
   if (budget !== undefined && level !== undefined)
     return "You can only set only one of thinking budget and thinking level."
-  if (level !== undefined && level !== "THINKING_LEVEL_UNSPECIFIED") {
-    if (facts.thinking !== "level" && facts.thinking !== "both") return "thinking_level is not supported by this model."
-    if (!facts.levels.includes(level))
-      return `Thinking level ${level} is not supported for this model. Please retry with other thinking level.`
-  }
-  if (budget === undefined || budget === -1) return undefined
-  if (facts.thinking === "none")
-    return budget === 0 ? undefined : "Thinking is not enabled for this model. Please remove thinking_config."
-  if (budget === 0 && facts.budget.stoppable) return undefined
-  if (budget === 0 && facts.generation === "2.5") return "Budget 0 is invalid. This model only works in thinking mode."
-  const { least, most } = facts.budget
-  return budget < least || budget > most
-    ? `The thinking budget ${budget} is invalid. Please choose a value between ${least} and ${most}.`
+  const refusal =
+    level === undefined || level === "THINKING_LEVEL_UNSPECIFIED" ? undefined : levelRefusal(level, backend, facts)
+  if (refusal !== undefined || budget === undefined || budget === -1) return refusal
+  return budgetRefusal(budget, backend, facts)
+}
+
+const refuses = ({ refused }: ModelFacts, name: string, backend: Backend): boolean =>
+  refused.has(name) || refused.has(`${name}@${backend === "google" ? "google" : "vertex-ai"}`)
+
+/** The Gemini API names a model of the second generation, and no later one. */
+const named = (model: string, backend: Backend, { generation }: ModelFacts): string =>
+  backend === "google" && generation < 3 ? `models/${model}` : "this model"
+
+const parameters: Rule = ({ generationConfig: config, cachedContent }, { backend, model }, facts) => {
+  const penalised =
+    (config?.presencePenalty !== undefined && refuses(facts, "presence_penalty", backend)) ||
+    (config?.frequencyPenalty !== undefined && refuses(facts, "frequency_penalty", backend))
+  if (penalised) return `Penalty is not enabled for ${named(model, backend, facts)}`
+  const counted = config?.responseLogprobs === true || config?.logprobs !== undefined
+  if (counted && refuses(facts, "logprobs", backend))
+    return backend === "google"
+      ? `Logprobs is not enabled for models/${model}`
+      : "Unable to submit request because Logprobs is not supported for this model."
+  return cachedContent !== undefined && !facts.explicitCaching
+    ? "CachedContent is not supported for this model."
     : undefined
 }
+
+const candidates: Rule = ({ generationConfig }, { backend }, facts) => {
+  const asked = generationConfig?.candidateCount ?? 1
+  if (asked <= facts.candidates) return undefined
+  return backend === "google"
+    ? "Multiple candidates is not enabled for this model"
+    : `Unable to submit request because candidateCount must be ${facts.candidates} but the entered value was ${asked}. ` +
+        "Update the candidateCount value and try again."
+}
+
+const lastTurn: Rule = ({ contents }, _context, facts) =>
+  contents.at(-1)?.role === "model" && !facts.prefill
+    ? "Requests ending with a model turn are not supported."
+    : undefined
 
 const searchKinds = new Set([
   "googleSearch",
@@ -143,7 +212,7 @@ const toolMix: Rule = (request, { backend }, facts) => {
   const functions = kinds.includes("functionDeclarations")
   const builtIn = kinds.filter((kind) => kind !== "functionDeclarations")
   if (!functions || builtIn.length === 0) return undefined
-  if (facts.generation !== "3") {
+  if (!facts.mixesTools) {
     return "Multiple tools are supported only when they are all search tools."
   }
   if (
@@ -199,7 +268,7 @@ const outputFormat: Rule = (request, _context, facts) => {
   if (schemas.length > 0 && !json && config.responseMimeType !== "text/x.enum") {
     return "* GenerateContentRequest.generation_config.response_schema: only allowed when response_mime_type is application/json.\n"
   }
-  if (json && facts.generation !== "3" && toolKinds(request).includes("functionDeclarations")) {
+  if (json && !facts.toolsWithJson && toolKinds(request).includes("functionDeclarations")) {
     return "Function calling with a response mime type: 'application/json' is unsupported"
   }
   if (config.responseModalities?.includes("IMAGE") && !facts.drawsImages) {
@@ -215,11 +284,10 @@ const extremeRatios = new Set(["1:4", "1:8", "4:1", "8:1"])
 /** Source: publicly quoted messages. */
 const imageSettings: Rule = ({ generationConfig }, { backend }) => {
   const { aspectRatio, imageSize, imageOutputOptions } = generationConfig?.imageConfig ?? {}
-  const notOneOf = (name: string, words: ReadonlyArray<string>) =>
-    `* GenerateContentRequest.generation_config.image_config.${name}: ${name} must be one of ${words
-      .slice(0, -1)
-      .map((word) => `'${word}'`)
-      .join(", ")}, ` + `or '${words.at(-1)}'.\n`
+  const notOneOf = (name: string, words: ReadonlyArray<string>) => {
+    const first = words.slice(0, -1).map((word) => `'${word}'`)
+    return `* GenerateContentRequest.generation_config.image_config.${name}: ${name} must be one of ${first.join(", ")}, or '${words.at(-1)}'.\n`
+  }
   const known = backend === "google" ? ratios : ratios.filter((ratio) => !extremeRatios.has(ratio))
   if (aspectRatio !== undefined && !known.includes(aspectRatio)) return notOneOf("aspect_ratio", known)
   const sizes = backend === "google" ? ["512", "1K", "2K", "4K"] : ["1K", "2K", "4K"]
@@ -266,9 +334,12 @@ const rules: ReadonlyArray<Rule> = [
   toolMix,
   callingConfig,
   thinking,
+  parameters,
   outputFormat,
   imageSettings,
   ranges,
+  candidates,
+  lastTurn,
   signaturesPresent,
   signaturesIntact,
   promptSize

@@ -1,5 +1,5 @@
 // Makes the safety ratings of both services and finds the demo words in a prompt that trigger a block.
-// It must not depend on how a reply is framed.
+// Must not depend on how a reply is framed.
 
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { Backend, GenerateRequest } from "../shared/generateRequest.ts"

@@ -1,5 +1,5 @@
 // Makes what Google's own tools add to an answer: search grounding and executed code.
-// It must not depend on functions that the caller declared.
+// Must not depend on functions that the caller declared.
 
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { GenerateRequest, Part } from "../shared/generateRequest.ts"

@@ -1,5 +1,5 @@
 // Validates a request body: shape first (comparable with a schema validator), then the semantic rules.
-// It must not depend on sockets, routes or replies.
+// Must not depend on sockets, routes or replies.
 
 import { readGemini } from "../shapes/gemini.ts"
 import { snake } from "../shapes/shape.ts"
@@ -47,7 +47,7 @@ export const validateShape = <Body>(body: unknown, service: Service, entry: Entr
   const reading = readShape(service, entry, body)
   return reading.violations.length > 0
     ? { accepted: false, error: shapeError(reading) }
-    : { accepted: true, request: reading.value as Body }
+    : { accepted: true, request: reading.value as Body } // The shape is checked above.
 }
 
 export interface Checking {

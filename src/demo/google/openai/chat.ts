@@ -1,5 +1,5 @@
 // Answers chat completions in OpenAI's dialect: open models under `endpoints/openapi`, and self-deployed endpoints.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 // Source: Google's pages on open models, recorded and publicly quoted refusals.
 
 import { createHash } from "node:crypto"
@@ -10,6 +10,7 @@ import { errorAnswer, eventStream, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
 import { googleError, invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
+import { exactRow } from "../shared/factRows.ts"
 import { applyFault, isFault } from "../shared/faults.ts"
 import type { FaultWire } from "../shared/faults.ts"
 import { lastUserText } from "../shared/generateRequest.ts"
@@ -44,7 +45,8 @@ const publisherRefusal = ({ route, body }: Call): GoogleError | undefined => {
   const [publisher = "", id = "", more] = model.split("/")
   if (id === "" || more !== undefined)
     return invalidArgument("Malformed publisher model name: expected format '<publisher>/<model>'")
-  if (isFault(id) || (publishers.has(publisher) && /-maas$|^gemini-/.test(id))) return undefined
+  if (isFault(id) || exactRow(model) !== undefined || (publishers.has(publisher) && /-maas$|^gemini-/.test(id)))
+    return undefined
   const place = `projects/${route.project}/locations/${route.location}`
   return googleError("NOT_FOUND", `Publisher Model \`${place}/publishers/${publisher}/models/${id}\` not found.`)
 }
@@ -152,7 +154,7 @@ const answer = (call: Call): Answer => {
   if (mismatch !== undefined) {
     return containerRefusal(badRequest(mismatchMessage(mismatch), { param: mismatch.path }), endpoint?.errors)
   }
-  const chat = withoutNulls(body) as ChatRequest
+  const chat = withoutNulls(body) as ChatRequest // The shape is checked above.
   const request = chatToGenerateRequest(chat)
   const invalid = containerFault(chat, endpoint?.servedModel) ?? contextFault(request)
   if (invalid !== undefined) return containerRefusal(invalid, endpoint?.errors)

@@ -1,5 +1,5 @@
 // Answers embeddings in OpenAI's dialect, as self-deployed endpoints do.
-// It must not depend on sockets or credentials.
+// Must not depend on sockets or credentials.
 // Source: OpenAI's published description of its API.
 
 import { mismatchMessage, withoutNulls } from "../shapes/open.ts"
@@ -38,7 +38,7 @@ const answer = (call: Call): Answer => {
   if (mismatch !== undefined) {
     return containerRefusal({ status: 400, message: mismatchMessage(mismatch), param: mismatch.path }, endpoint?.errors)
   }
-  const request = withoutNulls(body) as EmbeddingsRequest
+  const request = withoutNulls(body) as EmbeddingsRequest // The shape is checked above.
   const { model, dimensions } = request
   if (endpoint?.servedModel !== undefined && model !== endpoint.servedModel) {
     return containerRefusal(

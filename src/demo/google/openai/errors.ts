@@ -1,5 +1,5 @@
 // Writes errors of the OpenAI-compatible containers on Vertex AI, in the three shapes that such containers use.
-// It must not depend on the operations that raise them.
+// Must not depend on the operations that raise them.
 // Source: recorded and publicly quoted refusals of hosts with the same schema.
 
 import { jsonAnswer } from "../shared/answers.ts"

@@ -1,5 +1,5 @@
 // Writes a reply as chat completions: one completion, or the chunks of a stream.
-// It must not depend on sockets or requests.
+// Must not depend on sockets or requests.
 // Source: recorded answers of hosts with the same schema.
 
 import type { Candidate, Reply } from "../gemini/replies.ts"
@@ -34,6 +34,7 @@ const tokenBytes = (token: string): ReadonlyArray<number> => [...Buffer.from(tok
 
 const logprobsOf = ({ logprobs }: Candidate): Json | null => {
   if (logprobs === undefined) return null
+  // The simulator's own reply, whose schema leaves this member open.
   const { chosenCandidates: chosen, topCandidates: top = [] } = logprobs.logprobsResult as {
     readonly chosenCandidates: ReadonlyArray<{ readonly token: string; readonly logProbability: number }>
     readonly topCandidates?: ReadonlyArray<{

@@ -1,5 +1,5 @@
 // Answers predict for Imagen: checks the parameters, returns pictures, Cloud Storage addresses or filter reasons.
-// It must not depend on HTTP.
+// Must not depend on HTTP.
 // Source: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
 import { bool, closedRecord, integer, list, mismatchMessage, number, record, text, word } from "../shapes/open.ts"
@@ -110,8 +110,8 @@ const pictureEntry = (prompt: string, asked: Parameters, index: number, now: num
 export const drawImages: Predict = (request, { route, now }) => {
   const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
-  const [{ prompt }] = request.instances as readonly [{ readonly prompt: string }]
-  const asked = (request.parameters ?? {}) as Parameters
+  const [{ prompt }] = request.instances as readonly [{ readonly prompt: string }] // The shape is checked above.
+  const asked = (request.parameters ?? {}) as Parameters // The shape is checked above.
   const error = refusal(route.target.id, prompt, asked, route.service === "google")
   if (error !== undefined) return { error }
   const count = asked.sampleCount ?? 1

@@ -1,5 +1,5 @@
 // Answers predict for multimodalembedding@001: vectors of the text, the image and each interval of the video.
-// It must not depend on HTTP.
+// Must not depend on HTTP.
 // Source: Google's multimodal embedding reference.
 
 import { closedRecord, integer, list, mismatchMessage, nullable, text, withoutNulls } from "../shapes/open.ts"
@@ -83,7 +83,7 @@ export const embedMedia: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
   const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
-  const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
+  const asked = withoutNulls(request.instances) as ReadonlyArray<Instance> // The shape is checked above.
   const [instance] = asked
   if (instance === undefined || asked.length > facts.mostInstances) {
     return {
@@ -97,6 +97,7 @@ export const embedMedia: Predict = (request, { route }) => {
     return { error: invalidArgument("At least one of text, image or video must be given.") }
   if (textTokens(words ?? "") > facts.mostTokens)
     return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
+  // The parameters were validated above.
   const wanted =
     (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size
   return {

@@ -1,5 +1,5 @@
 // Answers predict: Imagen on both services, embeddings on Vertex AI, self-deployed endpoints of dialect predict.
-// It must not depend on sockets, credentials, or any model's instances and parameters.
+// Must not depend on sockets, credentials, or any model's instances and parameters.
 
 import { isGoogleTarget, serviceOf, unknownModel } from "../gemini/targets.ts"
 import { validateShape } from "../gemini/validate.ts"
@@ -47,7 +47,7 @@ const answer = (call: Call): Answer => {
   const { route } = call
   const service = serviceOf(route)
   const served = service.backend === "google" ? onGoogle : onVertex
-  const missing = unknownModel(route, [...served.keys()])
+  const missing = unknownModel(call, [...served.keys()])
   if (missing !== undefined) return errorAnswer(missing, false)
   const verdict = validateShape<PredictRequest>(call.body, service, "PredictRequest")
   if (!verdict.accepted) return errorAnswer(verdict.error, false)

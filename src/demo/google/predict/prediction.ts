@@ -1,5 +1,5 @@
 // Declares the types of predict: the checked outer body, and a model's predictions or refusal.
-// It must not depend on any particular model.
+// Must not depend on any particular model.
 
 import type { GoogleError } from "../shared/errors.ts"
 import type { Call } from "../shared/operation.ts"

@@ -1,5 +1,5 @@
 // Answers predict for self-deployed endpoints: generated text in the forms of known serving containers, or vectors.
-// It must not depend on HTTP.
+// Must not depend on HTTP.
 // Source: publicly quoted answers of Model Garden containers.
 
 import { cutAtLimits } from "../gemini/replies.ts"
@@ -85,14 +85,14 @@ export const answerInstances: Predict = (request, call) => {
 const embedContents: Predict = (request, call) => {
   const mismatch = texts(request.instances, "instances")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
-  const asked = request.instances as ReadonlyArray<{ readonly content: string }>
+  const asked = request.instances as ReadonlyArray<{ readonly content: string }> // The shape is checked above.
   return { body: { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) } }
 }
 
 const answerPrompts: Predict = (request, call) => {
   const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
-  const shared = withoutNulls(request.parameters ?? {}) as Sampling
+  const shared = withoutNulls(request.parameters ?? {}) as Sampling // The shape is checked above.
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
   return {
     body: {

@@ -1,5 +1,5 @@
 // Answers predict for text embeddings on Vertex AI: instances of content, task type and title.
-// It must not depend on HTTP.
+// Must not depend on HTTP.
 // Source: recorded answers, publicly quoted refusals, Google's embedding reference.
 
 import { taskTypes } from "../shapes/common.ts"
@@ -76,8 +76,8 @@ export const embedTexts: Predict = (request, { route }) => {
   const mismatch =
     instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
-  const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
-  const parameters = withoutNulls(request.parameters ?? {}) as Parameters
+  const asked = withoutNulls(request.instances) as ReadonlyArray<Instance> // The shape is checked above.
+  const parameters = withoutNulls(request.parameters ?? {}) as Parameters // The shape is checked above.
   const error = refusal(asked, parameters, facts)
   if (error !== undefined) return { error }
   return {

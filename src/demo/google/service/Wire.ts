@@ -1,5 +1,5 @@
 // Writes an answer to a node response: waits for the socket to drain, stops when the caller leaves, counts streams.
-// It must not depend on Google's formats.
+// Must not depend on Google's formats.
 
 import type { ServerResponse } from "node:http"
 import type { Answer } from "../shared/answers.ts"

@@ -1,5 +1,5 @@
 // Checks API keys, express keys, access tokens and projects; each refusal has Google's wording.
-// It must not depend on bodies or operations.
+// Must not depend on bodies or operations.
 // Source: recorded 400, 401 and 403 answers.
 
 import { errorInfo, googleError } from "../shared/errors.ts"
@@ -80,7 +80,7 @@ export const checkAccess = (
         `Request had invalid authentication credentials. ${expected}`
       )
     }
-    const foreign = access.projects !== undefined && !access.projects.has(route.project ?? "")
+    const foreign = route.project !== undefined && access.projects !== undefined && !access.projects.has(route.project)
     return foreign || (route.target.kind === "endpoint" && access.lacksPredict(bearer)) ? denied(route) : undefined
   }
   if (key !== undefined) return access.apiKeys.has(key) ? undefined : badKey(route)

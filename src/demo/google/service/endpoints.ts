@@ -1,5 +1,5 @@
 // Lists the self-deployed endpoints of the demo, and refuses calls that an endpoint cannot answer.
-// It must not depend on bodies or credentials.
+// Must not depend on bodies or credentials.
 // Source: Vertex AI's endpoint pages and publicly quoted refusals.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"

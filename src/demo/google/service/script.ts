@@ -1,5 +1,5 @@
 // Turns an answer that a test wrote into an Answer: status, headers, raw chunks, delays, and how the connection ends.
-// It must not depend on Google's formats.
+// Must not depend on Google's formats.
 
 import type { Answer, Step } from "../shared/answers.ts"
 

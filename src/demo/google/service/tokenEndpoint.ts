@@ -1,5 +1,5 @@
 // Answers the OAuth token endpoint: checks a service account's signed assertion and issues an access token.
-// It must not depend on sockets.
+// Must not depend on sockets.
 // Source: Google's "OAuth 2.0 for server to server applications" and its error bodies.
 
 import { createHash, createVerify } from "node:crypto"

@@ -1,5 +1,5 @@
 // Declares the messages and enum values that are identical on the Gemini Developer API and Vertex AI.
-// It must not depend on which of the two serves a request.
+// Must not depend on which of the two serves a request.
 // Source: the public API descriptions of both services.
 
 import type { MessageShape } from "./shape.ts"
@@ -100,7 +100,7 @@ export const commonEnums: Readonly<Record<string, string>> = {
   CallingMode: "MODE_UNSPECIFIED AUTO ANY NONE VALIDATED",
   DynamicMode: "MODE_UNSPECIFIED MODE_DYNAMIC",
   Environment: prefixed("ENVIRONMENT_", "UNSPECIFIED BROWSER MOBILE DESKTOP"),
-  ThinkingLevel: "THINKING_LEVEL_UNSPECIFIED MINIMAL LOW MEDIUM HIGH",
+  ThinkingLevel: "THINKING_LEVEL_UNSPECIFIED MINIMAL LOW MEDIUM HIGH XHIGH",
   Modality: "MODALITY_UNSPECIFIED TEXT IMAGE AUDIO VIDEO",
   Threshold:
     "HARM_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_ONLY_HIGH BLOCK_NONE OFF",

@@ -1,5 +1,5 @@
 // Declares the request messages of Gemini on Vertex AI: v1, and the additions of v1beta1; unknown fields are refused.
-// It must not depend on the Gemini Developer API or the gateway's schemas.
+// Must not depend on the Gemini Developer API or the gateway's schemas.
 // Source: the public description of aiplatform.
 
 import {

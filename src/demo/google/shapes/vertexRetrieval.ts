@@ -1,5 +1,5 @@
 // Declares the retrieval tool of Vertex AI (search, RAG, external APIs), which few callers use.
-// It must not depend on the rest of the request.
+// Must not depend on the rest of the request.
 // Source: the public description of aiplatform.
 
 import type { MessageShape } from "./shape.ts"

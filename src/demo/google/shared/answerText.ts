@@ -1,5 +1,5 @@
 // Makes the text of a simulated answer: a greeting, a quotation of the prompt, sentences on tool results and media.
-// It must not depend on framing, token counts or safety.
+// Must not depend on framing, token counts or safety.
 
 import { lastUserContent, lastUserText, partsOf, pendingResponses } from "./generateRequest.ts"
 import type { GenerateRequest, Part } from "./generateRequest.ts"

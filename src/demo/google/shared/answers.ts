@@ -1,5 +1,5 @@
 // Declares an HTTP answer as data: status, headers, and the steps of its body (bytes, pauses, an early end).
-// It must not depend on sockets; service/Wire.ts performs the steps.
+// Must not depend on sockets; service/Wire.ts performs the steps.
 
 import type { GoogleError } from "./errors.ts"
 

@@ -1,5 +1,5 @@
 // Declares a simulated self-deployed endpoint: its dialect, host, readiness and answer forms.
-// It must not depend on routes or on how an endpoint answers.
+// Must not depend on routes or on how an endpoint answers.
 
 export interface SimulatedEndpoint {
   /** `any` accepts every dialect. */

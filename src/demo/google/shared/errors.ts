@@ -1,5 +1,5 @@
 // Makes Google's error bodies `{error:{code,message,status,details}}`, with the HTTP status of each canonical code.
-// It must not depend on the operations that raise them.
+// Must not depend on the operations that raise them.
 // Source: google.rpc.Status and recorded refusals.
 
 import type { Route } from "./routes.ts"

@@ -1,5 +1,5 @@
 // Declares the types of a normalised request body (camelCase, no nulls) and reads them.
-// It must not depend on HTTP or on how a reply is made.
+// Must not depend on HTTP or on how a reply is made.
 
 export interface Blob {
   readonly mimeType?: string
@@ -93,6 +93,8 @@ export interface GenerationConfig {
   readonly responseModalities?: ReadonlyArray<string>
   readonly responseLogprobs?: boolean
   readonly logprobs?: number
+  readonly presencePenalty?: number
+  readonly frequencyPenalty?: number
   readonly thinkingConfig?: {
     readonly includeThoughts?: boolean
     readonly thinkingBudget?: number

@@ -1,5 +1,5 @@
 // Declares the type of an operation: the routes it matches, and its answer to one call.
-// It must not depend on any particular operation.
+// Must not depend on any particular operation.
 
 import type { Answer } from "./answers.ts"
 import type { SimulatedEndpoint } from "./endpoint.ts"
@@ -17,6 +17,10 @@ export interface Call {
   readonly serial: number
   readonly now: number
   readonly checkRequests: boolean
+  /** Models that end until this day are shut down. */
+  readonly day: string
+  /** Every model is served in every location. */
+  readonly anyLocation: boolean
   readonly acceptForeignSignatures: boolean
   readonly tokensPerSecond: number
 }

@@ -1,5 +1,5 @@
 // Parses the paths of Google's hosts into a route: service, version, project, location, model or endpoint, operation.
-// It must not depend on operations or credentials.
+// Must not depend on operations or credentials.
 // Source: the public REST paths of both services.
 
 export interface Route {
@@ -26,6 +26,9 @@ const express = new RegExp(`^/(v1|v1beta1)/publishers/(${segment})/models/(${seg
 const vertex = new RegExp(`^/(v1|v1beta1)/projects/(${segment})/locations/(global|us|eu|[a-z]+-[a-z]+[0-9]+)/(.+)$`)
 const vertexModel = new RegExp(`^publishers/(${segment})/models/(${segment}):([A-Za-z]+)$`)
 const vertexEndpoint = new RegExp(`^endpoints/([A-Za-z0-9-]+)(?::([A-Za-z]+)|/([a-z/]+))$`)
+
+const googleList = /^\/(v1|v1beta|v1alpha)\/models(?:\/([^/:]+))?$/
+const publisherList = new RegExp(`^/(v1|v1beta1)/publishers/(${segment})/models(?:/(${segment}))?$`)
 
 const decoded = (text: string | undefined): string => {
   try {
@@ -82,4 +85,30 @@ export const parseRoute = (target: string): Route | undefined => {
   if (endpoint === null) return undefined
   const [, id = "", colon, slash] = endpoint
   return { ...place, target: { kind: "endpoint", id }, operation: colon ?? slash ?? "" }
+}
+
+/** The route of a GET: a list of models (`listModels`), or one of them (`getModel`). Vertex AI lists models in v1beta1 only. */
+export const parseListing = (target: string): Route | undefined => {
+  const url = new URL(target, "http://localhost")
+  const common = {
+    path: url.pathname,
+    sse: false,
+    queryKey: url.searchParams.get("key") ?? undefined,
+    project: undefined,
+    location: undefined
+  }
+  const onGoogle = googleList.exec(url.pathname)
+  const [, version = "", publisher = "", id = ""] =
+    onGoogle === null
+      ? (publisherList.exec(url.pathname) ?? [])
+      : [onGoogle[0], onGoogle[1] ?? "", "google", onGoogle[2] ?? ""]
+  const lists = id === ""
+  if (version === "" || (onGoogle === null && lists && version === "v1")) return undefined
+  return {
+    ...common,
+    service: onGoogle === null ? "vertex" : "google",
+    version,
+    target: { kind: "model", publisher, id: decoded(id) },
+    operation: lists ? "listModels" : "getModel"
+  }
 }

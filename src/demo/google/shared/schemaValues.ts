@@ -1,5 +1,5 @@
 // Makes values that fit a JSON Schema or Google's OpenAPI subset, taken from the prompt where it offers some.
-// It must not depend on requests or tools. It is deterministic, and its depth is bounded.
+// Must not depend on requests or tools. It is deterministic, and its depth is bounded.
 
 import type { JsonSchema } from "./generateRequest.ts"
 

@@ -1,5 +1,5 @@
 // Cuts text into the pieces that a stream sends.
-// It must not depend on how a family frames its stream.
+// Must not depend on how a family frames its stream.
 
 const charactersPerChunk = 24
 

@@ -1,5 +1,5 @@
 // Chooses which declared functions the simulated model calls for a prompt, and their arguments.
-// It must not depend on how a reply is framed, counted or signed.
+// Must not depend on how a reply is framed, counted or signed.
 
 import { declarationsOf, lastUserText, pendingResponses } from "./generateRequest.ts"
 import type { FunctionDeclaration, GenerateRequest } from "./generateRequest.ts"

@@ -1,5 +1,5 @@
 // Estimates token counts by modality, as Google reports them: four characters a token, fixed prices for media.
-// It must not depend on how a reply is framed.
+// Must not depend on how a reply is framed.
 
 import { partsOf } from "./generateRequest.ts"
 import type { GenerateRequest, Part } from "./generateRequest.ts"

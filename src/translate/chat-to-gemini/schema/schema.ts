@@ -1,15 +1,15 @@
-// What both ways of sending a JSON schema share: references, merging, enums, and the bounds of a walk.
-// It must not know which keywords an upstream takes.
+// Shared parts of both JSON schema conversions for Gemini: references, merging, enums, bounds.
+// Must not depend on the keywords of an upstream.
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import type { SchemaCopies } from "../schemaCopies.ts"
+import type { SchemaCopies } from "./schemaCopies.ts"
 
-/** What holds a conversion in bounds: levels of one schema, copies of all schemas of a request. */
+/** Bounds of a conversion: nesting depth of one schema, copies of all schemas of a request. */
 export interface SchemaBounds {
   readonly schemaDepth: number
   readonly copies: SchemaCopies
 }
 
-/** One conversion: the first fault ends it, the counts bound it whatever the references do. */
+/** One conversion: the first fault ends it; counters bound it for every reference structure. */
 export interface Walk {
   readonly root: JsonObject
   readonly maxDepth: number
@@ -18,33 +18,36 @@ export interface Walk {
   fault: string | undefined
 }
 
-/** Where a walk stands: nesting of the result, and the references it went through to get there. */
+/** The position of a walk: nesting of the result, and the references on the path. */
 export interface Place {
   readonly depth: number
   readonly refs: ReadonlyArray<string>
 }
 
-/** How often a recursive schema is unrolled where references cannot be sent. */
+/** Unrolling depth of a recursive schema where references cannot be sent. */
 const unrolled = 5
-/** Above the first, or where copies are scarce, recursion is cut at once; above the second the schema is refused. */
+/**
+ * Above `manyNodes`, or when copies are scarce, recursion is cut immediately; above `tooManyNodes` the schema is
+ * refused.
+ */
 const manyNodes = 2_000
 const tooManyNodes = 20_000
 
 export const startWalk = (root: JsonObject, { copies, schemaDepth: maxDepth }: SchemaBounds): Walk => {
   const walk: Walk = { root, maxDepth, copies, nodes: 0, fault: undefined }
-  if (nestsDeeper(root, maxDepth)) fail(walk, `the schema nests deeper than ${maxDepth} levels`)
+  if (nestsDeeper(root, maxDepth)) failWalk(walk, `the schema nests deeper than ${maxDepth} levels`)
   return walk
 }
-export const start: Place = { depth: 0, refs: [] }
-export const below = (place: Place, refs = place.refs): Place => ({ depth: place.depth + 1, refs })
+export const rootPlace: Place = { depth: 0, refs: [] }
+export const placeBelow = (place: Place, refs = place.refs): Place => ({ depth: place.depth + 1, refs })
 
-export const fail = (walk: Walk, fault: string): void => {
+export const failWalk = (walk: Walk, fault: string): void => {
   walk.fault ??= fault
 }
 
-/** Counts a value that comes into the result once more. */
-export const copy = (walk: Walk, value: Json | undefined): void => {
-  if (walk.fault === undefined && !walk.copies.copy(value)) fail(walk, tooManyCopies)
+/** Counts one more copy of a value in the result. */
+export const countCopy = (walk: Walk, value: Json | undefined): void => {
+  if (walk.fault === undefined && !walk.copies.copy(value)) failWalk(walk, tooManyCopies)
 }
 
 const tooManyCopies =
@@ -52,10 +55,10 @@ const tooManyCopies =
   "when references and choices are written out; refer to smaller definitions, or to fewer of them"
 
 /** Counts one node of the result; false when the walk is over. */
-export const enter = (walk: Walk, place: Place): boolean => {
+export const enterNode = (walk: Walk, place: Place): boolean => {
   walk.nodes++
   if (walk.nodes > tooManyNodes || place.depth > 4 * walk.maxDepth || place.refs.length > walk.maxDepth) {
-    fail(walk, "the schema grows too large when its references are resolved")
+    failWalk(walk, "the schema grows too large when its references are resolved")
   }
   return walk.fault === undefined
 }
@@ -79,12 +82,12 @@ const nestsDeeper = (schema: Json | undefined, allowed: number): boolean => {
   })
 }
 
-/** The schema a local JSON pointer leads to; undefined (and a fault) when there is none. Nothing is ever fetched. */
+/** The schema at a local JSON pointer; undefined and a fault when missing. Remote references are never fetched. */
 export const resolveRef = (walk: Walk, ref: string): JsonObject | undefined => {
   const found = ref === "#" ? walk.root : ref.startsWith("#/") ? follow(walk.root, ref) : undefined
   if (found === true) return {}
   if (isJsonObject(found)) return found
-  fail(
+  failWalk(
     walk,
     `the reference ${ref.slice(0, 200)} does not lead to a schema inside this one; remote references are not fetched`
   )
@@ -107,22 +110,22 @@ const decoded = (token: string): string => {
   try {
     text = decodeURIComponent(token)
   } catch {
-    // Not percent-encoded after all: the token is meant as it stands.
+    // Invalid percent-encoding: the token is used literally.
   }
   return text.replaceAll("~1", "/").replaceAll("~0", "~")
 }
 
-/** True when one more resolution of `ref` would unroll a recursive schema too far. */
-export const unrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: string): boolean => {
+/** True when one more resolution of `ref` would exceed the unrolling depth. */
+export const isUnrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: string): boolean => {
   if (!refs.includes(ref)) return false
   return walk.nodes > manyNodes || walk.copies.isScarce || refs.length - new Set(refs).size >= unrolled - 1
 }
 
 /**
- * The schemas as one: the later one's words win; properties, required names and definitions are united. Each is read
- * once, whatever their number. With `sameTypes` they all describe one value, so contradictory types are a fault.
+ * Merges schemas: later keywords win; properties, required names and definitions are united. Each schema is read once.
+ * With `sameTypes` all schemas describe one value, so contradictory types are a fault.
  */
-export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: boolean): JsonObject => {
+export const mergeSchemas = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: boolean): JsonObject => {
   const merged = new Map<string, Json | undefined>()
   const maps = new Map<string, Map<string, Array<Json>>>()
   const required = new Set<Json>()
@@ -154,7 +157,7 @@ const collect = (
   const byName = maps.get(keyword) ?? new Map<string, Array<Json>>()
   maps.set(keyword, byName)
   const members = Object.entries(value)
-  if (!walk.copies.names(members.length)) fail(walk, tooManyCopies)
+  if (!walk.copies.names(members.length)) failWalk(walk, tooManyCopies)
   for (const [name, schema] of members) {
     const known = byName.get(name)
     if (known === undefined) byName.set(name, [schema ?? true])
@@ -162,21 +165,21 @@ const collect = (
   }
 }
 
-/** A property that several describe must satisfy them all; of definitions the last one counts. */
+/** A property described by several schemas must satisfy all of them; the last definition of a name wins. */
 const combined = (walk: Walk, byName: ReadonlyMap<string, ReadonlyArray<Json>>, all: boolean): JsonObject =>
   Object.fromEntries(
     [...byName].map(([name, schemas]): readonly [string, Json | undefined] => {
       if (!all || schemas.length === 1) return [name, schemas.at(-1)]
-      const distinct = [...byText(walk, schemas).values()]
+      const distinct = [...valuesByText(walk, schemas).values()]
       return [name, distinct.length === 1 ? distinct[0] : { allOf: distinct }]
     })
   )
 
-/** Values by their JSON text, each of which is a copy of the value. */
-export const byText = <A extends Json>(walk: Walk, values: ReadonlyArray<A>): ReadonlyMap<string, A> => {
+/** Values by their JSON text; each text counts as a copy of the value. */
+export const valuesByText = <A extends Json>(walk: Walk, values: ReadonlyArray<A>): ReadonlyMap<string, A> => {
   const texts = new Map<string, A>()
   for (const value of values) {
-    copy(walk, value)
+    countCopy(walk, value)
     if (walk.fault !== undefined) break
     texts.set(JSON.stringify(value), value)
   }
@@ -187,22 +190,22 @@ export const sameJson = (first: Json | undefined, second: Json | undefined): boo
   JSON.stringify(first) === JSON.stringify(second)
 
 const commonType = (walk: Walk, first: Json | undefined, second: Json | undefined): Json | undefined => {
-  const a = wordsOf(first)
-  const b = wordsOf(second)
+  const a = typeWords(first)
+  const b = typeWords(second)
   if (a.length === 0 || b.length === 0) return second ?? first
   const common = a.filter((word) => b.includes(word) || (word === "integer" && b.includes("number")))
   if (a.includes("number") && b.includes("integer") && !common.includes("integer")) common.push("integer")
-  if (common.length === 0) fail(walk, `allOf joins contradictory types: ${a.join(", ")} and ${b.join(", ")}`)
+  if (common.length === 0) failWalk(walk, `allOf joins contradictory types: ${a.join(", ")} and ${b.join(", ")}`)
   return common.length === 1 ? common[0] : common
 }
 
 /** The type words of a schema in lower case. */
-export const wordsOf = (type: Json | undefined): ReadonlyArray<string> => {
+export const typeWords = (type: Json | undefined): ReadonlyArray<string> => {
   const list: ReadonlyArray<Json> = Array.isArray(type) ? type : [type ?? null]
   return list.filter((word) => typeof word === "string").map((word) => word.toLowerCase())
 }
 
-/** Enum members without repeats and without the empty string, which Google refuses. */
+/** Enum members without duplicates and without the empty string, which Google rejects. */
 export const enumMembers = (members: ReadonlyArray<Json>): ReadonlyArray<Json> => {
   const seen = new Set<string>()
   return members.filter((member) => {
@@ -213,7 +216,7 @@ export const enumMembers = (members: ReadonlyArray<Json>): ReadonlyArray<Json> =
   })
 }
 
-/** The one type all values have, as JSON schema calls it; undefined when they differ. */
+/** The common JSON schema type of all values; undefined when the types differ. */
 export const typeOfAll = (values: ReadonlyArray<Json>): string | undefined => {
   const types = new Set(values.map(typeOfValue))
   if (types.size === 2 && types.has("integer") && types.has("number")) return "number"
@@ -228,7 +231,7 @@ const typeOfValue = (value: Json): string => {
   return typeof value === "number" ? (Number.isInteger(value) ? "integer" : "number") : typeof value
 }
 
-/** `required` without names that are no property; undefined when none is left. */
+/** `required` without names of missing properties; undefined when empty. */
 export const requiredOf = (
   required: Json | undefined,
   properties: Json | undefined

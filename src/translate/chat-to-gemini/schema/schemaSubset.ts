@@ -1,112 +1,118 @@
-// JSON schema for the older models: converted into the OpenAPI subset that `parameters` and `responseSchema` take.
-// It must not know the models; every keyword that leaves is on the list here.
+// Converts JSON schema to the OpenAPI subset of older Gemini models (`parameters`, `responseSchema`).
+// Must not depend on models; every keyword of the result is listed here.
 import * as Result from "effect/Result"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ProviderKind } from "../../../domain/ProviderAccount.ts"
 import {
-  below,
-  byText,
-  copy,
-  enter,
+  placeBelow,
+  valuesByText,
+  countCopy,
+  enterNode,
   enumMembers,
-  fail,
-  merge,
+  failWalk,
+  mergeSchemas,
   requiredOf,
   resolveRef,
   sameJson,
-  start,
+  rootPlace,
   startWalk,
   typeOfAll,
-  unrolledEnough,
-  wordsOf,
+  isUnrolledEnough,
+  typeWords,
   type Place,
   type SchemaBounds,
   type Walk
 } from "./schema.ts"
 
 export interface SubsetOptions {
-  /** The two products differ in `additionalProperties` and in what may stand beside `anyOf`. */
+  /** The two products differ in `additionalProperties` and in the allowed siblings of `anyOf`. */
   readonly kind: ProviderKind
   readonly bounds: SchemaBounds
-  /** True to write the client's key order into every object; answers come in alphabetical order otherwise. */
+  /** True to write the client's key order into every object; without it answers come in alphabetical order. */
   readonly ordered: boolean
 }
 
 type Subset = Walk & { readonly options: SubsetOptions }
 type Writable = Record<string, Json | undefined>
 
-/** Converts a schema; the failure is one sentence. A schema already in the subset comes out as it went in. */
+/** Converts a schema; the failure is one sentence. A schema in the subset stays unchanged. */
 export const subsetSchema = (schema: JsonObject, options: SubsetOptions): Result.Result<JsonObject, string> => {
   const walk: Subset = { ...startWalk(schema, options.bounds), options }
-  const converted = convert(walk, schema, start)
+  const converted = convert(walk, schema, rootPlace)
   return walk.fault === undefined ? Result.succeed(converted) : Result.fail(walk.fault)
 }
 
 const convert = (walk: Subset, source: Json | undefined, place: Place, isProperty = false): JsonObject => {
-  if (!enter(walk, place)) return {}
+  if (!enterNode(walk, place)) return {}
   if (typeof source === "boolean") return { type: "STRING" }
   if (!isJsonObject(source)) {
-    fail(walk, "a schema must be an object")
+    failWalk(walk, "a schema must be an object")
     return {}
   }
-  const [flat, refs] = flattened(walk, source, place.refs)
+  const [flat, refs] = flatten(walk, source, place.refs)
   const { const: constant, oneOf, title, ...rest } = flat
   const plain: Writable = { ...rest }
   if (title !== undefined && !isProperty) plain["title"] = title
   if (constant !== undefined && plain["enum"] === undefined) plain["enum"] = [constant]
   if (oneOf !== undefined && plain["anyOf"] === undefined) plain["anyOf"] = oneOf
-  return typed(walk, plain, below(place, refs), isProperty)
+  return convertTyped(walk, plain, placeBelow(place, refs), isProperty)
 }
 
-/** The schema without `$ref` and `allOf`; a recursive one ends in a bare object after some rounds. */
-const flattened = (
+/** Resolves `$ref` and `allOf`; a recursive schema ends in a bare object after `unrolled` rounds. */
+const flatten = (
   walk: Subset,
   source: JsonObject,
   refs: ReadonlyArray<string>
 ): readonly [JsonObject, ReadonlyArray<string>] => {
   let current = source
   let path = refs
-  while (enter(walk, { depth: 0, refs: path })) {
+  while (enterNode(walk, { depth: 0, refs: path })) {
     const { $ref, allOf, ...own } = current
     if (typeof $ref === "string") {
       const target = resolveRef(walk, $ref) ?? {}
       const siblings = allOf === undefined ? own : { ...own, allOf }
-      if (unrolledEnough(walk, path, $ref)) {
+      if (isUnrolledEnough(walk, path, $ref)) {
         const description = own["description"] ?? target["description"]
         return [{ type: "object", ...(description === undefined ? {} : { description }) }, path]
       }
-      copy(walk, target)
+      countCopy(walk, target)
       path = path.concat($ref)
-      current = merge(walk, [target, siblings], false)
+      current = mergeSchemas(walk, [target, siblings], false)
     } else if (Array.isArray(allOf)) {
       const through = [...path]
       const parts: Array<JsonObject> = []
       for (const member of allOf) {
         if (!isJsonObject(member)) continue
-        const [flat, further] = flattened(walk, member, path)
+        const [flat, further] = flatten(walk, member, path)
         through.push(...further.slice(path.length))
         parts.push(flat)
       }
       path = through
-      current = merge(walk, [...parts, own], true)
+      current = mergeSchemas(walk, [...parts, own], true)
     } else return [current, path]
   }
   return [{}, path]
 }
 
-/** Settles type and `nullable`; what may be one of several things becomes `anyOf`. */
-const typed = (walk: Subset, source: Writable, place: Place, isProperty: boolean): JsonObject => {
+/** Determines type and `nullable`; a union of types becomes `anyOf`. */
+const convertTyped = (walk: Subset, source: Writable, place: Place, isProperty: boolean): JsonObject => {
   const { type, anyOf, ...rest } = source
-  const words = wordsOf(type).filter((word) => knownTypes.has(word))
+  const words = typeWords(type).filter((word) => knownTypes.has(word))
   const kinds = [...new Set(words.filter((word) => word !== "null"))]
   if (words.includes("null")) rest["nullable"] = true
   if (Array.isArray(anyOf) && anyOf.length > 0) {
-    return choice(walk, kinds.length === 1 ? { ...rest, type: kinds[0] } : rest, anyOf, place, isProperty)
+    return convertChoice(walk, kinds.length === 1 ? { ...rest, type: kinds[0] } : rest, anyOf, place, isProperty)
   }
   if (kinds.length > 1) {
-    const branches = kinds.map((kind) => ({ ...only(rest, keywordsOf[kind] ?? []), type: kind }))
-    for (const branch of branches.slice(1)) copy(walk, branch)
-    return choice(walk, only(rest, ["title", "description", "default", "nullable"]), branches, place, isProperty)
+    const branches = kinds.map((kind) => ({ ...pickKeywords(rest, keywordsOf[kind] ?? []), type: kind }))
+    for (const branch of branches.slice(1)) countCopy(walk, branch)
+    return convertChoice(
+      walk,
+      pickKeywords(rest, ["title", "description", "default", "nullable"]),
+      branches,
+      place,
+      isProperty
+    )
   }
   return leaf(walk, rest, kinds[0] ?? (words.length > 0 ? "string" : undefined), place)
 }
@@ -121,10 +127,10 @@ const keywordsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   object: ["properties", "required", "minProperties", "maxProperties", "additionalProperties", "propertyOrdering"]
 }
 
-const only = (source: Writable, keywords: ReadonlyArray<string>): Writable =>
+const pickKeywords = (source: Writable, keywords: ReadonlyArray<string>): Writable =>
   Object.fromEntries(Object.entries(source).filter(([keyword]) => keywords.includes(keyword)))
 
-const choice = (
+const convertChoice = (
   walk: Subset,
   source: Writable,
   members: ReadonlyArray<Json>,
@@ -134,17 +140,17 @@ const choice = (
   const branches = members.filter((member) => !isNull(member) && !isMereConstraint(member))
   const rest = members.some(isNull) ? { ...source, nullable: true } : source
   const [first] = branches
-  if (first === undefined) return typed(walk, rest, place, isProperty)
+  if (first === undefined) return convertTyped(walk, rest, place, isProperty)
   if (branches.length === 1 && members.length > 1) {
     const one = isJsonObject(first) ? first : {}
-    return convert(walk, merge(walk, [one, rest], false), place, isProperty)
+    return convert(walk, mergeSchemas(walk, [one, rest], false), place, isProperty)
   }
-  // Vertex AI wants anyOf to stand alone, so what stood beside it goes into every branch.
+  // Vertex AI accepts no siblings of `anyOf`, so the siblings move into every branch.
   if (walk.options.kind === "vertex-ai") {
     const alone = (branch: Json, index: number): JsonObject => {
-      if (index > 0) copy(walk, rest)
+      if (index > 0) countCopy(walk, rest)
       if (walk.fault !== undefined) return {}
-      return convert(walk, isJsonObject(branch) ? merge(walk, [rest, branch], false) : rest, place)
+      return convert(walk, isJsonObject(branch) ? mergeSchemas(walk, [rest, branch], false) : rest, place)
     }
     return { anyOf: branches.map(alone) }
   }
@@ -154,15 +160,18 @@ const choice = (
 
 const isNull = (member: Json): boolean =>
   isJsonObject(member) &&
-  (member["const"] === null || sameJson(member["enum"], [null]) || sameJson(wordsOf(member["type"]), ["null"]))
+  (member["const"] === null || sameJson(member["enum"], [null]) || sameJson(typeWords(member["type"]), ["null"]))
 
 const shaping = ["type", "properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"]
 
-/** A branch such as `{required: ["a"]}` restricts its parent; the subset cannot say that, and alone it would mean a string. */
+/**
+ * A branch such as `{required: ["a"]}` restricts its parent. The subset cannot express that, and alone it would be a
+ * string.
+ */
 const isMereConstraint = (member: Json): boolean =>
   isJsonObject(member) && "required" in member && !shaping.some((keyword) => keyword in member)
 
-/** One node of one type; `open` leaves a missing type open, for the parent of an `anyOf`. */
+/** Converts one node of one type; `open` permits a missing type, for the parent of an `anyOf`. */
 const leaf = (walk: Subset, source: Writable, kind: string | undefined, place: Place, open = false): JsonObject => {
   const out: Writable = {}
   const listed = Array.isArray(source["enum"]) ? enumMembers(source["enum"]) : []
@@ -200,7 +209,7 @@ const isCount = (value: Json | undefined): boolean =>
   typeof value === "string" ? /^-?\d{1,19}$/.test(value) : Number.isSafeInteger(value)
 const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null
 
-/** Keywords that pass as they are, when their value is of the kind the subset has for them. */
+/** Keywords copied unchanged when their value has the kind that the subset requires. */
 const copied: ReadonlyMap<string, (value: Json | undefined) => boolean> = new Map([
   ["title", isString],
   ["description", isString],
@@ -244,12 +253,12 @@ const propertiesOf = (walk: Subset, source: Writable, properties: JsonObject, pl
   }
 }
 
-/** An array always has `items`; a tuple becomes an array of that length of any of its members. */
+/** An array always gets `items`; a tuple becomes an array of its length with a union of its members. */
 const itemsOf = (walk: Subset, source: Writable, place: Place): Writable => {
   const tuple = source["prefixItems"] ?? source["items"]
   if (Array.isArray(tuple) && tuple.length > 0) {
     const unique = [
-      ...byText(
+      ...valuesByText(
         walk,
         tuple.map((member: Json) => convert(walk, member, place))
       ).values()

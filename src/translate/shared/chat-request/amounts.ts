@@ -1,5 +1,5 @@
-// Numbers and stop words of a request, checked but not yet placed.
-// It must not know what an upstream takes; ranges that differ by model are the upstream's to refuse.
+// Reads the numbers, stop sequences and modalities of a chat request and checks their types and bounds.
+// Must not depend on an upstream; ranges that differ by model are left to the upstream's own check.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
@@ -7,10 +7,10 @@ import { invalid } from "../fault.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** Most parameters of most requests. */
+/** Shared result for an absent parameter; most requests set few parameters. */
 const absent: Read<undefined> = Result.succeed(undefined)
 
-/** A number, whole or not; undefined when the request says nothing. */
+/** Reads a finite number, whole or not; undefined when the parameter is absent. */
 export const readFinite = (
   request: ChatRequest,
   param: "temperature" | "top_p" | "presence_penalty" | "frequency_penalty"
@@ -22,7 +22,7 @@ export const readFinite = (
     : invalid(param, "invalid_value", `${param} must be a finite number.`)
 }
 
-/** A whole number within bounds; undefined when the request says nothing. */
+/** Reads a whole number within bounds; undefined when the parameter is absent. */
 export const readWhole = (
   request: ChatRequest,
   param: "top_k" | "n" | "seed" | "top_logprobs" | "max_tokens" | "max_completion_tokens",
@@ -36,7 +36,7 @@ export const readWhole = (
     : invalid(param, "invalid_value", `${param} must be a whole number from ${least} to ${most}.`)
 }
 
-/** `max_completion_tokens` wins over `max_tokens`, which is then named unless both say the same. */
+/** `max_completion_tokens` takes precedence; a different `max_tokens` is then reported in `unused`. */
 export const readMaxTokens = (
   request: ChatRequest
 ): Read<{ readonly maxTokens: number | undefined; readonly unused: ReadonlyArray<string> }> =>
@@ -47,7 +47,7 @@ export const readMaxTokens = (
     }))
   )
 
-/** Stop words as a list, empty when the request says nothing. */
+/** Reads `stop` as a list, empty when the parameter is absent. */
 export const readStop = (stop: ChatRequest["stop"], most: number): Read<ReadonlyArray<string>> => {
   if (stop === undefined || stop === null) return Result.succeed([])
   const list: ReadonlyArray<unknown> = Array.isArray(stop) ? stop : [stop]
@@ -59,7 +59,7 @@ export const readStop = (stop: ChatRequest["stop"], most: number): Read<Readonly
 
 const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
 
-/** What kinds of answer are asked for; undefined when the request says nothing. */
+/** Reads the output modalities; undefined when the parameter is absent. */
 export const readModalities = (asked: ChatRequest["modalities"]): Read<ReadonlyArray<string> | undefined> => {
   if (asked === undefined || asked === null) return Result.succeed(undefined)
   const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : []

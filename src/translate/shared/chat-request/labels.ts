@@ -1,12 +1,12 @@
-// Attribution labels of a request: the same form on every Vertex AI operation that takes them.
-// It must not know which operation that is.
+// Reads and checks the attribution `labels` of a request; every Vertex AI operation with labels uses the same form.
+// Must not depend on the operation.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { TranslateContext } from "../../Translator.ts"
 import { invalid } from "../fault.ts"
 
-export interface Labels {
+export interface RequestLabels {
   readonly body: { readonly labels?: Readonly<Record<string, string>> }
   readonly unused: ReadonlyArray<string>
 }
@@ -15,8 +15,11 @@ const key = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
 const text = /^[^\p{Cc}]{0,63}$/u
 const most = 64
 
-/** Labels as the body has them; only the models that Vertex AI publishes itself take any. */
-export const readLabels = (asked: unknown, target: TranslateContext["target"]): Result.Result<Labels, RequestFault> => {
+/** Only models that Vertex AI publishes itself accept labels; for every other target `labels` is reported as unused. */
+export const readLabels = (
+  asked: unknown,
+  target: TranslateContext["target"]
+): Result.Result<RequestLabels, RequestFault> => {
   if (asked === undefined || asked === null) return Result.succeed({ body: {}, unused: [] })
   const isPublished = target.family === "gemini" && target.facts.generation !== "tuned"
   if (target.kind !== "vertex-ai" || !isPublished) return Result.succeed({ body: {}, unused: ["labels"] })

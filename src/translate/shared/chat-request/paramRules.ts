@@ -1,5 +1,5 @@
-// Rules for parameters in short, and what a request holds that changes nothing upstream.
-// It must not know any parameter.
+// Builds parameter rules (mapped, ignored, silent) and lists the ignored parameters of a request.
+// Must not name a parameter.
 import type { ParamRule } from "../../Translator.ts"
 
 export const mapped = (to: string): ParamRule => ({ kind: "mapped", to })
@@ -7,8 +7,9 @@ export const ignored = (why: string): ParamRule => ({ kind: "ignored", why })
 export const silent = (why: string): ParamRule => ({ kind: "silent", why })
 
 /**
- * Names the parameters that change nothing upstream, in the order of the request: unknown ones, those ignored by rule,
- * and `unused`, found out while translating (a name, or a path below one such as `image_config.person_generation`).
+ * Lists the parameters that change nothing upstream, in the order of the request: unknown names, names ignored by
+ * rule, and `unused`. `unused` is collected during translation: a name, or a path below a name such as
+ * `image_config.person_generation`.
  */
 export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
   const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(table))
@@ -19,7 +20,7 @@ export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
       const rule = rules.get(name)
       const isWhole = rule === undefined || rule.kind === "ignored" || unused.includes(name)
       if (isWhole) names.push(name)
-      else names.push(...unused.filter((path) => path.startsWith(`${name}.`)))
+      else names.push(...unused.filter((path) => path.startsWith(`${name}.`) || path.startsWith(`${name}[`)))
     }
     return names
   }

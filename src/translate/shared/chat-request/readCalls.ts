@@ -1,5 +1,5 @@
-// The tool calls of an assistant message: ids, names, arguments, signatures.
-// It must not know results or any provider.
+// Reads the tool calls of an assistant message: ids, names, arguments, thought signatures.
+// Must not depend on tool results or a provider.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
@@ -10,17 +10,19 @@ import { parseArguments } from "./toolCalls.ts"
 
 export interface ReadCall {
   readonly id: string
-  /** Where the id is missing, when `id` is one of our making; no tool message can mean it. */
+  /** The path of the missing id when the gateway generated `id`; no tool message can refer to such a call. */
   readonly idMissingAt: string | undefined
   readonly name: string
   readonly args: JsonObject
-  /** What the client sent back, in whichever spelling. */
+  /** The signature the client sent back, read from any accepted spelling. */
   readonly signature: string | undefined
+  /** The backend that made it, if the client names one. */
+  readonly issuer?: string | undefined
 }
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** More calls in one turn than any model makes. */
+/** Bound on the calls of one turn; models make fewer. */
 const maxCalls = 128
 
 /** Reads `tool_calls`, or the legacy `function_call`. */
@@ -49,7 +51,8 @@ const readCall = (item: unknown, position: number, path: string): Read<ReadCall>
   return Result.gen(function* () {
     const { name, args } = yield* readFunction(called, `${path}.function`)
     const signature = yield* readSignature(item, called, path)
-    return { ...named, name, args, signature }
+    const { issuer } = item
+    return { ...named, name, args, signature, ...(typeof issuer === "string" ? { issuer } : {}) }
   })
 }
 
@@ -73,7 +76,7 @@ const readFunction = (called: JsonObject, path: string): Read<{ name: string; ar
 const inside = (value: Json | undefined, ...keys: ReadonlyArray<string>): Json | undefined =>
   keys.reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), value)
 
-/** The first of the spellings in which clients carry a signature. */
+/** Clients send a signature in one of four places; the first non-empty place is used. */
 const readSignature = (item: JsonObject, called: JsonObject, path: string): Read<string | undefined> => {
   const spellings: ReadonlyArray<readonly [string, Json | undefined]> = [
     ["function.thought_signature", called["thought_signature"]],

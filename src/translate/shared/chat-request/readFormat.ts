@@ -1,5 +1,5 @@
-// The response format of a request: free text, any JSON object, or JSON by a schema.
-// It must not know how an upstream is made to obey it.
+// Reads `response_format` (structured output): free text, any JSON object, or JSON by a schema.
+// Must not depend on how an upstream enforces the format.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
@@ -9,18 +9,30 @@ import { invalid } from "../fault.ts"
 export type AskedFormat =
   | { readonly _tag: "Text" }
   | { readonly _tag: "Object" }
-  /** `named` is what holds the schema, with its name and description. */
-  | { readonly _tag: "Schema"; readonly named: JsonObject; readonly schema: JsonObject }
+  /** `named` is `json_schema`: the schema with its name and description. `path` is where the request has the schema. */
+  | { readonly _tag: "Schema"; readonly named: JsonObject; readonly schema: JsonObject; readonly path: string }
 
-/** Where the schema of a format stands. */
-export const schemaPath = "response_format.json_schema.schema"
+const schemaPath = "response_format.json_schema.schema"
+const plainPath = "response_format.schema"
+
+type Format = ChatRequest["response_format"]
+
+/** Clients of other servers put the schema next to `json_object`. OpenAI's API has it in `json_schema`. */
+export const openAiFormat = (format: Format): Format => {
+  const schema = format?.["type"] === "json_object" ? format["schema"] : undefined
+  return isJsonObject(schema) ? { type: "json_schema", json_schema: { name: "response", schema } } : format
+}
 
 const text: AskedFormat = { _tag: "Text" }
 
-export const readFormat = (format: ChatRequest["response_format"]): Result.Result<AskedFormat, RequestFault> => {
+const noSchema = (path: string) => invalid(path, "invalid_value", `${path} must be a JSON schema, which is an object.`)
+
+export const readFormat = (asked: Format): Result.Result<AskedFormat, RequestFault> => {
+  const format = openAiFormat(asked)
   const type = format?.["type"]
   if (format === undefined || format === null || type === "text") return Result.succeed(text)
-  if (type === "json_object") return Result.succeed({ _tag: "Object" })
+  if (type === "json_object")
+    return (format["schema"] ?? undefined) === undefined ? Result.succeed({ _tag: "Object" }) : noSchema(plainPath)
   if (type !== "json_schema") {
     return invalid(
       "response_format.type",
@@ -31,6 +43,6 @@ export const readFormat = (format: ChatRequest["response_format"]): Result.Resul
   const named = format["json_schema"]
   const schema = isJsonObject(named) ? named["schema"] : undefined
   return isJsonObject(named) && isJsonObject(schema)
-    ? Result.succeed({ _tag: "Schema", named, schema })
-    : invalid(schemaPath, "invalid_value", `${schemaPath} must be a JSON schema, which is an object.`)
+    ? Result.succeed({ _tag: "Schema", named, schema, path: format === asked ? schemaPath : plainPath })
+    : noSchema(schemaPath)
 }

@@ -1,38 +1,46 @@
-// The messages of a chat request as turns: shapes checked, every tool result beside the call it answers.
-// It must not know any provider.
+// Reads the messages of a chat request as turns: checks their shapes and joins every tool result to its call.
+// Must not depend on a provider.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
 import { readCalls, type ReadCall } from "./readCalls.ts"
-import { type CacheControl, cacheControlOf, type Part, readAll, readContent, textOf, textPart } from "./readParts.ts"
+import {
+  type CacheControl,
+  cacheControlOf,
+  type TurnPart,
+  readPartList,
+  readContent,
+  joinTexts,
+  textPart
+} from "./readParts.ts"
 import { invalid } from "../fault.ts"
 
-/** What a tool message holds; `cacheControl` marks the message as a whole. */
+/** The content of a tool message; `cacheControl` marks the message as a whole. */
 export interface ToolResult {
-  readonly parts: ReadonlyArray<Part>
+  readonly parts: ReadonlyArray<TurnPart>
   readonly cacheControl: CacheControl
 }
 
-/** One call of a turn; `result` is undefined while nothing answered it. */
-export interface Call extends ReadCall {
+/** A call of a turn; `result` is undefined while the call has no tool message. */
+export interface TurnCall extends ReadCall {
   readonly result: ToolResult | undefined
 }
 
-/** Stands where a call has no answer although the talk went on: upstreams demand one for each. */
+/** Placeholder for a missing result in the middle of a conversation: upstreams require a result for every call. */
 export const noResult: ToolResult = {
   parts: [textPart("No result was returned; see the next message.")],
   cacheControl: undefined
 }
 
 export type Turn =
-  | { readonly _tag: "System"; readonly parts: ReadonlyArray<Part> }
-  | { readonly _tag: "User"; readonly parts: ReadonlyArray<Part> }
-  /** `isLast`: nothing but system messages follows, so unanswered calls are still being worked on. */
+  | { readonly _tag: "System"; readonly parts: ReadonlyArray<TurnPart> }
+  | { readonly _tag: "User"; readonly parts: ReadonlyArray<TurnPart> }
+  /** `isLast`: only system messages follow, so calls without a result are still in progress. */
   | {
       readonly _tag: "Assistant"
-      readonly parts: ReadonlyArray<Part>
-      readonly calls: ReadonlyArray<Call>
+      readonly parts: ReadonlyArray<TurnPart>
+      readonly calls: ReadonlyArray<TurnCall>
       readonly isLast: boolean
     }
 
@@ -43,22 +51,22 @@ interface OpenCall {
   result: ToolResult | undefined
 }
 interface OpenTurn {
-  readonly parts: ReadonlyArray<Part>
+  readonly parts: ReadonlyArray<TurnPart>
   readonly calls: ReadonlyArray<OpenCall>
   readonly index: number
 }
 type Draft = Turn | OpenTurn
 
-/** The calls read so far, so that a result finds its own without walking back over the whole talk. */
+/** Index of the calls read so far; finding a call does not walk back over the conversation. */
 interface OpenCalls {
-  /** By id, of the nearest turn that holds it. */
+  /** By id, from the nearest turn that contains the id. */
   readonly byId: Map<string, Array<OpenCall>>
-  /** By name, the nearest last; answered ones are taken off when met. */
+  /** By name, nearest call last; calls with a result are removed during the search. */
   readonly byName: Map<string, Array<OpenCall>>
   readonly withoutId: Array<OpenCall>
 }
 
-/** Reads all messages. Results move to their call, wherever they stood; system messages keep their place. */
+/** Reads all messages. A result moves to its call from any position; system messages keep their position. */
 export const readMessages = (
   messages: ChatRequest["messages"],
   limits: { readonly messages: number }
@@ -74,13 +82,13 @@ export const readMessages = (
     const draft = read.success
     if (draft === undefined) continue
     drafts.push(draft)
-    if (!("_tag" in draft)) register(draft.calls, open)
+    if (!("_tag" in draft)) registerCalls(draft.calls, open)
   }
   const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
-  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, last))))
+  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closeTurn(draft, last))))
 }
 
-/** System turns leave the talk; of a request with nothing else the last one is the user's. */
+/** Separates system turns from the conversation. A request of system turns alone uses the last one as the user turn. */
 export const withoutSystem = (
   turns: ReadonlyArray<Turn>
 ): { readonly system: ReadonlyArray<Turn>; readonly talk: ReadonlyArray<Turn> } => {
@@ -92,7 +100,7 @@ export const withoutSystem = (
     : { system: system.slice(0, -1), talk: [{ _tag: "User", parts: last.parts }] }
 }
 
-const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
+const closeTurn = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
   _tag: "Assistant",
   parts,
   calls: calls.map(({ call, result }) => ({ ...call, result })),
@@ -114,9 +122,9 @@ const readMessage = (message: ChatMessage, index: number, open: OpenCalls): Read
     case "assistant":
       return readAssistant(message, index)
     case "tool":
-      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => answer(call, message, path))
+      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => attachResult(call, message, path))
     case "function":
-      return Result.flatMap(findByName(message.name, path, open), (call) => answer(call, message, path))
+      return Result.flatMap(findByName(message.name, path, open), (call) => attachResult(call, message, path))
     default:
       return invalid(`${path}.role`, "invalid_value", "role must be one of system, developer, user, assistant, tool.")
   }
@@ -144,43 +152,46 @@ const readAssistant = (message: ChatMessage, index: number): Read<Draft> => {
   })
 }
 
-const isText = (part: Part): boolean => part._tag === "Text"
+const isText = (part: TurnPart): boolean => part._tag === "Text"
 
-/** Content in the richest form the client sent back: parts with images, else blocks unless the text was edited, else content. */
-const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<Part>> => {
+/**
+ * Precedence of an assistant message's forms: `content_parts` (may hold images), `content_blocks`, `content`. Blocks
+ * are skipped when their text differs from `content`: the client edited the text.
+ */
+const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<TurnPart>> => {
   const given = message.content_parts
-  if (Array.isArray(given) && given.length > 0) return readAll(given, "assistant", `${path}.content_parts`)
+  if (Array.isArray(given) && given.length > 0) return readPartList(given, "assistant", `${path}.content_parts`)
   return Result.flatMap(
     readContent(message.content, "assistant", `${path}.content`),
-    (content): Read<ReadonlyArray<Part>> => {
+    (content): Read<ReadonlyArray<TurnPart>> => {
       const blocks = message.content_blocks
       if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
-      return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
-        const text = textOf(content)
-        return content.every(isText) && (text === "" || textOf(read) === text) ? read : content
+      return Result.map(readPartList(blocks, "assistant", `${path}.content_blocks`), (read) => {
+        const text = joinTexts(content)
+        return content.every(isText) && (text === "" || joinTexts(read) === text) ? read : content
       })
     }
   )
 }
 
-const register = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
+const registerCalls = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
   const own = new Map<string, Array<OpenCall>>()
   for (const open of calls) {
-    if (open.call.idMissingAt === undefined) grow(own, open.call.id, open)
+    if (open.call.idMissingAt === undefined) appendCall(own, open.call.id, open)
     else withoutId.push(open)
   }
   for (const [id, some] of own) byId.set(id, some)
-  // The first call of a turn is the first to be answered, so it lies on top.
-  for (const open of calls.toReversed()) grow(byName, open.call.name, open)
+  // The list is a stack: the first call of a turn is answered first, so it goes on top.
+  for (const open of calls.toReversed()) appendCall(byName, open.call.name, open)
 }
 
-const grow = (lists: Map<string, Array<OpenCall>>, key: string, open: OpenCall): void => {
+const appendCall = (lists: Map<string, Array<OpenCall>>, key: string, open: OpenCall): void => {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [open])
   else list.push(open)
 }
 
-/** The call a result answers: of the nearest earlier turn that holds the id, an open one before an answered one. */
+/** Finds the call in the nearest earlier turn that contains the id; a call without a result comes first. */
 const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Read<OpenCall> => {
   if (typeof id !== "string" || id === "") {
     return invalid(
@@ -202,7 +213,7 @@ const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Re
     : invalid(meant.call.idMissingAt, "invalid_value", "A tool call that a tool message answers needs an id.")
 }
 
-/** A legacy result names the function: the nearest earlier call of that name without an answer. */
+/** A legacy result carries the function's name only: it answers the nearest earlier open call of that name. */
 const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<OpenCall> => {
   const calls = typeof name === "string" ? byName.get(name) : undefined
   while (calls?.at(-1)?.result !== undefined) calls.pop()
@@ -212,8 +223,8 @@ const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<Op
     : Result.succeed(open)
 }
 
-/** Results are collected in drafts that this reading alone owns; the client's messages stay untouched. */
-const answer = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
+/** Mutates the drafts of this reading only; the client's messages stay unchanged. */
+const attachResult = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
   Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
     const before = open.result
     const own = cacheControlOf(message)

@@ -1,5 +1,5 @@
-// The content of a message as parts: text, media, and what an assistant turn may hold besides.
-// It must not know roles' order, tool calls or any provider.
+// Reads the content of a message as parts: text, images, audio, video, files, thinking, and provider parts.
+// Must not depend on the order of roles, tool calls or a provider.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
@@ -7,22 +7,27 @@ import { invalid } from "../fault.ts"
 import { type MediaSource, namesFile } from "../media/media.ts"
 import { audioFormatNames, mimeOfAudioFormat } from "../media/mime.ts"
 
-/** The client's mark that a prompt may be cached up to here; only Claude knows it. */
+/** The backend that made a part and signed it, e.g. `gemini/google`; parts without one go by what memory knows. */
+export interface Issued {
+  readonly issuer?: string | undefined
+}
+
+/** The client's `cache_control` mark: the prompt may be cached up to this part. Only Claude supports it. */
 export type CacheControl = JsonObject | undefined
 
-export interface TextPart {
+export interface ContentText extends Issued {
   readonly _tag: "Text"
   readonly text: string
   readonly signature: string | undefined
   readonly cacheControl: CacheControl
 }
-/** Which part of a video, and how many frames of a second; offsets as `10s`. */
+/** The section of a video and its frames per second; offsets have the form `10s`. */
 export interface VideoCut {
   readonly startOffset: string | undefined
   readonly endOffset: string | undefined
   readonly fps: number | undefined
 }
-export interface MediaPart {
+export interface MediaPart extends Issued {
   readonly _tag: "Media"
   readonly source: MediaSource
   readonly detail: string | undefined
@@ -30,68 +35,77 @@ export interface MediaPart {
   readonly signature: string | undefined
   readonly cacheControl: CacheControl
 }
-export interface ThinkingPart {
+export interface ThinkingPart extends Issued {
   readonly _tag: "Thinking"
   readonly thinking: string
   readonly signature: string | undefined
 }
-/** A provider's own part, replayed unchanged to that provider only. */
-export interface OwnPart {
+/** A part in a provider's own form, replayed unchanged to that provider only. */
+export interface ProviderPart extends Issued {
   readonly _tag: "Own"
   readonly provider: string
   readonly part: JsonObject
 }
-export type Part = TextPart | MediaPart | ThinkingPart | OwnPart | { readonly _tag: "Redacted"; readonly data: string }
+export interface RedactedPart extends Issued {
+  readonly _tag: "Redacted"
+  readonly data: string
+}
+export type TurnPart = ContentText | MediaPart | ThinkingPart | ProviderPart | RedactedPart
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-export const textPart = (text: string, signature?: string, cacheControl?: CacheControl): TextPart => ({
+export const textPart = (text: string, signature?: string, cacheControl?: CacheControl): ContentText => ({
   _tag: "Text",
   text,
   signature,
   cacheControl
 })
 
-/** The texts of some parts in one. */
-export const textOf = (parts: ReadonlyArray<Part>): string =>
+/** Joins the texts of parts. */
+export const joinTexts = (parts: ReadonlyArray<TurnPart>): string =>
   parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 
 export const cacheControlOf = ({ cache_control: mark }: { readonly [key: string]: unknown }): CacheControl =>
   isJsonObject(mark) ? mark : undefined
 
-/** Part types a role may use. */
-const allowed = {
+/** Part types each role accepts. */
+const allowedTypes = {
   system: ["text"],
   user: ["text", "image_url", "input_audio", "file"],
   assistant: ["text", "refusal", "thinking", "redacted_thinking", "image", "image_url", "provider_part"],
   tool: ["text", "image_url"]
 } as const
-export type PartRole = keyof typeof allowed
+export type PartRole = keyof typeof allowedTypes
 
-/** Reads `content` of a message at `path`; null and absent read as no parts. */
-export const readContent = (content: unknown, role: PartRole, path: string): Read<ReadonlyArray<Part>> => {
+/** Reads `content` of a message at `path`; null and absent content give no parts. */
+export const readContent = (content: unknown, role: PartRole, path: string): Read<ReadonlyArray<TurnPart>> => {
   if (content === undefined || content === null) return Result.succeed([])
-  if (typeof content === "string") return wellFormed(content, path, () => [textPart(content)])
+  if (typeof content === "string") return checkWellFormed(content, path, () => [textPart(content)])
   if (!Array.isArray(content))
     return invalid(path, "invalid_type", "content must be a string or an array of content parts.")
-  return readAll(content, role, path)
+  return readPartList(content, role, path)
 }
 
-/** Reads an array of parts, stopping at the first fault. */
-export const readAll = (items: ReadonlyArray<unknown>, role: PartRole, path: string): Read<ReadonlyArray<Part>> => {
-  const parts: Array<Part> = []
+/** Reads an array of parts and stops at the first fault. */
+export const readPartList = (
+  items: ReadonlyArray<unknown>,
+  role: PartRole,
+  path: string
+): Read<ReadonlyArray<TurnPart>> => {
+  const parts: Array<TurnPart> = []
   for (const [index, item] of items.entries()) {
     const part = readPart(item, role, `${path}[${index}]`)
     if (Result.isFailure(part)) return Result.fail(part.failure)
-    parts.push(part.success)
+    const issuer = role === "assistant" && isJsonObject(item) ? item["issuer"] : undefined
+    parts.push(typeof issuer === "string" ? { ...part.success, issuer } : part.success)
   }
   return Result.succeed(parts)
 }
 
-const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
+const readPart = (item: unknown, role: PartRole, path: string): Read<TurnPart> => {
   if (!isJsonObject(item)) return invalid(path, "invalid_type", "A content part must be an object.")
   const type = item["type"]
-  const types: ReadonlyArray<string> = allowed[role]
+  const types: ReadonlyArray<string> = allowedTypes[role]
   if (typeof type !== "string" || !types.includes(type)) {
     return invalid(
       `${path}.type`,
@@ -99,7 +113,11 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
       `A content part of a ${role} message has one of the types ${types.join(", ")}.`
     )
   }
-  const marks = { signature: signatureOf(item, role), cacheControl: cacheControlOf(item) }
+  const marks = {
+    signature: signatureOf(item, role),
+    cacheControl: cacheControlOf(item),
+    detail: stringOf(item["media_resolution"])
+  }
   switch (type) {
     case "image_url":
       return readImageUrl(item["image_url"], marks, path)
@@ -110,7 +128,7 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
     case "image":
       return readImage(item["image"], marks, path)
     case "provider_part":
-      return readOwn(item, path)
+      return readProviderPart(item, path)
     case "thinking":
       return readText(item, "thinking", path, (thinking) => ({
         _tag: "Thinking",
@@ -126,17 +144,17 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
   }
 }
 
-/** Only what a model made can be signed. */
+/** Only assistant parts carry signatures: models sign their own output. */
 const signatureOf = (item: JsonObject, role: PartRole): string | undefined => {
   const value = role === "assistant" ? (item["signature"] ?? item["thought_signature"]) : undefined
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** Calls, results and files have forms of their own, which are checked; a provider's part is not the way round them. */
+/** Calls, results and files have checked forms of their own; `provider_part` must not bypass those checks. */
 const withOwnForm = ["functionCall", "functionResponse", "fileData"]
 const typesWithOwnForm: ReadonlySet<Json | undefined> = new Set(["tool_use", "tool_result", "image", "document"])
 
-const readOwn = (item: JsonObject, path: string): Read<Part> => {
+const readProviderPart = (item: JsonObject, path: string): Read<TurnPart> => {
   const { part, provider } = item
   const hasOwnForm = (one: JsonObject) =>
     withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.has(one["type"])
@@ -150,15 +168,15 @@ const readOwn = (item: JsonObject, path: string): Read<Part> => {
       )
 }
 
-const readText = (item: JsonObject, field: string, path: string, make: (text: string) => Part): Read<Part> => {
+const readText = (item: JsonObject, field: string, path: string, make: (text: string) => TurnPart): Read<TurnPart> => {
   const text = item[field]
   return typeof text === "string"
-    ? wellFormed(text, `${path}.${field}`, make)
+    ? checkWellFormed(text, `${path}.${field}`, make)
     : invalid(`${path}.${field}`, "invalid_type", `${field} must be a string.`)
 }
 
-/** A lone surrogate would silently become another character on the wire. */
-const wellFormed = <A>(text: string, path: string, make: (text: string) => A): Read<A> =>
+/** UTF-8 encoding would silently replace a lone surrogate. */
+const checkWellFormed = <A>(text: string, path: string, make: (text: string) => A): Read<A> =>
   text.isWellFormed()
     ? Result.succeed(make(text))
     : invalid(path, "invalid_unicode", "The text holds half of a surrogate pair, which is no character.")
@@ -166,10 +184,10 @@ const wellFormed = <A>(text: string, path: string, make: (text: string) => A): R
 const stringOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 
-/** What stands beside the content of a part. */
-type Marks = Pick<MediaPart, "signature" | "cacheControl">
+/** Fields of a part next to its content; `detail` is its own media resolution. */
+type Marks = Pick<MediaPart, "signature" | "cacheControl" | "detail">
 
-const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
+const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
   const given: Json | undefined = typeof value === "string" ? { url: value } : value
   const at = `${path}.image_url`
   if (!isJsonObject(given)) return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
@@ -178,12 +196,12 @@ const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read
     return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
   if (typeof url !== "string") return invalid(`${at}.url`, "invalid_type", "url must be a string.")
   const declaredType = stringOf(given["mime_type"]) ?? stringOf(given["format"])
-  return Result.map(readVideo(given["video_metadata"] ?? undefined, `${at}.video_metadata`), (video): Part => ({
+  return Result.map(readVideo(given["video_metadata"] ?? undefined, `${at}.video_metadata`), (video): TurnPart => ({
     _tag: "Media",
     source: { path: `${at}.url`, url, isData: false, declaredType, filename: undefined },
-    detail: stringOf(given["detail"]),
     video,
-    ...marks
+    ...marks,
+    detail: marks.detail ?? stringOf(given["detail"])
   }))
 }
 
@@ -211,12 +229,11 @@ const readOffset = (value: Json | undefined, path: string): Read<string | undefi
 const plainMedia = (source: MediaSource, marks: Marks): MediaPart => ({
   _tag: "Media",
   source,
-  detail: undefined,
   video: undefined,
   ...marks
 })
 
-const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
+const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
   const at = `${path}.input_audio`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "input_audio needs data and format.")
   const { data, format } = value
@@ -230,7 +247,7 @@ const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<Pa
   )
 }
 
-const readFile = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
+const readFile = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
   const at = `${path}.file`
   if (!isJsonObject(value))
     return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
@@ -251,7 +268,7 @@ const readFile = (value: Json | undefined, marks: Marks, path: string): Read<Par
       )
 }
 
-const readImage = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
+const readImage = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
   const at = `${path}.image`
   const data = isJsonObject(value) ? value["b64_json"] : undefined
   if (!isJsonObject(value) || typeof data !== "string")

@@ -1,5 +1,5 @@
-// Tools and tool choice of a chat request, in either generation of words, as plain unions.
-// It must not know any upstream's form of a tool, nor convert a schema.
+// Reads tools and tool choice of a chat request, `tools` as well as legacy `functions`, into plain unions.
+// Must not depend on an upstream's tool format and must not convert schemas.
 import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
@@ -7,7 +7,7 @@ import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { invalid } from "../fault.ts"
 import { type CacheControl, cacheControlOf } from "./readParts.ts"
 
-/** A function of the client's own. `path` is where it stands in the request. */
+/** A function declared by the client. `path` is its position in the request. */
 export interface FunctionTool {
   readonly _tag: "Function"
   readonly path: string
@@ -15,12 +15,12 @@ export interface FunctionTool {
   readonly description: string
   readonly parameters: JsonObject | undefined
   readonly strict: boolean
-  /** The schema of what the function answers, if told. */
+  /** The schema of the function's result, if the client declared it. */
   readonly response: JsonObject | undefined
   readonly cacheControl: CacheControl
 }
 
-/** A tool the provider runs or defines itself; `config` holds the client's settings for it, unread. */
+/** A tool that the provider runs or defines; `config` holds the client's settings, unread. */
 export interface BuiltInTool {
   readonly _tag:
     | "CodeExecution"
@@ -34,13 +34,17 @@ export interface BuiltInTool {
   readonly path: string
   readonly name: string
   readonly config: JsonObject
+  /** It is left out, and named, where the model cannot have it together with the other tools. */
+  readonly optional?: boolean
 }
 
 export type AskedTool = FunctionTool | BuiltInTool
 
 export type ToolChoice =
-  | { readonly _tag: "Auto" | "None" | "Required" }
-  /** One function; `path` is where it is named. */
+  /** `validated`: calls must follow their schemas; an upstream without such a mode reads it as auto (M-400). */
+  | { readonly _tag: "Auto"; readonly validated?: true }
+  | { readonly _tag: "None" | "Required" }
+  /** One function; `path` is the position of its name. */
   | { readonly _tag: "Named"; readonly name: string; readonly path: string }
   | {
       readonly _tag: "Allowed"
@@ -64,12 +68,12 @@ const byType: ReadonlyMap<unknown, BuiltInTool["_tag"]> = new Map([
 ])
 const longestName = 256
 
-/** `tools`, or the legacy `functions` when there are none, and the search that `web_search_options` asks for. */
+/** Reads `tools`, or legacy `functions` without `tools`, and adds the search that `web_search_options` requests. */
 export const readTools = (
   request: ChatRequest,
   limits: { readonly tools: number }
 ): Result.Result<ReadonlyArray<AskedTool>, RequestFault> => {
-  const legacy = isLegacy(request)
+  const legacy = usesLegacyFunctions(request)
   const list = (legacy ? request.functions : request.tools) ?? []
   const where = legacy ? "functions" : "tools"
   if (list.length > limits.tools) {
@@ -86,11 +90,11 @@ export const readTools = (
   if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
     tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
   }
-  return twinsOf(tools, where) ?? Result.succeed(tools)
+  return refuseDuplicates(tools, where) ?? Result.succeed(tools)
 }
 
-/** True when the request speaks the older `functions` and `function_call`; the answer does then, too. */
-export const isLegacy = (request: ChatRequest): boolean =>
+/** True for requests with legacy `functions`; the response then uses the legacy form too. */
+export const usesLegacyFunctions = (request: ChatRequest): boolean =>
   (request.tools ?? undefined) === undefined && (request.functions ?? undefined) !== undefined
 
 const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, RequestFault> => {
@@ -102,7 +106,8 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
   const kind = byType.get(type)
   if (kind !== undefined && typeof type === "string") {
     const own = tool[type]
-    return Result.succeed({ _tag: kind, path, name: type, config: isJsonObject(own) ? own : tool })
+    const optional = tool["optional"] === true ? { optional: true } : {}
+    return Result.succeed({ _tag: kind, path, name: type, config: isJsonObject(own) ? own : tool, ...optional })
   }
   return type === "custom"
     ? invalid(`${path}.type`, "unsupported_tool", "Tools of type custom are not supported; declare a function instead.")
@@ -113,7 +118,7 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
       )
 }
 
-/** A function whose name is a provider's tool and which has no properties is that tool: the requirement asks for it so. */
+/** A function with the name of a provider's tool and without properties means that tool. */
 const readFunction = (
   declared: JsonObject,
   path: string,
@@ -141,7 +146,7 @@ const readFunction = (
     return invalid(`${functionPath}.description`, "invalid_type", "description must be a string.")
   }
   const kind = byType.get(name)
-  // "code_execution" is asked for by type only: under that name people declare functions of their own.
+  // Only the tool type requests "code_execution": clients declare functions of their own under that name.
   if (kind !== undefined && kind !== "CodeExecution" && !hasProperties(parameters)) {
     return Result.succeed({ _tag: kind, path, name, config: parameters ?? {} })
   }
@@ -163,8 +168,11 @@ const hasProperties = (parameters: JsonObject | undefined): boolean => {
   return isJsonObject(properties) && Object.keys(properties).length > 0
 }
 
-/** The refusal of two functions of one name; undefined when there are none. */
-const twinsOf = (tools: ReadonlyArray<AskedTool>, where: string): Result.Result<never, RequestFault> | undefined => {
+/** Rejects two functions of the same name; undefined when all names differ. */
+const refuseDuplicates = (
+  tools: ReadonlyArray<AskedTool>,
+  where: string
+): Result.Result<never, RequestFault> | undefined => {
   if (tools.length < 2) return undefined
   const seen = new Map<string, number>()
   for (const [index, tool] of tools.entries()) {
@@ -182,7 +190,7 @@ const twinsOf = (tools: ReadonlyArray<AskedTool>, where: string): Result.Result<
   return undefined
 }
 
-/** `tool_choice`, or the legacy `function_call` when there is none; undefined when the request says nothing. */
+/** Reads `tool_choice`, or the legacy `function_call`; undefined when both are absent. */
 export const readToolChoice = (request: ChatRequest): Result.Result<ToolChoice | undefined, RequestFault> => {
   const choice = request.tool_choice ?? undefined
   if (choice === undefined) return readFunctionCall(request.function_call ?? undefined)
@@ -195,16 +203,20 @@ export const readToolChoice = (request: ChatRequest): Result.Result<ToolChoice |
       return invalid("tool_choice.function.name", "invalid_value", "tool_choice.function.name must name a tool.")
     }
     if (choice["type"] === "allowed_tools") return readAllowed(choice)
+    if (choice["type"] === "validated") return Result.succeed(validated)
   }
   return invalid(
     "tool_choice",
     "invalid_value",
-    'tool_choice must be "auto", "none", "required", {"type":"function",...} or {"type":"allowed_tools",...}.'
+    'tool_choice must be "auto", "none", "required", "validated", {"type":"function",...} or {"type":"allowed_tools",...}.'
   )
 }
 
+const validated: ToolChoice = { _tag: "Auto", validated: true }
+
 const choiceWord = (choice: unknown): ToolChoice | undefined => {
   if (choice === "auto") return { _tag: "Auto" }
+  if (choice === "validated") return validated
   if (choice === "none") return { _tag: "None" }
   return choice === "required" || choice === "any" ? { _tag: "Required" } : undefined
 }
@@ -237,7 +249,7 @@ const readAllowed = (choice: JsonObject): Result.Result<ToolChoice, RequestFault
   return Result.succeed({ _tag: "Allowed", required: mode === "required", names })
 }
 
-/** Refuses a choice that cannot be met: a call without tools, or of a tool that is not declared. */
+/** Rejects a choice that the declared tools cannot satisfy. */
 export const checkToolChoice = (
   choice: ToolChoice | undefined,
   tools: ReadonlyArray<AskedTool>
@@ -249,14 +261,14 @@ export const checkToolChoice = (
       "tool_choice asks for a tool call, but the request declares no tools."
     )
   }
-  const stray = namedIn(choice).find(({ name }) => !tools.some((tool) => tool.name === name))
+  const stray = namedTools(choice).find(({ name }) => !tools.some((tool) => tool.name === name))
   return stray === undefined
     ? Result.succeed(undefined)
     : invalid(stray.path, "invalid_value", "tool_choice names a tool that the request does not declare.")
 }
 
-/** The tools a choice names. */
-export const namedIn = (
+/** Lists the tools that a choice names. */
+export const namedTools = (
   choice: ToolChoice | undefined
 ): ReadonlyArray<{ readonly name: string; readonly path: string }> =>
   choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []

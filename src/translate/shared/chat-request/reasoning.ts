@@ -1,34 +1,36 @@
-// How much thinking the request asks for, whatever the words it uses.
-// It must not know any upstream: a budget, an effort or a switch, nothing else.
+// Reads the thinking options of a chat request (`reasoning_effort`, `thinking`) as an effort, a budget or a switch.
+// Must not depend on an upstream.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { invalid } from "../fault.ts"
 
-export type Effort = "minimal" | "low" | "medium" | "high"
+export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
 
 export type Thinking =
   | { readonly _tag: "Off" }
-  /** Thinking wanted, its amount left to the model. */
+  /** Thinking on; the model chooses the amount. */
   | { readonly _tag: "On" }
-  /** The model's own dynamic budget, asked for by name (-1). */
+  /** Thinking with the model's dynamic budget, requested explicitly (-1). */
   | { readonly _tag: "Dynamic" }
   | { readonly _tag: "Effort"; readonly effort: Effort }
-  /** Tokens, more than 0. */
+  /** A budget in tokens, greater than 0. */
   | { readonly _tag: "Budget"; readonly tokens: number }
 
-/** What is asked and by which parameter; undefined when the request says nothing. */
+/** The requested thinking and the parameter that requested it; undefined when both parameters are absent. */
 export interface AskedThinking {
   readonly thinking: Thinking
   readonly param: "thinking" | "reasoning_effort"
 }
 
-/** Tokens of an effort where an upstream takes budgets. */
+/** Budget in tokens of each effort, for upstreams that accept budgets; the two highest depend on the model (M-201). */
 export const effortTokens: Readonly<Record<Effort, number>> = {
   minimal: 1_024,
   low: 1_024,
   medium: 8_192,
-  high: 24_576
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576
 }
 
 const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
@@ -37,11 +39,11 @@ const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
   ["low", { _tag: "Effort", effort: "low" }],
   ["medium", { _tag: "Effort", effort: "medium" }],
   ["high", { _tag: "Effort", effort: "high" }],
-  ["xhigh", { _tag: "Effort", effort: "high" }],
-  ["max", { _tag: "Effort", effort: "high" }]
+  ["xhigh", { _tag: "Effort", effort: "xhigh" }],
+  ["max", { _tag: "Effort", effort: "max" }]
 ])
 
-/** Both parameters are checked; `thinking` wins over `reasoning_effort`. */
+/** Checks both parameters; `thinking` takes precedence over `reasoning_effort`. */
 export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> => {
   const effort = readEffort(request.reasoning_effort)
   if (Result.isFailure(effort)) return Result.fail(effort.failure)

@@ -1,12 +1,12 @@
-// Safety settings of a request as Google takes them; none are ever added.
-// It must not know where in a request they stand.
+// Reads `safety_settings` of a request in Google's form; the gateway adds no settings of its own.
+// Must not depend on the position of the settings in the request.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { TranslateContext } from "../../Translator.ts"
 import { invalid } from "../fault.ts"
 
-/** Categories and thresholds are open lists; only their types are checked. */
+/** Categories and thresholds are open lists, so only their types are checked. */
 export const readSafety = (
   path: string,
   value: unknown,

@@ -1,11 +1,11 @@
-// Thought signatures of tool calls: which calls a history holds, which signatures an answer carries, which may be sent.
-// It must not know where signatures are remembered.
+// Thought signatures of tool calls: the calls in a history, the signatures of an answer, the signature to send back.
+// Must not depend on the place where signatures are stored.
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import type { Delta, Message } from "../../../wire/openai/ChatReply.ts"
+import type { Delta, ReplyMessage } from "../../../wire/openai/ChatReply.ts"
 import type { TranslateContext } from "../../Translator.ts"
 
-/** Ids of all tool calls of the history; runs before validation, so any shape is borne. */
+/** Ids of all tool calls of the history. Runs before validation, so it accepts any shape. */
 export const historyCalls = (request: ChatRequest): ReadonlyArray<string> => {
   const ids: Array<string> = []
   for (const message of request.messages) {
@@ -17,9 +17,9 @@ export const historyCalls = (request: ChatRequest): ReadonlyArray<string> => {
   return ids
 }
 
-/** The signed calls of an answer or of one delta, full form. */
+/** The signed calls of an answer or of one delta, in full form. */
 export const signaturesOf = (
-  message: Message | Delta
+  message: ReplyMessage | Delta
 ): ReadonlyArray<{ readonly callId: string; readonly signature: string }> => {
   if (message.tool_calls === undefined) return []
   const signed: Array<{ callId: string; signature: string }> = []
@@ -30,34 +30,37 @@ export const signaturesOf = (
   return signed
 }
 
-/** Who made the signatures of a turn, as far as memory knows one of its calls. */
+/** The maker of the signatures of a turn, as far as one of its calls or memory names it. */
 export const issuerOf = (
-  calls: ReadonlyArray<{ readonly id: string }>,
+  calls: ReadonlyArray<{ readonly id: string; readonly issuer?: string | undefined }>,
   { signature }: TranslateContext
 ): string | undefined => {
   for (const call of calls) {
-    const known = signature(call.id)
-    if (known !== undefined) return known.issuer
+    const issuer = call.issuer ?? signature(call.id)?.issuer
+    if (issuer !== undefined) return issuer
   }
   return undefined
 }
 
 /**
- * The signature that may go with a call of the history: the client's own unless memory knows that another backend made
- * it, then what memory holds of this backend. `isUsable` tells those this family could have made.
+ * Selects the signature to send with a call of the history. The client's signature is used first, unless the memory
+ * attributes it to another backend; then the memory's signature of this backend. `isUsable` filters by model family.
  */
 export const knownSignature = (
-  call: { readonly id: string; readonly signature: string | undefined },
+  call: { readonly id: string; readonly signature: string | undefined; readonly issuer?: string | undefined },
   { target, signature }: TranslateContext,
   isUsable: (signature: string) => boolean
 ): string | undefined => {
   const known = signature(call.id)
-  if (known !== undefined && known.issuer !== target.issuer) return undefined
+  if (call.issuer === undefined && known !== undefined && known.issuer !== target.issuer) return undefined
+  // A maker that the client names decides. Memory serves where the named maker is another one.
+  if (call.issuer !== undefined && call.issuer !== target.issuer)
+    return known?.issuer === target.issuer ? known.signature : undefined
   return call.signature !== undefined && isUsable(call.signature) ? call.signature : known?.signature
 }
 
-/** How the signature of a Claude call begins: base64 of `[{"type":`. It holds the thinking that led to the call. */
+/** Prefix of a Claude call's signature: base64 of `[{"type":`. It contains the thinking blocks before the call. */
 const packed = "W3sidHlwZSI6"
 
-/** True for what stands on calls of Claude instead of a signature of Gemini. */
+/** True for packed Claude thinking; Claude calls carry it in the field where Gemini calls carry a signature. */
 export const isPackedThinking = (signature: string): boolean => signature.startsWith(packed)

@@ -1,10 +1,10 @@
-// Arguments of tool calls: JSON text on the client's side, an object upstream.
-// It must not know ids, names or any provider.
+// Converts tool call arguments and tool results between JSON text (client) and objects (upstream).
+// Must not depend on ids, names or a provider.
 import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject, parseInnerJsonText } from "../../../domain/text/json.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
 
-/** Arguments of a call as an object; absent and empty text are `{}`. Integers of any size keep their digits. */
+/** Parses the arguments of a call; empty text becomes `{}`. Integers of any size keep their digits. */
 export const parseArguments = (text: string): Result.Result<JsonObject, string> => {
   if (text.trim() === "") return Result.succeed({})
   const value = parseInnerJsonText(text, defaultLimits)
@@ -16,7 +16,7 @@ export const parseArguments = (text: string): Result.Result<JsonObject, string> 
 
 const isObjectText = (text: string): boolean => text.trimStart().startsWith("{")
 
-/** What a tool answered, as an object: a JSON object as it is, everything else as text under `output`. */
+/** Parses a tool result: a JSON object stays as it is, any other text goes under `output`. */
 export const parseResult = (text: string): JsonObject => {
   if (!isObjectText(text)) return { output: text }
   const value = parseInnerJsonText(text, defaultLimits)

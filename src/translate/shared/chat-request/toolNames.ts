@@ -1,15 +1,15 @@
-// Function names the upstream can take for names it cannot, and back.
-// It must not know schemas or what a tool is for.
+// Maps function names the upstream rejects to legal names, and back.
+// Must not depend on schemas or the purpose of a tool.
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 
-/** The names of one request; both ways are the identity for legal names. */
+/** The name map of one request; both functions return legal names unchanged. */
 export interface ToolNames {
   readonly mangle: (name: string) => string
   readonly unmangle: (name: string) => string
 }
 
-/** What an upstream takes as a name: the whole of it, every character it lacks, and how it may begin. */
+/** The upstream's grammar of names: the whole name, illegal characters, and the legal start. */
 export interface NameGrammar {
   readonly legal: RegExp
   readonly illegal: RegExp
@@ -33,11 +33,10 @@ export const claudeNames: NameGrammar = {
 const keptLength = 55
 
 /**
- * The map between the names of one request and what goes upstream.
- *
- * A name that is not legal there becomes its legal characters, cut, and 8 hex digits of a hash (FNV-1a over UTF-16: pure,
- * and strength is not needed, for a clash inside one request is resolved by hashing again). Names of declared tools come
- * first, then those met in the history only, so the same request gives the same map.
+ * Builds the map between the client's function names and the upstream's.
+ * An illegal name becomes its legal characters, cut, plus 8 hex digits of a hash. The hash is FNV-1a over UTF-16:
+ * pure, and collisions inside one request are resolved by hashing again. Declared tools come before names of the
+ * history, so the same request always gives the same map.
  */
 export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
   const { legal } = grammar

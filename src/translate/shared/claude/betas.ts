@@ -1,5 +1,5 @@
-// Flags of the header `anthropic-beta`: text to a list, within the grammar a header needs, and the header itself.
-// It must not know which flags exist; the upstream says so.
+// Reads the flags of `anthropic-beta` as a list, checks the grammar of the header, and joins flags to the header.
+// Must not list flags; the upstream rejects unknown ones.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { invalid } from "../fault.ts"
@@ -8,10 +8,10 @@ const longest = 1024
 const mostFlags = 20
 const grammar = /^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/
 
-/** What is asked of the text, for a message that refuses it. */
+/** The rule for the flags, for error messages. */
 export const betaRule = `is a comma-separated list of at most ${mostFlags} flags of letters, digits and "-"`
 
-/** The flags of all texts, each once, in order; undefined when they are no such list. */
+/** The distinct flags of all texts, in order; undefined when a text breaks the grammar. */
 export const parseBetas = (texts: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
   const flags = texts.flatMap((text) => text.split(",").map((flag) => flag.trim()))
   const joined = flags.join(",")
@@ -19,14 +19,14 @@ export const parseBetas = (texts: ReadonlyArray<string>): ReadonlyArray<string> 
   return isSound ? [...new Set(flags)] : undefined
 }
 
-/** The flags a body asks for itself, text or array; undefined when they are no list of flags. An empty text asks for none. */
-export const betasOf = (value: unknown): ReadonlyArray<string> | undefined => {
+/** The flags of a body's `anthropic_beta`, text or array; undefined when malformed. Empty text gives no flags. */
+export const bodyBetas = (value: unknown): ReadonlyArray<string> | undefined => {
   if (value === undefined || value === null || value === "") return []
   const texts: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
   return texts.every((text) => typeof text === "string") ? parseBetas(texts) : undefined
 }
 
-/** The one header of all flags, whoever asked for them; none when nobody did, a refusal when some are none. */
+/** Joins the flags of header and body into one header: no header without flags, a refusal when a list is malformed. */
 export const betaHeader = (
   ...asked: ReadonlyArray<ReadonlyArray<string> | undefined>
 ): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {

@@ -1,5 +1,5 @@
-// Ids of Claude models where they stand in a body.
-// It must not know routes.
+// Model ids of Claude in the body of count_tokens.
+// Must not depend on routes.
 
-/** Counting knows no alias of the newest version (table 13). */
+/** count_tokens rejects the aliases `latest` and `default` (table 13). */
 export const countedId = (modelId: string): string => modelId.replace(/[@-](latest|default)$/, "")

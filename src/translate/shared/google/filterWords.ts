@@ -1,5 +1,5 @@
-// The finish reasons of Gemini that say that a filter held the answer back.
-// It must not know what an answer without content becomes.
+// Finish reasons of Gemini that mean a content filter withheld the answer.
+// Must not depend on the handling of answers without content.
 
 export const filterWords: ReadonlySet<string> = new Set([
   "SAFETY",

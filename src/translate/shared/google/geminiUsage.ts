@@ -1,27 +1,30 @@
-// Token counts of Gemini in OpenAI's inclusive convention.
-// It must not know streams: the merged object of a stream is read like a unary one.
+// Converts Gemini's token usage (`usageMetadata`) to OpenAI's inclusive convention.
+// Must not depend on streams: the merged counts of a stream have the same form as a unary answer's.
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { UsageMetadata } from "../../../wire/google/GenerateContent.ts"
 import type { Usage } from "../../../wire/openai/ChatReply.ts"
-import { count } from "../reply/counts.ts"
+import { readCount } from "../reply/counts.ts"
 
 /**
- * `candidatesTokenCount` leaves out thoughts, so they are added, unless the upstream's own total shows that they are
- * inside already. Absent fields count as zero: blocked and early answers have hardly any.
+ * `candidatesTokenCount` excludes thoughts, so thoughts are added unless the upstream's total already includes them.
+ * Absent fields count as zero: blocked and early answers have few counts. A cached count above the prompt's means that
+ * the prompt came without it.
  */
-export const usageOf = (metadata: UsageMetadata | JsonObject | undefined): Usage => {
+export const geminiUsage = (metadata: UsageMetadata | JsonObject | undefined): Usage => {
+  // Cast: the decoded interface has no index signature; its value is parsed JSON.
   const counts: JsonObject = (metadata ?? {}) as JsonObject
-  const prompt = count(counts["promptTokenCount"]) + count(counts["toolUsePromptTokenCount"])
-  const candidates = count(counts["candidatesTokenCount"])
-  const thoughts = count(counts["thoughtsTokenCount"])
-  const inclusive = thoughts > 0 && candidates >= thoughts && prompt + candidates === count(counts["totalTokenCount"])
+  const cached = readCount(counts["cachedContentTokenCount"])
+  const asked = readCount(counts["promptTokenCount"])
+  const toolUse = readCount(counts["toolUsePromptTokenCount"])
+  const prompt = toolUse + (cached > asked ? asked + cached : asked)
+  const candidates = readCount(counts["candidatesTokenCount"])
+  const thoughts = readCount(counts["thoughtsTokenCount"])
+  const inclusive =
+    thoughts > 0 &&
+    candidates >= thoughts &&
+    [asked + toolUse, prompt].some((before) => before + candidates === readCount(counts["totalTokenCount"]))
   const completion = inclusive ? candidates : candidates + thoughts
   const promptBy = byModality(counts["promptTokensDetails"], counts["toolUsePromptTokensDetails"])
-  const cached = counts["cachedContentTokenCount"]
-  const promptDetails = {
-    ...(typeof cached === "number" ? { cached_tokens: Math.min(count(cached), prompt) } : {}),
-    ...promptBy
-  }
   const completionDetails = {
     ...(typeof counts["thoughtsTokenCount"] === "number" ? { reasoning_tokens: thoughts } : {}),
     ...byModality(counts["candidatesTokensDetails"])
@@ -31,7 +34,7 @@ export const usageOf = (metadata: UsageMetadata | JsonObject | undefined): Usage
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(Object.keys(promptDetails).length > 0 ? { prompt_tokens_details: promptDetails } : {}),
+    prompt_tokens_details: { cached_tokens: cached, ...promptBy },
     ...(Object.keys(completionDetails).length > 0 ? { completion_tokens_details: completionDetails } : {}),
     ...(metadata === undefined ? {} : { upstream: metadata }),
     ...(typeof tier === "string" ? { service_tier: tier } : {})
@@ -42,7 +45,7 @@ const chatModalities = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "te
 
 const byModality = (...lists: ReadonlyArray<Json | undefined>) => tokensBy(chatModalities, ...lists)
 
-/** Sums of `[{modality, tokenCount}]` under the names given for modalities; others are left out. */
+/** Sums `[{modality, tokenCount}]` by the given field names; other modalities are skipped. */
 export const tokensBy = <Field extends string>(
   fields: Readonly<Record<string, Field>>,
   ...lists: ReadonlyArray<Json | undefined>
@@ -53,7 +56,7 @@ export const tokensBy = <Field extends string>(
       const modality = isJsonObject(entry) ? entry["modality"] : undefined
       if (typeof modality !== "string" || !Object.hasOwn(fields, modality)) continue
       const field = fields[modality]
-      if (field !== undefined) sums[field] = (sums[field] ?? 0) + count(entry["tokenCount"])
+      if (field !== undefined) sums[field] = (sums[field] ?? 0) + readCount(entry["tokenCount"])
     }
   }
   return sums

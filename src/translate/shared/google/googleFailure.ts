@@ -1,5 +1,5 @@
-// A call that Google refused, on any route of both products: status and body to the reason.
-// It must not know our own answers; whatever the upstream's special texts mean is decided here.
+// Maps error responses of Google (Vertex AI and Gemini API, every route) to the gateway's error reasons.
+// Must not depend on the gateway's own error responses; all special error texts of Google are matched here.
 import type { Json } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
 import {
@@ -11,7 +11,7 @@ import {
   type UpstreamError
 } from "../reply/upstreamError.ts"
 
-/** Total: any status, any body. */
+/** Total: accepts any status and any body. */
 export const failureFromGoogle = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -27,8 +27,9 @@ export const failureFromGoogle = (
   )
 }
 
-/** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
-export const failureInside = (error: Json): Reason => failureFromGoogle(statusInside(error), {}, { error }, "stored")
+/** Maps an error inside a 200 response. Its origin is unknown there; "stored" blames no caller's credential. */
+export const googleFailureInside = (error: Json): Reason =>
+  failureFromGoogle(statusInside(error), {}, { error }, "stored")
 
 const signatureTexts =
   /missing a thought_?signature|corrupted thought signature|invalid signature in thinking block|thought_?signature[^.]{0,40}(invalid|not valid)/i
@@ -39,7 +40,7 @@ const mixTexts =
 const sizeTexts = /(payload|request) size exceeds|request (entity|payload) (is )?too large/i
 const prefillTexts = /(requests?|conversation|contents?) (must )?ends? with a user (role|turn|message)|prefill/i
 
-/** What a 400 means when its text is one of those Google is known to send. */
+/** The reason of a 400 whose text matches a known error text of Google. */
 const specialOf = (error: UpstreamError, origin: "caller" | "stored"): Reason | undefined => {
   const { text, message } = error
   if (errorInfoReasons(error).includes("API_KEY_INVALID") || /api key not valid|api key expired/i.test(text)) {
@@ -62,7 +63,7 @@ const specialOf = (error: UpstreamError, origin: "caller" | "stored"): Reason | 
 const dedicatedTexts = /dedicated (endpoint|dns|domain)|shared (vertex ai )?domain/i
 const unreadyTexts = /not (yet )?ready|scal(ed|ing) (down )?(to|from) zero/i
 
-/** What a self-deployed endpoint of any dialect says of itself: it has a host of its own, or is not up yet. */
+/** Errors of self-deployed endpoints in any dialect: the endpoint has a dedicated host, or is not ready. */
 const endpointReason = (
   status: number,
   headers: Readonly<Record<string, string>>,

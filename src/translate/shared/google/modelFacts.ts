@@ -1,89 +1,157 @@
-// What is known about a Gemini model from its id: generation, thinking knob, schema field.
-// It must not know requests; an unknown id counts as the newest generation.
-import { remembered } from "../../../domain/remembered.ts"
+// Facts of a Gemini model from its record: generation, thinking control, schema field, thought signatures, images.
+// Must not depend on requests or read ids.
+import { versionOf } from "../../../domain/models/modelName.ts"
+import type { ModelRecord, ThinkingWord } from "../../../domain/models/ModelRecord.ts"
 
-export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH"
+export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH" | "XHIGH"
 
 export interface ModelFacts {
   readonly generation: "gemma" | "g1" | "g2.0" | "g2.5" | "g3" | "tuned"
-  /** The old experimental models whose chain of thought is joined to the answer. */
+  /** True for the old experimental models, which join their chain of thought to the answer. */
   readonly joinsThoughts: boolean
   readonly thinking: "none" | "budget" | "level"
   /** True when thinking can be switched off. */
   readonly canStop: boolean
-  /** Legal budgets besides 0 and -1; undefined: as sent. */
+  /** Legal budgets in addition to 0 and -1; undefined: budgets are sent unchanged. */
   readonly budget: readonly [number, number] | undefined
   /** Legal levels in rising order; empty unless `thinking` is `level`. */
   readonly levels: ReadonlyArray<ThinkingLevel>
-  /** The level that stands for "switched off"; undefined unless `thinking` is `level`. */
+  /** The level that replaces "off"; undefined unless `thinking` is `level`. */
   readonly quietLevel: ThinkingLevel | undefined
-  /** `json` is `parametersJsonSchema`, `subset` the older OpenAPI subset in `parameters`. */
+  /** False for models that take a level only: Gemini 4 and Gemma 4. */
+  readonly takesBudget: boolean
+  /** `json` is `parametersJsonSchema`; `subset` is the older OpenAPI subset in `parameters`. */
   readonly toolSchema: "json" | "subset"
-  /** True when the documented sentinel stands in for a signature that is not known. */
+  /** True when the documented sentinel replaces a missing signature. */
   readonly sentinel: boolean
   readonly image: boolean
+  /** False: the last message must not be the assistant's (M-300). */
+  readonly allowsPrefill: boolean
+  /** Parameters that are not sent, as the record spells them: `@google` or `@vertex-ai` limits one to a provider. */
+  readonly withheld: ReadonlySet<string>
+  /** Most answers to one request; undefined: the upstream decides. */
+  readonly mostAnswers: number | undefined
+  /** False for models without explicit caches (M-505). */
+  readonly explicitCache: boolean
+  /** Most output tokens of one request, for models whose longer answers come in several (M-601). */
+  readonly longDecode: { readonly stream: number; readonly unary: number } | undefined
+  /** Endings of the office files that the model reads (M-711). */
+  readonly officeFiles: ReadonlySet<string>
 }
 
-type Class = Omit<ModelFacts, "image">
+const levelOf: Readonly<Record<ThinkingWord, ThinkingLevel>> = {
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "XHIGH",
+  max: "XHIGH"
+}
 
-const plain: Class = {
-  generation: "g1",
+const generationOf = (record: ModelRecord): ModelFacts["generation"] => {
+  if (record.family === "gemma") return "gemma"
+  const version = versionOf(record)
+  if (version === undefined || version >= 3) return "g3"
+  if (version >= 2.5) return "g2.5"
+  return version >= 2 ? "g2.0" : "g1"
+}
+
+const thinkingOf = (
+  record: ModelRecord
+): Pick<ModelFacts, "thinking" | "canStop" | "budget" | "levels" | "quietLevel" | "takesBudget"> => {
+  const {
+    budget_max: most,
+    budget_min: least,
+    can_disable: canStop,
+    control,
+    levels: words = []
+  } = record.thinking ?? {}
+  const levels = control === "level" ? words.map((word) => levelOf[word]) : []
+  return {
+    thinking: control === "budget" || control === "level" ? control : "none",
+    canStop: control === "budget" && canStop === true,
+    budget: control === "budget" && least !== undefined && most !== undefined ? [least, most] : undefined,
+    levels,
+    quietLevel: levels[0],
+    takesBudget: record.sampling?.refused?.includes("thinking_budget") !== true && (versionOf(record) ?? 0) < 4
+  }
+}
+
+/** Of these the service refuses all or none; the record of a new generation may lack one (M-501, M-502). */
+const penalties = ["presence_penalty", "frequency_penalty", "logprobs"] as const
+
+/** A model without stated facts is treated as its generation: Gemini 3 and later take neither penalties nor logprobs. */
+const withheldBy = ({ sampling, ...record }: ModelRecord): ReadonlySet<string> => {
+  const isNewest = record.family === "gemini" && generationOf(record) === "g3"
+  const refused = sampling?.refused ?? (isNewest ? penalties : [])
+  const kin = ["", "@google", "@vertex-ai"].flatMap((at) =>
+    refused.includes(`presence_penalty${at}`) ? penalties.map((name) => `${name}${at}`) : []
+  )
+  return new Set([...refused, ...kin, ...(sampling?.ignored ?? [])])
+}
+
+const plainInputs: ReadonlySet<string> = new Set(["text", "image", "audio", "video", "pdf"])
+
+const ruledBy = (
+  record: ModelRecord
+): Pick<ModelFacts, "allowsPrefill" | "withheld" | "mostAnswers" | "explicitCache" | "longDecode" | "officeFiles"> => {
+  const { stream, unary } = record.long_decode ?? {}
+  return {
+    allowsPrefill: record.allows_prefill !== false,
+    withheld: withheldBy(record),
+    mostAnswers: record.candidate_count_max,
+    explicitCache: record.caching?.explicit !== false,
+    longDecode: stream === undefined || unary === undefined ? undefined : { stream, unary },
+    officeFiles: new Set((record.input ?? []).filter((kind) => !plainInputs.has(kind)))
+  }
+}
+
+const factsOf = (record: ModelRecord): ModelFacts => {
+  const generation = generationOf(record)
+  const isNew = generation === "g2.5" || generation === "g3"
+  return {
+    generation,
+    joinsThoughts: record.joins_thoughts === true,
+    ...thinkingOf(record),
+    toolSchema: isNew ? "json" : "subset",
+    sentinel: generation === "g3",
+    image: record.output?.includes("image") === true,
+    ...ruledBy(record)
+  }
+}
+
+const tunedFacts: ModelFacts = {
+  generation: "tuned",
   joinsThoughts: false,
-  thinking: "none",
-  canStop: false,
+  thinking: "budget",
+  canStop: true,
   budget: undefined,
   levels: [],
   quietLevel: undefined,
+  takesBudget: true,
   toolSchema: "subset",
-  sentinel: false
+  sentinel: false,
+  image: false,
+  allowsPrefill: true,
+  withheld: new Set(),
+  mostAnswers: undefined,
+  explicitCache: true,
+  longDecode: undefined,
+  officeFiles: new Set()
 }
-const g20: Class = { ...plain, generation: "g2.0" }
-const media25: Class = { ...plain, generation: "g2.5", toolSchema: "json" }
-const g25 = (canStop: boolean, lowest: number, highest: number): Class => ({
-  ...media25,
-  thinking: "budget",
-  canStop,
-  budget: [lowest, highest]
-})
-const g3: Class = { ...media25, generation: "g3", sentinel: true }
-const levels = (quietLevel: ThinkingLevel, legal: ReadonlyArray<ThinkingLevel>): Class => ({
-  ...g3,
-  thinking: "level",
-  levels: legal,
-  quietLevel
-})
-const allLevels: ReadonlyArray<ThinkingLevel> = ["MINIMAL", "LOW", "MEDIUM", "HIGH"]
 
-/** First match wins. The ranges are Google's own, from its pages on thinking. */
-const classes: ReadonlyArray<readonly [RegExp, Class]> = [
-  [/^gemma-/, { ...plain, generation: "gemma" }],
-  [/^gemini-(1\.|pro$|pro-vision$)/, plain],
-  [/-thinking-exp/, { ...g20, joinsThoughts: true }],
-  [/^(gemini-2\.0-|gemini-exp-|learnlm-)/, g20],
-  [/^gemini-2\.5-.*(image|tts|audio)/, media25],
-  [/^gemini-2\.5-pro/, g25(false, 128, 32_768)],
-  [/^gemini-2\.5-flash-lite/, g25(true, 512, 24_576)],
-  [/^gemini-2\.5-/, g25(true, 1, 24_576)],
-  [/^gemini-3-pro-image/, { ...g3, thinking: "budget" }],
-  [/^gemini-3-pro/, levels("LOW", ["LOW", "HIGH"])],
-  [/^gemini-3\.(1-pro|7-flash)/, levels("LOW", ["LOW", "MEDIUM", "HIGH"])],
-  [/^gemini-3(-flash|\.1-flash|\.5-|\.6-)/, levels("MINIMAL", allLevels)]
-]
-// An id nobody has listed may lack MINIMAL, so LOW is the safe way to quieten it.
-const newest = levels("LOW", allLevels)
-const tunedEndpoint: Class = { ...plain, generation: "tuned", thinking: "budget", canStop: true }
+/** True for a parameter that the model refuses or ignores on that provider. */
+export const isWithheld = ({ withheld }: ModelFacts, kind: string, param: string): boolean =>
+  withheld.has(param) || withheld.has(`${param}@${kind}`)
 
-/** The bare id in lower case: resource prefixes such as `models/` or `publishers/google/models/` are cut off. */
-export const normaliseModelId = (modelId: string): string =>
-  modelId.toLowerCase().replace(/^(publishers\/google\/models\/|models\/|google\/)+/, "")
+const known = new WeakMap<ModelRecord, ModelFacts>()
 
-const factsOf = remembered((modelId): ModelFacts => {
-  const id = normaliseModelId(modelId)
-  return { ...(classes.find(([pattern]) => pattern.test(id))?.[1] ?? newest), image: /image|nano-banana/.test(id) }
-})
-
-const tunedFacts: ModelFacts = { ...tunedEndpoint, image: false }
-
-/** `tuned` says that the id is the number of a tuned endpoint, of which nothing else is known. */
-export const modelFacts = (modelId: string, options?: { readonly tuned?: boolean }): ModelFacts =>
-  options?.tuned === true ? tunedFacts : factsOf(modelId)
+/** `tuned` marks the id as the number of a tuned endpoint; such an id reveals no other fact. */
+export const modelFacts = (record: ModelRecord, options?: { readonly tuned?: boolean }): ModelFacts => {
+  if (options?.tuned === true) return tunedFacts
+  const met = known.get(record)
+  if (met !== undefined) return met
+  const facts = factsOf(record)
+  known.set(record, facts)
+  return facts
+}

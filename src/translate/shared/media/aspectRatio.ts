@@ -1,5 +1,5 @@
-// Sizes in pixels as the shapes and resolutions image models know.
-// It must not know which model takes which.
+// Converts an image size in pixels or as a ratio to the aspect ratios and resolutions of image models.
+// Must not depend on a model.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { invalid } from "../fault.ts"
@@ -9,7 +9,7 @@ export interface Size {
   readonly height: number
 }
 
-/** `1024x768`, or a ratio such as `16:9`, which says nothing about pixels; undefined for `auto` and without a wish. */
+/** Reads `1024x768`, or a ratio such as `16:9` without pixels; undefined for `auto` and for an absent size. */
 export const readSize = (size: string | null | undefined): Result.Result<Size | undefined, BodyInvalid> => {
   if (size === undefined || size === null || size === "auto") return Result.succeed(undefined)
   const [, width, height] = /^(\d{1,5})[x:](\d{1,5})$/.exec(size) ?? []
@@ -19,7 +19,7 @@ export const readSize = (size: string | null | undefined): Result.Result<Size | 
     : invalid("size", "invalid_value", "size must be WIDTHxHEIGHT such as 1024x1024, or auto.")
 }
 
-/** The supported ratio that looks most like the size: equally far means as many times too wide as too high. */
+/** The supported ratio nearest to the size; twice as wide and twice as high count as equally far. */
 export const nearestRatio = ({ height, width }: Size, ratios: ReadonlyArray<string>): string | undefined => {
   let nearest: string | undefined
   let least = Number.MAX_VALUE
@@ -34,7 +34,7 @@ export const nearestRatio = ({ height, width }: Size, ratios: ReadonlyArray<stri
   return nearest
 }
 
-/** The resolution of a size by its long side; undefined below 2K, which is every model's own default. */
+/** The resolution by the longer side; undefined below 2K, the default of every model. */
 export const resolutionOf = ({ height, width }: Size): "2K" | "4K" | undefined => {
   const long = Math.max(width, height)
   return long >= 4096 ? "4K" : long >= 2048 ? "2K" : undefined

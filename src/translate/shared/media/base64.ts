@@ -1,5 +1,5 @@
-// Bytes and texts as base64 and back, without any runtime of its own.
-// It must not know what the bytes are.
+// Encodes and decodes base64: bytes, texts, float vectors.
+// Must not depend on the meaning of the bytes or on a runtime's own base64.
 
 const codes = new Uint8Array(64)
 for (const [at, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries()) {
@@ -9,7 +9,7 @@ const padding = 61
 
 const ascii = new TextDecoder()
 
-/** Written into one array of letters: ten times as fast as `btoa` over a string made of the bytes. */
+/** Writes into one array of letters: 10 times as fast as `btoa` over a string of the bytes. */
 export const toBase64 = (bytes: Uint8Array): string => {
   const letters = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   let out = 0
@@ -26,7 +26,7 @@ export const toBase64 = (bytes: Uint8Array): string => {
   return ascii.decode(letters)
 }
 
-/** Numbers as OpenAI packs a vector: 32-bit floats, little-endian whatever machine this is. */
+/** Packs numbers as OpenAI does: 32-bit floats, little-endian on every machine. */
 export const floatsToBase64 = (values: ReadonlyArray<number>): string => {
   const bytes = new Uint8Array(values.length * 4)
   const view = new DataView(bytes.buffer)
@@ -34,7 +34,7 @@ export const floatsToBase64 = (values: ReadonlyArray<number>): string => {
   return toBase64(bytes)
 }
 
-/** The same text when it is base64; URL-safe letters and absent padding are repaired; undefined when it is none. */
+/** Returns standard base64: repairs URL-safe letters and missing padding; undefined when the text is not base64. */
 export const normaliseBase64 = (text: string): string | undefined => {
   let end = text.length
   while (end > 0 && text.charCodeAt(end - 1) === 61) end--
@@ -51,16 +51,16 @@ export const normaliseBase64 = (text: string): string | undefined => {
   return plain + "=".repeat((4 - (end % 4)) % 4)
 }
 
-/** 1: standard letter, 2: URL-safe letter, 0: none. */
+/** 1: standard letter, 2: URL-safe letter, 0: neither. */
 const alphabet = new Uint8Array(128)
 for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   alphabet[letter.charCodeAt(0)] = 1
 for (const letter of "-_") alphabet[letter.charCodeAt(0)] = 2
 
-/** Letters decoded at once; whole groups of four. */
+/** Letters decoded per step; a multiple of four. */
 const stretch = 65_536
 
-/** Hands over the text piece by piece, so that a large document is never held a second time; false when it is not UTF-8. */
+/** Decodes piece by piece, so a large document has no second copy in memory; false when it is not UTF-8. */
 const decodeUtf8 = (base64: string, take: (piece: string) => void): boolean => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   try {
@@ -77,10 +77,10 @@ const decodeUtf8 = (base64: string, take: (piece: string) => void): boolean => {
   }
 }
 
-/** True for base64 of UTF-8. */
+/** True for base64 of valid UTF-8. */
 export const isUtf8 = (base64: string): boolean => decodeUtf8(base64, () => {})
 
-/** The text whose UTF-8 this is; undefined when the bytes are none. */
+/** Decodes base64 of UTF-8; undefined when the bytes are not valid UTF-8. */
 export const textOfBase64 = (base64: string): string | undefined => {
   let text = ""
   return decodeUtf8(base64, (piece) => (text += piece)) ? text : undefined
@@ -88,5 +88,5 @@ export const textOfBase64 = (base64: string): string | undefined => {
 
 const encoder = new TextEncoder()
 
-/** The UTF-8 of a text as base64. */
+/** Encodes a text's UTF-8 as base64. */
 export const base64OfText = (text: string): string => toBase64(encoder.encode(text))

@@ -1,5 +1,5 @@
-// Media that were fetched because their upstream takes bytes only: their type, and whether their bytes are of it.
-// It must not know who fetched them, or any provider.
+// Reads media that the gateway fetched for an upstream without URL support: determines the type, checks the bytes.
+// Must not fetch, and must not depend on a provider.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import type { FetchedMedia } from "../../Translator.ts"
@@ -9,7 +9,7 @@ import { anyBytes, mimeOfMagic, normaliseMime, plainText } from "./mime.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-/** Media behind an address, from what became of fetching them; `upstream` names who takes bytes only. */
+/** Reads the outcome of fetching a media address; `upstream` is the name for error messages. */
 export const readFetched = (
   source: MediaSource,
   fetched: FetchedMedia | undefined,
@@ -29,9 +29,9 @@ export const readFetched = (
     case "Failed":
       return failed(source, fetched.message)
     case "Shown":
-      return shown(source)
+      return placeholderMedia(source)
     case "Fetched":
-      return read(source, fetched.contentType, fetched.data)
+      return readBytes(source, fetched.contentType, fetched.data)
   }
 }
 
@@ -40,8 +40,8 @@ const failed = (source: MediaSource, message: string): Read<never> =>
 
 const inline = (mimeType: string, data: string): Read<InlineMedia> => Result.succeed({ _tag: "Inline", mimeType, data })
 
-/** What stands for bytes that nobody has fetched. */
-const shown = (source: MediaSource): Read<InlineMedia> => {
+/** Placeholder for media that a dry run does not fetch. */
+const placeholderMedia = (source: MediaSource): Read<InlineMedia> => {
   const mime = claimedType(source)
   const words = `<what ${source.url} holds when the request is sent>`
   return mime === undefined ? unknownUrl(source) : inline(mime, mime === plainText ? base64OfText(words) : words)
@@ -53,8 +53,8 @@ const isSpecific = (mime: string | undefined): mime is string =>
 const isBinary = (mime: string | undefined): boolean =>
   mime === "application/pdf" || mime?.startsWith("image/") === true
 
-/** The type the host says if it says one, else the claimed one, else that of the bytes. */
-const read = (source: MediaSource, contentType: string | undefined, data: string): Read<InlineMedia> => {
+/** The type: the host's `content-type`, else the claimed type, else the type of the bytes. */
+const readBytes = (source: MediaSource, contentType: string | undefined, data: string): Read<InlineMedia> => {
   const said = contentType === undefined ? undefined : normaliseMime(contentType)
   const claimed = claimedType(source)
   const found = mimeOfMagic(data)
@@ -68,17 +68,20 @@ const read = (source: MediaSource, contentType: string | undefined, data: string
   if (mime === undefined) return unknownUrl(source)
   if (mime === plainText)
     return isUtf8(data) ? inline(mime, data) : failed(source, "The text at this URL is not UTF-8.")
-  return isBinary(mime) ? checked(source, mime, found, data) : inline(mime, data)
+  return isBinary(mime) ? checkBytes(source, mime, found, data) : inline(mime, data)
 }
 
-/** Hosts mistake one kind of image for another, and upstreams refuse that; the bytes know. An unknown kind is not judged. */
-const checked = (source: MediaSource, mime: string, found: string | undefined, data: string): Read<InlineMedia> => {
+/**
+ * Hosts confuse image types and upstreams reject the mismatch, so the bytes decide. Image types without known magic
+ * bytes pass unchecked.
+ */
+const checkBytes = (source: MediaSource, mime: string, found: string | undefined, data: string): Read<InlineMedia> => {
   const isImage = mime.startsWith("image/")
-  if (isImage && !known.has(mime)) return inline(mime, data)
+  if (isImage && !imagesWithMagic.has(mime)) return inline(mime, data)
   return found !== undefined && isImage === found.startsWith("image/") && isBinary(found)
     ? inline(found, data)
     : failed(source, `What this URL holds is called ${mime}, but its bytes are not.`)
 }
 
-/** Kinds of image whose first bytes are known. */
-const known = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/heic"])
+/** Image types with recognisable first bytes. */
+const imagesWithMagic = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/heic"])

@@ -1,22 +1,22 @@
-// Media of a request: where it is or what its bytes are, and of which type.
-// It must not know any provider's field names. Nothing is ever fetched here.
+// Reads media of a request (data URI, base64, gs://, https, Files API) and determines their MIME type.
+// Must not depend on a provider's field names and must not fetch.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../../../domain/GatewayError.ts"
 import type { ProviderKind } from "../../../domain/ProviderAccount.ts"
 import { isUtf8, normaliseBase64 } from "./base64.ts"
 import { isPublicHost } from "./publicHost.ts"
-import { anyBytes, isReadable, mimeOfMagic, mimeOfPath, normaliseMime, plainText } from "./mime.ts"
+import { anyBytes, isReadable, mimeOfMagic, mimeOfPath, normaliseMime, officeEnding, plainText } from "./mime.ts"
 
-/** Media as the client gave it; `path` is the parameter a fault names. */
+/** Media in the client's form; `path` is the parameter for error messages. */
 export interface MediaSource {
   readonly path: string
   /** A URL of any accepted form or, when long enough, bare base64. */
   readonly url: string
-  /** True where the field holds data: what is no data URI is base64 then, however short. */
+  /** True for data fields: every value except a data URI is base64 there, of any length. */
   readonly isData: boolean
-  /** What the client says the type is, full or as a bare extension; wins over every other sign. */
+  /** The type the client declares, full or as a bare extension; takes precedence over every other sign. */
   readonly declaredType: string | undefined
-  /** Tells the type when nothing else does. */
+  /** The type's last source, after all others. */
   readonly filename: string | undefined
 }
 
@@ -29,23 +29,30 @@ export interface InlineMedia {
 
 export type Media =
   | InlineMedia
-  /** `mimeType` is undefined only for Files API URLs, whose resource knows its type. */
+  /** `mimeType` is undefined only for Files API URLs: the file resource has its own type. */
   | { readonly _tag: "Remote"; readonly mimeType: string | undefined; readonly uri: string }
+
+/** The upstream that reads the media. */
+export interface MediaReader {
+  readonly kind: ProviderKind
+  /** Endings of the office files that the model reads; undefined for none. */
+  readonly officeFiles?: ReadonlySet<string>
+}
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-/** A refusal of this source. */
+/** Refuses this media source. */
 export const mediaFault = (source: MediaSource, code: string, message: string): Read<never> =>
   Result.fail(new BodyInvalid({ code, param: source.path, message }))
 
 const supported =
   "png, jpeg, webp, heic, heif, wav, mp3, aiff, aac, ogg, flac, pcm, m4a, mp4, mpeg, mov, avi, webm, wmv, pdf and text documents"
 
-/** Reads one source for a Google product; both take other addresses. */
-export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+/** Reads one source for a Google product; the two products accept different addresses. */
+export const readMedia = (source: MediaSource, reader: MediaReader): Read<Media> => {
   if (isInline(source)) {
     return Result.flatMap(readInline(source), (media): Read<Media> =>
-      Result.flatMap(settle(source, kind, media.mimeType), (mimeType): Read<Media> =>
+      Result.flatMap(settle(source, reader, media.mimeType), (mimeType): Read<Media> =>
         mimeType === plainText && !isUtf8(media.data) ? notUtf8(source) : Result.succeed({ ...media, mimeType })
       )
     )
@@ -53,9 +60,9 @@ export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> 
   const { url } = source
   const scheme = url.slice(0, 8).toLowerCase()
   if (!hasKnownType(source)) return unknownType(source)
-  if (scheme.startsWith("gs://")) return readCloudStorage(source, kind)
-  if (scheme.startsWith("https://")) return readHttps(source, kind)
-  if (isFileId(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, kind)
+  if (scheme.startsWith("gs://")) return readCloudStorage(source, reader)
+  if (scheme.startsWith("https://")) return readHttps(source, reader)
+  if (isFileId(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, reader)
   return mediaFault(
     source,
     "invalid_media_url",
@@ -63,13 +70,13 @@ export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> 
   )
 }
 
-/** True when the bytes themselves stand in the request: a data URI or, where no scheme is, base64. */
+/** True when the request contains the bytes: a data URI, or base64 without a scheme. */
 export const isInline = ({ url, isData }: MediaSource): boolean =>
   isData ||
   url.slice(0, 5).toLowerCase() === "data:" ||
   (url.length > 64 && !url.slice(0, 64).includes(":") && !isFileId(url))
 
-/** Reads media that stand in the request, of whatever type. */
+/** Reads media inside the request, of any type. */
 export const readInline = (source: MediaSource): Read<InlineMedia> => {
   if (!hasKnownType(source)) return unknownType(source)
   return source.url.slice(0, 5).toLowerCase() === "data:" ? readDataUri(source) : readBase64(source)
@@ -85,21 +92,21 @@ const unknownType = (source: MediaSource): Read<never> =>
     "The type given beside the media is none; write it as image/png is written."
   )
 
-/** A text document whose bytes are not UTF-8. */
+/** Refuses a text document that is not valid UTF-8. */
 export const notUtf8 = (source: MediaSource): Read<never> =>
   mediaFault(source, "invalid_base64", "The text document is not UTF-8.")
 
-const settle = (source: MediaSource, kind: ProviderKind, mime: string): Read<string> => {
-  if (!isReadable(mime))
+const settle = (source: MediaSource, reader: MediaReader, mime: string): Read<string> => {
+  if (!isReadable(mime) && reader.officeFiles?.has(officeEnding(mime) ?? "") !== true)
     return mediaFault(
       source,
       "unsupported_media_type",
       `Models do not read this media type. Readable are ${supported}.`
     )
-  return Result.succeed(mime === "audio/opus" && kind === "google" ? "audio/ogg" : mime)
+  return Result.succeed(mime === "audio/opus" && reader.kind === "google" ? "audio/ogg" : mime)
 }
 
-/** The declared type, else what the media says itself, else what the file name tells. */
+/** The type: declared, else from the media, else from the file name. */
 const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined): string | undefined => {
   const signs = [
     declaredType === undefined ? undefined : normaliseMime(declaredType),
@@ -127,7 +134,7 @@ const inline = (source: MediaSource, mimeType: string | undefined, payload: stri
     : Result.succeed({ _tag: "Inline", mimeType, data })
 }
 
-/** By index, not by pattern: the payload may be megabytes. */
+/** Splits by index instead of a pattern: the payload may be megabytes. */
 const readDataUri = (source: MediaSource): Read<InlineMedia> => {
   const comma = source.url.indexOf(",")
   const label = comma < 0 ? "" : source.url.slice(5, comma)
@@ -149,8 +156,8 @@ const readBase64 = (source: MediaSource): Read<InlineMedia> => {
   return inline(source, typeOf(source, undefined) ?? (head === undefined ? undefined : mimeOfMagic(head)), source.url)
 }
 
-const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> => {
-  if (kind !== "vertex-ai") {
+const readCloudStorage = (source: MediaSource, reader: MediaReader): Read<Media> => {
+  if (reader.kind !== "vertex-ai") {
     return mediaFault(
       source,
       "invalid_media_url",
@@ -160,17 +167,19 @@ const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> 
   if (!isCloudStorageUri(source.url)) {
     return mediaFault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
   }
-  return remote(source, kind, typeOf(source, mimeOfPath(source.url)))
+  return remote(source, reader, typeOf(source, mimeOfPath(source.url)))
 }
 
-/** `gs://<bucket>/<path>`, whatever lies there. */
+/** Matches `gs://<bucket>/<path>`; does not check that the object exists. */
 export const isCloudStorageUri = (uri: string): boolean => {
   const [bucket = "", ...path] = uri.slice(5).split("/")
   const isPath = path.join("") !== "" && !path.includes("..") && !unprintable.test(uri)
   return uri.slice(0, 5).toLowerCase() === "gs://" && isPath && /^[a-z0-9][a-z0-9._-]{1,220}$/.test(bucket)
 }
 
-/** URL parsers drop or turn these, and a third slash, so that we would judge another text than the upstream gets. */
+/**
+ * URL parsers drop or convert these characters and a third slash: the check would see another text than the upstream.
+ */
 const unprintable = /[\x00-\x1f\x7f\\]/
 
 const filesHost = "generativelanguage.googleapis.com"
@@ -191,23 +200,25 @@ const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
     ((pathname === "/watch" && searchParams.get("v") !== null) || /^\/(shorts|live|embed)\/[\w-]+/.test(pathname))) ||
   (hostname === "youtu.be" && /^\/[\w-]+/.test(pathname))
 
-/** Of an https URL: undefined unless its address is public, without user name and port. */
+/** Parses an https URL; undefined unless the host is public and the URL has neither user name nor port. */
 const publicUrl = (text: string): URL | undefined => {
   const url = unprintable.test(text) || text[8] === "/" ? null : URL.parse(text)
   const isPlain = url?.username === "" && url.password === "" && url.port === ""
   return url !== null && isPlain && isPublicHost(url, text) ? url : undefined
 }
 
-/** True for what any upstream that reads media by itself may be given: data, and addresses no Google service stands behind. */
+/**
+ * True for media that any upstream with URL support accepts: data URIs and public addresses outside Google's services.
+ */
 export const isPlainMedia = (text: string): boolean => text.slice(0, 5).toLowerCase() === "data:" || isPublicMedia(text)
 
-/** True for public https addresses that anybody can read; those of the Files API and the video site are Google's alone. */
+/** True for public https addresses; Files API and YouTube URLs work with Google only. */
 export const isPublicMedia = (text: string): boolean => {
   const url = text.slice(0, 8).toLowerCase() === "https://" ? publicUrl(text) : undefined
   return url !== undefined && !isFileUrl(url) && !isVideoSite(url)
 }
 
-const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+const readHttps = (source: MediaSource, reader: MediaReader): Read<Media> => {
   const url = publicUrl(source.url)
   if (url === undefined) {
     return mediaFault(
@@ -217,20 +228,20 @@ const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
     )
   }
   if (isFileUrl(url)) {
-    if (kind !== "google")
+    if (reader.kind !== "google")
       return mediaFault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
     const mime = typeOf(source, undefined)
     return mime === undefined
       ? Result.succeed({ _tag: "Remote", mimeType: undefined, uri: source.url })
-      : remote(source, kind, mime)
+      : remote(source, reader, mime)
   }
   if (isVideoSite(url)) return Result.succeed({ _tag: "Remote", mimeType: "video/mp4", uri: source.url })
-  return remote(source, kind, typeOf(source, mimeOfUrl(url)))
+  return remote(source, reader, typeOf(source, mimeOfUrl(url)))
 }
 
 const mimeOfUrl = ({ pathname }: URL): string | undefined => mimeOfPath(decoded(pathname))
 
-/** The type that is claimed for what lies behind a public address: the declared one, else by extension. */
+/** The claimed type of a public address: declared, else by extension. */
 export const claimedType = (source: MediaSource): string | undefined => {
   const url = publicUrl(source.url)
   return typeOf(source, url === undefined ? undefined : mimeOfUrl(url))
@@ -244,12 +255,12 @@ const decoded = (path: string): string => {
   }
 }
 
-const remote = (source: MediaSource, kind: ProviderKind, mime: string | undefined): Read<Media> =>
+const remote = (source: MediaSource, reader: MediaReader, mime: string | undefined): Read<Media> =>
   mime === undefined
     ? unknownUrl(source)
-    : Result.map(settle(source, kind, mime), (mimeType) => ({ _tag: "Remote", mimeType, uri: source.url }))
+    : Result.map(settle(source, reader, mime), (mimeType) => ({ _tag: "Remote", mimeType, uri: source.url }))
 
-/** An address that nothing tells the type of. */
+/** Refuses an address without any sign of its type. */
 export const unknownUrl = (source: MediaSource): Read<never> =>
   mediaFault(
     source,

@@ -1,10 +1,10 @@
-// The public addresses of media that a chat request names: what a shell may fetch before it is translated.
-// It must not know who fetches, nor for which upstream. Nothing is judged here but the addresses.
+// Lists the public media URLs of a chat request, for fetching before translation.
+// Must not fetch and must not depend on an upstream; checks nothing but the addresses.
 import { isJsonObject, type Json } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { isPublicMedia } from "./media.ts"
 
-/** Each once, in order. Parts that no translator reads may be among them. */
+/** Distinct URLs in order. Includes URLs in parts that no translator reads. */
 export const mediaUrls = ({ messages }: ChatRequest): ReadonlyArray<string> => {
   const urls = new Set<string>()
   for (const { content, content_blocks: blocks, content_parts: parts } of messages) {
@@ -19,7 +19,7 @@ export const mediaUrls = ({ messages }: ChatRequest): ReadonlyArray<string> => {
   return [...urls]
 }
 
-/** A file that holds its data is not looked for elsewhere. */
+/** A file with inline data needs no URL. */
 const urlOf = (part: unknown): Json | undefined => {
   if (!isJsonObject(part)) return undefined
   const { file, image_url: image } = part

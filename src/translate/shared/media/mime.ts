@@ -1,7 +1,7 @@
-// MIME types of media: aliases, extensions, what is text, what nobody can read.
-// It must not know URLs or providers' fields.
+// MIME types of media: aliases, file extensions, magic bytes, text types, unreadable types.
+// Must not depend on URLs or providers' fields.
 
-/** Aliases as clients write them, to the spelling that is sent. */
+/** Aliases from clients, mapped to the spelling sent upstream. */
 const aliases: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -22,7 +22,27 @@ const aliases: Readonly<Record<string, string>> = {
   "application/x-pdf": "application/pdf"
 }
 
+/** Office files, which few models read (M-711). */
+const officeTypes: Readonly<Record<string, string>> = {
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  dotx: "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+  xls: "application/vnd.ms-excel",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  ppt: "application/vnd.ms-powerpoint",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  odt: "application/vnd.oasis.opendocument.text",
+  ods: "application/vnd.oasis.opendocument.spreadsheet",
+  odp: "application/vnd.oasis.opendocument.presentation"
+}
+const officeEndings: ReadonlyMap<string, string> = new Map(
+  Object.entries(officeTypes).map(([ending, type]) => [type, ending])
+)
+/** `docx` of such a file's type; undefined for every other type. */
+export const officeEnding = (mime: string): string | undefined => officeEndings.get(mime)
+
 const byExtension: Readonly<Record<string, string>> = {
+  ...officeTypes,
   png: "image/png",
   jpg: "image/jpeg",
   jpeg: "image/jpeg",
@@ -60,13 +80,6 @@ const byExtension: Readonly<Record<string, string>> = {
   bmp: "image/bmp",
   tif: "image/tiff",
   tiff: "image/tiff",
-  // Any office type: none of them is read.
-  doc: "application/msword",
-  docx: "application/msword",
-  xls: "application/msword",
-  xlsx: "application/msword",
-  ppt: "application/msword",
-  pptx: "application/msword",
   zip: "application/zip"
 }
 
@@ -77,9 +90,9 @@ const textExtensions = new Set(
   ).split(" ")
 )
 
-/** What text of any kind is sent as. */
+/** All text types are sent as this type. */
 export const plainText = "text/plain"
-/** Says nothing about the bytes; any other sign of their type is better. */
+/** Carries no information about the bytes; any other sign of their type is better. */
 export const anyBytes = "application/octet-stream"
 
 /** Formats of `input_audio`. */
@@ -105,12 +118,12 @@ export const audioFormatNames: ReadonlyArray<string> = Object.keys(audioFormats)
 export const mimeOfAudioFormat = (format: string): string | undefined =>
   Object.hasOwn(audioFormats, format) ? audioFormats[format] : undefined
 
-/** Kinds of image no model reads. Of other kinds only pdf and text are read at all. */
+/** Image types no model reads. Outside image, audio and video, models read pdf and text only. */
 const refused = new Set(["image/svg+xml", "image/bmp", "image/x-ms-bmp", "image/tiff"])
 const textual =
   /^application\/((x-)?(json|yaml|javascript|typescript|python|sh|toml|sql)|xml|rtf|[a-z0-9.-]+\+(json|xml|yaml))$/
 
-/** The type a file name or URL path tells by its extension. */
+/** The type by the extension of a file name or URL path. */
 export const mimeOfPath = (path: string): string | undefined => {
   const name = path.slice(path.lastIndexOf("/") + 1)
   const dot = name.lastIndexOf(".")
@@ -122,7 +135,7 @@ export const mimeOfExtension = (extension: string): string | undefined => {
   return Object.hasOwn(byExtension, lower) ? byExtension[lower] : undefined
 }
 
-/** A declared type, full or as a bare extension, without parameters and in one spelling; text of any kind is text/plain. */
+/** Normalises a declared type, full or as a bare extension: no parameters, one spelling, text/plain for all text. */
 export const normaliseMime = (declared: string): string | undefined => {
   const semicolon = declared.indexOf(";")
   const type = (semicolon < 0 ? declared : declared.slice(0, semicolon)).replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase()
@@ -132,18 +145,18 @@ export const normaliseMime = (declared: string): string | undefined => {
   return Object.hasOwn(aliases, type) ? aliases[type] : type
 }
 
-/** False for what no model reads; unlisted image, audio and video types are the upstream's to judge. */
+/** False for types no model reads; the upstream judges unlisted image, audio and video types. */
 export const isReadable = (mime: string): boolean =>
   !refused.has(mime) && (mime === plainText || mime === "application/pdf" || /^(image|audio|video)\//.test(mime))
 
-/** The type of a file by its first twelve bytes, for base64 without any label. */
+/** The type by the first twelve bytes, for base64 without a label. */
 export const mimeOfMagic = (base64: string): string | undefined => {
   if (base64.length < 16) return undefined
   const head = atob(base64.slice(0, 16))
   return magic.find(([pattern]) => pattern.test(head))?.[1]
 }
 
-/** RIFF and ISO media files say what they are behind the length of their first box. */
+/** RIFF and ISO media files have their type after the length of their first box. */
 const magic: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\x89PNG\r\n\x1a\n/, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],

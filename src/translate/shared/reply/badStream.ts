@@ -1,5 +1,5 @@
-// How an answer of any dialect goes wrong in itself, streamed or not.
-// It must not know dialects.
+// Error reasons for malformed answers of any dialect: unreadable events, cut streams, malformed tool calls.
+// Must not depend on a dialect.
 import type { Reason } from "../../../domain/ProviderError.ts"
 
 export const unreadableEvent: Reason = {
@@ -14,7 +14,7 @@ export const cutAnswer: Reason = {
   message: "The upstream ended its answer without a finish reason; it is not complete."
 }
 
-/** A call that no client could make: it names no tool, or its arguments are no object. */
+/** A call that no client could execute: it has no tool name, or its arguments are not an object. */
 export const malformedCall: Reason = {
   _tag: "BadReply",
   kind: "malformed_call",

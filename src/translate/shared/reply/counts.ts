@@ -1,15 +1,18 @@
-// Token counts as upstreams give them.
-// It must not know any upstream's names of counts.
+// Reads token counts from upstreams and merges the counts of a stream.
+// Must not depend on an upstream's field names.
 import type { Json, JsonObject } from "../../../domain/text/json.ts"
 
-/** No request has as many. Sums of larger numbers fit no column of the store, which would refuse all that is written with them. */
+/**
+ * Above any real count. Sums of larger numbers overflow the store's columns, and the store would reject the whole
+ * write.
+ */
 const mostTokens = 2 ** 30
 
-/** A count of an answer: a whole number of at least zero, whatever was sent; what cannot be one counts nothing. */
-export const count = (value: Json | undefined): number =>
+/** Reads a count as a whole number of at least zero; any other value counts as zero. */
+export const readCount = (value: Json | undefined): number =>
   typeof value === "number" && value > 0 && value < mostTokens ? Math.trunc(value) : 0
 
-/** The counts of a stream repeat and grow: the last value wins per field, and a field that is missing resets nothing. */
+/** Stream counts repeat and grow: the last value wins per field; a missing field keeps its value. */
 export const mergeUsage = (before: JsonObject | undefined, metadata: JsonObject): JsonObject => {
   const news = lacksNulls(metadata)
     ? metadata

@@ -1,16 +1,16 @@
-// Vectors of an upstream as the list OpenAI's clients read, and several such lists as one.
-// It must not know how an upstream wraps its vectors.
+// Builds OpenAI's embedding list from upstream vectors and joins the lists of several calls.
+// Must not depend on an upstream's wrapping of vectors.
 import * as Result from "effect/Result"
 import type { Reason } from "../../../domain/ProviderError.ts"
 import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../../wire/openai/Embeddings.ts"
 import type { TranslateContext } from "../../Translator.ts"
 import { floatsToBase64 } from "../media/base64.ts"
 
-/** Vectors are 32-bit floats: of a larger number base64 would make infinity. */
+/** Vectors are 32-bit floats: a larger number would become infinity in base64. */
 const largestFloat = 3.4028234663852886e38
 
-/** The numbers of a vector, passed on without a copy; undefined when there are none, or anything else is among them. */
-export const numbersOf = (value: unknown): ReadonlyArray<number> | undefined => {
+/** The numbers of a vector, without a copy; undefined for an empty vector or any other value in it. */
+export const readNumbers = (value: unknown): ReadonlyArray<number> | undefined => {
   if (!Array.isArray(value) || value.length === 0) return undefined
   for (let at = 0; at < value.length; at++) {
     const one: unknown = value[at]
@@ -20,18 +20,18 @@ export const numbersOf = (value: unknown): ReadonlyArray<number> | undefined => 
   return value
 }
 
-/** A vector in the form the client asked for. */
-export const vectorOf = (numbers: ReadonlyArray<number>, { encoding_format }: EmbeddingsRequest): Vector =>
+/** Encodes a vector in the client's `encoding_format`. */
+export const encodeVector = (numbers: ReadonlyArray<number>, { encoding_format }: EmbeddingsRequest): Vector =>
   encoding_format === "base64" ? floatsToBase64(numbers) : numbers
 
-/** An entry of the list but for its index. */
-export type Found = Omit<Embedding, "object" | "index">
+/** An entry of the list without its index. */
+export type EmbeddingEntry = Omit<Embedding, "object" | "index">
 
 const inputsOf = (input: unknown): number => (Array.isArray(input) ? input.length : 1)
 
-/** Fails unless there is exactly one vector per input: with any other number nobody knows which belongs to which. */
+/** Requires exactly one vector per input: with another number, vectors cannot be assigned to inputs. */
 export const embeddingList = (
-  found: ReadonlyArray<Found | undefined>,
+  found: ReadonlyArray<EmbeddingEntry | undefined>,
   promptTokens: number,
   context: TranslateContext,
   request: EmbeddingsRequest,
@@ -55,7 +55,7 @@ export const embeddingList = (
   })
 }
 
-/** The lists of all calls of one request, in order, as one. */
+/** Joins the lists of all calls of one request, in order. */
 export const joinEmbeddings = (lists: ReadonlyArray<EmbeddingList>): EmbeddingList => {
   const [first] = lists
   if (first === undefined || lists.length === 1) return first ?? nothing

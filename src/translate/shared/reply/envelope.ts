@@ -1,10 +1,10 @@
-// The envelopes of completions and chunks, and which provider they name.
-// It must not know any upstream dialect.
+// Builds the envelopes of chat completions and chunks, including the provider name.
+// Must not depend on an upstream dialect.
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, Usage } from "../../../wire/openai/ChatReply.ts"
 import type { TranslateContext } from "../../Translator.ts"
 
-/** A completion in full form. `model` is what the upstream says it served. */
-export const completionOf = (
+/** Builds a completion in full form. `model` is the model the upstream reports. */
+export const buildCompletion = (
   context: TranslateContext,
   model: string,
   choices: ReadonlyArray<Choice>,
@@ -19,8 +19,8 @@ export const completionOf = (
   provider: context.target.kind
 })
 
-/** A chunk with one choice; id, created and model are the same on every chunk of a stream. */
-export const chunkOf = (context: TranslateContext, model: string, choice: ChunkChoice): ChatChunk => ({
+/** Builds a chunk with one choice; id, created and model are equal on every chunk of a stream. */
+export const buildChunk = (context: TranslateContext, model: string, choice: ChunkChoice): ChatChunk => ({
   id: context.id,
   object: "chat.completion.chunk",
   created: context.createdSeconds,
@@ -29,8 +29,8 @@ export const chunkOf = (context: TranslateContext, model: string, choice: ChunkC
   provider: context.target.kind
 })
 
-/** The last chunk of every stream that did not fail: no choice, only usage. */
-export const usageChunkOf = (context: TranslateContext, model: string, usage: Usage): ChatChunk => ({
+/** Builds the last chunk of every successful stream: usage without choices. */
+export const buildUsageChunk = (context: TranslateContext, model: string, usage: Usage): ChatChunk => ({
   id: context.id,
   object: "chat.completion.chunk",
   created: context.createdSeconds,

@@ -1,10 +1,10 @@
-// Pictures of an upstream as the list OpenAI's clients read, several such lists as one, and why there may be none.
-// It must not know how an upstream wraps its pictures.
+// Builds OpenAI's image list from upstream pictures, joins lists, and gives reasons for missing pictures.
+// Must not depend on an upstream's wrapping of pictures.
 import type { Reason } from "../../../domain/ProviderError.ts"
 import { upstreamText } from "../../../domain/text/upstreamText.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../../../wire/openai/Images.ts"
 
-/** The answers of all calls of one request, in order, as one. */
+/** Joins the lists of all calls of one request, in order. */
 export const joinImages = (lists: ReadonlyArray<ImageList>): ImageList => {
   const [first] = lists
   if (first === undefined) return { created: 0, data: [] }
@@ -31,11 +31,11 @@ const addDetails = (one: Details, other: Details): Details => ({
   image_tokens: one.image_tokens + other.image_tokens
 })
 
-/** Bytes in the form the client asked for. */
-export const pictureOf = (base64: string, mimeType: string, { response_format }: ImagesRequest): Image =>
+/** Encodes a picture in the client's `response_format`. */
+export const encodePicture = (base64: string, mimeType: string, { response_format }: ImagesRequest): Image =>
   response_format === "url" ? { url: `data:${mimeType};base64,${base64}` } : { b64_json: base64 }
 
-/** The published words for the form of a picture. */
+/** OpenAI's names of image formats. */
 export const outputFormatOf = (mimeType: string | undefined): Pick<ImageList, "output_format"> => {
   switch (mimeType) {
     case "image/png":
@@ -49,7 +49,7 @@ export const outputFormatOf = (mimeType: string | undefined): Pick<ImageList, "o
   }
 }
 
-/** A filter kept the picture back, or the prompt out. */
+/** A filter withheld the picture or rejected the prompt. */
 export const refusedPrompt = (message: string): Reason => ({
   _tag: "InvalidRequest",
   code: "content_policy_violation",
@@ -57,11 +57,13 @@ export const refusedPrompt = (message: string): Reason => ({
   message
 })
 
-/** The same in the upstream's own words, where it has any. */
-export const filteredPicture = (told: string | null | undefined): Reason =>
-  refusedPrompt(upstreamText(told ?? "") || "The provider's safety filters kept the picture back. Change the prompt.")
+/** The same with the upstream's message, if the upstream sent one. */
+export const filteredPicture = (message: string | null | undefined): Reason =>
+  refusedPrompt(
+    upstreamText(message ?? "") || "The provider's safety filters kept the picture back. Change the prompt."
+  )
 
-/** True where there is no picture and nothing else is wrong: others of the same request are still worth having. */
+/** True when the picture is missing but the call did not fail otherwise: the request's other pictures stay valid. */
 export const isWithoutPicture = (reason: Reason): boolean =>
   (reason._tag === "InvalidRequest" && reason.code === "content_policy_violation") ||
   (reason._tag === "BadReply" && reason.kind === "no_content")

@@ -1,17 +1,21 @@
-// The message of a unary choice out of the deltas a stream would have given.
-// It must not know any upstream, or finish reasons.
+// Builds the message of a unary choice by joining stream deltas.
+// Must not depend on an upstream or finish reasons.
 import type * as Types from "effect/Types"
-import type { Delta, Message, ToolCall, ToolCallDelta } from "../../../wire/openai/ChatReply.ts"
+import type { Delta, ReplyMessage, ToolCall, ToolCallDelta } from "../../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta, ContentPart } from "../../../wire/openai/Extensions.ts"
 
-/** Joins deltas as a client does. `content` is null only beside tool calls. */
-export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefined): Message => {
+/** Joins deltas as a client does. `content` is null only next to tool calls. `ordered` adds the order of all items. */
+export const joinDeltas = (
+  deltas: ReadonlyArray<Delta>,
+  refusal: string | undefined,
+  ordered = false
+): ReplyMessage => {
   let content = ""
   let reasoning = ""
   const calls: Array<ToolCall> = []
   const blocks: Array<ContentBlockDelta> = []
   const parts: Array<ContentPart> = []
-  const message: Types.Mutable<Message> = { role: "assistant", content: null, refusal: refusal ?? null }
+  const message: Types.Mutable<ReplyMessage> = { role: "assistant", content: null, refusal: refusal ?? null }
   for (const delta of deltas) {
     if (delta.content) {
       content += delta.content
@@ -31,10 +35,31 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
   if (reasoning !== "") message.reasoning_content = reasoning
   if (blocks.length > 0) message.content_blocks = blocksOf(blocks)
   if (parts.some((part) => part.type === "image")) message.content_parts = parts
+  if (ordered) message.item_order = orderOf(deltas)
   return message
 }
 
-/** The first delta of a call names it; later ones add to its arguments. */
+/** Blocks, calls and pictures by their first pieces: positions in `content_blocks`, `tool_calls`, and among pictures. */
+const orderOf = (deltas: ReadonlyArray<Delta>): NonNullable<ReplyMessage["item_order"]> => {
+  const order: Array<readonly ["block" | "call" | "part", number]> = []
+  const blocks = new Set<number>()
+  const calls = new Set<number>()
+  let images = 0
+  for (const { content_blocks, content_parts, tool_calls } of deltas) {
+    for (const { index } of content_blocks ?? []) {
+      if (!blocks.has(index)) order.push(["block", blocks.size])
+      blocks.add(index)
+    }
+    for (const { index } of tool_calls ?? []) {
+      if (!calls.has(index)) order.push(["call", calls.size])
+      calls.add(index)
+    }
+    for (const part of content_parts ?? []) if (part.type === "image") order.push(["part", images++])
+  }
+  return order
+}
+
+/** The first delta of a call has its name; later deltas append to its arguments. */
 const withPiece = (before: ToolCall | undefined, call: ToolCallDelta): ToolCall => {
   const { name = "", arguments: text = "", ...signed } = call.function
   if (before !== undefined) {
@@ -48,7 +73,7 @@ const withPiece = (before: ToolCall | undefined, call: ToolCallDelta): ToolCall 
   }
 }
 
-/** In the order of their numbers. Where the upstream numbers its blocks some are missing, and `filter` passes over holes. */
+/** Sorts blocks by index. Upstream numbering may have gaps; `filter` skips the holes. */
 const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<ContentBlock> => {
   const blocks: Array<ContentBlock> = []
   for (const { index, delta } of deltas) {

@@ -1,11 +1,11 @@
-// A call that an OpenAI-compatible upstream refused, or Google in front of it: status and body to the reason.
-// It must not know our own answers.
+// Maps error responses of OpenAI-compatible upstreams, and of Google in front of them, to error reasons.
+// Must not depend on the gateway's own error responses.
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
 import { failureFromGoogle } from "../google/googleFailure.ts"
 import { readUpstreamError, statusInside } from "./upstreamError.ts"
 
-/** Total: any status, any body. What no model server says of its own, Google says. */
+/** Total: accepts any status and any body. Errors without a model server's marks are mapped as Google's. */
 export const failureFromOpenAi = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -29,8 +29,8 @@ const contextTexts = /maximum (context|model) length|context (length|window) (is
 const servedTexts = /\bmodel\b.{0,200}\bdoes not exist/i
 const servedHint = "Set the endpoint's model in the provider's endpoints to the name under which it serves the model."
 
-/** The error that came as a 200, by itself or as an event; undefined when there is none. */
-export const failureInside = (given: JsonObject): Reason | undefined => {
+/** An error sent with status 200, as a body or an event; undefined when there is none. */
+export const openAiFailureInside = (given: JsonObject): Reason | undefined => {
   const error = given["object"] === "error" ? given : given["error"]
   if (error === undefined || error === null || error === false) return undefined
   return failureFromOpenAi(statusInside(error), {}, isJsonObject(error) ? error : { error }, "stored")

@@ -1,30 +1,32 @@
-// Takes the extension fields away: what is left is OpenAI's published schema and nothing else.
-// It must not know where a reply came from; passed-through replies go the same way.
+// Removes extension fields in strict mode: completions, chunks, embeddings, images keep OpenAI's published fields only.
+// Must not depend on the reply's origin; passed-through replies use the same schemas.
 import { hasKeys, isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../../wire/openai/Embeddings.ts"
 import type { ImageList } from "../../../wire/openai/Images.ts"
 import type { TokenCount } from "../../../wire/openai/TokenCount.ts"
 
-/** What a schema keeps of a value; undefined for nothing. */
+/** The part of a value that a schema keeps; undefined removes the value. */
 type Keep = (value: unknown) => unknown
 
-const all: Keep = (value) => value
+const keepAny: Keep = (value) => value
 
-/** Keeps the members of a set only. */
-const oneOf = (...members: ReadonlyArray<unknown>): Keep => {
+/** Keeps only the members of a set. */
+const keepMembers = (...members: ReadonlyArray<unknown>): Keep => {
   const known = new Set(members)
   return (value) => (known.has(value) ? value : undefined)
 }
 
-/** Keeps of each element what the schema of elements does. */
-const list =
+/** Applies a schema to each element of a list. */
+const keepEach =
   (keep: Keep): Keep =>
   (value) =>
     Array.isArray(value) ? value.map(keep) : value
 
-/** Keeps these fields of an object. Every answer and chunk passes by here, so names and schemas are laid out beforehand. */
-const fields = (shape: Readonly<Record<string, Keep>>): Keep => {
+/**
+ * Keeps only these fields of an object. Runs on every answer and chunk, so names and schemas are prepared in advance.
+ */
+const keepFields = (shape: Readonly<Record<string, Keep>>): Keep => {
   const names = Object.keys(shape)
   const keeps = Object.values(shape)
   return (value) => {
@@ -41,115 +43,130 @@ const fields = (shape: Readonly<Record<string, Keep>>): Keep => {
   }
 }
 
-const topLogprob = { token: all, logprob: all, bytes: all }
+const topLogprob = { token: keepAny, logprob: keepAny, bytes: keepAny }
 const logprobs: Keep = (() => {
-  const tokens = list(fields({ ...topLogprob, top_logprobs: list(fields(topLogprob)) }))
-  return fields({ content: tokens, refusal: tokens })
+  const tokens = keepEach(keepFields({ ...topLogprob, top_logprobs: keepEach(keepFields(topLogprob)) }))
+  return keepFields({ content: tokens, refusal: tokens })
 })()
 
-const usage: Keep = fields({
-  prompt_tokens: all,
-  completion_tokens: all,
-  total_tokens: all,
-  prompt_tokens_details: fields({
-    audio_tokens: all,
-    cached_tokens: all,
-    text_tokens: all,
-    image_tokens: all,
-    cache_write_tokens: all
+const usage: Keep = keepFields({
+  prompt_tokens: keepAny,
+  completion_tokens: keepAny,
+  total_tokens: keepAny,
+  prompt_tokens_details: keepFields({
+    audio_tokens: keepAny,
+    cached_tokens: keepAny,
+    text_tokens: keepAny,
+    image_tokens: keepAny,
+    cache_write_tokens: keepAny
   }),
-  completion_tokens_details: fields({
-    accepted_prediction_tokens: all,
-    audio_tokens: all,
-    reasoning_tokens: all,
-    text_tokens: all,
-    rejected_prediction_tokens: all
+  completion_tokens_details: keepFields({
+    accepted_prediction_tokens: keepAny,
+    audio_tokens: keepAny,
+    reasoning_tokens: keepAny,
+    text_tokens: keepAny,
+    rejected_prediction_tokens: keepAny
   })
 })
 
-/** Some upstreams name tiers of their own. */
-const tiers = oneOf("auto", "default", "flex", "scale", "priority", "fast", null)
+/** Some upstreams use tiers of their own. */
+const tiers = keepMembers("auto", "default", "flex", "scale", "priority", "fast", null)
 
-const functionFields: Keep = fields({ name: all, arguments: all })
+const functionFields: Keep = keepFields({ name: keepAny, arguments: keepAny })
 const envelope = {
-  id: all,
-  object: all,
-  created: all,
-  model: all,
+  id: keepAny,
+  object: keepAny,
+  created: keepAny,
+  model: keepAny,
   service_tier: tiers,
-  system_fingerprint: all,
-  moderation: all,
+  system_fingerprint: keepAny,
+  moderation: keepAny,
   usage
 }
 
-const completion: Keep = fields({
+const completion: Keep = keepFields({
   ...envelope,
-  metadata: all,
-  choices: list(
-    fields({
-      index: all,
-      finish_reason: all,
+  metadata: keepAny,
+  choices: keepEach(
+    keepFields({
+      index: keepAny,
+      finish_reason: keepAny,
       logprobs,
-      message: fields({
-        role: all,
-        content: all,
-        refusal: all,
-        tool_calls: list(
-          fields({ id: all, type: all, function: functionFields, custom: fields({ name: all, input: all }) })
+      message: keepFields({
+        role: keepAny,
+        content: keepAny,
+        refusal: keepAny,
+        tool_calls: keepEach(
+          keepFields({
+            id: keepAny,
+            type: keepAny,
+            function: functionFields,
+            custom: keepFields({ name: keepAny, input: keepAny })
+          })
         ),
         function_call: functionFields,
-        annotations: list(
-          fields({ type: all, url_citation: fields({ start_index: all, end_index: all, url: all, title: all }) })
+        annotations: keepEach(
+          keepFields({
+            type: keepAny,
+            url_citation: keepFields({ start_index: keepAny, end_index: keepAny, url: keepAny, title: keepAny })
+          })
         ),
-        audio: fields({ id: all, data: all, expires_at: all, transcript: all })
+        audio: keepFields({ id: keepAny, data: keepAny, expires_at: keepAny, transcript: keepAny })
       })
     })
   )
 })
 
-const chunk: Keep = fields({
+const chunk: Keep = keepFields({
   ...envelope,
-  obfuscation: all,
-  choices: list(
-    fields({
-      index: all,
-      finish_reason: all,
+  obfuscation: keepAny,
+  choices: keepEach(
+    keepFields({
+      index: keepAny,
+      finish_reason: keepAny,
       logprobs,
-      delta: fields({
-        role: all,
-        content: all,
-        refusal: all,
-        tool_calls: list(fields({ index: all, id: all, type: all, function: functionFields })),
+      delta: keepFields({
+        role: keepAny,
+        content: keepAny,
+        refusal: keepAny,
+        tool_calls: keepEach(keepFields({ index: keepAny, id: keepAny, type: keepAny, function: functionFields })),
         function_call: functionFields
       })
     })
   )
 })
 
-const embeddings: Keep = fields({
-  object: all,
-  model: all,
-  usage: fields({ prompt_tokens: all, total_tokens: all }),
-  data: list(fields({ object: all, index: all, embedding: all }))
+const embeddings: Keep = keepFields({
+  object: keepAny,
+  model: keepAny,
+  usage: keepFields({ prompt_tokens: keepAny, total_tokens: keepAny }),
+  data: keepEach(keepFields({ object: keepAny, index: keepAny, embedding: keepAny }))
 })
 
-const images: Keep = fields({
-  created: all,
-  background: all,
-  output_format: all,
-  quality: all,
-  size: all,
-  usage: all,
-  data: list(fields({ b64_json: all, url: all, revised_prompt: all }))
+const images: Keep = keepFields({
+  created: keepAny,
+  background: keepAny,
+  output_format: keepAny,
+  quality: keepAny,
+  size: keepAny,
+  usage: keepAny,
+  data: keepEach(keepFields({ b64_json: keepAny, url: keepAny, revised_prompt: keepAny }))
 })
 
-/** Our own answer: no published schema has it, so its standard fields are those of every provider. */
-const tokenCount: Keep = fields({ object: all, model: all, input_tokens: all, input_tokens_details: all })
+/** The gateway's own answer has no published schema; the standard fields are those all providers share. */
+const tokenCount: Keep = keepFields({
+  object: keepAny,
+  model: keepAny,
+  input_tokens: keepAny,
+  input_tokens_details: keepAny
+})
 
-/** A completion without any extension field. */
+// Casts of all functions below: a schema keeps every field of the published type, so the result has that type.
+
+/** A completion without extension fields. */
 export const strictlyCompletion = (full: ChatCompletion): ChatCompletion => completion(full) as ChatCompletion
 
-/** A chunk without any extension field; undefined when extensions were all it held. */
+/** A chunk without extension fields; undefined when it held only extensions. */
 export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   const strict = chunk(full) as ChatChunk
   if (full.choices.length === 0) return strict
@@ -164,6 +181,7 @@ export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   return choices.length > 0 || strict.usage ? { ...strict, choices } : undefined
 }
 
+// A strict form has the type of the full one, whose other fields are optional.
 export const strictlyEmbeddings = (full: EmbeddingList): EmbeddingList => embeddings(full) as EmbeddingList
 export const strictlyImages = (full: ImageList): ImageList => images(full) as ImageList
 export const strictlyTokenCount = (full: TokenCount): TokenCount => tokenCount(full) as TokenCount

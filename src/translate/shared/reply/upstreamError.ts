@@ -1,5 +1,5 @@
-// What an upstream said in an error body of any shape, and the reason its status stands for.
-// It must not know our own answers, nor texts that only one dialect uses.
+// Reads upstream error bodies of any shape and maps the status to an error reason and retry delay.
+// Must not depend on the gateway's own error responses or on error texts of a single dialect.
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
@@ -8,20 +8,20 @@ import { upstreamText } from "../../../domain/text/upstreamText.ts"
 type Headers = Readonly<Record<string, string>>
 
 export interface UpstreamError {
-  /** The upstream's own text as it came: to be searched, never to be shown. */
+  /** The unchanged upstream text: for matching only, never sent to a client. */
   readonly text: string
-  /** The text fit for a caller: cut, without control characters, credentials, projects, hosts and queries. */
+  /** The text for clients: cut, without control characters, credentials, projects, hosts and queries. */
   readonly message: string
-  /** Google's word such as `NOT_FOUND`, or the `type` of other dialects. */
+  /** Google's status such as `NOT_FOUND`, or the `type` of other dialects. */
   readonly word: string | undefined
-  /** A code in words, as OpenAI-compatible upstreams give. */
+  /** The textual error code of OpenAI-compatible upstreams. */
   readonly code: string | undefined
-  /** The parameter at fault, as the upstream spells it. */
+  /** The invalid parameter in the upstream's spelling. */
   readonly param: string | undefined
   readonly details: ReadonlyArray<JsonObject>
 }
 
-/** Reads `{error}`, `[{error}]`, `{message}`, `{detail}`, an SSE frame of one of these, text, HTML or nothing at all. */
+/** Reads `{error}`, `[{error}]`, `{message}`, `{detail}`, an SSE frame of any of these, text, HTML or an empty body. */
 export const readUpstreamError = (status: number, headers: Headers, body: Json | string): UpstreamError => {
   const outer = objectOf(body)
   const inner = outer?.["error"]
@@ -39,7 +39,7 @@ export const readUpstreamError = (status: number, headers: Headers, body: Json |
   }
 }
 
-/** FastAPI, which model servers are written with, tells a sentence, or a list of what is wrong where. */
+/** FastAPI, the framework of most model servers, sends `detail` as a sentence or as a list of faults. */
 const detailOf = (detail: Json | undefined): Json | undefined => {
   const first = Array.isArray(detail) ? detail[0] : detail
   return isJsonObject(first) ? first["msg"] : first
@@ -51,7 +51,7 @@ const paramOf = (error: JsonObject | undefined): string | undefined => {
   return typeof param === "string" ? upstreamText(param, 256) : undefined
 }
 
-/** The status of an error inside a 200: its own code, else what its word stands for. */
+/** The status of an error inside a 200: its code, else the status of its word. */
 export const statusInside = (error: Json): number => {
   const codes = isJsonObject(error) ? [error["code"], error["status_code"]] : []
   const code = codes.find((one) => typeof one === "number" && one >= 300 && one <= 599)
@@ -95,7 +95,7 @@ const statusOfWord: ReadonlyMap<string, number> = new Map([
   ["overloaded_error", 529]
 ])
 
-/** The reason of every status 100..599; `hint` is added to the upstream's text. */
+/** The reason for any status from 100 to 599; `hint` is appended to the upstream's text. */
 export const reasonOfStatus = (
   status: number,
   headers: Headers,
@@ -164,11 +164,11 @@ const membersOf = (details: Json | undefined, list: string): ReadonlyArray<JsonO
     return Array.isArray(members) ? members.filter(isJsonObject) : []
   })
 
-/** The `reason` words of ErrorInfo. */
+/** The `reason` values of ErrorInfo. */
 export const errorInfoReasons = (error: UpstreamError): ReadonlyArray<string> =>
   error.details.flatMap((detail) => (typeof detail["reason"] === "string" ? [detail["reason"]] : []))
 
-/** A day's quota, or a limit of zero, is not cured by a short wait. */
+/** A daily quota, or a limit of zero, needs more than a short wait. */
 const rateLimited = (
   error: UpstreamError,
   retry: { readonly message: string; readonly upstreamCode?: string; readonly retryAfterMillis?: number }
@@ -193,7 +193,9 @@ const rateLimited = (
 
 const dayMillis = 86_400_000
 
-/** `retry-after-ms`, then `retry-after` in seconds or as a date, then RetryInfo; never invented. */
+/**
+ * Reads `retry-after-ms`, then `retry-after` in seconds or as a date, then RetryInfo; undefined without any of them.
+ */
 export const retryAfterOf = (
   headers: Headers,
   details: ReadonlyArray<JsonObject>
@@ -216,7 +218,7 @@ const secondsOf = (text: string | undefined): number | undefined =>
     ? Math.ceil(Number((Number(text) * 1_000).toFixed(6)))
     : undefined
 
-/** A date counts from the answer's own date, so that no clock is needed. */
+/** Measures the date against the response's own `date` header, so no clock is needed. */
 const untilOf = (until: string | undefined, date: string | undefined): number | undefined => {
   const millis = Date.parse(until ?? "") - Date.parse(date ?? "")
   return Number.isNaN(millis) ? undefined : Math.max(0, millis)

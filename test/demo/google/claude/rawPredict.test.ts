@@ -7,7 +7,7 @@ const simulator = makeSimulator({
   geminiApiKeys: ["key"],
   accessTokens: ["token"],
   projects: ["test-project"],
-  now: () => 1_800_000_000_000
+  now: () => Date.UTC(2025, 8, 1)
 })
 let base = ""
 let close = async () => {}
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-const place = "projects/test-project/locations/us-east5"
+const place = "projects/test-project/locations/global"
 const path = (model: string, operation = "rawPredict") =>
   `/v1/${place}/publishers/anthropic/models/${model}:${operation}`
 const haiku = "claude-haiku-4-5@20251001"
@@ -55,8 +55,8 @@ const events = (text: string): ReadonlyArray<readonly [string, Record<string, un
     })
 const names = (text: string) => events(text).map(([name]) => name)
 
-describe("rawPredict", () => {
-  it("answers a message in compact JSON, under ids of the platform", async () => {
+describe("simulated rawPredict", () => {
+  it("rawPredict: answers a message in compact JSON, under ids of Vertex AI", async () => {
     const { status, type, body } = await json(path(haiku), hello)
     expect([status, type, body.id, body.model, body.stop_reason]).toEqual([
       200,
@@ -66,7 +66,7 @@ describe("rawPredict", () => {
       "end_turn"
     ])
   })
-  it("streams named events, with one of Vertex AI's own on every second call", async () => {
+  it("rawPredict: streams named events, with one of Vertex AI's own on every second call", async () => {
     const model = "claude-sonnet-4@20250514"
     const first = await post(path(model, "streamRawPredict"), streamed)
     const second = await post(path(model, "streamRawPredict"), streamed)
@@ -75,7 +75,7 @@ describe("rawPredict", () => {
     expect(names(second.text).slice(0, 3)).toEqual(["message_start", "vertex_event", "ping"])
     expect(events(first.text).every(([name, data]) => data["type"] === name)).toBe(true)
   })
-  it("wants verb and `stream` to agree", async () => {
+  it("rawPredict: requires verb and `stream` to agree", async () => {
     expect((await json(path(haiku), streamed)).body.error.message).toBe(
       "stream: rawPredict does not stream, use streamRawPredict"
     )
@@ -83,7 +83,7 @@ describe("rawPredict", () => {
       "stream: streamRawPredict needs `stream` to be true"
     )
   })
-  it("refuses a body in Anthropic's shape", async () => {
+  it("rawPredict: refuses a body in Anthropic's format", async () => {
     expect(await json(path(haiku), { ...hello, model: "claude-haiku-4-5" })).toEqual({
       status: 400,
       type: "application/json",
@@ -94,14 +94,14 @@ describe("rawPredict", () => {
       }
     })
   })
-  it("looks at the beta header and ignores those of Anthropic's own service", async () => {
+  it("rawPredict: validates the beta header and ignores the flags of Anthropic's own service", async () => {
     const refused = await json(path(haiku), hello, { ...bearer, "anthropic-beta": "oauth-2025-04-20" })
     expect([refused.status, refused.body.error.type]).toEqual([400, "invalid_request_error"])
     expect(
       (await json(path(haiku), hello, { ...bearer, "anthropic-version": "2023-06-01", "x-api-key": "k" })).status
     ).toBe(200)
   })
-  it("refuses callers and models in Google's shape", async () => {
+  it("rawPredict: refuses callers and models in Google's format", async () => {
     expect((await json(path(haiku), hello, { "x-api-key": "k" })).body.error.status).toBe("UNAUTHENTICATED")
     expect((await json(path(haiku).replace("test-project", "other"), hello)).body.error.status).toBe(
       "PERMISSION_DENIED"
@@ -122,7 +122,7 @@ describe("rawPredict", () => {
       })
     }
   })
-  it("serves dated, undated and aliased ids", async () => {
+  it("rawPredict: serves dated, undated and aliased ids", async () => {
     for (const model of [
       "claude-3-5-sonnet-v2@20241022",
       "claude-opus-4-8",
@@ -133,7 +133,7 @@ describe("rawPredict", () => {
       expect([model, (await json(path(model), hello)).status]).toEqual([model, 200])
     }
   })
-  it("takes back the thoughts it gave", async () => {
+  it("rawPredict: accepts its own thinking back", async () => {
     const thinking = { type: "enabled", budget_tokens: 1024 }
     const tools = [{ name: "clock", description: "The time", input_schema: { type: "object" } }]
     const first = await json(path(haiku), {
@@ -158,9 +158,9 @@ describe("rawPredict", () => {
   })
 })
 
-describe("count-tokens", () => {
+describe("simulated count-tokens", () => {
   const counted = { anthropic_version: "vertex-2023-10-16", model: haiku, messages: hello.messages }
-  it("counts what the answer reports as its prompt", async () => {
+  it("count-tokens: equals the prompt tokens of the answer", async () => {
     expect(await json(path("count-tokens"), counted)).toEqual({
       status: 200,
       type: "application/json",
@@ -168,7 +168,7 @@ describe("count-tokens", () => {
     })
     expect((await json(path(haiku), hello)).body.usage.input_tokens).toBe(8)
   })
-  it("refuses what belongs to an answer, and ids it does not know", async () => {
+  it("count-tokens: refuses fields of an answer, and unknown ids", async () => {
     expect((await json(path("count-tokens"), { ...counted, stream: false })).body.error.message).toBe(
       "stream: Extra inputs are not permitted"
     )
@@ -178,8 +178,8 @@ describe("count-tokens", () => {
   })
 })
 
-describe("faults", () => {
-  it("overload in a stream comes as its first event, else as 529", async () => {
+describe("simulated faults of rawPredict", () => {
+  it("rawPredict: overload in a stream comes as its first event, else as 529", async () => {
     const overloaded = {
       type: "error",
       error: { type: "overloaded_error", message: "Overloaded" },
@@ -193,7 +193,7 @@ describe("faults", () => {
     const stream = await post(path("demo-overloaded", "streamRawPredict"), streamed)
     expect([stream.status, events(stream.text)]).toEqual([200, [["error", overloaded]]])
   })
-  it("errors come first, midstream, or in a 200", async () => {
+  it("rawPredict: errors come first, midstream, or in a 200", async () => {
     const first = await post(path("demo-error-first-event", "streamRawPredict"), streamed)
     expect(events(first.text).map(([name, { error }]) => [name, error])).toEqual([
       ["error", { type: "api_error", message: "Internal server error" }]
@@ -211,16 +211,16 @@ describe("faults", () => {
     expect([unary.status, unary.body.type]).toEqual([200, "error"])
     expect((await json(path("demo-error-midstream"), hello)).body.error.type).toBe("api_error")
   })
-  it("quota and a front that is down stay in Google's shape", async () => {
+  it("rawPredict: quota and a failed front end stay in Google's format", async () => {
     expect((await json(path("demo-flaky-429"), hello)).body.error.status).toBe("RESOURCE_EXHAUSTED")
     expect((await json(path("demo-flaky-429"), hello)).status).toBe(200)
     expect((await json(path("demo-503"), hello)).body.error.status).toBe("UNAVAILABLE")
   })
-  it("ends without message_stop", async () => {
+  it("rawPredict: ends without message_stop", async () => {
     const { text } = await post(path("demo-truncated", "streamRawPredict"), streamed)
     expect(names(text).at(-1)).toBe("message_delta")
   })
-  it("never ends, in events of the dialect", async () => {
+  it("rawPredict: streams without an end, in events of the dialect", async () => {
     const request = httpRequest(base + path("demo-endless", "streamRawPredict"), { method: "POST", headers: bearer })
     request.end(JSON.stringify(streamed))
     const [response] = await once(request, "response")

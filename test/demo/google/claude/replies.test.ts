@@ -118,9 +118,9 @@ const fold = (events: ReadonlyArray<ClaudeEvent>): unknown => {
   return { ...message, content: blocks }
 }
 
-describe("streams", () => {
+describe("streams of simulated Claude", () => {
   for (const [name, request] of Object.entries(cases)) {
-    it(`of ${name} add up to the unary answer`, () => {
+    it(`Claude stream: of ${name} adds up to the unary answer`, () => {
       for (const detailed of [false, true]) {
         const events = claudeEvents(reply(request), { ...identity, detailed })
         expect(fold(events)).toEqual(claudeBody(reply(request), { ...identity, detailed }))
@@ -130,14 +130,14 @@ describe("streams", () => {
       }
     })
   }
-  it("open and close every block before the next", () => {
+  it("Claude stream: opens and closes every block before the next", () => {
     const events = claudeEvents(reply(cases["parallel calls"] ?? ask("")), identity)
     const marks = events.flatMap(({ value }) =>
       /block_(start|stop)/.test(value.type) ? [`${value.type.slice(14)} ${value["index"]}`] : []
     )
     expect(marks).toEqual(["start 0", "stop 0", "start 1", "stop 1", "start 2", "stop 2", "start 3", "stop 3"])
   })
-  it("begin a call's input with an empty piece and may cut an escape in two", () => {
+  it("Claude stream: begins a call's input with an empty piece and may cut an escape in two", () => {
     const events = claudeEvents(
       reply(
         ask("Hello", {
@@ -154,13 +154,13 @@ describe("streams", () => {
       })
     ).toEqual(["", '{"text"', ':"a \\"b', '\\""}'])
   })
-  it("are framed with LF, padded before the last brace", () => {
+  it("Claude stream: is framed with LF, padded before the last brace", () => {
     expect(claudeFrame({ type: "message_stop" }, 3)).toBe('event: message_stop\ndata: {"type":"message_stop"   }\n\n')
   })
 })
 
-describe("bodies", () => {
-  it("greets", () => {
+describe("bodies of simulated Claude", () => {
+  it("Claude body: is a greeting", () => {
     expect(claudeBody(reply(ask("Hello")), identity)).toEqual({
       model: "claude-haiku-4-5-20251001",
       id: "msg_vrtx_01",
@@ -178,7 +178,7 @@ describe("bodies", () => {
       }
     })
   })
-  it("tells more on the newest models", () => {
+  it("Claude body: has more members on the newest models", () => {
     expect(
       claudeBody(reply(ask("Why?", { thinking: { type: "adaptive", display: "summarized" } }), "claude-opus-4-7"), {
         ...identity,
@@ -188,15 +188,15 @@ describe("bodies", () => {
   })
 })
 
-describe("calls", () => {
+describe("calls of simulated Claude", () => {
   const id = /^toolu_vrtx_01[A-Za-z0-9]{22}$/
-  it("are announced by a model that is free to choose", () => {
+  it("Claude call: is announced by a model that is free to choose", () => {
     expect(content(cases["call"] ?? ask(""))).toEqual([
       { type: "text", text: "I'll call get_weather for that." },
       { type: "tool_use", id: expect.stringMatching(id), name: "get_weather", input: { city: "Paris" } }
     ])
   })
-  it("come without words when forced, and one only when parallel calls are off", () => {
+  it("Claude call: has no text when forced, and is a single one only without parallel calls", () => {
     const forced = cases["parallel calls"]
     const calls = content({ ...ask(""), ...forced, tool_choice: { type: "any", disable_parallel_tool_use: true } })
     expect(calls).toEqual([
@@ -204,7 +204,7 @@ describe("calls", () => {
     ])
     expect(reply(cases["forced call"] ?? ask("")).stopReason).toBe("tool_use")
   })
-  it("are not made when the choice is none, nor when results wait", () => {
+  it("Claude call: is not made when the choice is none, nor when results wait", () => {
     expect(content({ ...ask(""), ...cases["call"], tool_choice: { type: "none" } })[0]?.type).toBe("text")
     const messages: MessagesRequest["messages"] = [
       { role: "user", content: "Weather in Paris?" },
@@ -217,20 +217,20 @@ describe("calls", () => {
   })
 })
 
-describe("thoughts", () => {
-  it("come first, signed", () => {
+describe("thinking of simulated Claude", () => {
+  it("Claude thinking: comes first, signed", () => {
     const [thought, text] = content(cases["thinking"] ?? ask(""))
     expect([thought?.type, text?.type]).toEqual(["thinking", "text"])
     expect(signatureOwner(String(thought?.["signature"]))).toBe("claude")
   })
-  it("are redacted on demand", () => {
+  it("Claude thinking: is redacted on demand", () => {
     expect(content(cases["redacted thinking"] ?? ask("")).map(({ type }) => type)).toEqual([
       "redacted_thinking",
       "redacted_thinking",
       "text"
     ])
   })
-  it("keep their text back on the newest models unless a summary is asked", () => {
+  it("Claude thinking: has no text on the newest models unless a summary is requested", () => {
     const shown = (display?: "summarized" | "omitted") =>
       content(
         ask("Why?", { thinking: { type: "adaptive", ...(display === undefined ? {} : { display }) } }),
@@ -238,7 +238,7 @@ describe("thoughts", () => {
       )[0]?.["thinking"]
     expect([shown(), shown("omitted"), shown("summarized") === ""]).toEqual(["", "", false])
   })
-  it("are left out when a call is forced", () => {
+  it("Claude thinking: is left out when a call is forced", () => {
     expect(
       content(
         ask("Hello", { thinking: { type: "adaptive" }, tools: [weather], tool_choice: { type: "any" } }),
@@ -248,12 +248,12 @@ describe("thoughts", () => {
   })
 })
 
-describe("ends", () => {
+describe("ends of simulated Claude", () => {
   const end = (name: string) => {
     const { content: blocks, stopReason, stopSequence } = reply(cases[name] ?? ask(""))
     return [blocks, stopReason, stopSequence]
   }
-  it("say why", () => {
+  it("Claude answer: its end has its reason", () => {
     expect(end("cut")).toEqual([[{ type: "text", text: 'You wrote: "Tell me ' }], "max_tokens", null])
     expect(end("stopped")).toEqual([[{ type: "text", text: 'You wrote: "Tell me a ' }], "stop_sequence", "long"])
     expect(end("nothing")).toEqual([[], "end_turn", null])
@@ -269,14 +269,14 @@ describe("ends", () => {
   })
 })
 
-describe("formats, citations and searches", () => {
-  it("fits the asked schema", () => {
+describe("formats, citations and searches of simulated Claude", () => {
+  it("Claude answer: fits the requested schema", () => {
     expect(JSON.parse(String(content(cases["format"] ?? ask(""))[0]?.["text"]))).toEqual({
       city: "Paris",
       country: "Paris"
     })
   })
-  it("cites each source in its own way", () => {
+  it("Claude answer: cites each source in its own form", () => {
     expect(content(cases["citations"] ?? ask("")).slice(1)).toEqual([
       {
         type: "text",
@@ -323,7 +323,7 @@ describe("formats, citations and searches", () => {
       }
     ])
   })
-  it("searches by its own tool and counts the search", () => {
+  it("Claude answer: searches by its own tool and counts the search", () => {
     const { content: blocks, searches } = reply(cases["web search"] ?? ask(""))
     expect([blocks.map(({ type }) => type), searches]).toEqual([
       ["server_tool_use", "web_search_tool_result", "text"],
@@ -332,8 +332,8 @@ describe("formats, citations and searches", () => {
   })
 })
 
-describe("the cache", () => {
-  it("is written up to the last breakpoint, and read when the conversation goes on", () => {
+describe("cache of simulated Claude", () => {
+  it("Claude cache: is written up to the last breakpoint, and read when the conversation goes on", () => {
     const first = cases["cached"] ?? ask("")
     expect(reply(first).input).toEqual({
       input_tokens: 2,
@@ -347,7 +347,7 @@ describe("the cache", () => {
       cache_read_input_tokens: 1256
     })
   })
-  it("may last an hour, and may hold system prompt and tools only", () => {
+  it("Claude cache: may last an hour, and may contain system prompt and tools only", () => {
     const control = { type: "ephemeral", ttl: "1h" } as const
     const system = [{ type: "text", text: "word ".repeat(1000), cache_control: control }]
     expect(reply(ask("Hello", { system })).input.cache_creation).toEqual({
@@ -362,7 +362,7 @@ describe("the cache", () => {
   })
 })
 
-describe.skipIf(sharedDir() === undefined)("the published schemas", () => {
+describe.skipIf(sharedDir() === undefined)("published schemas of Claude", () => {
   const unknownTo = (prefix: string, of: string) => {
     const body = schemaOracle("anthropic.schema.json", `${prefix}Message`)
     const event = schemaOracle("anthropic.schema.json", `${prefix}MessageStreamEvent`)
@@ -375,11 +375,11 @@ describe.skipIf(sharedDir() === undefined)("the published schemas", () => {
       ]
     })
   }
-  it("know every body and every event but Vertex AI's own", () => {
+  it("Claude schemas: contain every body and every event but Vertex AI's own", () => {
     // The beta description leaves out who called, as the older models do.
     expect(unknownTo("Beta", model)).toEqual([])
   })
-  it("have no field that the newest models lack", () => {
+  it("Claude schemas: have no field that the newest models lack", () => {
     expect(unknownTo("strict.", "claude-opus-4-7")).toEqual([])
   })
 })

@@ -16,7 +16,7 @@ interface Fixture {
   /** Absent: Claude Haiku 4.5. */
   readonly model?: string
   readonly betas?: string
-  /** Laid over a plain question. */
+  /** Applied to a plain question. */
   readonly body: Readonly<Record<string, unknown>>
   /** Absent: accepted. */
   readonly message?: string
@@ -41,19 +41,19 @@ const verdict = (
   return result.accepted ? "accepted" : result.message
 }
 
-describe("verdicts of our own fixtures", () => {
+describe("verdicts on Claude fixtures", () => {
   for (const { name, model, betas, body, message } of fixtures) {
-    it(name, () => {
+    it(`Claude verdict: ${name}`, () => {
       expect(verdict({ ...question, ...body }, model, betas)).toBe(message ?? "accepted")
     })
   }
-  it("a body that lacks what is required", () => {
+  it("Claude verdict: refuses a body without a required field", () => {
     expect(verdict({})).toBe("anthropic_version: Field required")
     expect(verdict({ anthropic_version: "vertex-2023-10-16" })).toBe("max_tokens: Field required")
     expect(verdict({ anthropic_version: "vertex-2023-10-16", max_tokens: 5 })).toBe("messages: Field required")
     expect(verdict([])).toBe("Input should be an object")
   })
-  it("a prompt longer than the model remembers", () => {
+  it("Claude verdict: refuses a prompt longer than the context of the model", () => {
     const words = "word ".repeat(170_000)
     expect(verdict({ ...question, messages: [{ role: "user", content: words }] })).toBe(
       "prompt is too long: 212506 tokens > 200000 maximum"
@@ -66,7 +66,7 @@ describe("verdicts of our own fixtures", () => {
   })
 })
 
-describe("signatures of thoughts", () => {
+describe("signatures of thinking", () => {
   const turn = (
     block: Readonly<Record<string, unknown>>,
     thinking: unknown = { type: "enabled", budget_tokens: 1024 }
@@ -82,14 +82,14 @@ describe("signatures of thoughts", () => {
   const thought = (signature: string, thinking = "I look at the clock.") => ({ type: "thinking", thinking, signature })
   const own = issueSignature("claude", "I look at the clock.")
 
-  it("accepts its own", () => {
+  it("thinking signature: its own is accepted", () => {
     expect(verdict(turn(thought(own)))).toBe("accepted")
     expect(verdict(turn({ type: "redacted_thinking", data: issueSignature("claude", "anything") }))).toBe("accepted")
   })
-  it("accepts a thought whose text was left out", () => {
+  it("thinking signature: a block without its text is accepted", () => {
     expect(verdict(turn(thought(own, ""), { type: "adaptive" }), "claude-opus-4-7")).toBe("accepted")
   })
-  it("refuses those of another issuer, and an altered one", () => {
+  it("thinking signature: one of another issuer, or an altered one, is refused", () => {
     const refusal = "messages.1.content.0: Invalid `signature` in `thinking` block"
     const altered = `${own.slice(0, 20)}${own[20] === "A" ? "B" : "A"}${own.slice(21)}`
     const foreign = [
@@ -104,7 +104,7 @@ describe("signatures of thoughts", () => {
     )
     expect(verdict(turn(thought("AAAA")), undefined, undefined, true)).toBe("accepted")
   })
-  it("refuses a changed thought of the latest turn, not of an earlier one", () => {
+  it("thinking signature: changed thinking is refused in the latest turn, not in an earlier one", () => {
     const changed = turn(thought(own, "I look away."))
     expect(verdict(changed)).toBe(
       "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. " +
@@ -118,7 +118,7 @@ describe("signatures of thoughts", () => {
   })
 })
 
-describe("bodies to count", () => {
+describe("bodies of count-tokens", () => {
   const counted = {
     anthropic_version: "vertex-2023-10-16",
     model: "claude-haiku-4-5@20251001",
@@ -128,7 +128,7 @@ describe("bodies to count", () => {
     const result = validateCountMessages(body, { betaHeader: undefined, acceptForeignSignatures: false })
     return result.accepted ? "accepted" : result.message
   }
-  it("name the model and nothing about the answer", () => {
+  it("count-tokens body: names the model and has no fields of an answer", () => {
     expect(count(counted)).toBe("accepted")
     expect(
       count({
@@ -173,7 +173,7 @@ const recorded = (): ReadonlyArray<{
         recording,
         model: onVertex ?? (model ?? "").replace(/-([0-9]{8})$/, "@$1"),
         body: { anthropic_version: "vertex-2023-10-16", ...rest },
-        // The recorder kept the header of some beta calls only; the query tells of all.
+        // The recorder kept the header of some beta calls only; the query has it for all.
         betas: headers["anthropic-beta"] ?? (url.includes("beta=true") ? "structured-outputs-2025-11-13" : undefined)
       }
     ]
@@ -259,21 +259,24 @@ const exceptions: Readonly<Record<string, string>> = {
     "messages.0.content.1.web_search_tool_result.tool_use_id: String should match pattern"
 }
 
-describe.skipIf(sharedDir() === undefined)("the judges beside the checkout", () => {
-  it.each(contests)("agrees with $entry on bodies drawn from it, and on their mutants", (contest) => {
+describe.skipIf(sharedDir() === undefined)("comparison with the published Claude schemas", () => {
+  it.each(contests)("Claude verdict: agrees with $entry on bodies drawn from it, and on their mutants", (contest) => {
     const defs = JSON.parse(readFileSync(join(sharedDir() ?? "", "specs", file), "utf8")).$defs
     const { differing, counts } = compare(contest, drawn(defs, contest.entry, seeded(contest.entry.length)))
     expect(differing).toEqual([])
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(700)
   })
 
-  it.each(contests.slice(0, 2))("agrees with $entry on every recorded request, and on their mutants", (contest) => {
-    const { differing, counts } = compare(contest, mutants())
-    expect(differing).toEqual([])
-    expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(500)
-  })
+  it.each(contests.slice(0, 2))(
+    "Claude verdict: agrees with $entry on every recorded request, and on their mutants",
+    (contest) => {
+      const { differing, counts } = compare(contest, mutants())
+      expect(differing).toEqual([])
+      expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(500)
+    }
+  )
 
-  it("accepts and refuses every recorded request as it was", () => {
+  it("Claude verdict: accepts and refuses every recorded request as the service did", () => {
     const odd = recorded().flatMap(({ recording, model, body, betas }) => {
       const said = verdict(body, model, betas, true)
       const expected = exceptions[recording.id] ?? (recording.response.status < 400 ? "accepted" : "")

@@ -4,7 +4,7 @@ import { asking, place } from "../asking.ts"
 
 if (sharedDir() === undefined) loudlySkipped("simulated answers against the published schemas")
 
-const { ask } = asking({ projects: ["test-project"] })
+const { ask } = asking({ projects: ["test-project"], now: () => Date.UTC(2025, 11, 1) })
 
 const content = { parts: [{ text: "Hello, world!" }] }
 const message = async (path: string, body: unknown) => {
@@ -12,9 +12,9 @@ const message = async (path: string, body: unknown) => {
   return [status, json().error.message]
 }
 
-describe("embedContent on Vertex AI", () => {
+describe("embedContent on simulated Vertex AI", () => {
   const path = (model: string) => `${place}/publishers/google/models/${model}:embedContent`
-  it("gives one vector and the usage", async () => {
+  it("embedContent: gives one vector and the usage on Vertex AI", async () => {
     const { status, json } = await ask(path("gemini-embedding-2"), { content })
     const { embedding, ...rest } = json()
     expect([status, embedding.values.length, rest]).toEqual([
@@ -29,7 +29,7 @@ describe("embedContent on Vertex AI", () => {
       }
     ])
   })
-  it("reads its settings beside the content or in embedContentConfig", async () => {
+  it("embedContent: reads its settings next to the content or in embedContentConfig", async () => {
     const length = async (more: Record<string, unknown>) =>
       (await ask(path("gemini-embedding-2-preview"), { content, ...more })).json().embedding.values.length
     expect([
@@ -37,7 +37,7 @@ describe("embedContent on Vertex AI", () => {
       await length({ embedContentConfig: { outputDimensionality: 256, autoTruncate: true } })
     ]).toEqual([768, 256])
   })
-  it("refuses", async () => {
+  it("embedContent: refuses invalid requests on Vertex AI", async () => {
     const model = path("gemini-embedding-2")
     expect(await message(model, { content: { parts: [] } })).toEqual([
       400,
@@ -63,7 +63,7 @@ describe("embedContent on Vertex AI", () => {
   })
 })
 
-describe("the Gemini API", () => {
+describe("embedContent on the simulated Gemini API", () => {
   const single = (model: string) => `/v1beta/models/${model}:embedContent`
   const batch = (model: string) => `/v1beta/models/${model}:batchEmbedContents`
   const requests = (model: string, count: number, more: Record<string, unknown> = {}) => ({
@@ -74,7 +74,7 @@ describe("the Gemini API", () => {
     }))
   })
 
-  it("tells usage from embedding-2 on, in its own spelling, and none before", async () => {
+  it("embedContent: reports usage from embedding-2 on, in its own spelling, and none before", async () => {
     const details = [{ modality: "TEXT", tokenCount: 4 }]
     expect((await ask(batch("gemini-embedding-2"), requests("gemini-embedding-2", 2))).json().usageMetadata).toEqual({
       promptTokenCount: 4,
@@ -89,7 +89,7 @@ describe("the Gemini API", () => {
       promptTokenDetails: details
     })
   })
-  it("keeps the order and the settings of each request", async () => {
+  it("batchEmbedContents: keeps the order and the settings of each request", async () => {
     const { embeddings } = (
       await ask(batch("gemini-embedding-2"), requests("gemini-embedding-2", 3, { outputDimensionality: 5 }))
     ).json()
@@ -106,11 +106,11 @@ describe("the Gemini API", () => {
     )
     expect(embeddings).toEqual(alone)
   })
-  it("makes one vector of all parts of a content", async () => {
+  it("embedContent: makes one vector of all parts of a content", async () => {
     const joined = { model: "models/gemini-embedding-2", content: { parts: [{ text: "a" }, { text: "b" }] } }
     expect((await ask(batch("gemini-embedding-2"), { requests: [joined] })).json().embeddings).toHaveLength(1)
   })
-  it("takes a hundred at most", async () => {
+  it("batchEmbedContents: accepts at most a hundred requests", async () => {
     expect(
       (await ask(batch("gemini-embedding-2"), requests("gemini-embedding-2", 100, { outputDimensionality: 2 }))).json()
         .embeddings
@@ -120,7 +120,7 @@ describe("the Gemini API", () => {
       "* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch\n"
     ])
   })
-  it("refuses", async () => {
+  it("embedContent: refuses invalid requests on the Gemini API", async () => {
     const path = batch("gemini-embedding-2")
     expect(await message(path, { requests: [] })).toEqual([
       400,
@@ -145,7 +145,7 @@ describe("the Gemini API", () => {
     ])
     expect((await ask(batch("gemini-2.5-flash"), requests("gemini-2.5-flash", 1))).status).toBe(404)
   })
-  it("fails on purpose", async () => {
+  it("embedContent: fails on purpose", async () => {
     expect([
       (await ask(batch("demo-flaky-429"), requests("demo-flaky-429", 1))).status,
       (await ask(batch("demo-flaky-429"), requests("demo-flaky-429", 1))).status
@@ -153,7 +153,7 @@ describe("the Gemini API", () => {
   })
 })
 
-describe("counting tokens", () => {
+describe("simulated countTokens", () => {
   const google = (model: string) => `/v1beta/models/${model}:countTokens`
   const vertex = (model: string) => `${place}/publishers/google/models/${model}:countTokens`
   const contents = [{ role: "user", parts: [{ text: "What is the capital of France?" }] }]
@@ -162,7 +162,7 @@ describe("counting tokens", () => {
     promptTokensDetails: [{ modality: "TEXT", tokenCount: tokens }]
   })
 
-  it("counts system and tools in the wrapper, and what is cached", async () => {
+  it("countTokens: counts system and tools in the wrapper, and cached content", async () => {
     const wrapped = (more: Record<string, unknown>) => ({
       generateContentRequest: { model: "models/gemini-3.5-flash", contents, ...more }
     })
@@ -179,7 +179,7 @@ describe("counting tokens", () => {
       cacheTokensDetails: [{ modality: "TEXT", tokenCount: 1024 }]
     })
   })
-  it("wants the wrapper to name the model of the path, and no contents beside it", async () => {
+  it("countTokens: requires the wrapper to name the model of the path, without contents next to it", async () => {
     const path = google("gemini-3.5-flash")
     expect(await message(path, { generateContentRequest: { model: "gemini-3.5-flash", contents } })).toEqual([
       400,
@@ -191,7 +191,7 @@ describe("counting tokens", () => {
     expect((await message(path, { contents, systemInstruction: { parts: [{ text: "a" }] } }))[0]).toBe(400)
     expect((await message(path, {}))[0]).toBe(400)
   })
-  it("counts embedding models, on Vertex AI by instances", async () => {
+  it("countTokens: counts embedding models, on Vertex AI by instances", async () => {
     expect((await ask(google("gemini-embedding-2-preview"), { contents })).json()).toEqual(counted(8))
     expect((await ask(vertex("text-embedding-005"), { instances: [{ content: "What is it?" }] })).json()).toEqual({
       ...counted(3),
@@ -202,7 +202,7 @@ describe("counting tokens", () => {
       "instances must be provided for text model prediction."
     ])
   })
-  it("reads on Vertex AI what table 13 sends, and refuses the rest", async () => {
+  it("countTokens: accepts on Vertex AI the fields of table 13, and refuses the rest", async () => {
     const body = {
       contents,
       systemInstruction: { parts: [{ text: "Be terse." }] },
@@ -224,12 +224,12 @@ describe("counting tokens", () => {
       ).toBe(400)
     }
   })
-  it("knows which models there are", async () => {
+  it("countTokens: refuses unknown models", async () => {
     expect((await ask(google("imagen-4.0-generate-001"), { contents })).status).toBe(404)
   })
 })
 
-describe("answers beside the published schemas", () => {
+describe("answers compared with the published schemas", () => {
   const google = "google-generativelanguage-v1beta.schema.json"
   const vertex = "google-aiplatform-v1.schema.json"
   const requests = [{ model: "models/gemini-embedding-2", content }]
@@ -269,7 +269,7 @@ describe("answers beside the published schemas", () => {
     [vertex, "ErrorResponse", `${place}/endpoints/nobody:predict`, { instances: [{ prompt: "a cat" }] }]
   ]
   const missing = schemaOracle(google, "EmbedContentResponse") === undefined
-  it.skipIf(missing).each(rows)("%s %s", async (file, entry, path, body) => {
+  it.skipIf(missing).each(rows)("published schema: %s %s matches", async (file, entry, path, body) => {
     const oracle = schemaOracle(file, entry)
     expect([oracle?.((await ask(path, body)).json()), oracle?.errors ?? null]).toEqual([true, null])
   })

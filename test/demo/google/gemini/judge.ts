@@ -1,4 +1,5 @@
-// Finds the shared folder with schemas and recordings beside the checkout; absent, the tests that need it are left out loudly.
+// Finds the shared folder with schemas and recordings next to the checkout. Without it, tests that need it are skipped with a warning.
+// Must not know a test.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -38,8 +38,8 @@ const weather: FunctionDeclaration = {
 }
 const withWeather = { tools: [{ functionDeclarations: [weather] }] }
 
-describe("bodies", () => {
-  it("greets, on the Gemini API", () => {
+describe("bodies of simulated Gemini", () => {
+  it("Gemini body: is a greeting on the Gemini API", () => {
     expect(unary(ask("Hello"))).toEqual({
       candidates: [{ content: { parts: [{ text: greeting }], role: "model" }, finishReason: "STOP", index: 0 }],
       usageMetadata: {
@@ -54,7 +54,7 @@ describe("bodies", () => {
       responseId: "r"
     })
   })
-  it("greets, on Vertex: no index, a creation time, traffic type and answer details", () => {
+  it("Gemini body: on Vertex AI has no index, a creation time, traffic type and answer details", () => {
     expect(unary(ask("Hello"), vertex)).toEqual({
       candidates: [{ content: { parts: [{ text: greeting }], role: "model" }, finishReason: "STOP" }],
       usageMetadata: {
@@ -71,7 +71,7 @@ describe("bodies", () => {
       responseId: "r"
     })
   })
-  it("streams the same text, usage on every event, the finish on the last", () => {
+  it("Gemini stream: has the same text, usage on every event, the finish on the last", () => {
     const chunks = streamChunks(replyTo(ask("Hello"), google), google).map(({ value }) => value)
     const text = chunks
       .flatMap((chunk) => JSON.parse(JSON.stringify(chunk)).candidates)
@@ -82,12 +82,12 @@ describe("bodies", () => {
     expect(chunks.filter((chunk) => JSON.stringify(chunk).includes("promptTokenCount"))).toHaveLength(chunks.length)
     expect(chunks.map((chunk) => JSON.stringify(chunk).includes("finishReason")).indexOf(true)).toBe(chunks.length - 1)
   })
-  it("streams on Vertex with nothing but the traffic type in between", () => {
+  it("Gemini stream: on Vertex AI has only the traffic type in between", () => {
     const chunks = streamChunks(replyTo(ask("Hello"), vertex), vertex).map(({ value }) => value["usageMetadata"])
     expect(chunks[0]).toEqual({ trafficType: "ON_DEMAND" })
     expect(chunks.at(-1)).toMatchObject({ promptTokenCount: 2, totalTokenCount: 77 })
   })
-  it("ends a Gemini 3 text with a signature in an empty part", () => {
+  it("Gemini body: a Gemini 3 text ends with a signature in an empty part", () => {
     const identity = { ...google, model: "gemini-3-flash-preview" }
     const last = streamChunks(replyTo(ask("Hello"), identity), identity).at(-1)
     const { candidates } = JSON.parse(JSON.stringify(last?.value))
@@ -97,13 +97,13 @@ describe("bodies", () => {
   })
 })
 
-describe("tool calls", () => {
-  it("calls the tool the words ask for", () => {
+describe("tool calls of simulated Gemini", () => {
+  it("Gemini call: is the tool that the prompt names", () => {
     expect(parts(ask("What is the weather in Paris?", withWeather))).toEqual([
       { functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: expect.any(String) }
     ])
   })
-  it("calls once for each place, signed on the first only, with ids on Gemini 3", () => {
+  it("Gemini call: is made for each place, signed on the first only, with ids on Gemini 3", () => {
     const calls = parts(ask("What is the weather in Paris and Tokyo?", withWeather), "gemini-3-pro-preview")
     expect(calls).toEqual([
       {
@@ -113,24 +113,24 @@ describe("tool calls", () => {
       { functionCall: { id: expect.stringMatching(/^call_/), name: "get_weather", args: { city: "Tokyo" } } }
     ])
   })
-  it("does not sign on 2.5 when thinking is off", () => {
+  it("Gemini call: is unsigned on 2.5 when thinking is off", () => {
     const request = ask("Weather in Paris?", {
       ...withWeather,
       generationConfig: { thinkingConfig: { thinkingBudget: 0 } }
     })
     expect(parts(request)).toEqual([{ functionCall: { name: "get_weather", args: { city: "Paris" } } }])
   })
-  it("answers in text when no tool fits, and when mode is NONE", () => {
+  it("Gemini call: is replaced by text when no tool fits, and when mode is NONE", () => {
     expect(parts(ask("Hello", withWeather))).toEqual([{ text: greeting }])
     const none = { ...withWeather, toolConfig: { functionCallingConfig: { mode: "NONE" } } }
     expect(parts(ask("Weather in Paris?", none))[0]?.functionCall).toBeUndefined()
   })
-  it("must call with mode ANY, among the allowed names", () => {
+  it("Gemini call: is always made with mode ANY, among the allowed names", () => {
     const tools = [{ functionDeclarations: [weather, { name: "other" }] }]
     const toolConfig = { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["other"] } }
     expect(parts(ask("Hello", { tools, toolConfig }))[0]?.functionCall).toEqual({ name: "other", args: {} })
   })
-  it("quotes the results afterwards", () => {
+  it("Gemini call: its results are quoted afterwards", () => {
     const contents = [
       { role: "user", parts: [{ text: "Weather in Paris?" }] },
       { role: "model", parts: [{ functionCall: { name: "get_weather", args: { city: "Paris" } } }] },
@@ -140,16 +140,16 @@ describe("tool calls", () => {
       { text: "The tool get_weather answered 18 degrees. That is all I need to answer you." }
     ])
   })
-  it("opens the browser for computer use", () => {
+  it("Gemini call: opens the browser for computer use", () => {
     expect(
       parts(ask("Find shoes", { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }))[0]?.functionCall
     ).toEqual({ name: "open_web_browser", args: {} })
   })
 })
 
-describe("other answers", () => {
+describe("other answers of simulated Gemini", () => {
   const finish = (request: GenerateRequest) => replyTo(request, google).candidates[0]?.finishReason
-  it("gives JSON for a schema", () => {
+  it("Gemini answer: is JSON for a schema", () => {
     const responseSchema: JsonSchema = {
       type: "OBJECT",
       properties: { city: { type: "STRING" }, hot: { type: "BOOLEAN" } },
@@ -160,29 +160,29 @@ describe("other answers", () => {
     )
     expect(JSON.parse(part?.text ?? "")).toEqual({ city: "Oslo", hot: true })
   })
-  it("gives a JSON object without a schema", () => {
+  it("Gemini answer: is a JSON object without a schema", () => {
     expect(
       JSON.parse(parts(ask("Hello", { generationConfig: { responseMimeType: "application/json" } }))[0]?.text ?? "")
     ).toEqual({ answer: greeting })
   })
-  it("stops at the token limit and at a stop sequence", () => {
+  it("Gemini answer: stops at the token limit and at a stop sequence", () => {
     const short = ask("Hello", { generationConfig: { maxOutputTokens: 2 } })
     expect([parts(short), finish(short)]).toEqual([[{ text: "Hello! I" }], "MAX_TOKENS"])
     const stopped = ask("Hello", { generationConfig: { stopSequences: [" simulated"] } })
     expect([parts(stopped), finish(stopped)]).toEqual([[{ text: "Hello! I am a" }], "STOP"])
   })
-  it("thinks where it can be seen when asked", () => {
+  it("Gemini answer: contains visible thinking when requested", () => {
     const request = ask("Hello", { generationConfig: { thinkingConfig: { includeThoughts: true } } })
     expect(parts(request)[0]).toMatchObject({ thought: true, text: expect.stringContaining("**Reading the Request**") })
     expect(parts(request)[1]).toEqual({ text: greeting })
   })
-  it("thinks aloud on experimental models: unflagged, or flagged when asked", () => {
+  it("Gemini answer: contains thinking on experimental models: unflagged, or flagged when requested", () => {
     const model = "gemini-2.0-flash-thinking-exp-01-21"
     expect(parts(ask("Hello"), model)).toEqual([{ text: expect.stringContaining("**Reading") }, { text: greeting }])
     const asked = ask("Hello", { generationConfig: { thinkingConfig: { includeThoughts: true } } })
     expect(parts(asked, model)[0]?.thought).toBe(true)
   })
-  it("draws a picture beside text, or alone", () => {
+  it("Gemini answer: draws an image with text, or alone", () => {
     const both = parts(
       ask("a cat", { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } }),
       "gemini-2.5-flash-image"
@@ -197,7 +197,7 @@ describe("other answers", () => {
       candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }]
     })
   })
-  it("draws in the format, ratio and size asked, at the price of the model", () => {
+  it("Gemini answer: draws in the requested format, ratio and size, at the price of the model", () => {
     const imageConfig = { aspectRatio: "16:9", imageSize: "4K", imageOutputOptions: { mimeType: "image/jpeg" } }
     const asked = ask("a cat", { generationConfig: { responseModalities: ["IMAGE"], imageConfig } })
     const model = "gemini-3-pro-image-preview"
@@ -206,13 +206,13 @@ describe("other answers", () => {
       candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 2000 }]
     })
   })
-  it("describes media", () => {
+  it("Gemini answer: describes media", () => {
     const contents = [
       { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "What is it?" }] }
     ]
     expect(parts({ contents })[0]?.text).toMatch(/^I see an image\/png of 3 bytes\. You wrote: "What is it\?"/)
   })
-  it("grounds in bytes", () => {
+  it("Gemini answer: is grounded, with offsets in bytes", () => {
     const candidate = replyTo(ask("Käse?", { tools: [{ googleSearch: {} }] }), google).candidates[0]
     const text = Buffer.from(candidate?.parts[0]?.text ?? "")
     const { groundingSupports, groundingChunks } = JSON.parse(JSON.stringify(candidate?.groundingMetadata))
@@ -221,27 +221,27 @@ describe("other answers", () => {
       expect(text.subarray(segment.startIndex ?? 0, segment.endIndex).toString()).toBe(segment.text)
     }
   })
-  it("runs code", () => {
+  it("Gemini answer: runs code", () => {
     expect(parts(ask("What is 6 * 7?", { tools: [{ codeExecution: {} }] })).slice(0, 2)).toEqual([
       { executableCode: { language: "PYTHON", code: "print(6 * 7)\n" } },
       { codeExecutionResult: { outcome: "OUTCOME_OK", output: "42\n" } }
     ])
   })
-  it("blocks the prompt, or the answer", () => {
+  it("Gemini answer: blocks the prompt, or the answer", () => {
     expect(unary(ask("x"), { ...google, model: "demo-safety-block" })).toMatchObject({
       promptFeedback: { blockReason: "SAFETY" }
     })
     expect(unary(ask("x"), { ...google, model: "demo-safety-block" })).not.toHaveProperty("candidates")
     expect(finish(ask("demo:block-answer"))).toBe("SAFETY")
   })
-  it("rates safety when asked", () => {
+  it("Gemini answer: rates safety when requested", () => {
     const safetySettings = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }]
     expect(replyTo(ask("Hello", { safetySettings }), google).candidates[0]?.safetyRatings).toContainEqual({
       category: "HARM_CATEGORY_HARASSMENT",
       probability: "NEGLIGIBLE"
     })
   })
-  it("gives several candidates and log probabilities", () => {
+  it("Gemini answer: has several candidates and log probabilities", () => {
     expect(replyTo(ask("Hello", { generationConfig: { candidateCount: 3 } }), google).candidates).toHaveLength(3)
     const result = replyTo(
       ask("Hello", { generationConfig: { responseLogprobs: true, logprobs: 2, maxOutputTokens: 2 } }),

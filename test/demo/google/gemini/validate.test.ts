@@ -32,15 +32,15 @@ const verdict = (service: Service, model: string, body: unknown): string => {
   return result.accepted ? "accepted" : result.error.message
 }
 
-describe("verdicts of our own fixtures", () => {
+describe("verdicts on Gemini fixtures", () => {
   for (const { name, service, model = "gemini-2.5-flash", body, message } of fixtures) {
-    it(`${name}`, () => {
+    it(`Gemini verdict: ${name}`, () => {
       expect(verdict(service === "google" ? google : vertex, model, body)).toBe(message ?? "accepted")
     })
   }
 })
 
-describe("thought signatures", () => {
+describe("Gemini thought signatures", () => {
   const turn = (signature: string | undefined) => ({
     contents: [
       { role: "user", parts: [{ text: "What time is it?" }] },
@@ -58,21 +58,21 @@ describe("thought signatures", () => {
     tools: [{ functionDeclarations: [{ name: "get_current_time", description: "" }] }]
   })
 
-  it("accepts its own on the service that issued it, refuses it on the other", () => {
+  it("thought signature: its own is accepted on the service that issued it, refused on the other", () => {
     const signature = issueSignature("vertex", "seed")
     expect(verdict(vertex, "gemini-3-pro-preview", turn(signature))).toBe("accepted")
     expect(verdict(google, "gemini-3-pro-preview", turn(signature))).toBe("Corrupted thought signature.")
   })
-  it("refuses a foreign and an altered one", () => {
+  it("thought signature: a foreign and an altered one are refused", () => {
     const signature = issueSignature("google", "seed")
     const altered = `${signature.slice(0, 20)}${signature[20] === "A" ? "B" : "A"}${signature.slice(21)}`
     expect(verdict(google, "gemini-3-pro-preview", turn("AY89a1AAAA"))).toBe("Corrupted thought signature.")
     expect(verdict(google, "gemini-3-pro-preview", turn(altered))).toBe("Corrupted thought signature.")
   })
-  it("accepts the literal that skips the check", () => {
+  it("thought signature: the literal that skips the check is accepted", () => {
     expect(verdict(google, "gemini-3-pro-preview", turn("skip_thought_signature_validator"))).toBe("accepted")
   })
-  it("asks for one on Gemini 3 only, in the words of each service", () => {
+  it("thought signature: is required on Gemini 3 only, with the message of each service", () => {
     expect(verdict(google, "gemini-2.5-pro", turn(undefined))).toBe("accepted")
     expect(verdict(google, "gemini-3-pro-preview", turn(undefined))).toBe(
       "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing " +
@@ -84,7 +84,7 @@ describe("thought signatures", () => {
         "`thought_signature`. Learn more: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
     )
   })
-  it("does not ask for those of earlier turns", () => {
+  it("thought signature: is not required in earlier turns", () => {
     const body = turn(undefined)
     const contents = [
       ...body.contents,
@@ -95,8 +95,8 @@ describe("thought signatures", () => {
   })
 })
 
-describe("error bodies", () => {
-  it("names the field of an unknown name", () => {
+describe("Gemini error bodies", () => {
+  it("Gemini error: names the field of an unknown name", () => {
     const result = validateGenerate(
       { contents: [], generation_config: { temperatur: 1 } },
       { service: google, model: "gemini-2.5-flash", acceptForeignSignatures: false }
@@ -118,7 +118,7 @@ describe("error bodies", () => {
       }
     })
   })
-  it("normalises both spellings, nulls and enum words", () => {
+  it("Gemini request: both spellings, nulls and enum names are normalised", () => {
     const body = {
       contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "AA==" }, thought: null }] }],
       generation_config: { thinking_config: { thinking_level: "low" } }
@@ -135,10 +135,10 @@ describe("error bodies", () => {
 
 const shared = sharedFolder()
 
-describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
+describe.skipIf(shared === undefined)("comparison with the published Gemini schemas", () => {
   const folder = shared ?? ""
 
-  it("agrees with the published schemas on every recorded request", () => {
+  it("Gemini verdict: agrees with the published schemas on every recorded request", () => {
     const judge = schemaJudge(folder)
     const differing = recordedRequests(folder).filter(
       ({ service, entry, body }) =>
@@ -147,7 +147,7 @@ describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
     expect(differing.map(({ name }) => name)).toEqual([])
   })
 
-  it("agrees with them on mutated requests", () => {
+  it("Gemini verdict: agrees with the published schemas on mutated requests", () => {
     const judge = schemaJudge(folder)
     const differing: Array<string> = []
     const counts = { accepted: 0, refused: 0 }
@@ -175,7 +175,7 @@ describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(1000)
   })
 
-  it("accepts every recorded request whose body was not at fault", () => {
+  it("Gemini verdict: accepts every recorded request whose body was not at fault", () => {
     // No recorded refusal with a kept request is about its body: 401, 404, 429, a wrong key, and a text cut out by the recorder.
     const refused = recordedRequests(folder).filter(({ service, entry, model, body }) => {
       const checking = { service, model, acceptForeignSignatures: true }

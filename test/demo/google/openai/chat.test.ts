@@ -50,8 +50,8 @@ const deltas = (text: string) =>
     .flatMap((chunk) => chunk.choices)
     .map((choice) => choice.delta)
 
-describe("a completion", () => {
-  it("greets", async () => {
+describe("simulated chat completion", () => {
+  it("completion: is a greeting", async () => {
     const { status, json } = await ask(shared, says("Hello"))
     expect([status, json()]).toEqual([
       200,
@@ -67,7 +67,7 @@ describe("a completion", () => {
       }
     ])
   })
-  it("calls tools, one for each place, and only one when told so", async () => {
+  it("completion: calls tools, one for each place, and a single one on request", async () => {
     const asked = says("What is the weather in Paris and Tokyo?", { tools: [weather] })
     const both = (await ask(shared, asked)).json().choices[0]
     expect(both).toEqual({
@@ -94,7 +94,7 @@ describe("a completion", () => {
     const one = (await ask(shared, { ...asked, parallel_tool_calls: false })).json().choices[0].message.tool_calls
     expect(one).toEqual([both.message.tool_calls[0]].map((call) => ({ ...call, id: expect.any(String) })))
   })
-  it("obeys tool_choice", async () => {
+  it("completion: follows tool_choice", async () => {
     const finish = async (tool_choice: unknown) =>
       (await ask(shared, says("Weather in Paris?", { tools: [weather], tool_choice }))).json().choices[0].finish_reason
     const forced = { type: "function", function: { name: "get_weather" } }
@@ -105,7 +105,7 @@ describe("a completion", () => {
       "tool_calls"
     ])
   })
-  it("speaks about the results of tools", async () => {
+  it("completion: quotes the results of tools", async () => {
     const messages = [
       { role: "user", content: "Weather in Paris?" },
       {
@@ -118,7 +118,7 @@ describe("a completion", () => {
     const answer = (await ask(shared, { model: llama, messages, tools: [weather] })).json().choices[0]
     expect(answer.message.content).toBe("The tool get_weather answered 21 degrees. That is all I need to answer you.")
   })
-  it("fits a schema, stops at limits, gives several choices and log probabilities", async () => {
+  it("completion: fits a schema, stops at limits, has several choices and log probabilities", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
     const fitted = await ask(
       shared,
@@ -144,7 +144,7 @@ describe("a completion", () => {
       ]
     })
   })
-  it("keeps to a system message and sees pictures", async () => {
+  it("completion: follows a system message and sees images", async () => {
     const content = [
       { type: "text", text: "What is it?" },
       { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
@@ -163,8 +163,8 @@ describe("a completion", () => {
   })
 })
 
-describe("a stream", () => {
-  it("has the role first, the words in pieces, the finish, usage when asked, and ends with [DONE]", async () => {
+describe("simulated chat stream", () => {
+  it("stream: has the role first, the text in pieces, the finish, requested usage, and [DONE]", async () => {
     const { status, type, text } = await ask(
       shared,
       says("Hello", { stream: true, stream_options: { include_usage: true } })
@@ -189,12 +189,12 @@ describe("a stream", () => {
     ])
     expect(chunks.filter((chunk) => "usage" in chunk)).toHaveLength(1)
   })
-  it("has no usage unless asked", async () => {
+  it("stream: has no usage unless requested", async () => {
     expect(chunksOf((await ask(shared, says("Hello", { stream: true }))).text).some((chunk) => "usage" in chunk)).toBe(
       false
     )
   })
-  it("gives calls in deltas: name and id first, arguments in pieces", async () => {
+  it("stream: has calls in deltas: name and id first, arguments in pieces", async () => {
     const { text } = await ask(
       shared,
       says("What is the weather in Paris and Tokyo?", { tools: [weather], stream: true })
@@ -215,7 +215,7 @@ describe("a stream", () => {
     )
     expect([joined(0), joined(1), calls.length]).toEqual(['{"city":"Paris"}', '{"city":"Tokyo"}', 6])
   })
-  it("says the same as the completion", async () => {
+  it("stream: has the text of the completion", async () => {
     for (const words of ["Hello", "Tell me about tides and ships", "Describe it 🎉🎉🎉 ".repeat(9)]) {
       const whole = (await ask(shared, says(words))).json().choices[0].message.content
       expect(
@@ -226,7 +226,7 @@ describe("a stream", () => {
     }
   })
   const oracle = schemaOracle("openai.schema.json", "CreateChatCompletionStreamResponse")
-  it.skipIf(oracle === undefined)("consists of chunks of the published schema", async () => {
+  it.skipIf(oracle === undefined)("stream: consists of chunks of the published schema", async () => {
     for (const more of [{}, { tools: [weather], tool_choice: "required" }, { n: 2, logprobs: true }]) {
       const { text } = await ask(
         shared,
@@ -236,26 +236,26 @@ describe("a stream", () => {
     }
   })
   const unary = schemaOracle("openai.schema.json", "CreateChatCompletionResponse")
-  it.skipIf(unary === undefined)("stands for a completion of the published schema", async () => {
+  it.skipIf(unary === undefined)("stream: adds up to a completion of the published schema", async () => {
     for (const more of [{}, { tools: [weather], tool_choice: "required" }, { n: 2, logprobs: true }]) {
       expect(unary?.((await ask(shared, says("Weather in Oslo", more))).json())).toBe(true)
     }
   })
 })
 
-describe("habits of other hosts", () => {
+describe("simulated habits of other hosts", () => {
   const habit = (name: string, more: Record<string, unknown> = {}) =>
     ask(shared, says(`Weather in Paris? demo:quirk-${name}`, more))
   const calls = { tools: [weather] }
-  it("comments between events", async () => {
+  it("host habit: writes comments between events", async () => {
     expect((await habit("comments", { stream: true })).text.startsWith(": PROCESSING\n\ndata: {")).toBe(true)
   })
-  it("a role in every delta", async () => {
+  it("host habit: writes a role in every delta", async () => {
     const all = deltas((await habit("role-everywhere", { stream: true })).text)
     expect(all.length).toBeGreaterThan(3)
     expect(all.every((delta) => delta.role === "assistant" && typeof delta.content === "string")).toBe(true)
   })
-  it("times in the usage", async () => {
+  it("host habit: writes times in the usage", async () => {
     const answer = (await habit("queue-time")).json()
     expect([answer.service_tier, answer.x_groq, answer.usage.queue_time]).toEqual([
       "on_demand",
@@ -263,7 +263,7 @@ describe("habits of other hosts", () => {
       0.034199604
     ])
   })
-  it("fields of the vendor", async () => {
+  it("host habit: writes fields of the vendor", async () => {
     const answer = (await habit("vendor-fields")).json()
     expect([answer.provider, answer.choices[0].native_finish_reason, answer.choices[0].message.reasoning]).toEqual([
       "DeepInfra",
@@ -271,7 +271,7 @@ describe("habits of other hosts", () => {
       null
     ])
   })
-  it("missing fields", async () => {
+  it("host habit: leaves out fields", async () => {
     const answer = (await habit("missing-fields")).json()
     expect([Object.keys(answer), Object.keys(answer.choices[0]), Object.keys(answer.choices[0].message)]).toEqual([
       ["model", "choices", "usage"],
@@ -282,7 +282,7 @@ describe("habits of other hosts", () => {
     expect(Object.keys(chunks[0])).toEqual(["model", "choices"])
     expect(chunks.at(-1).choices[0].finish_reason).toBe("stop")
   })
-  it("arguments as an object, whole and streamed", async () => {
+  it("host habit: writes arguments as an object, unary and streamed", async () => {
     const [call] = (await habit("object-arguments", calls)).json().choices[0].message.tool_calls
     expect(call.function.arguments).toEqual({ city: "Paris" })
     const streamed = deltas((await habit("object-arguments", { ...calls, stream: true })).text).flatMap(
@@ -290,21 +290,21 @@ describe("habits of other hosts", () => {
     )
     expect(streamed.map((one) => one.function)).toEqual([{ name: "get_weather", arguments: { city: "Paris" } }])
   })
-  it("arguments in one piece", async () => {
+  it("host habit: writes arguments in one piece", async () => {
     const streamed = deltas((await habit("whole-arguments", { ...calls, stream: true })).text).flatMap(
       (delta) => delta.tool_calls ?? []
     )
     expect(streamed.map((one) => one.function)).toEqual([{ name: "get_weather", arguments: '{"city":"Paris"}' }])
   })
-  it("empty ids, a list for content, and two habits at once", async () => {
+  it("host habit: writes empty ids, a list for content, and combines two habits", async () => {
     const message = (await habit("empty-ids demo:quirk-list-content", calls)).json().choices[0].message
     expect([message.content, message.tool_calls[0].id]).toEqual([[], ""])
   })
-  it("other words for the end", async () => {
+  it("host habit: writes other names of the finish reason", async () => {
     expect((await habit("foreign-finish")).json().choices[0].finish_reason).toBe("eos_token")
     expect((await habit("stop-for-calls", calls)).json().choices[0].finish_reason).toBe("stop")
   })
-  it("usage beside a choice", async () => {
+  it("host habit: writes usage in a chunk with a choice", async () => {
     const last = chunksOf(
       (await habit("usage-beside-choice", { stream: true, stream_options: { include_usage: true } })).text
     ).at(-1)
@@ -313,17 +313,17 @@ describe("habits of other hosts", () => {
       "number"
     ])
   })
-  it("no [DONE], no finish at all", async () => {
+  it("host habit: writes no [DONE], or no finish", async () => {
     const undone = (await habit("no-done", { stream: true })).text
     expect([undone.includes("[DONE]"), undone.includes('"finish_reason":"stop"')]).toEqual([false, true])
     const endless = (await habit("no-finish", { stream: true })).text
     expect([endless.includes("[DONE]"), endless.includes('"finish_reason":"stop"')]).toEqual([false, false])
   })
-  it("JSON in place of a stream", async () => {
+  it("host habit: writes JSON in place of a stream", async () => {
     const answer = await habit("json-stream", { stream: true })
     expect([answer.type, answer.json().object]).toEqual(["application/json; charset=UTF-8", "chat.completion"])
   })
-  it("a call that failed, whole and streamed, in the recorded shapes", async () => {
+  it("host habit: fails a call, unary and streamed, in the recorded formats", async () => {
     const asked = says("demo:tool-use-failed", calls)
     const error = {
       message:
@@ -353,13 +353,13 @@ describe("refusals of the shared path", () => {
     { error: { message, type: "invalid_request_error", ...more } }
   ]
 
-  it("a model without publisher, or with more than one", async () => {
+  it("shared path: refuses a model without publisher, or with more than one", async () => {
     const words = "Malformed publisher model name: expected format '<publisher>/<model>'"
     for (const model of ["llama-3.3", "publishers/meta/models/llama-3.3-70b-instruct-maas", "", undefined]) {
       expect(await refused({ ...says("Hello"), model })).toEqual(google(400, "INVALID_ARGUMENT", words))
     }
   })
-  it("a model nobody serves", async () => {
+  it("shared path: refuses an unknown model", async () => {
     expect(await refused({ ...says("Hello"), model: "meta/llama-9" })).toEqual(
       google(
         404,
@@ -369,7 +369,7 @@ describe("refusals of the shared path", () => {
     )
     expect((await refused({ ...says("Hello"), model: "nobody/llama-3.3-70b-instruct-maas" }))[0]).toBe(404)
   })
-  it("a body of the wrong shape, by its path", async () => {
+  it("shared path: refuses a body of the wrong shape, by its field path", async () => {
     expect(await refused({ model: llama, messages: [{ role: "user", content: 7 }] })).toEqual(
       contained("Invalid value at 'messages[0].content': expected a string.", { param: "messages[0].content" })
     )
@@ -380,7 +380,7 @@ describe("refusals of the shared path", () => {
       contained("Invalid value at 'temperature': expected a number between 0 and 2.", { param: "temperature" })
     )
   })
-  it("what vLLM refuses", async () => {
+  it("shared path: refuses what vLLM refuses", async () => {
     expect(await refused(says("Hello", { stream_options: { include_usage: true } }))).toEqual(
       contained("Stream options can only be defined when `stream=True`.")
     )
@@ -399,12 +399,12 @@ describe("refusals of the shared path", () => {
     )
     expect((await refused(says("word ".repeat(110_000))))[1].error.code).toBe("context_length_exceeded")
   })
-  it("nulls are not set, unknown fields pass", async () => {
+  it("shared path: treats nulls as unset, and passes unknown fields", async () => {
     expect(
       (await ask(shared, says("Hello", { max_tokens: null, stop: null, stream: null, guided_json: {} }))).status
     ).toBe(200)
   })
-  it("faults come in this dialect", async () => {
+  it("shared path: reports faults in OpenAI's dialect", async () => {
     const of = (id: string, more: Record<string, unknown> = {}) =>
       ask(shared, { ...says("Hello", more), model: `meta/${id}` })
     expect((await of("demo-503")).json()).toEqual([
@@ -422,9 +422,9 @@ describe("refusals of the shared path", () => {
   })
 })
 
-describe("self-deployed endpoints", () => {
+describe("simulated endpoints", () => {
   const served = (id: string) => demoEndpoints[id]?.servedModel ?? id
-  it("answer under the name they serve, whole and streamed", async () => {
+  it("endpoint: answers under its served name, unary and streamed", async () => {
     for (const id of ["demo-llama", "demo-vllm", "demo-dedicated", "1234567890"]) {
       const asked = { ...says("Hello"), model: served(id) }
       const whole = await ask(own(id), asked)
@@ -432,7 +432,7 @@ describe("self-deployed endpoints", () => {
       expect(eventsOf((await ask(own(id), { ...asked, stream: true })).text).at(-1)).toBe("[DONE]")
     }
   })
-  it("check the name, each in its own shape", async () => {
+  it("endpoint: checks the name, each in its own format", async () => {
     const message = "The model `other` does not exist."
     const answers = await Promise.all(
       ["demo-llama", "demo-vllm", "demo-fastapi"].map((id) => ask(own(id), { ...says("Hello"), model: "other" }))
@@ -443,7 +443,7 @@ describe("self-deployed endpoints", () => {
       [404, { detail: message }]
     ])
   })
-  it("an unknown one is not found", async () => {
+  it("endpoint: an unknown one is not found", async () => {
     const answer = await ask(own("nobody"), says("Hello"))
     expect([answer.status, answer.json()]).toEqual([
       404,
@@ -458,7 +458,7 @@ describe("self-deployed endpoints", () => {
       ]
     ])
   })
-  it("speak one dialect", async () => {
+  it("endpoint: accepts one dialect", async () => {
     expect((await ask(own("demo-predict"), says("Hello"))).json()).toEqual({ detail: "Not Found" })
     expect((await ask(`${place}/endpoints/demo-llama:predict`, { instances: [{ prompt: "Hello" }] })).json()).toEqual({
       detail: "Not Found"
@@ -470,7 +470,7 @@ describe("self-deployed endpoints", () => {
     )
     expect((await ask(`${place}/endpoints/demo-tuned:countTokens`, { contents })).json().totalTokens).toBe(2)
   })
-  it("refuse a principal without the permission, and it alone", async () => {
+  it("endpoint: refuses a principal without the permission, and only that one", async () => {
     const lacking = { authorization: "Bearer no-endpoints" }
     const resource = "projects/test-project/locations/us-central1/endpoints/demo-llama"
     const answer = await ask(own("demo-llama"), { ...says("Hello"), model: "demo-llama" }, lacking)
@@ -497,7 +497,7 @@ describe("self-deployed endpoints", () => {
     const gemini = `${place}/publishers/google/models/gemini-2.5-flash:generateContent`
     expect((await ask(gemini, { contents: [{ role: "user", parts: [{ text: "Hello" }] }] }, lacking)).status).toBe(200)
   })
-  it("are not ready: scaled to zero, or still loading", async () => {
+  it("endpoint: is not ready when scaled to zero, or still loading", async () => {
     const cold = { ...says("Hello"), model: "demo-cold" }
     const first = await ask(own("demo-cold"), cold)
     expect([first.status, first.json()[0].error.details]).toEqual([
@@ -512,7 +512,7 @@ describe("self-deployed endpoints", () => {
   })
 })
 
-describe("a dedicated endpoint", () => {
+describe("simulated dedicated endpoint", () => {
   /** Asks under a host name of its own, as if no base URL stood between. */
   const under = async (host: string) => {
     const request = httpRequest(url() + own("demo-dedicated"), {
@@ -527,7 +527,7 @@ describe("a dedicated endpoint", () => {
   }
   const only = "demo-dedicated.us-central1-123456789012.prediction.vertexai.goog"
 
-  it("refuses the shared host in Google's words", async () => {
+  it("dedicated endpoint: refuses the shared host with Google's message", async () => {
     expect(await under("us-central1-aiplatform.googleapis.com")).toEqual({
       status: 400,
       body: [
@@ -543,7 +543,7 @@ describe("a dedicated endpoint", () => {
       ]
     })
   })
-  it("answers under its own host, and where a base URL hides the host", async () => {
+  it("dedicated endpoint: answers under its own host, and where a base URL hides the host", async () => {
     expect((await under(only)).status).toBe(200)
     expect((await under(`${only}:443`)).status).toBe(200)
     expect((await under("127.0.0.1:9")).status).toBe(200)
@@ -553,7 +553,7 @@ describe("a dedicated endpoint", () => {
 /** Members only OpenAI's own service reads; the simulated containers do not know them. */
 const unread = ["moderation", "prompt_cache_options", "prompt_cache_breakpoint"]
 
-describe("the shape of chat completions beside the published one", () => {
+describe("shape of chat completions compared with the published schema", () => {
   const oracle = schemaOracle("openai.schema.json", "CreateChatCompletionRequest")
   const own: ReadonlyArray<unknown> = [
     says("Hello", {
@@ -618,7 +618,7 @@ describe("the shape of chat completions beside the published one", () => {
   ]
   const bodies = () => [...own, ...recordings("vertex-openapi").map(({ request }) => request.body)]
 
-  it.skipIf(oracle === undefined)("agrees on recorded and written requests and on their mutants", () => {
+  it.skipIf(oracle === undefined)("chat shape: agrees on recorded and written requests and on their mutants", () => {
     const differing: Array<string> = []
     const counts = { accepted: 0, refused: 0 }
     for (const [index, body] of bodies().entries()) {

@@ -7,9 +7,9 @@ if (sharedDir() === undefined) loudlySkipped("simulated embeddings of OpenAI's d
 
 const { ask } = asking({ projects: ["test-project"] })
 
-describe("embeddings of an endpoint", () => {
+describe("embeddings of a simulated endpoint", () => {
   const path = `${place}/endpoints/demo-llama/embeddings`
-  it("gives a vector for each text, shortened or packed when asked", async () => {
+  it("endpoint embeddings: give a vector for each text, shortened or packed when requested", async () => {
     const { json } = await ask(path, { model: "demo-llama", input: ["Ruby", "Python"], dimensions: 3 })
     const { data, ...rest } = json()
     expect(rest).toEqual({ object: "list", model: "demo-llama", usage: { prompt_tokens: 3, total_tokens: 3 } })
@@ -28,11 +28,11 @@ describe("embeddings of an endpoint", () => {
     ).json().data[0].embedding
     expect([...new Float32Array(new Uint8Array(Buffer.from(packed, "base64")).buffer)]).toEqual(data[0].embedding)
   })
-  it("takes tokens", async () => {
+  it("endpoint embeddings: accept tokens", async () => {
     const lengths = async (input: unknown) => (await ask(path, { model: "demo-llama", input })).json().data.length
     expect([await lengths([1, 2, 3]), await lengths([[1, 2], [3]])]).toEqual([1, 2])
   })
-  it("refuses what is no embedding request", async () => {
+  it("endpoint embeddings: refuse other requests", async () => {
     const rows: ReadonlyArray<readonly [unknown, number]> = [
       [{ model: "demo-llama" }, 400],
       [{ model: "demo-llama", input: [] }, 400],
@@ -44,12 +44,12 @@ describe("embeddings of an endpoint", () => {
     expect(statuses).toEqual(rows.map(([, status]) => status))
   })
   const oracle = schemaOracle("openai.schema.json", "CreateEmbeddingResponse")
-  it.skipIf(oracle === undefined)("answers in the published schema", async () => {
+  it.skipIf(oracle === undefined)("endpoint embeddings: answer in the published schema", async () => {
     expect(oracle?.((await ask(path, { model: "demo-llama", input: "Ruby" })).json())).toBe(true)
   })
 
   const embeddings = schemaOracle("openai.schema.json", "CreateEmbeddingRequest")
-  it.skipIf(embeddings === undefined)("agrees on the members of an embedding request", () => {
+  it.skipIf(embeddings === undefined)("endpoint embeddings: agree on the members of an embedding request", () => {
     const rows: ReadonlyArray<Record<string, unknown>> = [
       { input: "a" },
       { input: ["a", "b"] },

@@ -3,7 +3,7 @@ import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.t
 import { embed } from "../../../../src/demo/google/shared/vectors.ts"
 import { asking, place } from "../asking.ts"
 
-const now = 1_800_000_000_000
+const now = Date.UTC(2025, 11, 1)
 const { ask } = asking({ projects: ["test-project"], now: () => now })
 
 const vertex = (model: string) => `${place}/publishers/google/models/${model}:predict`
@@ -16,11 +16,11 @@ const told = async (path: string, body: unknown) => {
 }
 const invalid = (path: string, expected: string) => [400, `Invalid value at '${path}': expected ${expected}.`]
 
-describe("Imagen", () => {
+describe("simulated Imagen", () => {
   const draw = (parameters: Record<string, unknown> = {}, prompt = "a cat", path = vertex("imagen-3.0-generate-001")) =>
     told(path, { instances: [{ prompt }], parameters })
 
-  it("draws with every id", async () => {
+  it("Imagen: draws with every id", async () => {
     const ids = [
       "imagen-3.0-generate-001",
       "imagen-3.0-fast-generate-001",
@@ -35,14 +35,14 @@ describe("Imagen", () => {
     for (const id of ids) expect([id, await draw({}, "a cat", vertex(id))]).toEqual([id, { predictions: drawn }])
     expect(await draw({}, "a cat", google("imagen-4.0-generate-001"))).toEqual({ predictions: drawn })
   })
-  it("draws as many as asked, each its own, the same for the same seed", async () => {
+  it("Imagen: draws the requested number, each different, the same for the same seed", async () => {
     const { predictions } = await draw({ sampleCount: 8 })
     expect(new Set(predictions.map((one: { bytesBase64Encoded: string }) => one.bytesBase64Encoded)).size).toBe(8)
     const seeded = { seed: 7, addWatermark: false }
     expect(await draw(seeded)).toEqual(await draw(seeded))
     expect(await draw(seeded)).not.toEqual(await draw({ ...seeded, seed: 0 }))
   })
-  it("draws in the format, ratio and size asked", async () => {
+  it("Imagen: draws in the requested format, ratio and size", async () => {
     const {
       predictions: [wide]
     } = await draw({
@@ -52,7 +52,7 @@ describe("Imagen", () => {
     })
     expect(wide).toEqual({ mimeType: "image/jpeg", bytesBase64Encoded: drawJpeg("a cat  0", "16:9", 128) })
   })
-  it("tells the enhanced prompt, ratings of pictures and prompt, and addresses in Cloud Storage", async () => {
+  it("Imagen: reports the enhanced prompt, ratings of images and prompt, and addresses in Cloud Storage", async () => {
     const rated = { categories: ["Violence", "Health"], scores: [0.125, 0.0625] }
     expect(
       await draw({
@@ -79,7 +79,7 @@ describe("Imagen", () => {
       ]
     })
   })
-  it("takes every parameter within its range", async () => {
+  it("Imagen: accepts every parameter within its range", async () => {
     const all = {
       sampleCount: 1,
       seed: 0,
@@ -116,16 +116,16 @@ describe("Imagen", () => {
     ],
     [{ addWatermark: "false" }, "parameters.addWatermark", "a boolean"],
     [{ sample_count: 1 }, "parameters.sample_count", "left out: there is no such field"]
-  ])("refuses %j", async (parameters, path, expected) => {
+  ])("Imagen: refuses %j", async (parameters, path, expected) => {
     expect(await draw(parameters)).toEqual(invalid(path, expected))
   })
-  it("refuses a seed beside a watermark, which newer models add unless told not to", async () => {
+  it("Imagen: refuses a seed with a watermark, which newer models add by default", async () => {
     const message = "Image generation failed with the following error: Seed is not supported when watermark is enabled."
     expect(await draw({ seed: 1 })).toEqual([400, message])
     expect(await draw({ seed: 1, addWatermark: true }, "a cat", vertex("imagegeneration@002"))).toEqual([400, message])
     expect((await draw({ seed: 1 }, "a cat", vertex("imagegeneration@002"))).predictions).toHaveLength(1)
   })
-  it("refuses prompts: none, several, empty, sensitive in the recorded words", async () => {
+  it("Imagen: refuses prompts: none, several, empty, sensitive, with the recorded message", async () => {
     const path = vertex("imagen-3.0-generate-001")
     expect(await told(path, { instances: [] })).toEqual([400, "Empty instances."])
     expect(await told(path, { instances: [{ prompt: "a" }, { prompt: "b" }] })).toEqual(
@@ -142,7 +142,7 @@ describe("Imagen", () => {
         "Google's Responsible AI practices. Try rephrasing the prompt. If you think this was an error, send feedback. Support codes: 42876398"
     ])
   })
-  it("filters some or all, and gives the reason when asked for it", async () => {
+  it("Imagen: filters some or all, and gives the reason when requested", async () => {
     const reason = (count: number) => ({
       raiFilteredReason:
         `Your current safety filter threshold filtered out ${count} generated images. You will not be charged for blocked images. ` +
@@ -156,7 +156,7 @@ describe("Imagen", () => {
     })
     expect(await draw({ sampleCount: 2 }, "demo:filter-all")).toEqual({})
   })
-  it("keeps what only Vertex AI has from the Gemini API", async () => {
+  it("Imagen: refuses fields of Vertex AI on the Gemini API", async () => {
     const path = google("imagen-4.0-generate-001")
     expect(await draw({ storageUri: "gs://b" }, "a cat", path)).toEqual([
       400,
@@ -172,14 +172,14 @@ describe("Imagen", () => {
   })
 })
 
-describe("text embeddings", () => {
+describe("simulated text embeddings", () => {
   const embedded = (
     instances: ReadonlyArray<unknown>,
     parameters?: Record<string, unknown>,
     model = "text-embedding-005"
   ) => told(vertex(model), { instances, ...(parameters === undefined ? {} : { parameters }) })
 
-  it("gives a vector and the counts for each text", async () => {
+  it("text embeddings: have a vector and the counts for each text", async () => {
     const { predictions, metadata } = await embedded([{ content: "Ruby is great" }, { content: "Python" }])
     expect(metadata).toEqual({ billableCharacterCount: 17 })
     expect(
@@ -192,24 +192,24 @@ describe("text embeddings", () => {
       [768, { truncated: false, token_count: 2 }]
     ])
   })
-  it("has the sizes of each model, shortened when asked", async () => {
+  it("text embeddings: have the sizes of each model, shortened when requested", async () => {
     const size = async (model: string, parameters?: Record<string, unknown>) =>
       (await embedded([{ content: "a" }], parameters, model)).predictions[0].embeddings.values.length
     expect([
       await size("text-embedding-004"),
       await size("text-multilingual-embedding-002"),
-      await size("textembedding-gecko@003"),
+      await size("text-embedding-005"),
       await size("gemini-embedding-001"),
       await size("gemini-embedding-001", { outputDimensionality: 256 })
     ]).toEqual([768, 768, 768, 3072, 256])
   })
-  it("shortens by cutting: what is left is not of length one", async () => {
+  it("text embeddings: are cut when shortened, and then not of length one", async () => {
     const whole = (await embedded([{ content: "a word" }])).predictions[0].embeddings.values
     const short = (await embedded([{ content: "a word" }], { outputDimensionality: 100 })).predictions[0].embeddings
       .values
     expect(short).toEqual(whole.slice(0, 100))
   })
-  it("turns a little with the task and the title", async () => {
+  it("text embeddings: turn a little with the task and the title", async () => {
     const values = async (instance: Record<string, unknown>) =>
       (await embedded([{ content: "a word", ...instance }])).predictions[0].embeddings.values
     const seen = [
@@ -220,7 +220,7 @@ describe("text embeddings", () => {
     ]
     expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(4)
   })
-  it("cuts long texts, or refuses them when told not to cut", async () => {
+  it("text embeddings: cut long texts, or refuse them with autoTruncate off", async () => {
     const long = { content: "word ".repeat(2000) }
     expect((await embedded([long])).predictions[0].embeddings.statistics).toEqual({
       truncated: true,
@@ -254,7 +254,7 @@ describe("text embeddings", () => {
       "text-embedding-005",
       "Unable to submit request because the input token count is 20625 but the model supports up to 20000. Reduce the input token count and try again."
     ],
-    ["no text", [{ content: "" }], undefined, "text-embedding-005", "The text content is empty."],
+    ["a missing text", [{ content: "" }], undefined, "text-embedding-005", "The text content is empty."],
     [
       "camel case in an instance",
       [{ content, taskType: "CLUSTERING" }],
@@ -284,7 +284,7 @@ describe("text embeddings", () => {
       "`title` is only valid with task_type=RETRIEVAL_DOCUMENT."
     ],
     [
-      "a task nobody knows",
+      "an unknown task",
       [{ content, task_type: "SINGING" }],
       undefined,
       "text-embedding-005",
@@ -298,21 +298,21 @@ describe("text embeddings", () => {
       "gemini-embedding-2",
       "gemini-embedding-2 is not supported for predict. Please use embedContent."
     ]
-  ])("refuses %s", async (_name, instances, parameters, model, message) => {
+  ])("text embeddings: refuse %s", async (_name, instances, parameters, model, message) => {
     expect(await embedded(instances, parameters, model)).toEqual([400, message])
   })
-  it("are not served by predict of the Gemini API, nor is an unknown model", async () => {
+  it("text embeddings: are not served by predict of the Gemini API, nor is an unknown model", async () => {
     expect((await ask(google("gemini-embedding-001"), { instances: [{ content }] })).status).toBe(404)
     expect((await ask(vertex("text-embedding"), { instances: [{ content }] })).status).toBe(404)
   })
 })
 
-describe("multimodal embeddings", () => {
+describe("simulated multimodal embeddings", () => {
   const model = vertex("multimodalembedding@001")
   const one = async (instance: Record<string, unknown>, dimension?: number) =>
     told(model, { instances: [instance], ...(dimension === undefined ? {} : { parameters: { dimension } }) })
 
-  it("gives a vector for each kind", async () => {
+  it("multimodal embeddings: have a vector for each kind", async () => {
     const {
       predictions: [all]
     } = await one({
@@ -331,7 +331,7 @@ describe("multimodal embeddings", () => {
       [{ startOffsetSec: 16, endOffsetSec: 20 }, 1408]
     ])
   })
-  it("has the sizes it may have", async () => {
+  it("multimodal embeddings: have the allowed sizes", async () => {
     expect((await one({ text: "a" }, 128)).predictions[0].textEmbedding).toHaveLength(128)
     expect(await one({ text: "a" }, 100)).toEqual(invalid("parameters.dimension", "one of 128, 256, 512, 1408"))
   })
@@ -352,10 +352,10 @@ describe("multimodal embeddings", () => {
     ],
     [{ text: "word ".repeat(40) }, "The text is longer than 32 tokens."],
     [{ content: "a" }, "Invalid value at 'instances[0].content': expected left out: there is no such field."]
-  ])("refuses %j", async (instance, message) => {
+  ])("multimodal embeddings: refuse %j", async (instance, message) => {
     expect(await one(instance)).toEqual([400, message])
   })
-  it("takes one at a time", async () => {
+  it("multimodal embeddings: accept one instance per call", async () => {
     expect(await told(model, { instances: [{ text: "a" }, { text: "b" }] })).toEqual([
       400,
       "1 instance(s) is allowed per prediction. Actual: 2"
@@ -363,12 +363,12 @@ describe("multimodal embeddings", () => {
   })
 })
 
-describe("endpoints of dialect predict", () => {
+describe("simulated endpoints of the predict dialect", () => {
   const greeting =
     "Hello! I am a simulated language model, so nothing you write leaves this machine. What would you like to try?"
   const prompt = "system: Be kind.\nuser: Who?\nassistant: I.\nuser: Hello\nassistant:"
 
-  it("echo the prompt before the answer, or answer in one of the other known forms", async () => {
+  it("predict endpoint: echoes the prompt before the answer, or answers in another known form", async () => {
     const forms = [
       "demo-predict",
       "demo-predict-text",
@@ -387,7 +387,7 @@ describe("endpoints of dialect predict", () => {
       [{ output: greeting }]
     ])
   })
-  it("name the model that was deployed", async () => {
+  it("predict endpoint: names the deployed model", async () => {
     const { predictions, ...rest } = await told(endpoint("demo-predict-text"), {
       instances: [{ prompt: "Hello" }, { prompt: "Hello" }]
     })
@@ -401,7 +401,7 @@ describe("endpoints of dialect predict", () => {
       }
     ])
   })
-  it("read limits beside the prompt or in parameters", async () => {
+  it("predict endpoint: reads limits next to the prompt or in parameters", async () => {
     const words = async (instance: Record<string, unknown>, parameters: Record<string, unknown>) =>
       (await told(endpoint("demo-predict-text"), { instances: [{ prompt: "Hello", ...instance }], parameters }))
         .predictions[0]
@@ -409,7 +409,7 @@ describe("endpoints of dialect predict", () => {
     expect(await words({}, { max_tokens: 2, temperature: 0, top_p: 1, top_k: 40, seed: 3 })).toBe("Hello! I")
     expect(await words({}, { stop: [" simulated"] })).toBe("Hello! I am a")
   })
-  it("give bare vectors for texts", async () => {
+  it("predict endpoint: gives bare vectors for texts", async () => {
     const { predictions } = await told(endpoint("1234567890"), {
       instances: [{ content: "Ruby", task_type: "CLUSTERING" }, { content: "Python" }]
     })
@@ -418,7 +418,7 @@ describe("endpoints of dialect predict", () => {
       invalid("instances[0].content", "a string")
     )
   })
-  it("refuse what is no prompt", async () => {
+  it("predict endpoint: refuses a body without a prompt", async () => {
     const path = endpoint("demo-predict")
     expect(await told(path, { instances: [{ messages: [] }] })).toEqual(
       invalid("instances[0].prompt", "a value: it is required")
@@ -430,7 +430,7 @@ describe("endpoints of dialect predict", () => {
       'Invalid JSON payload received. Unknown name "inputs": Cannot find field.\ninstances: required field is not set'
     )
   })
-  it("fail on purpose", async () => {
+  it("predict endpoint: fails on purpose", async () => {
     expect((await ask(endpoint("demo-503"), { instances: [{ prompt: "a" }] })).status).toBe(503)
     expect((await ask(vertex("demo-503"), { instances: [{ content: "a" }] })).status).toBe(503)
   })

@@ -19,7 +19,7 @@ const json = async (path: string, body: unknown, headers: Record<string, string>
   return { status: answer.status, body: answer.json() }
 }
 
-describe("the token endpoint", () => {
+describe("simulated token endpoint", () => {
   const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
   const seconds = now / 1000
   const claims = {
@@ -39,7 +39,7 @@ describe("the token endpoint", () => {
       "content-type": "application/x-www-form-urlencoded"
     })
 
-  it("issues a token that Vertex accepts until it ends", async () => {
+  it("token endpoint: issues a token that Vertex AI accepts until it expires", async () => {
     const { status, body } = await exchange(assertion())
     expect([status, body]).toEqual([
       200,
@@ -54,7 +54,7 @@ describe("the token endpoint", () => {
     expect((await call()).status).toBe(401)
     clock.millis = now
   })
-  it("refuses what Google refuses", async () => {
+  it("token endpoint: refuses what Google refuses", async () => {
     const refusals = [
       await exchange(assertion(), "refresh_token"),
       await exchange("nonsense"),

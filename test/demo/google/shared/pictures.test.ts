@@ -55,7 +55,7 @@ const decodeCorners = (
   return { width, height, colours }
 }
 
-describe("the pictures", () => {
+describe("drawn images", () => {
   const pixels = (base64: string) => {
     const png = Buffer.from(base64, "base64")
     const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
@@ -67,11 +67,11 @@ describe("the pictures", () => {
       at: (x: number, y: number) => [...rows.subarray(y * (1 + width * 3) + 1 + x * 3).subarray(0, 3)]
     }
   }
-  it("a PNG unpacks to its size", () => {
+  it("PNG: unpacks to its size", () => {
     const { signature, width, height } = pixels(drawPng("a cat", "9:16", 128))
     expect([signature, width, height]).toEqual(["\x89PNG\r\n\x1a\n", 72, 128])
   })
-  it("a JPEG decodes by its own tables to the colours of the PNG", () => {
+  it("JPEG: decodes by its own tables to the colours of the PNG", () => {
     for (const prompt of ["a cat", "a dog", "the sea at night", "x"]) {
       const { width, height, colours } = decodeCorners(Buffer.from(drawJpeg(prompt, "4:3"), "base64"))
       expect([width, height]).toEqual([64, 48])

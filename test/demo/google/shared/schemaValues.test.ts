@@ -35,9 +35,10 @@ describe("values for schemas", () => {
       { next: { next: { next: { next: { next: {} } } } } }
     ]
   ]
-  for (const [name, schema, value] of rows) it(`${name}`, () => expect(synthesise(schema, hints)).toEqual(value))
+  for (const [name, schema, value] of rows)
+    it(`schema value: ${name}`, () => expect(synthesise(schema, hints)).toEqual(value))
 
-  it("reads places", () => {
+  it("placesIn: reads places", () => {
     expect(placesIn("Compare the weather in New York, Paris and Tokyo")).toEqual(["New York", "Paris", "Tokyo"])
     expect(placesIn("weather in paris")).toEqual(["paris"])
     expect(placesIn("Hello")).toEqual([])

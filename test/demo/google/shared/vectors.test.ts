@@ -4,7 +4,7 @@ import { embed, shorten } from "../../../../src/demo/google/shared/vectors.ts"
 const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number =>
   left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0)
 
-describe("vectors", () => {
+describe("simulated vectors", () => {
   const texts = [
     "The cat sits on the mat",
     "A cat sat on a mat",
@@ -13,25 +13,25 @@ describe("vectors", () => {
     "🎉",
     "日本語のテキスト"
   ]
-  it("are of length one at full size", () => {
+  it("vectors: are of length one at full size", () => {
     for (const text of texts) expect(dot(embed(text, 768), embed(text, 768))).toBeCloseTo(1, 5)
   })
-  it("are equal for equal texts, different for different ones", () => {
+  it("vectors: are equal for equal texts, different for different ones", () => {
     for (const text of texts) expect(embed(text, 64)).toEqual(embed(text, 64))
     expect(new Set(texts.map((text) => JSON.stringify(embed(text, 64)))).size).toBe(texts.length)
   })
-  it("lie closer for texts that share words than for others, in every size", () => {
+  it("vectors: are nearer for texts that share words than for others, in every size", () => {
     for (const size of [256, 768, 3072]) {
       const [first = [], second = [], third = []] = texts.map((text) => embed(text, size))
       expect(dot(first, second)).toBeGreaterThan(dot(first, third) + 0.2)
     }
   })
-  it("turn a little with a mark", () => {
+  it("vectors: turn a little with a mark", () => {
     const [plain, marked] = [embed("a question", 768), embed("a question", 768, ["RETRIEVAL_QUERY"])]
     expect(dot(plain, marked)).toBeGreaterThan(0.8)
     expect(dot(plain, marked)).toBeLessThan(0.999)
   })
-  it("are shortened by cutting", () => {
+  it("vectors: are shortened by cutting", () => {
     expect(shorten(embed("a", 768), 3)).toEqual(embed("a", 768).slice(0, 3))
     expect(shorten(embed("a", 768), undefined)).toHaveLength(768)
   })

@@ -1,0 +1,18 @@
+// What an operator sets for models that name no provider: names of models, and the accounts that serve their families.
+// It must not know accounts or requests.
+import type { ModelAliases } from "./modelNames.ts"
+
+/** Slugs by family. */
+export interface ServingDefaults {
+  readonly claude?: string | undefined
+  readonly gemini?: string | undefined
+  readonly openai?: string | undefined
+}
+
+export interface Serving {
+  readonly defaults: ServingDefaults
+  readonly aliases: ModelAliases
+}
+
+/** The operator sets nothing. */
+export const noServing: Serving = { defaults: {}, aliases: {} }

@@ -1,0 +1,87 @@
+// The schema of a provider entry, in the configuration file and in the store: account, credentials, endpoints.
+// It must not know how an entry becomes an account, or how a credential is used.
+import * as Schema from "effect/Schema"
+import { nonEmptyText, nonEmptyTexts } from "../config/configured.ts"
+
+const credentials = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("service_account"),
+    file: Schema.optionalKey(
+      nonEmptyText.annotate({ description: "Path of the key file, relative to the configuration file." })
+    ),
+    json: Schema.optionalKey(Schema.JsonObject.annotate({ description: "The key file's content itself." }))
+  }),
+  Schema.Struct({
+    type: Schema.Literal("access_token"),
+    token: nonEmptyText.annotate({ description: "An access token; it lives for an hour." })
+  }),
+  Schema.Struct({ type: Schema.Literal("application_default") }),
+  Schema.Struct({
+    type: Schema.Literal("api_key"),
+    key: nonEmptyText.annotate({ description: "An API key, of Vertex AI in express mode for one." })
+  })
+])
+
+const endpoint = Schema.Struct({
+  dialect: Schema.Literals(["openai", "gemini", "predict"]).annotate({ description: "What the endpoint speaks." }),
+  host: Schema.optionalKey(nonEmptyText.annotate({ description: "Host of a dedicated endpoint." })),
+  model: Schema.optionalKey(nonEmptyText.annotate({ description: "Name under which the endpoint serves its model." }))
+})
+
+/** An account as it is written down. */
+export const ProviderEntry = Schema.Struct({
+  slug: nonEmptyText.annotate({ description: "Name of the account, written @slug/ before a model." }),
+  provider: Schema.Literals(["vertex-ai", "google"]).annotate({
+    description: "Vertex AI or the Gemini Developer API."
+  }),
+  api_key: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "Key of the Gemini API; write ${NAME} and keep it out of the file." })
+  ),
+  project_id: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "Google Cloud project; that of the service account unless set." })
+  ),
+  region: Schema.optionalKey(nonEmptyText.annotate({ description: "A region, global, us or eu." })),
+  credentials: Schema.optionalKey(
+    credentials.annotate({ description: "As whom Vertex AI is called; without any, requests bring their own." })
+  ),
+  endpoints: Schema.optionalKey(
+    Schema.Record(Schema.String, endpoint).annotate({
+      description: "Endpoints you deployed, by the id in their model names."
+    })
+  ),
+  models: Schema.optionalKey(
+    nonEmptyTexts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })
+  ),
+  api_version: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })
+  ),
+  quota_project: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "Project that is billed in place of the one that is called." })
+  ),
+  projects: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Further projects that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+    })
+  ),
+  regions: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Further regions that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+    })
+  ),
+  gcs: Schema.optionalKey(
+    Schema.Struct({
+      read: Schema.optionalKey(
+        nonEmptyTexts.annotate({ description: "Prefixes gs://bucket/path of the objects; any object unless set." })
+      ),
+      write: Schema.optionalKey(
+        nonEmptyTexts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." })
+      )
+    }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })
+  ),
+  base_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces scheme and host of the provider." })),
+  token_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces the token endpoint." }))
+})
+
+export type ProviderEntry = typeof ProviderEntry.Type

@@ -1,0 +1,189 @@
+// The schema of the configuration file: server, store, Redis, providers, keys, prompts, configs, prices, log, limits.
+// It must not know environment variables or flags, or how a value is used.
+import * as Schema from "effect/Schema"
+import { dollars, nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
+import { WrittenConfig } from "../config/GatewayConfig.ts"
+import { ModelOverlay } from "../models/ModelRecord.ts"
+import { limitsSection } from "./limitsSection.ts"
+import { PromptEntry } from "./PromptEntry.ts"
+import { ProviderEntry } from "./ProviderEntry.ts"
+import { WrittenKey } from "./WrittenKey.ts"
+
+const server = Schema.Struct({
+  host: Schema.optionalKey(nonEmptyText.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
+  port: Schema.optionalKey(
+    wholeNumber(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })
+  ),
+  admin_port: Schema.optionalKey(
+    wholeNumber(0, 65_535).annotate({
+      description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set."
+    })
+  ),
+  admin_host: Schema.optionalKey(nonEmptyText.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
+  cors: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set."
+    })
+  ),
+  metrics_auth: Schema.optionalKey(
+    Schema.Literals(["none", "admin"]).annotate({
+      description: "Who may read /metrics: anyone unless set, or holders of an admin key."
+    })
+  )
+})
+
+const store = Schema.Struct({
+  url: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description:
+        "Database of the gateway: sqlite:PATH (relative to this file) or postgres://...; a SQLite file in the data directory unless set. Write ${NAME} where it holds a password."
+    })
+  )
+})
+
+const redis = Schema.Struct({
+  url: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description:
+        "redis:// or rediss:// address of what several gateways share; write ${NAME} where it holds a password."
+    })
+  )
+})
+
+const log = Schema.Struct({
+  format: Schema.optionalKey(
+    Schema.Literals(["json", "pretty", "off"]).annotate({
+      description: "Form of the lines on stdout: json unless that is a terminal."
+    })
+  ),
+  level: Schema.optionalKey(
+    Schema.Literals(["info", "warn", "error"]).annotate({ description: "The least that is written; info unless set." })
+  )
+})
+
+const telemetry = Schema.Struct({
+  accounting: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })
+  ),
+  propagate_upstream: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "true: upstreams get the traceparent of a request; they get none unless set."
+    })
+  ),
+  key_label: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key."
+    })
+  )
+})
+
+const responses = Schema.Struct({
+  store: Schema.optionalKey(
+    Schema.Literals(["on", "off"]).annotate({
+      description: "off: no response is kept, whatever requests ask; kept where they ask unless set."
+    })
+  )
+})
+
+const media = Schema.Struct({
+  fetch: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "true: public https media are fetched for models that read none by address (Claude); refused unless set."
+    })
+  )
+})
+
+const native = Schema.Struct({
+  google: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description: "Slug that serves paths of the Gemini API, where neither request nor config names one."
+    })
+  ),
+  vertex: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description: "Slug that serves paths of Vertex AI, where neither request nor config names one."
+    })
+  )
+})
+
+const slug = (models: string) =>
+  Schema.optionalKey(
+    nonEmptyText.annotate({ description: `Slug of the provider that serves ${models} without a slug in the model.` })
+  )
+const defaults = Schema.Struct({
+  claude: slug("Claude"),
+  gemini: slug("Gemini, embedding and image models"),
+  openai: slug("models of other publishers")
+})
+
+const mostPrice = 1_000_000
+
+const rate = dollars(mostPrice)
+const price = Schema.Struct({
+  input: Schema.optionalKey(rate.annotate({ description: "US dollars per million tokens, here and below." })),
+  output: Schema.optionalKey(rate),
+  cached_input: Schema.optionalKey(rate),
+  cache_write: Schema.optionalKey(rate),
+  audio_input: Schema.optionalKey(rate),
+  audio_output: Schema.optionalKey(rate),
+  image_output: Schema.optionalKey(rate),
+  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." }))
+})
+
+const key = Schema.Struct({
+  ...WrittenKey.fields,
+  key: nonEmptyText.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." })
+})
+
+/**
+ * The configuration file after the replacement of `${NAME}`. An unknown key is a fault: decode with
+ * `onExcessProperty: "error"`.
+ */
+export const settingsFile = Schema.Struct({
+  server: Schema.optionalKey(server),
+  store: Schema.optionalKey(store),
+  redis: Schema.optionalKey(redis),
+  providers: Schema.optionalKey(Schema.Array(ProviderEntry)),
+  keys: Schema.optionalKey(Schema.Array(key)),
+  prompts: Schema.optionalKey(Schema.Array(PromptEntry)),
+  configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
+  prices: Schema.optionalKey(
+    Schema.Record(Schema.String, price).annotate({
+      description: "Prices by model id, or by slug/id for one account; they win over list prices."
+    })
+  ),
+  models: Schema.optionalKey(
+    Schema.Record(Schema.String, ModelOverlay).annotate({
+      description:
+        "Facts about models, by id or by pattern with *; merged over the built-in ones. inherits names the model whose facts an id has."
+    })
+  ),
+  models_file: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "A file of such facts, relative to this file; models wins over it." })
+  ),
+  heal: Schema.optionalKey(
+    Schema.Literals(["on", "off"]).annotate({
+      description: "off: a request that an upstream refuses for a known reason is not changed and sent again."
+    })
+  ),
+  defaults: Schema.optionalKey(defaults),
+  aliases: Schema.optionalKey(
+    Schema.Record(Schema.String, nonEmptyText).annotate({
+      description:
+        'Names of models that clients may use, each with the model it stands for, as sonnet: "@vertex-ai/claude-sonnet-4-6".'
+    })
+  ),
+  log: Schema.optionalKey(log),
+  telemetry: Schema.optionalKey(telemetry),
+  media: Schema.optionalKey(media),
+  native: Schema.optionalKey(native),
+  responses: Schema.optionalKey(responses),
+  long_decode: Schema.optionalKey(
+    Schema.Literals(["on", "off"]).annotate({
+      description: "off: an answer that is longer than one request gives ends there, with finish_reason length."
+    })
+  ),
+  limits: Schema.optionalKey(limitsSection)
+})
+export type SettingsFile = typeof settingsFile.Type

@@ -1,0 +1,148 @@
+// A request as it comes in, before its key is looked at: ids, switches of the answer, and its share of the process.
+// It must not depend on bodies, routes or keys.
+import { randomUUID } from "node:crypto"
+import { IncomingMessage, type ServerResponse } from "node:http"
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { RequestMeta } from "../../accounting/RequestMeta.ts"
+import type { RequestRecord } from "../../accounting/RequestRecord.ts"
+import { parseTraceparent } from "../../accounting/traceContext.ts"
+import { canonicalPath } from "../../api/clients/canonicalPath.ts"
+import { clientDialect } from "../../api/clients/clientDialect.ts"
+import { gatewayHeader, type HeaderRecord, isStrict, requestHeaderNames, usesAliasPrefix } from "../../api/Headers.ts"
+import { type NativePath, readNativePath } from "../../domain/native/nativePath.ts"
+import { queryKey } from "../../domain/native/nativeQuery.ts"
+import type { RequestHold } from "../../keys/FairShares.ts"
+import { headersOf, nodeResponseOf, OwnServer } from "../node/NodeAnswer.ts"
+import { Traffic } from "../node/Traffic.ts"
+import { countOf } from "./wireFaults.ts"
+
+/** The time of an id in hexadecimal, kept for the requests of the same millisecond: `toString(16)` costs more than the comparison. */
+const uuidTime = (() => {
+  let last = -1
+  let text = ""
+  return (millis: number): string => {
+    if (millis !== last) {
+      last = millis
+      const time = millis.toString(16).padStart(12, "0")
+      text = `${time.slice(0, 8)}-${time.slice(8)}`
+    }
+    return text
+  }
+})()
+
+/** A UUIDv7 of a wall-clock time in milliseconds. Tests replace it to know the ids beforehand. */
+export const FreshId: Context.Reference<(millis: number) => string> = Context.Reference("gateway/http/FreshId", {
+  defaultValue: () => (millis: number) => `${uuidTime(millis)}-7${randomUUID().slice(15)}`
+})
+
+/** The ids in the headers of every answer, errors included. */
+export interface RequestIds {
+  readonly requestId: string
+  readonly traceId: string
+  /** The answer repeats our headers under their `x-portkey-*` names. */
+  readonly usesAlias: boolean
+}
+
+/** What the gateway reads of a request before it looks at the key. */
+export interface IncomingRequest extends RequestIds, RequestMeta {
+  /** An invalid switch counts as strict here; the context of the request refuses it later. */
+  readonly strict: boolean
+  readonly method: string
+  /** Path and query as the client sent them. */
+  readonly url: string
+  /** As the routes know it, without the query. */
+  readonly path: string
+  /** The reading of the path where it is one of Google's own dialects. */
+  readonly native: NativePath | undefined
+  /** The key in the query; clients of Google's own dialects write theirs there. */
+  readonly queryKey: string | undefined
+  /** Two Authorization headers came. Node drops the second one silently. */
+  readonly authorizationTwice: boolean
+  /** Node's request, where there is one. */
+  readonly message: IncomingMessage | undefined
+  /** Reads a body that is not taken from `message`. */
+  readonly accessor: Pick<HttpServerRequest.HttpServerRequest, "arrayBuffer">
+  /** Node's response, where the request came over a socket of our own server. */
+  readonly node: ServerResponse | undefined
+  readonly traffic: Traffic["Service"]
+  /** Takes notes for the accounts of the request; undefined without accounting. */
+  readonly recorder: RequestRecord | undefined
+  /** What the request holds of the process; undefined until its key is known. */
+  hold: RequestHold | undefined
+  /** The client's word for a parameter, where the body that runs was made of the client's; undefined for the same words. */
+  wordOf: ((param: string) => string) | undefined
+}
+
+const requestIdGrammar = /^[\w-]{1,128}$/
+export const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
+
+const requestIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const presented = headers["x-request-id"]
+  return presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId
+}
+
+const traceIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const trace = gatewayHeader(headers, requestHeaderNames.traceId)
+  if (trace !== undefined && traceIdGrammar.test(trace)) return trace
+  const parent = headers["traceparent"]
+  return (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", "")
+}
+
+/** The ids of a request that is refused before a route sees it. `headers` is empty where Node could not parse them. */
+export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds => ({
+  requestId: requestIdOf(headers, freshId),
+  traceId: traceIdOf(headers, freshId),
+  usesAlias: usesAliasPrefix(headers)
+})
+
+/** The reading of a path in one of Google's own dialects; undefined where the path belongs to other routes. */
+export const nativePathOf = (method: string, path: string, headers: HeaderRecord): NativePath | undefined =>
+  readNativePath(method, canonicalPath(path), clientDialect(headers) === "google")
+
+type Receive = (
+  request: HttpServerRequest.HttpServerRequest,
+  clock: Clock.Clock,
+  recorder: RequestRecord | undefined
+) => IncomingRequest
+
+/** Makes the function that turns the requests of a server into ours. */
+export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.gen(function* () {
+  const traffic = yield* Traffic
+  const freshId = yield* FreshId
+  const isOwnServer = yield* OwnServer
+  return (request, clock, recorder) => {
+    const { method, source, url } = request
+    const message = source instanceof IncomingMessage ? source : undefined
+    const headers = headersOf(request)
+    const startedMillis = clock.currentTimeMillisUnsafe()
+    const id = freshId(startedMillis)
+    const query = url.indexOf("?")
+    const path = canonicalPath(query < 0 ? url : url.slice(0, query))
+    const native = nativePathOf(method, path, headers)
+    return {
+      requestId: requestIdOf(headers, id),
+      traceId: traceIdOf(headers, id),
+      usesAlias: usesAliasPrefix(headers),
+      strict: isStrict(headers),
+      startedMillis,
+      freshId: id,
+      method,
+      url,
+      path,
+      native,
+      queryKey: native === undefined || query < 0 ? undefined : queryKey(url.slice(query + 1)),
+      authorizationTwice: message !== undefined && countOf(message.rawHeaders, "authorization") > 1,
+      headers,
+      message,
+      accessor: request,
+      node: isOwnServer ? nodeResponseOf(request) : undefined,
+      traffic,
+      recorder,
+      hold: undefined,
+      wordOf: undefined
+    }
+  }
+})

@@ -1,0 +1,103 @@
+// Finds the paths of Google's own dialects before the router sees them, since one resource has many spellings, and hands each on.
+// It must not depend on bodies or providers. Rules: N101, N109, N110, N901-N903.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as Types from "effect/Types"
+import { MethodNotAllowed, RouteUnknown, UnsupportedOperation } from "../../domain/GatewayError.ts"
+import type { NativePath } from "../../domain/native/nativePath.ts"
+import { operations } from "../../domain/operations.ts"
+import { keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
+import { type Answering, type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
+import { headersOf } from "../node/NodeAnswer.ts"
+import { nativePathOf } from "../request/IncomingRequest.ts"
+import { operationOf } from "./nativeBodies.ts"
+import { nativeOperations } from "./NativeHandlers.ts"
+import { listNatively } from "./NativeModels.ts"
+import type { OperationServices } from "./OperationRoute.ts"
+
+/** A refusal by name, once the key is known; the body is not read. */
+const refuseByName: KeyedHandler = ({ incoming }) =>
+  Effect.fail(
+    new UnsupportedOperation({ message: incoming.native?._tag === "NotOffered" ? incoming.native.message : "" })
+  )
+
+const unserved: Handler = ({ method, native, path }) =>
+  Effect.fail(
+    native?._tag === "WrongMethod"
+      ? new MethodNotAllowed({ method, allow: native.allow })
+      : new RouteUnknown({ method, path: path.slice(0, 256) })
+  )
+
+const listPath = "/v1beta/models/*"
+const refusedPath = "/v1beta/*"
+
+/** A handler within the lifecycle of a route, by the template under which its requests are counted. */
+const bounded = <R>(method: string, template: string, make: Effect.Effect<Handler, never, R>) =>
+  Effect.flatMap(requestLifecycle(method, template), (bind) => Effect.map(make, bind))
+
+const ofOperation = <R>(template: string, make: Effect.Effect<KeyedHandler, never, R>) =>
+  bounded("POST", template, keyed(make))
+
+/** The answer to each kind of path, made once. */
+const answers = Effect.gen(function* () {
+  const calls = {
+    nativeContent: yield* ofOperation(operations.nativeContent.path, nativeOperations.nativeContent),
+    nativeEmbeddings: yield* ofOperation(operations.nativeEmbeddings.path, nativeOperations.nativeEmbeddings),
+    nativePredictions: yield* ofOperation(operations.nativePredictions.path, nativeOperations.nativePredictions),
+    nativeCount: yield* ofOperation(operations.nativeCount.path, nativeOperations.nativeCount),
+    messages: yield* ofOperation(operations.messages.alsoAt[0], nativeOperations.messages),
+    messagesCountTokens: yield* ofOperation(
+      operations.messagesCountTokens.alsoAt[0],
+      nativeOperations.messagesCountTokens
+    )
+  }
+  const models = yield* bounded("GET", listPath, keyed(Effect.succeed(listNatively)))
+  const refused = yield* bounded("_OTHER", refusedPath, keyed(Effect.succeed(refuseByName)))
+  const other = yield* bounded("_OTHER", "unmatched", Effect.succeed(unserved))
+  return (path: NativePath): Answering => {
+    switch (path._tag) {
+      case "Call":
+        return calls[operationOf(path)]
+      case "Models":
+        return models
+      case "NotOffered":
+        return refused
+      case "WrongMethod":
+      case "Unknown":
+        return other
+    }
+  }
+})
+
+type Services = Effect.Services<typeof answers>
+
+/** A client that asked for a socket gets its refusal and no second request (N902). */
+const closing = (answer: Answering): Answering =>
+  Effect.map(answer, (response) => HttpServerResponse.setHeader(response, "connection", "close"))
+
+/** Paths of Google's dialects are answered here; every other one goes on to the router. */
+export const NativeRoutes: Layer.Layer<never, never, Services | OperationServices | HttpRouter.HttpRouter> =
+  HttpRouter.middleware(
+    Effect.map(
+      answers,
+      (answerOf) => (app) =>
+        Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const headers = headersOf(request)
+          const path = nativePathOf(request.method, request.url.split("?", 1)[0] ?? "", headers)
+          if (path === undefined) return app
+          const answer: Effect.Effect<
+            HttpServerResponse.HttpServerResponse,
+            Types.unhandled,
+            HttpServerRequest.HttpServerRequest | Scope.Scope
+          > = headers["upgrade"] === undefined ? answerOf(path) : closing(answerOf(path))
+          return answer
+        })
+    ),
+    { global: true }
+  )

@@ -1,0 +1,98 @@
+// From path and bytes of a call in one of Google's own dialects to the request of its operation.
+// It must not depend on keys, accounts, or how bytes are received.
+import * as Result from "effect/Result"
+import type { HeaderRecord } from "../../api/Headers.ts"
+import type { BodyInvalid, UnsupportedOperation } from "../../domain/GatewayError.ts"
+import { readNativeModel } from "../../domain/native/nativeModel.ts"
+import type { NativeCall } from "../../domain/native/nativePath.ts"
+import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
+import { builtInModels } from "../../domain/models/modelTable.ts"
+import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import type { NativeOperation } from "../../domain/operations.ts"
+import type { JsonLimits } from "../../domain/text/json.ts"
+import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
+import { readNativeBody } from "../../translate/native/nativeBody.ts"
+import type { NativeRequest } from "../../translate/native/nativeRequest.ts"
+import { servingHeaders } from "../request/nativeContext.ts"
+
+type Fault = BodyInvalid | UnsupportedOperation
+
+/** The model of the path without slug and prefix; undefined where it cannot be read. */
+const pathModelId = (model: string): string | undefined =>
+  Result.getOrElse(
+    Result.flatMap(parseModelRef(model), ({ rest }) => Result.map(parseFamily(rest), ({ modelId }) => modelId)),
+    () => undefined
+  )
+
+/** The operation that a call ends in; texts are embedded by predict as well. */
+export const operationOf = ({ model, verb }: NativeCall): NativeOperation | "messages" | "messagesCountTokens" => {
+  switch (verb) {
+    case "generateContent":
+    case "streamGenerateContent":
+      return "nativeContent"
+    case "countTokens":
+    case "computeTokens":
+      return "nativeCount"
+    case "embedContent":
+    case "batchEmbedContents":
+      return "nativeEmbeddings"
+    case "predict": {
+      const id = pathModelId(model)
+      const isEmbedding = id !== undefined && builtInModels.find(id).record.family === "embedding"
+      return isEmbedding ? "nativeEmbeddings" : "nativePredictions"
+    }
+    case "rawPredict":
+    case "streamRawPredict":
+      return "messages"
+    case "countMessages":
+      return "messagesCountTokens"
+  }
+}
+
+const noIgnored: ReadonlyArray<string> = []
+
+/** A request in Gemini's dialect. */
+export const readNative = (
+  call: NativeCall,
+  query: string,
+  headers: HeaderRecord,
+  bytes: Uint8Array,
+  limits: JsonLimits
+): Result.Result<NativeRequest, Fault> =>
+  Result.flatMap(readNativeQuery(query, call.form), ({ framing, upstream }) =>
+    Result.flatMap(readNativeModel(call, call.model), ({ modelId, rest }) =>
+      Result.map(readNativeBody(call.verb, { form: call.form, rest, modelId }, bytes, limits), (body) => ({
+        verb: call.verb,
+        form: call.form,
+        version: call.version,
+        model: call.model,
+        modelId,
+        stream: call.verb === "streamGenerateContent",
+        framing,
+        query: upstream,
+        headers: servingHeaders(headers, call),
+        bytes: body.bytes,
+        ignored: noIgnored
+      }))
+    )
+  )
+
+const noModel = { rest: "", modelId: "" }
+
+/** A request of Claude's clients that speak to Vertex AI; a count names its model in the body (N802). */
+export const readRawMessages = (
+  call: NativeCall,
+  bytes: Uint8Array,
+  limits: JsonLimits
+): Result.Result<MessagesRequest, Fault> =>
+  Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
+    const model = body.model ?? call.model
+    return Result.map(readNativeModel(call, model), () => ({
+      model,
+      stream: call.verb === "streamRawPredict",
+      betas: body.betas,
+      bytes: body.bytes,
+      version: undefined,
+      isRaw: true
+    }))
+  })

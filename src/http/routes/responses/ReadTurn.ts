@@ -1,0 +1,140 @@
+// Reads a request of the Responses API and loads what it continues or means by id; the outcome is the chat it becomes.
+// It must not depend on how a chat is run or answered. Rules: R112, R217, R225, R228, R302, R405, R708.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Prompts } from "../../../catalog/Prompts.ts"
+import { BodyInvalid, type GatewayError, UnsupportedParameter } from "../../../domain/GatewayError.ts"
+import type { JsonObject } from "../../../domain/text/json.ts"
+import { Limits, type LimitValues } from "../../../domain/Limits.ts"
+import type { RequestContext } from "../../../domain/RequestContext.ts"
+import { checkChat } from "../../../router/bodies/bodyChecks.ts"
+import { Carriers, type CarrierSeal, digestOfText } from "../../../store/Carriers.ts"
+import { ResponseStore } from "../../../store/ResponseStore.ts"
+import type { RequestFacts, ResponsesChat, StoredTurn } from "../../../translate/responses-to-chat/facts.ts"
+import { isResponseId, responseIdOf, responseOfItem } from "../../../translate/responses-to-chat/ids.ts"
+import { itemOf, readKept, turnOf } from "../../../translate/responses-to-chat/kept.ts"
+import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
+import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
+import type { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
+import type { Call } from "../../edge/GatewayAuth.ts"
+import { textReader } from "../../request/ReadBody.ts"
+import { promptReader } from "./PromptPart.ts"
+
+/** One request as a chat, and what its answer needs. */
+export interface Turn extends ResponsesChat {
+  /** The id of the response. */
+  readonly id: string
+  /** The context of the chat: its full form, with the order of its parts. */
+  readonly context: RequestContext
+  readonly carriers: CarrierSeal
+}
+
+export type ReadTurn = (call: Call, context: RequestContext) => Effect.Effect<Turn, GatewayError>
+
+const invalid = (param: string, code: string, message: string) => new BodyInvalid({ code, param, message })
+
+const previousUnknown = (id: string): BodyInvalid =>
+  invalid("previous_response_id", "previous_response_not_found", `Previous response with id '${id}' not found.`)
+
+const tooLong: BodyInvalid = invalid(
+  "previous_response_id",
+  "context_length_exceeded",
+  "The conversation that previous_response_id continues is longer than this gateway reads."
+)
+
+type Store = ResponseStore["Service"]
+
+/** The stored turns before this request, the oldest first. */
+const history = Effect.fnUntraced(function* (store: Store, keyId: string, previous: string | undefined) {
+  if (previous === undefined) return []
+  if (!isResponseId(previous)) return yield* previousUnknown(previous.slice(0, 64))
+  const chain = yield* store.chain(keyId, previous)
+  if (chain._tag === "Missing") return yield* previousUnknown(chain.id)
+  if (chain._tag === "TooLong") return yield* tooLong
+  const turns: Array<StoredTurn> = []
+  for (const { content, id } of chain.turns) {
+    const kept = readKept(content)
+    if (kept === undefined) return yield* previousUnknown(id)
+    turns.push(turnOf(kept))
+  }
+  return turns
+})
+
+/** Finds the items that the request means by id. */
+const storedItems = Effect.fnUntraced(function* (
+  store: Store,
+  keyId: string,
+  ids: ReadonlyArray<string>,
+  { messages }: LimitValues
+) {
+  if (ids.length > messages)
+    return yield* invalid("input", "array_too_long", `input holds more than ${messages} items.`)
+  const responses = new Set(ids.map(responseOfItem).filter((id) => id !== undefined))
+  const found = yield* store.some(keyId, [...responses])
+  if (found === undefined)
+    return yield* invalid(
+      "input",
+      "context_length_exceeded",
+      "The responses that input refers to are together larger than this gateway reads."
+    )
+  const kept = new Map([...found].map(([id, { content }]) => [id, readKept(content)]))
+  return (itemId: string) => {
+    const response = kept.get(responseOfItem(itemId) ?? "")
+    return response === undefined ? undefined : itemOf(response, itemId)
+  }
+})
+
+/** The body with the model of the config, where neither the body nor its prompt has one. */
+const withModel = (body: ResponsesRequest, ofPrompt: boolean, model: string | undefined): ResponsesRequest =>
+  model === undefined || ofPrompt || (body.model ?? undefined) !== undefined ? body : { ...body, model }
+
+/** A request that wants nothing ignored is refused by the first thing that would be. */
+const ignoredFault = (
+  { ignored: [param] }: Pick<ResponsesChat, "ignored">,
+  { unsupported }: RequestContext
+): UnsupportedParameter | undefined =>
+  param === undefined || unsupported !== "reject"
+    ? undefined
+    : new UnsupportedParameter({
+        param,
+        message: `"${param}" has no effect here, and the request asked for refusal of such parameters.`
+      })
+
+/** Built once per route. */
+export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | ResponseStore> = Effect.gen(function* () {
+  const store = yield* ResponseStore
+  const carriers = yield* Carriers
+  const limits = yield* Limits
+  const readPrompt = yield* promptReader
+  const readBody = yield* textReader((body) => Result.succeed(body))
+  const load = Effect.fnUntraced(function* (body: JsonObject, keyId: string) {
+    const { items, previous } = responsesToChat.needed(body)
+    return {
+      history: yield* history(store, keyId, previous),
+      stored: yield* storedItems(store, keyId, items, limits)
+    }
+  })
+  return Effect.fnUntraced(function* ({ incoming, key }, given) {
+    const sent = yield* readBody(incoming)
+    const body = yield* Effect.fromResult(responsesToChat.read(sent))
+    const { context, prompt } = yield* Effect.fromResult(readPrompt(body.prompt ?? undefined, given))
+    const sealing = yield* carriers.forKey(key.id)
+    const facts: RequestFacts = {
+      id: responseIdOf(given.idSeed),
+      ...(yield* load(sent, key.id)),
+      prompt,
+      unseal: sealing.unseal,
+      digest: digestOfText,
+      keeps: store.keeps,
+      rejects: given.unsupported === "reject"
+    }
+    const model = withModel(body, prompt !== undefined, given.config?.model)
+    const read = yield* Effect.fromResult(responsesToChat.request(model, facts))
+    const fault = ignoredFault(read, given)
+    if (fault !== undefined) return yield* fault
+    const { paths } = read.plan
+    incoming.wordOf = (param) => paramOf(paths, param)
+    yield* Effect.fromResult(checkChat(read.chat, limits))
+    return { ...read, id: facts.id, context: { ...context, strict: false, ordered: true }, carriers: sealing }
+  })
+})

@@ -1,0 +1,138 @@
+// Writes the answer of a chat as a response, or as the events of one.
+// It must not depend on how the chat was run. Rules: R501-R517, R611.
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { chatUsage } from "../../../accounting/usageOf.ts"
+import { type ErrorFacts } from "../../../api/errorFacts.ts"
+import { Limits } from "../../../domain/Limits.ts"
+import type { OpenedStream, ServedBy } from "../../../router/ProviderRouter.ts"
+import { digestOfText } from "../../../store/Carriers.ts"
+import type { ResponseStore } from "../../../store/ResponseStore.ts"
+import type { AnswerFinished } from "../../../translate/responses-to-chat/answer/envelope.ts"
+import type { AnswerFailed } from "../../../translate/responses-to-chat/answer/failure.ts"
+import { type AnswerOutput, type ChatInput, isFinished } from "../../../translate/responses-to-chat/answer/stream.ts"
+import type { AnswerFacts } from "../../../translate/responses-to-chat/facts.ts"
+import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
+import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
+import { frame, pingFrame } from "../../../wire/frames.ts"
+import type { ChatChunk } from "../../../wire/openai/ChatReply.ts"
+import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
+import type { IncomingRequest } from "../../request/IncomingRequest.ts"
+import type { KeepAlive } from "../../response/KeepAlive.ts"
+import { charactersOfChunk } from "../../response/renderChunk.ts"
+import { answer, eventStream } from "../../response/Reply.ts"
+import type { OperationAnswers } from "../OperationRoute.ts"
+import { keepingResponses } from "./KeepResponse.ts"
+import type { Turn } from "./ReadTurn.ts"
+
+type WriteAnswers = (turn: Turn, incoming: IncomingRequest) => OperationAnswers<"chat">
+
+/** What was left without effect, in the client's words: by this route, then by the target. */
+export const ignoredBy = (
+  { ignored, plan: { paths } }: Pick<Turn, "ignored" | "plan">,
+  ofChat: ReadonlyArray<string>
+): ReadonlyArray<string> => [...ignored, ...ofChat.map((name) => paramOf(paths, name))]
+
+const failedBy = ({ code, headers, message, param, type }: ErrorFacts): AnswerFailed => {
+  const wait = Number(headers["retry-after-ms"])
+  return {
+    _tag: "AnswerFailed",
+    type,
+    code,
+    message,
+    param,
+    retryAfterMillis: Number.isFinite(wait) ? wait : undefined
+  }
+}
+
+const eventFrame = (event: ResponsesEvent): string => frame(JSON.stringify(event), event.type)
+
+/** The events of one answer while its chunks come; the whole answer is held back until it is kept. */
+class EventWriter {
+  private readonly fold: ReturnType<typeof responsesToChat.stream>
+  private state: ReturnType<ReturnType<typeof responsesToChat.stream>["initial"]>
+  finished: AnswerFinished | undefined
+
+  constructor(facts: AnswerFacts) {
+    this.fold = responsesToChat.stream(facts)
+    this.state = this.fold.initial()
+  }
+
+  read(input: ChatInput): string {
+    const [state, outputs] = this.fold.step(this.state, input)
+    this.state = state
+    return this.write(outputs)
+  }
+
+  halt(): string {
+    return this.write(this.fold.onHalt(this.state))
+  }
+
+  private write(outputs: ReadonlyArray<AnswerOutput>): string {
+    let text = ""
+    for (const output of outputs) {
+      if (isFinished(output)) this.finished = output
+      else text += eventFrame(output)
+    }
+    return text
+  }
+}
+
+/** Built once per route. */
+export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> = Effect.gen(function* () {
+  const keep = yield* keepingResponses
+  const { responseCarrierBytes } = yield* Limits
+
+  const factsOf = ({ carriers, context, id, plan }: Turn, { issuer }: ServedBy): AnswerFacts => ({
+    id,
+    createdSeconds: context.createdSeconds,
+    plan,
+    issuer,
+    seal: carriers.seal,
+    digest: digestOfText,
+    carrierBytes: responseCarrierBytes
+  })
+
+  const streamed = (turn: Turn, opened: OpenedStream<ChatChunk>, incoming: IncomingRequest, keepAlive: KeepAlive) => {
+    const { recorder } = incoming
+    const writer = new EventWriter(factsOf(turn, opened.served))
+    const events = Stream.mapArray(opened.chunks, (chunks) => {
+      recorder?.read(chunks)
+      if (recorder !== undefined) for (const chunk of chunks) recorder.characters += charactersOfChunk(chunk)
+      return chunks.map((chunk) => writer.read(chunk)) as [string, ...Array<string>]
+    })
+    const last = Effect.suspend(() => {
+      const text = writer.halt()
+      const { finished } = writer
+      return finished === undefined
+        ? Effect.succeed(text)
+        : Effect.map(
+            keep(turn, finished, true),
+            (response) => text + eventFrame(responsesToChat.lastEvent(finished, response))
+          )
+    })
+    const served = { ...opened.served, ignored: ignoredBy(turn, opened.served.ignored) }
+    return eventStream(
+      { ...opened, served, chunks: Stream.concat(events, Stream.fromEffect(last)) },
+      incoming,
+      keepAlive,
+      {
+        render: (read) => read.join(""),
+        ending: "",
+        errorFrame: (facts) => writer.read(failedBy(facts))
+      }
+    )
+  }
+
+  return (turn, incoming) => ({
+    reply: (completion, served) =>
+      Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
+        answer(response, { ...served, ignored: ignoredBy(turn, served.ignored) }, chatUsage(completion.usage), incoming)
+      ),
+    stream:
+      turn.chat.stream === true
+        ? { ping: pingFrame, reply: (opened, keepAlive) => streamed(turn, opened, incoming, keepAlive) }
+        : undefined,
+    explained: (shown) => ({ ...shown, ignored_params: ignoredBy(turn, shown.ignored_params) })
+  })
+})

@@ -1,0 +1,52 @@
+// POST /v1/responses and its token count: a request of the Responses API, run as the chat it becomes.
+// It must not depend on providers, or on how a request becomes a chat.
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { keyedRoute } from "../../edge/GatewayAuth.ts"
+import { requestContext } from "../../request/requestContext.ts"
+import { answer } from "../../response/Reply.ts"
+import { runningOperation } from "../OperationRoute.ts"
+import { readTurn } from "./ReadTurn.ts"
+import { ignoredBy, responseReplies } from "./ResponseReplies.ts"
+
+const create = keyedRoute(
+  "POST",
+  "/v1/responses",
+  Effect.gen(function* () {
+    const run = yield* runningOperation
+    const read = yield* readTurn
+    const replies = yield* responseReplies
+    return Effect.fnUntraced(function* (call) {
+      const context = yield* Effect.fromResult(requestContext(call))
+      const turn = yield* read(call, context)
+      return yield* run("chat", turn.chat, turn.context, call.incoming, replies(turn, call.incoming))
+    })
+  })
+)
+
+/** Counting is free, so the answer has no usage. */
+const countTokens = keyedRoute(
+  "POST",
+  "/v1/responses/input_tokens",
+  Effect.gen(function* () {
+    const run = yield* runningOperation
+    const read = yield* readTurn
+    return Effect.fnUntraced(function* (call) {
+      const context = yield* Effect.fromResult(requestContext(call))
+      const turn = yield* read(call, context)
+      return yield* run("countTokens", turn.chat, turn.context, call.incoming, {
+        reply: ({ input_tokens }, served) =>
+          answer(
+            { object: "response.input_tokens", input_tokens },
+            { ...served, ignored: ignoredBy(turn, served.ignored) },
+            undefined,
+            call.incoming
+          ),
+        stream: undefined,
+        explained: (shown) => ({ ...shown, ignored_params: ignoredBy(turn, shown.ignored_params) })
+      })
+    })
+  })
+)
+
+export const ResponsesHandlers = Layer.merge(create, countTokens)

@@ -1,0 +1,77 @@
+// Where a call goes: the model it names, and the URL and headers that follow from account and model alone.
+// It must not depend on bodies, credentials or operations.
+import * as Result from "effect/Result"
+import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
+import { parseFamily } from "../domain/ModelRef.ts"
+import { type Operation, operations } from "../domain/operations.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+
+/** The model of a call, and the dialect its host speaks. */
+export interface TargetModel {
+  readonly family: "gemini" | "claude" | "openai" | "predict"
+  /** Without slug and prefix; for other publishers `publisher/model`, for a self-deployed model its endpoint's id. */
+  readonly modelId: string
+  /** True for a self-deployed endpoint, whose family is the dialect its account states, OpenAI's by default. */
+  readonly endpoint: boolean
+}
+
+export interface Route {
+  readonly url: string
+  /** Headers that depend on the account alone; never a credential. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** `call` is the end of the URL as the API spells it: `:generateContent`, `:streamGenerateContent?alt=sse`, `/chat/completions`. */
+export type RouteOf = (
+  account: ProviderAccount,
+  model: TargetModel,
+  call: string,
+  /** The version of the API where neither account nor product decides. */
+  version?: string
+) => Result.Result<Route, GatewayError>
+
+/** Clients choose the models, so the number of routes is bounded; beyond the bound the memory of an account is cleared. */
+const mostRoutes = 512
+
+/** Requests repeat the same routes. An account with credentials of one request is not remembered. */
+export const memoizeRoutes = (routeOf: RouteOf): RouteOf => {
+  const known = new WeakMap<ProviderAccount, Map<string, ReturnType<RouteOf>>>()
+  return (account, model, call, version) => {
+    if (account.origin === "caller") return routeOf(account, model, call, version)
+    let routes = known.get(account)
+    if (routes === undefined || routes.size >= mostRoutes) known.set(account, (routes = new Map()))
+    const name = `${model.family}${model.endpoint ? " endpoint " : " "}${model.modelId}${call} ${version}`
+    const met = routes.get(name)
+    if (met !== undefined) return met
+    const route = routeOf(account, model, call, version)
+    routes.set(name, route)
+    return route
+  }
+}
+
+/** Reads a model without its slug against the account that will serve it. */
+export const targetModel = (modelId: string, account: ProviderAccount): Result.Result<TargetModel, GatewayError> =>
+  Result.map(parseFamily(modelId), (ref) =>
+    ref.family === "endpoint"
+      ? { family: account.endpoints[ref.modelId]?.dialect ?? "openai", modelId: ref.modelId, endpoint: true }
+      : { family: ref.family, modelId: ref.modelId, endpoint: false }
+  )
+
+const kinds: Readonly<Record<TargetModel["family"], string>> = {
+  gemini: "a Gemini model",
+  claude: "a Claude model",
+  openai: "a model with an OpenAI-compatible endpoint",
+  predict: "an endpoint of dialect predict"
+}
+
+/** The refusal of an operation that a family of models lacks at this account. */
+export const familyLacks = (
+  account: ProviderAccount,
+  model: TargetModel,
+  operation: Operation
+): Result.Result<never, GatewayError> =>
+  Result.fail(
+    new UnsupportedOperation({
+      message: `"${model.modelId}" is ${kinds[model.family]}; ${operations[operation].words} on ${account.slug} (${account.kind}) does not reach those.`
+    })
+  )

@@ -1,0 +1,219 @@
+// A call in Google's own dialect: its bytes where the account is of the path's product, the crossed body where it is of the other.
+// It must not depend on configs, tokens or HTTP of our own side. Rules: N202, N208-N210, N301, N501-N505.
+import * as Result from "effect/Result"
+import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import type { NativeOperation } from "../domain/operations.ts"
+import { type BuiltInKind, isBuiltIn } from "../domain/ProviderAccount.ts"
+import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import type { JsonObject } from "../domain/text/json.ts"
+import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
+import type { PassedReply } from "../translate/messages-to-claude.ts"
+import { crossCall, type CrossedCall, type CrossedCalls } from "../translate/native/crossVerbs.ts"
+import { withModel } from "../translate/native/nativeBody.ts"
+import { withoutSignatures } from "../translate/native/crossParts.ts"
+import { failureFromNative } from "../translate/native/nativeFailure.ts"
+import { nativeCounts, replyFault } from "../translate/native/nativeReply.ts"
+import { type NativeRequest, parsedBody } from "../translate/native/nativeRequest.ts"
+import { nativeStream } from "../translate/native/nativeStream.ts"
+import { modelFacts } from "../translate/shared/google/modelFacts.ts"
+import { machine } from "../translate/Translator.ts"
+import { finishedMachine, machineWithOrigin, type Prepared, type Target, withOrigin } from "../upstream/Prepared.ts"
+import { readSuccessJson } from "../upstream/successJson.ts"
+import type { Usage } from "../wire/openai/ChatReply.ts"
+import type { AttemptContext, Prepare } from "./Provider.ts"
+import { familyLacks, type RouteOf, targetModel, type TargetModel } from "./callRoute.ts"
+
+const kinds: Readonly<Record<NativeRequest["form"], BuiltInKind>> = { google: "google", vertex: "vertex-ai" }
+
+/** How many calls of one crossed batch run concurrently. */
+const concurrency = 8
+
+const sharedRequestType = "x-vertex-ai-llm-shared-request-type"
+
+/** Everything a native call is made of but its body. */
+interface Sent<Chunk> {
+  readonly request: NativeRequest
+  readonly attempt: AttemptContext
+  readonly model: TargetModel
+  readonly target: Target
+  readonly routeOf: RouteOf
+  readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
+  /** The model takes the documented word in the place of a signature. */
+  readonly takesSentinel: boolean
+}
+
+type Made<Chunk> = Result.Result<Prepared<PassedReply, Chunk>, GatewayError>
+
+/** The client's version counts where it is a preview of the product that answers. */
+const versionOf = ({ form, version }: NativeRequest): string =>
+  form === "google" ? (version === "v1alpha" ? version : "v1beta") : version === "v1beta1" ? version : "v1"
+
+/** Whether a model takes a verb: endpoints speak what their account states. */
+const takesVerb = (model: TargetModel, { verb }: NativeRequest): boolean =>
+  model.family === "gemini" || (model.family === "predict" && verb === "predict")
+
+const readReply =
+  (
+    { attempt, target }: Pick<Sent<never>, "attempt" | "target">,
+    made: (bytes: Uint8Array, contentType: string) => PassedReply
+  ): Prepared<PassedReply, never>["reply"] =>
+  (status, headers, bytes, redaction: Redaction = noRedaction) => {
+    const { origin } = attempt.account
+    const fail = (reason: Reason) =>
+      Result.fail(new ProviderError({ slug: target.slug, reason: withOrigin(reason, origin), upstreamStatus: status }))
+    if (status < 200 || status >= 300 || bytes.length === 0) {
+      const failing = { slug: target.slug, origin, failure: failureFromNative }
+      return Result.map(readSuccessJson(failing, { status, headers, bytes, redaction }), () => made(bytes, ""))
+    }
+    const fault = replyFault(bytes, redaction)
+    return fault === undefined
+      ? Result.succeed(made(bytes, headers["content-type"] ?? "application/json"))
+      : fail(fault)
+  }
+
+const passedReply =
+  (verb: NativeRequest["verb"]) =>
+  (bytes: Uint8Array, contentType: string): PassedReply => {
+    const { images, usage } = nativeCounts(verb, bytes)
+    return { bytes, contentType, usage, ...(images === 0 ? {} : { images }) }
+  }
+
+/** An account of the path's product: the client's own bytes. */
+const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
+  const { attempt, chunks, model, request, routeOf, target } = sent
+  const { account } = attempt
+  const bytes =
+    model.modelId === request.modelId ? request.bytes : withModel(request.verb, request.bytes, model.modelId)
+  return Result.map(
+    routeOf(account, model, `:${request.verb}${request.query}`, versionOf(request)),
+    ({ headers, url }) => ({
+      target,
+      method: "POST",
+      url,
+      headers: { "content-type": "application/json", ...headers, ...request.headers },
+      bytes,
+      /** Only a dry run and the check of named objects look at it. */
+      get body() {
+        return parsedBody(bytes)
+      },
+      ignored: request.ignored,
+      reply: readReply(sent, passedReply(request.verb)),
+      chunks
+    })
+  )
+}
+
+const encoder = new TextEncoder()
+
+const summed = (usages: ReadonlyArray<Usage | undefined>): Usage | undefined => {
+  const counted = usages.filter((usage) => usage !== undefined)
+  if (counted.length < 2) return counted[0]
+  const prompt = counted.reduce((sum, { prompt_tokens }) => sum + prompt_tokens, 0)
+  return { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
+}
+
+/** The client's answer of the replies of all calls. */
+const answered = (answer: NonNullable<CrossedCalls["answer"]>, outs: ReadonlyArray<PassedReply>): PassedReply => ({
+  bytes: encoder.encode(JSON.stringify(answer(outs.map(({ bytes }) => parsedBody(bytes))))),
+  contentType: "application/json",
+  usage: summed(outs.map(({ usage }) => usage))
+})
+
+const hasSignatures = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("ought", 0, "latin1")
+
+const crossedPart = <Chunk>(
+  sent: Sent<Chunk>,
+  { body, headers: ofBody, ignored, verb }: CrossedCall,
+  reply: Prepared<PassedReply, never>["reply"]
+): Made<Chunk> => {
+  const { attempt, chunks, model, request, routeOf, target } = sent
+  const query = request.stream && request.framing === "sse" ? "?alt=sse" : ""
+  return Result.map(routeOf(attempt.account, model, `:${verb}${query}`), ({ headers, url }) => ({
+    target,
+    method: "POST",
+    url,
+    headers: { "content-type": "application/json", ...headers, ...ofBody },
+    body,
+    ...(hasSignatures(request.bytes) ? { unsigned: { body: withoutSignatures(body, sent.takesSentinel) } } : {}),
+    ignored: [...request.ignored, ...ignored],
+    reply,
+    chunks
+  }))
+}
+
+const unique = (names: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(names)]
+
+/** An account of the other product: the body in its words, in as many calls as it takes. */
+const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => {
+  const { attempt, model, request } = sent
+  const record = attempt.models.find(model.modelId).record
+  const body: JsonObject = parsedBody(request.bytes)
+  const to = {
+    kind,
+    mixesTools: sent.takesSentinel,
+    sharedRequestType: request.headers[sharedRequestType]
+  }
+  return Result.flatMap(crossCall(request.verb, body, { id: model.modelId, record }, to), ({ answer, calls }) => {
+    const parts: Array<Prepared<PassedReply, Chunk>> = []
+    for (const call of calls) {
+      const passed = passedReply(call.verb)
+      const isAlone = answer !== undefined && calls.length === 1
+      const made: typeof passed = isAlone ? (bytes, type) => answered(answer, [passed(bytes, type)]) : passed
+      const part = crossedPart(sent, call, readReply(sent, made))
+      if (Result.isFailure(part)) return Result.fail(part.failure)
+      parts.push(part.success)
+    }
+    const [first, ...rest] = parts
+    if (first === undefined) return familyLacks(attempt.account, model, sent.target.operation)
+    const ignored = unique(parts.flatMap((part) => part.ignored))
+    if (answer === undefined || rest.length === 0) return Result.succeed({ ...first, ignored })
+    const others = rest.map((part) => ({ ...part, chunks: () => finishedMachine }))
+    return Result.succeed({
+      ...first,
+      ignored,
+      split: { calls: others, concurrency, join: (outs: ReadonlyArray<PassedReply>) => answered(answer, outs) }
+    })
+  })
+}
+
+const otherKind = (attempt: AttemptContext): Result.Result<never, GatewayError> =>
+  Result.fail(
+    new UnsupportedOperation({
+      message: `"${attempt.account.slug}" (${attempt.account.kind}) speaks no dialect of Google's: use /v1/chat/completions.`
+    })
+  )
+
+const nativeCall = <Chunk>(
+  operation: NativeOperation,
+  request: NativeRequest,
+  attempt: AttemptContext,
+  routeOf: RouteOf,
+  chunks: Prepared<PassedReply, Chunk>["chunks"]
+): Made<Chunk> =>
+  Result.flatMap(targetModel(attempt.modelId, attempt.account), (model) => {
+    const { account, optionIndex } = attempt
+    const { kind, slug } = account
+    if (!takesVerb(model, request)) return familyLacks(account, model, operation)
+    if (!isBuiltIn(kind)) return otherKind(attempt)
+    const issuer = `${model.family}/${kind}`
+    const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex }
+    const takesSentinel = modelFacts(attempt.models.find(model.modelId).record, { tuned: model.endpoint }).sentinel
+    const sent: Sent<Chunk> = { request, attempt, model, target, routeOf, chunks, takesSentinel }
+    return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)
+  })
+
+/** generateContent and streamGenerateContent. */
+export const nativeContent =
+  (routeOf: RouteOf, limits: LimitValues): Prepare<"nativeContent"> =>
+  (request, attempt) =>
+    nativeCall("nativeContent", request, attempt, routeOf, (_headers, redaction = noRedaction) =>
+      machineWithOrigin(attempt.account.origin, machine(nativeStream(limits, redaction)))
+    )
+
+/** Verbs without streams. */
+export const nativeUnary =
+  <Op extends Exclude<NativeOperation, "nativeContent">>(operation: Op, routeOf: RouteOf): Prepare<Op> =>
+  (request, attempt) =>
+    nativeCall(operation, request, attempt, routeOf, () => finishedMachine)

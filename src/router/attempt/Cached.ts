@@ -1,0 +1,105 @@
+// Answers a call from the cache, or makes it and keeps its answer for later requests.
+// It must not depend on whether a request asks the cache, or on what an answer contains.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { digestOf } from "../../auth/TokenEntries.ts"
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import { isJsonObject, parseExactJsonText } from "../../domain/text/json.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { Operation } from "../../domain/operations.ts"
+import type { ResponseCache } from "../../state/ResponseCache.ts"
+import type { Progress } from "../../translate/Translator.ts"
+import type { Opened } from "../../upstream/Upstream.ts"
+import type { Usage } from "../../wire/openai/ChatReply.ts"
+import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
+import type { Operations } from "../../provider/Provider.ts"
+import type { Prepared } from "../../upstream/Prepared.ts"
+import { type CacheAsk, cacheIdentity } from "./cacheKey.ts"
+import type { Recorded } from "../bodies/recorded.ts"
+import type { CacheStatus } from "./shownAttempt.ts"
+
+/** An answer as text, and back. */
+export interface Keeping<A> {
+  readonly recall: (text: string) => A
+  /** The answer, which saves itself when it is complete. */
+  readonly keep: (value: A, save: (text: string) => Effect.Effect<void>) => Effect.Effect<A>
+}
+
+/** The parts of an attempt by which its answer is kept. */
+interface CachedAttempt<Op extends Operation> {
+  readonly request: Operations[Op]["request"]
+  readonly account: ProviderAccount
+  readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+}
+
+export const cached = <Op extends Operation, A, R>(
+  cache: ResponseCache["Service"],
+  { maxAgeSeconds, refresh }: CacheAsk,
+  context: RequestContext,
+  { account, prepared, request }: CachedAttempt<Op>,
+  { keep, recall }: Keeping<A>,
+  call: Effect.Effect<A, GatewayError, R>
+): Effect.Effect<readonly [value: A, status: CacheStatus], GatewayError, R> => {
+  const { credentials } = account
+  // A request without a credential gets no answer, not even from the cache.
+  if (credentials === undefined) return Effect.map(call, (value) => [value, "DISABLED"])
+  const key = cache.keyOf(cacheIdentity(context, account, digestOf(credentials), request, prepared))
+  const millis = maxAgeSeconds * 1_000
+  const save = (text: string) => cache.set(key, text, millis, context.key.id)
+  const made = (status: CacheStatus) =>
+    Effect.flatMap(call, (value) => Effect.map(keep(value, save), (kept) => [kept, status] as const))
+  return refresh
+    ? made("REFRESH")
+    : Effect.flatMap(cache.get(key, millis), (text) =>
+        text === undefined ? made("MISS") : Effect.succeed([recall(text), "HIT"] as const)
+      )
+}
+
+/** What was counted by the upstream of a kept stream: its first line. */
+const usageOf = (line: string): Usage | undefined => {
+  const usage = Result.getOrUndefined(parseExactJsonText(line))
+  return isJsonObject(usage) ? (usage as Usage) : undefined
+}
+
+const counted: Progress = { isCounted: true, characters: 0 }
+
+/** Complete answers keep themselves when they are there. */
+export const keptAnswers = <Out>({
+  isPart,
+  read,
+  write
+}: Pick<Recorded<Out, never>, "isPart" | "read" | "write">): Keeping<Out> => ({
+  recall: read,
+  keep: (value, save) => (isPart?.(value) === true ? Effect.succeed(value) : Effect.as(save(write(value)), value))
+})
+
+/** Streams keep themselves at their end. A stream over `longest` characters is not kept. */
+export const keptStreams = <Chunk>(
+  { chunks: read, isPart, piece }: Pick<Recorded<never, Chunk>, "chunks" | "isPart" | "piece">,
+  longest: number
+): Keeping<Opened<Chunk>> => ({
+  recall: (text) => {
+    const end = text.indexOf("\n")
+    return {
+      chunks: Stream.fromIterable(read(text.slice(end + 1))),
+      usage: () => usageOf(text.slice(0, end)),
+      progress: () => counted
+    }
+  },
+  keep: ({ chunks, progress, usage }, save) => {
+    let pieces = ""
+    let isKept = true
+    const noted = Stream.mapArray(chunks, (some) => {
+      for (const chunk of some) {
+        if (pieces.length <= longest) pieces += piece(chunk)
+        if (isPart?.(chunk) === true) isKept = false
+      }
+      return some
+    })
+    const saved = Effect.suspend(() =>
+      pieces.length > longest || !isKept ? Effect.void : save(`${JSON.stringify(usage() ?? null)}\n${pieces}`)
+    )
+    return Effect.succeed({ chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))), usage, progress })
+  }
+})

@@ -1,0 +1,59 @@
+// Makes a call, and after a refusal with a known text changes it and makes it again. A success teaches later requests.
+// It must not depend on how a call is made, or on what a lesson changes.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import type { Operation } from "../../domain/operations.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { LearnedRemedies } from "../../state/LearnedRemedies.ts"
+import type { Lesson } from "../../translate/healing/lessons.ts"
+import { type Attempt, withLessons } from "./Attempts.ts"
+import { learnableLessons, lessonsOf, withHint } from "./heal.ts"
+
+/** The calls that may still follow, and what the refused ones have taught. */
+interface Healing {
+  readonly left: number
+  readonly lessons: ReadonlyArray<Lesson>
+}
+
+type Call<Op extends Operation, A, R> = (attempt: Attempt<Op>) => Effect.Effect<A, GatewayError, R>
+
+/**
+ * The answer of the first call that succeeds, after at most `heals` changes. A refusal that teaches nothing new ends the
+ * request as it is.
+ */
+export const callHealing = <Op extends Operation, A, R>(
+  learned: LearnedRemedies["Service"],
+  context: Pick<RequestContext, "recorder" | "startedMillis">,
+  attempt: Attempt<Op>,
+  call: Call<Op, A, R>,
+  heals: number
+): Effect.Effect<A, GatewayError, R> => {
+  const { scope } = attempt
+  if (scope === undefined) return call(attempt)
+  const learn = (lessons: ReadonlyArray<Lesson>) => learned.learn(scope.model, learnableLessons(lessons))
+  const healed = (lessons: ReadonlyArray<Lesson>) => {
+    context.recorder?.healed(lessons.map(({ row }) => row))
+    return learn(lessons)
+  }
+  const after = (
+    refused: Attempt<Op>,
+    error: GatewayError,
+    { left, lessons }: Healing
+  ): Effect.Effect<A, GatewayError, R> => {
+    const fresh = lessonsOf(scope, error).filter(({ row }) => !lessons.some((before) => before.row === row))
+    if (left === 0 || fresh.length === 0) return Effect.fail(withHint(scope, error))
+    // Earlier lessons name further values that the model refuses.
+    const known = learned.recall(scope.model, context.startedMillis)
+    const changed = withLessons(refused, [...known, ...fresh])
+    if (Result.isFailure(changed)) return Effect.andThen(learn(fresh), Effect.fail(changed.failure))
+    const { applied, attempt: next } = changed.success
+    if (applied.length === 0) return Effect.fail(error)
+    const all = [...lessons, ...fresh]
+    return Effect.matchEffect(call(next), {
+      onFailure: (again) => after(next, again, { left: left - 1, lessons: all }),
+      onSuccess: (answer) => Effect.as(healed(all), answer)
+    })
+  }
+  return Effect.catch(call(attempt), (error) => after(attempt, error, { left: heals, lessons: [] }))
+}

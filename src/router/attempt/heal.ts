@@ -1,0 +1,170 @@
+// Changes a refused attempt by the lessons of its refusal, and a new attempt by the lessons of its model.
+// It must not depend on where lessons are kept, or on how an attempt is called.
+import * as Result from "effect/Result"
+import { BodyInvalid, type GatewayError } from "../../domain/GatewayError.ts"
+import { ProviderError } from "../../domain/ProviderError.ts"
+import { normaliseModelId } from "../../domain/models/modelName.ts"
+import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
+import type { Operation } from "../../domain/operations.ts"
+import { editTopLevel } from "../../domain/text/editTopLevel.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import type { TaughtModel } from "../../state/LearnedRemedies.ts"
+import { applyLessons, type HealedCall, joinAdjusted } from "../../translate/healing/applyLessons.ts"
+import { refusalHint } from "../../translate/healing/hints.ts"
+import type { Lesson } from "../../translate/healing/lessons.ts"
+import { isLearnable, readLessons, type RefusedCall } from "../../translate/healing/refusals.ts"
+import type { Hop, Prepared, Target } from "../../upstream/Prepared.ts"
+
+/** What healing reads of an attempt: its dialect, its model and the facts about it. */
+export interface HealScope extends RefusedCall {
+  readonly model: TaughtModel
+  readonly record: ModelRecord
+}
+
+/** The operations that are healed, and whether their bodies are the client's own. */
+const natives: { readonly [Op in Operation]?: boolean } = {
+  chat: false,
+  countTokens: false,
+  messages: true,
+  messagesCountTokens: true
+}
+
+/** Undefined for operations and dialects without known refusals. */
+export const healScope = (
+  operation: Operation,
+  { issuer, kind, modelId }: Target,
+  record: ModelRecord
+): HealScope | undefined => {
+  const native = natives[operation]
+  const [dialect] = issuer.split("/", 1)
+  return native === undefined || (dialect !== "gemini" && dialect !== "claude")
+    ? undefined
+    : { dialect, native, record, model: { kind, modelId: normaliseModelId(modelId) } }
+}
+
+/** The lessons of a failure; none for anything but a 400 of the upstream with a known text. */
+export const lessonsOf = (scope: HealScope | undefined, error: GatewayError): ReadonlyArray<Lesson> =>
+  scope === undefined || error._tag !== "ProviderError" || error.upstreamStatus !== 400
+    ? []
+    : readLessons(scope, error.reason.message)
+
+/** The failure with a sentence about what helps, where one is known. */
+export const withHint = ({ native }: HealScope, error: GatewayError): GatewayError => {
+  if (error._tag !== "ProviderError" || native) return error
+  const { reason, slug, upstreamStatus } = error
+  const hint = refusalHint(upstreamStatus, reason.message)
+  return hint === undefined || upstreamStatus === undefined
+    ? error
+    : new ProviderError({ slug, reason: { ...reason, message: `${reason.message} ${hint}` }, upstreamStatus })
+}
+
+/** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has. */
+export const insertsTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
+  adjusted.some(({ param, sent }) => param === "messages" && sent === "continue")
+
+/** The lessons that hold for later requests. */
+export const learnableLessons = (lessons: ReadonlyArray<Lesson>): ReadonlyArray<Lesson> => lessons.filter(isLearnable)
+
+/** A call after its lessons; `applied` is empty when none of them is about it. */
+export interface HealedPrepared<Out, Chunk> {
+  readonly prepared: Prepared<Out, Chunk>
+  readonly applied: ReadonlyArray<Lesson>
+}
+
+/** Changes a call by lessons. A fault refuses the request without a call. */
+export const healPrepared = <Out, Chunk>(
+  prepared: Prepared<Out, Chunk>,
+  { record }: HealScope,
+  request: object,
+  lessons: ReadonlyArray<Lesson>
+): Result.Result<HealedPrepared<Out, Chunk>, BodyInvalid> => {
+  let parsed: JsonObject | undefined
+  const call = {
+    record,
+    headers: prepared.headers,
+    thinkingParam: thinkingParam(request),
+    get body(): JsonObject {
+      return (parsed ??= isJsonObject(prepared.body) ? prepared.body : {})
+    }
+  }
+  const healed = applyLessons(call, lessons)
+  if (healed instanceof BodyInvalid) return Result.fail(healed)
+  return Result.succeed(
+    healed.applied.length === 0
+      ? { prepared, applied: [] }
+      : { prepared: withChanges(prepared, healed, () => call.body), applied: healed.applied }
+  )
+}
+
+const thinkingParam = (request: object): string =>
+  "thinking" in request && request.thinking !== undefined && request.thinking !== null ? "thinking" : "reasoning_effort"
+
+/** Both lists, each name once. */
+export const joinNames = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...before,
+  ...after.filter((param) => !before.includes(param))
+]
+
+/** A native body keeps the bytes of its unchanged members, and is parsed only when it is shown. */
+const withChanges = <Out, Chunk>(
+  before: Prepared<Out, Chunk>,
+  { adjusted, body, headers, ignored }: HealedCall,
+  bodyBefore: () => JsonObject
+): Prepared<Out, Chunk> => {
+  const { bytes, chunks, hops, method, reply, split, target, url } = before
+  const edited = body === undefined || bytes === undefined ? bytes : editTopLevel(bytes, editsOf(bodyBefore(), body))
+  return {
+    target,
+    method,
+    url,
+    headers,
+    get body() {
+      return body ?? before.body
+    },
+    ...(edited === undefined ? {} : { bytes: edited }),
+    ignored: joinNames(before.ignored, ignored),
+    adjusted: adjusted.length === 0 ? before.adjusted : joinAdjusted(before.adjusted ?? [], adjusted),
+    ...(split === undefined ? {} : { split }),
+    ...(hops === undefined || body === undefined
+      ? {}
+      : {
+          hops: {
+            most: hops.most,
+            first: withHopChanges(hops.first, headers, (later) => rebased(later, bodyBefore(), body)),
+            body: (token: string) => rebased(hops.body(token), bodyBefore(), body)
+          }
+        }),
+    reply,
+    chunks
+  }
+}
+
+/** The body of a later call on the changed body of the first: its own members are those that differ from the first. */
+const rebased = (later: Json, before: JsonObject, after: JsonObject): Json =>
+  isJsonObject(later)
+    ? { ...after, ...Object.fromEntries(Object.entries(later).filter(([name, value]) => before[name] !== value)) }
+    : later
+
+/** Each call of a long answer has the same changes. */
+const withHopChanges = <Out>(
+  call: Prepared<Hop<Out>, never>,
+  headers: Readonly<Record<string, string>>,
+  change: (body: Json) => Json
+): Prepared<Hop<Out>, never> => ({
+  ...call,
+  headers,
+  body: change(call.body),
+  reply: (...answer) =>
+    Result.map(call.reply(...answer), (hop) => ({
+      ...hop,
+      next: hop.next === undefined ? undefined : withHopChanges(hop.next, headers, change)
+    }))
+})
+
+/** The JSON text of each top-level member that differs; undefined for one that is gone. */
+const editsOf = (before: JsonObject, after: JsonObject): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    Object.keys({ ...before, ...after })
+      .filter((name) => before[name] !== after[name])
+      .map((name) => [name, after[name] === undefined ? undefined : JSON.stringify(after[name])])
+  )

@@ -1,0 +1,74 @@
+// The objects and stores that a request may name under a stored credential, which are those its account allows.
+// It must not depend on where in a body they are named.
+import { isWithin, storageObject } from "../../domain/text/cloudStorage.ts"
+import { quoteValue } from "../../domain/faults.ts"
+import { ObjectNotAllowed } from "../../domain/GatewayError.ts"
+import { lists } from "../../domain/GatewayKey.ts"
+import { type Operation, operations } from "../../domain/operations.ts"
+import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { mayNameObjects } from "../../translate/native/nativeBody.ts"
+import { type NamedObject, namedObjects } from "../../translate/namedObjects.ts"
+import type { Prepared } from "../../upstream/Prepared.ts"
+
+/** Every project a resource name leads through; `//service/projects/P` is one as well. */
+const projectsOf = (name: string): ReadonlyArray<string> =>
+  [...name.matchAll(/(?:^|\/)projects\/([^/]*)/g)].map(([, project = ""]) => project)
+
+/** Vertex AI names its own resources by the number of their project, which no account states. */
+const isNumber = (project: string): boolean => /^\d+$/.test(project)
+
+const mayRead = ({ projects }: ProviderAccount, own: string | undefined, project: string): boolean =>
+  project === own || (projects === undefined ? isNumber(project) : lists(projects, project))
+
+/** The account's own project. */
+const ownProject = ({ credentials, projectId }: ProviderAccount): string | undefined =>
+  projectId ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
+
+const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNotAllowed | undefined => {
+  const { gcs, slug } = account
+  const object = storageObject(name) ?? ""
+  switch (use) {
+    case "read":
+      return gcs?.read === undefined || isWithin(gcs.read, object)
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "object_not_allowed",
+            message: `${quoteValue(name)} lies outside of what requests may read with the stored credential of "${slug}" (gcs.read); send a credential of your own to read it.`
+          })
+    case "write":
+      return isWithin(gcs?.write ?? [], object)
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "storage_not_allowed",
+            message: `storage_uri: ${quoteValue(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
+          })
+    case "resource":
+      return projectsOf(name).every((project) => mayRead(account, ownProject(account), project))
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "object_not_allowed",
+            message: `${quoteValue(name)} is of another project than that of "${slug}", whose stored credential reads its own; an operator lists others, also by their number, under projects.`
+          })
+  }
+}
+
+/** Bodies that pass as bytes are parsed only where they may name something; Anthropic's have no fixed place for names. */
+const mayName = (bytes: Uint8Array, operation: Operation, withReads: boolean): boolean =>
+  operations[operation].dialect === "google" ? mayNameObjects(bytes) : withReads
+
+/** Why an attempt may not be made; undefined where it may, and always with a credential of the request. */
+export const beyondReach = (
+  account: ProviderAccount,
+  prepared: Pick<Prepared<unknown, unknown>, "body" | "bytes" | "split" | "target">
+): ObjectNotAllowed | undefined => {
+  if (account.kind !== "vertex-ai" || account.origin === "caller" || account.credentials === undefined) return undefined
+  const withReads = account.gcs?.read !== undefined
+  if (prepared.bytes !== undefined && !mayName(prepared.bytes, prepared.target.operation, withReads)) return undefined
+  for (const { body } of prepared.split === undefined ? [prepared] : [prepared, ...prepared.split.calls]) {
+    for (const named of namedObjects(body, withReads)) {
+      const refused = refusal(account, named)
+      if (refused !== undefined) return refused
+    }
+  }
+  return undefined
+}

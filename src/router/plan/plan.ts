@@ -1,0 +1,367 @@
+// From a request to its targets, in the order in which they are tried: which slug, which account, with whose credential.
+// It must not depend on how a call is made. Chance is an argument.
+import * as Result from "effect/Result"
+import { carriesCredential } from "../../auth/carried.ts"
+import type { RequestFacts } from "../../domain/config/conditions.ts"
+import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../../domain/config/GatewayConfig.ts"
+import type { CredentialsMissing, GatewayError } from "../../domain/GatewayError.ts"
+import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../../domain/GatewayError.ts"
+import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
+import type { ModelRef } from "../../domain/ModelRef.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
+import type { Choice } from "../../domain/serve/chooseAccount.ts"
+import { type Named, readModel, unnamed } from "./named.ts"
+import { withPlace } from "./place.ts"
+
+/** What the plan reads of a request. */
+export interface Asked {
+  readonly model: string
+  /** The slug of the provider header. */
+  readonly header: string | undefined
+  readonly key: GatewayKey
+  readonly carried: CarriedCredentials
+  /** Undefined for a config that came with the request. */
+  readonly configId?: string | undefined
+  /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */
+  readonly native?: Choice["native"]
+  /** The model of a prompt that is granted to the key. */
+  readonly grantedModel?: string | undefined
+}
+
+/** Where a request continues after a failure. */
+export interface FallbackEdge {
+  /** The status codes of its failures; undefined: every failure that another target may not have. */
+  readonly codes: ReadonlySet<number> | undefined
+  readonly to: number
+}
+
+export interface Planned {
+  /** The catalog's account at the place where it is called, before carried credentials are applied. */
+  readonly account: ProviderAccount
+  /** The model without its slug. */
+  readonly modelId: string
+  /** Flags for Anthropic that the name of the model asks for. */
+  readonly betas: ReadonlyArray<string>
+  /** The credentials to apply to the account, and their origin: those of an operator's config are stored ones. */
+  readonly carried: CarriedCredentials
+  readonly origin: ProviderAccount["origin"]
+  /** Names under which the request asks for a place that it does not get. */
+  readonly ignored: ReadonlyArray<string>
+  /** The target in the config; undefined without a config. */
+  readonly target: ConfigTarget | undefined
+  /** The innermost first; all lead onwards. */
+  readonly edges: ReadonlyArray<FallbackEdge>
+}
+
+/** The first target is the one that is called; the others wait for failures. */
+export type Plan = readonly [Planned, ...ReadonlyArray<Planned>]
+
+/** Why a plan fails; credentials are the next step's business. */
+export type PlanFault = Exclude<GatewayError, CredentialsMissing>
+
+type Read<A> = Result.Result<A, PlanFault>
+
+const noEdges: ReadonlyArray<FallbackEdge> = []
+
+/** The slug the request itself names: by prefix, else by header. */
+const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
+  ref.slug !== undefined
+    ? { slug: ref.slug, param: "model" }
+    : header === undefined
+      ? undefined
+      : { slug: header, param: "x-gateway-provider" }
+
+/** What a key's lists do not bind: what a config or prompt that is granted to it names. */
+interface Granted {
+  readonly slug: boolean
+  readonly model: boolean
+}
+
+/** The account of a slug, if this key may use it for this model and the account offers it. */
+const resolved = (
+  { slug, param }: Named,
+  modelId: string,
+  catalog: CatalogView,
+  key: GatewayKey,
+  granted: Granted
+): Read<ProviderAccount> => {
+  const account = catalog.resolve(slug)
+  if (account === undefined) {
+    const known = catalog
+      .list()
+      .map((one) => one.slug)
+      .filter((one) => allows(key.providers, one))
+    return Result.fail(new SlugUnknown({ slug, param, known }))
+  }
+  if (!granted.slug && !allows(key.providers, slug)) {
+    return Result.fail(new ModelNotAllowed({ message: `This key may not use the provider "${slug}".` }))
+  }
+  if (!granted.model && !allows(key.models, modelId)) {
+    return Result.fail(new ModelNotAllowed({ message: "This key may not use the model asked for." }))
+  }
+  return allows(account.models, modelId)
+    ? Result.succeed(account)
+    : Result.fail(
+        new ModelNotAllowed({
+          message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.`
+        })
+      )
+}
+
+/** The one target of a request without a config. */
+export const planOne = (asked: Asked, catalog: CatalogView): Read<Plan> => {
+  const { carried, grantedModel, header, key, model } = asked
+  const read = readModel(model, catalog)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const { betas, ref } = read.success
+  const named = namedByRequest(ref, header)
+  const modelId = ref.rest
+  const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
+  if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
+  const isGranted = model === grantedModel
+  const account = resolved(chosen.success, modelId, catalog, key, {
+    slug: isGranted && ref.slug !== undefined,
+    model: isGranted
+  })
+  return Result.isFailure(account)
+    ? Result.fail(account.failure)
+    : Result.succeed([
+        inPlace(
+          account.success,
+          { modelId, betas, carried, origin: "caller", target: undefined, edges: noEdges },
+          carried,
+          undefined
+        )
+      ])
+}
+
+/** What conditions are decided by. */
+export interface Conditioned {
+  /** Asked for by conditions only, and once. */
+  readonly facts: () => RequestFacts
+  /** Steps that all conditions together may take. */
+  readonly conditionSteps: number
+}
+
+/** What decides the order of targets. */
+export interface Order extends Conditioned {
+  /** From 0 to 1, the latter excluded. */
+  readonly draw: () => number
+  /** Whether a target would refuse to be called; load goes to others as long as there are some. */
+  readonly isOpen: (planned: Planned) => boolean
+}
+
+/**
+ * The provider of one target of several is its own; a config of a single target only fills what the request leaves open.
+ * A model that a target sets wins with its prefix.
+ */
+const namedFor = (
+  target: ConfigTarget,
+  own: ModelRef | undefined,
+  byRequest: Named | undefined,
+  alone: boolean
+): Named | undefined => {
+  if (own?.slug !== undefined) return { slug: own.slug, param: "x-gateway-config" }
+  const byTarget: Named | undefined =
+    target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
+  return alone ? (byRequest ?? byTarget) : (byTarget ?? byRequest)
+}
+
+/** All targets of the config. A fault of any target is reported immediately, even if that target would not be tried. */
+export const resolveTargets = (
+  { targets }: GatewayConfig,
+  asked: Asked,
+  catalog: CatalogView
+): Read<ReadonlyArray<Planned>> => {
+  const read = readModel(asked.model, catalog)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const { ref } = read.success
+  const byRequest = namedByRequest(ref, asked.header)
+  const isInline = asked.configId === undefined
+  const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
+  const chosenOnes: Array<Chosen> = []
+  for (const target of targets) {
+    const own = target.model === undefined ? undefined : readModel(target.model, catalog)
+    if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
+    const named = namedFor(target, own?.success.ref, byRequest, targets.length === 1)
+    const { betas, ref: model } = own?.success ?? read.success
+    const modelId = model.rest
+    const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
+    if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
+    // A request without a model gets that of the config.
+    const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
+    const { param, slug } = chosen.success
+    const account = resolved(chosen.success, modelId, catalog, asked.key, {
+      slug:
+        (isGranted && (param === "x-gateway-config" || slug === target.slug)) || (isModelGranted && slug === ref.slug),
+      model: own === undefined ? isModelGranted : isGranted
+    })
+    if (Result.isFailure(account)) return Result.fail(account.failure)
+    chosenOnes.push({ account: account.success, modelId, betas, target })
+  }
+  const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
+  const kinds = new Set(chosenOnes.map(({ account }) => account.kind))
+  const [kind] = kinds
+  return Result.succeed(
+    chosenOnes.map((one) => withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline))
+  )
+}
+
+/** A target whose account is found. */
+interface Chosen {
+  readonly account: ProviderAccount
+  readonly modelId: string
+  readonly betas: ReadonlyArray<string>
+  readonly target: ConfigTarget
+}
+
+/**
+ * An Authorization header does not name its provider: it goes to the kind of provider that the request selects,
+ * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
+ */
+const withOwn = (
+  { account, betas, modelId, target }: Chosen,
+  byRequest: CarriedCredentials,
+  selected: ProviderKind | undefined,
+  isInline: boolean
+): Planned => {
+  const carried = { ...byRequest, authorization: account.kind === selected ? byRequest.authorization : undefined }
+  const own = target.slug === account.slug ? target.credentials : undefined
+  const isOwn = own !== undefined && (own.authorization !== undefined || own.vertexServiceAccountJson !== undefined)
+  const rest = {
+    modelId,
+    betas,
+    carried: isOwn ? own : carried,
+    origin: isOwn && !isInline ? "stored" : "caller",
+    target,
+    edges: noEdges
+  } as const
+  return inPlace(account, rest, byRequest, own === undefined ? undefined : { of: own, isInline })
+}
+
+/** The target at its place. A stored credential, also one of an operator's config, goes where the request leads it only as far as its account allows. */
+const inPlace = (
+  account: ProviderAccount,
+  { betas, carried, modelId, origin, target, edges }: Omit<Planned, "account" | "ignored">,
+  byRequest: CarriedCredentials,
+  config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined
+): Planned => {
+  const isFree = carriesCredential(account, carried) ? origin === "caller" : account.credentials === undefined
+  const place = withPlace(account, byRequest, config, isFree)
+  return { account: place.account, modelId, betas, carried, origin, ignored: place.ignored, target, edges }
+}
+
+/** One member by the weights of those that would be called. */
+const drawMember = (
+  { members }: ConfigGroup,
+  all: ReadonlyArray<Planned>,
+  { draw, isOpen }: Order
+): ConfigNode | undefined => {
+  const isClosed = (node: ConfigNode): boolean => {
+    if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
+    const planned = all[node.index]
+    return planned !== undefined && !isOpen(planned)
+  }
+  const weighing = members.filter(({ weight }) => weight > 0)
+  const healthy = weighing.filter(({ node }) => isClosed(node))
+  const candidates = healthy.length === 0 ? weighing : healthy
+  let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
+  for (const { node, weight } of candidates) {
+    left -= weight
+    if (left < 0) return node
+  }
+  return candidates.at(-1)?.node
+}
+
+/** What was decided with a spent budget is void, so the request goes nowhere. */
+const tooManySteps = (most: number): BodyInvalid =>
+  new BodyInvalid({
+    code: "invalid_config",
+    param: "x-gateway-config",
+    message: `The conditions of the config need more than ${most} steps for this request (limits.conditionSteps); use fewer or simpler patterns.`
+  })
+
+/** Decides conditional groups: facts are made once, and all conditions share one budget of steps. */
+class Branches {
+  private readonly conditioned: Conditioned
+  private readonly budget: { left: number }
+  private facts: RequestFacts | undefined
+
+  constructor(conditioned: Conditioned) {
+    this.conditioned = conditioned
+    this.budget = { left: conditioned.conditionSteps }
+  }
+
+  of({ conditions, members, otherwise }: ConfigGroup): ConfigNode | undefined {
+    const facts = (this.facts ??= this.conditioned.facts())
+    const { budget } = this
+    return members[conditions.find(({ holds }) => budget.left < 0 || holds(facts, budget))?.then ?? otherwise]?.node
+  }
+
+  /** A value that they decided; a fault when the decisions needed more than the budget. */
+  within<A>(decided: A): Read<A> {
+    return this.budget.left < 0 ? Result.fail(tooManySteps(this.conditioned.conditionSteps)) : Result.succeed(decided)
+  }
+}
+
+/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
+export const possibleTargets = (
+  { root }: GatewayConfig,
+  all: ReadonlyArray<Planned>,
+  conditioned: Conditioned
+): Read<ReadonlyArray<Planned>> => {
+  const possible: Array<Planned> = []
+  const branches = new Branches(conditioned)
+  const visit = (node: ConfigNode | undefined): void => {
+    if (node === undefined) return
+    if (node.kind === "target") {
+      const planned = all[node.index]
+      if (planned !== undefined) possible.push(planned)
+      return
+    }
+    switch (node.mode) {
+      case "single":
+        return visit(node.members[0]?.node)
+      case "conditional":
+        return visit(branches.of(node))
+      case "loadbalance":
+        return node.members.filter(({ weight }) => weight > 0).forEach((member) => visit(member.node))
+      case "fallback":
+        return node.members.forEach((member) => visit(member.node))
+    }
+  }
+  visit(root)
+  return branches.within(possible)
+}
+
+/** The targets of a config that may be called, in the order in which they are tried. */
+export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
+  const plan: Array<Planned> = []
+  const branches = new Branches(order)
+  const visit = (node: ConfigNode | undefined, edges: ReadonlyArray<FallbackEdge>): void => {
+    if (node === undefined) return
+    if (node.kind === "target") {
+      const planned = all[node.index]
+      if (planned !== undefined) plan.push({ ...planned, edges })
+      return
+    }
+    switch (node.mode) {
+      case "single":
+        return visit(node.members[0]?.node, edges)
+      case "loadbalance":
+        return visit(drawMember(node, all, order), edges)
+      case "conditional":
+        return visit(branches.of(node), edges)
+      case "fallback":
+        for (const [index, { node: member }] of node.members.entries()) {
+          const edge = { codes: node.codes, to: 0 }
+          visit(member, index < node.members.length - 1 ? [edge, ...edges] : edges)
+          edge.to = plan.length
+        }
+    }
+  }
+  visit(root, noEdges)
+  return Result.flatMap(branches.within(plan), ([first, ...others]) =>
+    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
+  )
+}

@@ -1,0 +1,79 @@
+// The meaning of a failed attempt for the next one: what may help, which status codes it counts as, how long to wait.
+// It must not depend on how the failure is answered.
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import { type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
+
+export interface Failure {
+  /** What may help: the same target again (`same`), only another one (`next`), or no further call (`never`). */
+  readonly cure: "same" | "next" | "never"
+  /** The status codes of a config that it answers to. */
+  readonly codes: ReadonlyArray<number>
+  /** How long the upstream asks to wait. */
+  readonly adviceMillis: number | undefined
+}
+
+/** The codes of a reason: the upstream's where the reason keeps it, and the one our answer has. */
+const codesOf = (reason: Reason): ReadonlyArray<number> => {
+  switch (reason._tag) {
+    case "InvalidRequest":
+    case "ToolMixRejected":
+    case "SignatureRejected":
+    case "ContextTooLong":
+      return [400]
+    case "PayloadTooLarge":
+      return [413]
+    case "CredentialsRejected":
+      return [401]
+    case "PermissionDenied":
+      return [403]
+    case "ModelNotFound":
+      return [404]
+    case "RateLimited":
+    case "QuotaExhausted":
+      return [429]
+    case "Overloaded":
+    case "CircuitOpen":
+      return [503]
+    case "Internal":
+      return [reason.status, 502]
+    case "Timeout":
+      // Portkey answers its own timers with 408, and configs written for it use that code.
+      return [504, 408]
+    case "NoRoom":
+      return [reason.shortage === "key" ? 429 : 503]
+    case "Transport":
+    case "BadReply":
+      return [502]
+  }
+}
+
+const adviceOf = (reason: Reason): number | undefined =>
+  "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
+
+const ofProvider = ({ reason, upstreamStatus }: ProviderError): Failure => ({
+  cure: retryOf(reason),
+  codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],
+  adviceMillis: adviceOf(reason)
+})
+
+/** A refusal before the call, by a target that cannot take the request; another one may. */
+const refused = (code: number, cure: Failure["cure"]): Failure => ({ cure, codes: [code], adviceMillis: undefined })
+
+export const failureOf = (error: GatewayError): Failure => {
+  switch (error._tag) {
+    case "ProviderError":
+      return ofProvider(error)
+    case "CredentialsMissing":
+      return refused(401, "next")
+    case "ObjectNotAllowed":
+      return refused(403, "next")
+    case "BodyTooLarge":
+      return refused(413, "never")
+    default:
+      return refused(400, "never")
+  }
+}
+
+/** True for what the client did: no repetition of it can help. */
+export const isClientFault = ({ codes }: Failure): boolean =>
+  codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)

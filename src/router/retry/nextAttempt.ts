@@ -1,0 +1,104 @@
+// The step after a failed attempt: the same target again after a wait, another target, or the end.
+// It must not depend on how a call is made. Time, chance and the budget are arguments.
+import type { RetryRule } from "../../domain/config/GatewayConfig.ts"
+import type { LimitValues } from "../../domain/Limits.ts"
+import { type Failure, isClientFault } from "./failures.ts"
+import type { FallbackEdge } from "../plan/plan.ts"
+
+/** What is looked at of a target. */
+export interface Trying {
+  /** Undefined: the usual retries, where the plan has no other target. */
+  readonly retry: RetryRule | undefined
+  readonly edges: ReadonlyArray<FallbackEdge>
+}
+
+export interface AttemptState {
+  /** Place of the target in the plan. */
+  readonly target: number
+  /** Calls of this target beyond the first. */
+  readonly retries: number
+  /** Calls so far, whatever they went to. */
+  readonly calls: number
+  readonly targets: number
+  readonly waitedMillis: number
+}
+
+export const firstAttempt: AttemptState = { target: 0, retries: 0, calls: 1, targets: 1, waitedMillis: 0 }
+
+export type Next =
+  | { readonly _tag: "Attempt"; readonly state: AttemptState }
+  /** A retry, after so many milliseconds. */
+  | { readonly _tag: "Wait"; readonly millis: number; readonly state: AttemptState }
+  | { readonly _tag: "Done" }
+
+export interface Moment {
+  readonly nowMillis: number
+  readonly deadlineMillis: number | undefined
+  /** From 0 to 1, the latter excluded. */
+  readonly random: number
+  /** Whether traffic as it is leaves room for a retry. */
+  readonly isAffordable: boolean
+}
+
+export type RetryLimits = Pick<
+  LimitValues,
+  "retries" | "retryBaseMillis" | "retryCapMillis" | "retryAfterMillis" | "retryWaitMillis"
+>
+
+const done: Next = { _tag: "Done" }
+
+/** A rule with its own codes also covers failures that only another target avoids, but never errors of the client. */
+const isRepeatable = (rule: RetryRule | undefined, failure: Failure): boolean =>
+  rule?.codes === undefined
+    ? failure.cure === "same"
+    : failure.cure !== "never" && !isClientFault(failure) && failure.codes.some((code) => rule.codes?.has(code))
+
+/** Full jitter beneath a doubling bound; what the upstream asks for, and up to a quarter more so that callers part. */
+const waitOf = ({ retries }: AttemptState, { adviceMillis }: Failure, random: number, limits: RetryLimits): number =>
+  adviceMillis === undefined
+    ? Math.floor(random * Math.min(limits.retryCapMillis, limits.retryBaseMillis * 2 ** retries))
+    : Math.ceil(adviceMillis * (1 + random / 4))
+
+const retried = (
+  { retry, edges }: Trying,
+  state: AttemptState,
+  failure: Failure,
+  { deadlineMillis, isAffordable, nowMillis, random }: Moment,
+  limits: RetryLimits
+): Next | undefined => {
+  // Another target is the second try, unless the config asks for retries as well.
+  const most = retry?.attempts ?? (edges.length === 0 ? limits.retries : 0)
+  if (state.retries >= most || !isAffordable || !isRepeatable(retry, failure)) return undefined
+  const patience = retry?.patient === true ? limits.retryWaitMillis : limits.retryAfterMillis
+  if ((failure.adviceMillis ?? 0) > patience) return undefined
+  const millis = waitOf(state, failure, random, limits)
+  const waitedMillis = state.waitedMillis + millis
+  if (waitedMillis > limits.retryWaitMillis) return undefined
+  if (deadlineMillis !== undefined && nowMillis + millis >= deadlineMillis) return undefined
+  return { _tag: "Wait", millis, state: { ...state, retries: state.retries + 1, calls: state.calls + 1, waitedMillis } }
+}
+
+const isFor = ({ codes }: FallbackEdge, failure: Failure): boolean =>
+  codes === undefined ? failure.cure !== "never" : failure.codes.some((code) => codes.has(code))
+
+/** Terminates: a target is retried a bounded number of times, and every edge leads to a later target. */
+export const nextAttempt = (
+  plan: ReadonlyArray<Trying>,
+  state: AttemptState,
+  failure: Failure,
+  moment: Moment,
+  limits: RetryLimits
+): Next => {
+  const trying = plan[state.target]
+  if (trying === undefined || (moment.deadlineMillis !== undefined && moment.nowMillis >= moment.deadlineMillis))
+    return done
+  const again = retried(trying, state, failure, moment, limits)
+  if (again !== undefined) return again
+  const edge = trying.edges.find((one) => isFor(one, failure))
+  return edge === undefined || plan[edge.to] === undefined
+    ? done
+    : {
+        _tag: "Attempt",
+        state: { ...state, target: edge.to, retries: 0, calls: state.calls + 1, targets: state.targets + 1 }
+      }
+}

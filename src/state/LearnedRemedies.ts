@@ -1,0 +1,167 @@
+// Keeps the lessons of upstream refusals, so that later requests to the same model are changed before they are sent.
+// Must not know requests or what a lesson changes. A lost lesson costs one refused call.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
+import * as Result from "effect/Result"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import { parseJsonText } from "../domain/text/json.ts"
+import { RedisPrefix } from "../store/SharedRedis.ts"
+import { healRows, type Lesson } from "../translate/healing/lessons.ts"
+import { TimedNames } from "./TimedNames.ts"
+
+/** A model of a provider. Neither project, region nor caller belongs to it, so that lessons contain no user data. */
+export interface TaughtModel {
+  readonly kind: ProviderKind
+  /** As the model table spells it. */
+  readonly modelId: string
+}
+
+export class LearnedRemedies extends Context.Service<
+  LearnedRemedies,
+  {
+    /** The lessons of a model that still hold, oldest first. */
+    readonly recall: (model: TaughtModel, nowMillis: number) => ReadonlyArray<Lesson>
+    readonly learn: (model: TaughtModel, lessons: ReadonlyArray<Lesson>) => Effect.Effect<void>
+    /** Forgets all lessons of all models. */
+    readonly clear: Effect.Effect<void>
+  }
+>()("gateway/state/LearnedRemedies") {
+  /** In this process. The oldest lessons leave when there are too many. */
+  static readonly layerMemory: Layer.Layer<LearnedRemedies> = Layer.effect(
+    LearnedRemedies,
+    Effect.map(Limits, (limits) => {
+      const { lessons, service } = inProcess(limits)
+      return { ...service, clear: Effect.sync(() => lessons.replace([])) }
+    })
+  )
+
+  /**
+   * In this process and in Redis, which has the lessons of other processes. Requests never wait for Redis: its lessons
+   * are read in the background. A Redis outage leaves those of this process.
+   */
+  static readonly layerShared: Layer.Layer<LearnedRemedies, never, Redis.Redis> = Layer.effect(
+    LearnedRemedies,
+    Effect.gen(function* () {
+      const redis = yield* Redis.Redis
+      const limits = yield* Limits
+      const { lessonEntries, lessonMillis } = limits
+      const name = `${yield* RedisPrefix}lessons`
+      const { lessons, service } = inProcess(limits)
+      const read = Effect.flatMap(redis.eval(TimedNames.list)(name, lessonEntries, 0), (listed) =>
+        Effect.clockWith((clock) =>
+          Effect.sync(() => {
+            const now = clock.currentTimeMillisUnsafe()
+            lessons.replace(listed.toReversed().map(([text, left]) => [text, now + left]))
+          })
+        )
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(read), Effect.sleep(readMillis))), {
+        startImmediately: true
+      })
+      const share = (model: TaughtModel, lesson: Lesson) =>
+        redis.eval(TimedNames.add)(name, nameOf(model, lesson), lessonMillis, lessonEntries, 0)
+      return {
+        recall: service.recall,
+        learn: (model, taught) =>
+          Effect.andThen(
+            service.learn(model, taught),
+            Effect.ignore(Effect.forEach(taught, (lesson) => share(model, lesson), { discard: true }))
+          ),
+        clear: Effect.andThen(
+          Effect.sync(() => lessons.replace([])),
+          Effect.ignore(redis.send("DEL", name))
+        )
+      }
+    })
+  )
+}
+
+/** How often a process reads what other processes have learned. */
+const readMillis = 1_000
+
+/** The name of a lesson, here and in Redis. */
+const nameOf = ({ kind, modelId }: TaughtModel, { row, value }: Lesson): string =>
+  JSON.stringify([kind, modelId, row, value])
+
+interface KeptLesson extends Lesson {
+  readonly model: string
+  readonly untilMillis: number
+}
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+/** Undefined for a name that this version does not know. */
+const parseName = (name: string, untilMillis: number): KeptLesson | undefined => {
+  const parts: unknown = Result.getOrUndefined(parseJsonText(name))
+  if (!Array.isArray(parts) || parts.length !== 4 || !parts.every(isText)) return undefined
+  const [kind = "", modelId = "", word, value = ""] = parts
+  const row = healRows.find((known) => known === word)
+  return row === undefined ? undefined : { model: modelKey(kind, modelId), row, value, untilMillis }
+}
+
+const modelKey = (kind: string, modelId: string): string => `${kind}/${modelId}`
+
+const nothing: ReadonlyArray<KeptLesson> = []
+
+/** Lessons by name, oldest first, and the same by model. */
+class KeptLessons {
+  private byName = new Map<string, KeptLesson>()
+  private byModel = new Map<string, ReadonlyArray<KeptLesson>>()
+  private readonly most: number
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  of(kind: string, modelId: string, nowMillis: number): ReadonlyArray<Lesson> {
+    if (this.byName.size === 0) return nothing
+    const lessons = this.byModel.get(modelKey(kind, modelId)) ?? nothing
+    return lessons.every(({ untilMillis }) => untilMillis > nowMillis)
+      ? lessons
+      : lessons.filter(({ untilMillis }) => untilMillis > nowMillis)
+  }
+
+  has(name: string, nowMillis: number): boolean {
+    return (this.byName.get(name)?.untilMillis ?? 0) > nowMillis
+  }
+
+  replace(named: ReadonlyArray<readonly [name: string, untilMillis: number]>): void {
+    this.byName = new Map()
+    this.add(named)
+  }
+
+  add(named: ReadonlyArray<readonly [name: string, untilMillis: number]>): void {
+    for (const [name, untilMillis] of named) {
+      const lesson = parseName(name, untilMillis)
+      if (lesson === undefined) continue
+      this.byName.delete(name)
+      this.byName.set(name, lesson)
+    }
+    for (const name of this.byName.keys()) {
+      if (this.byName.size <= this.most) break
+      this.byName.delete(name)
+    }
+    this.byModel = Map.groupBy(this.byName.values(), ({ model }) => model)
+  }
+}
+
+/** The lessons of this process, and all of the service but `clear`. */
+const inProcess = ({ lessonEntries, lessonMillis }: LimitValues) => {
+  const lessons = new KeptLessons(lessonEntries)
+  const learn = (model: TaughtModel, taught: ReadonlyArray<Lesson>): Effect.Effect<void> =>
+    Effect.clockWith((clock) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const news = taught.filter((lesson) => !lessons.has(nameOf(model, lesson), now))
+      lessons.add(taught.map((lesson) => [nameOf(model, lesson), now + lessonMillis]))
+      return Effect.forEach(news, (lesson) => Effect.logWarning(newsOf(model, lesson)), { discard: true })
+    })
+  const recall = ({ kind, modelId }: TaughtModel, nowMillis: number) => lessons.of(kind, modelId, nowMillis)
+  return { lessons, service: { recall, learn } }
+}
+
+/** The operator's cue to update the facts about the model. */
+const newsOf = ({ kind, modelId }: TaughtModel, { row, value }: Lesson): string =>
+  `Learned from a refusal of ${modelId} on ${kind}: ${row}${value === "" ? "" : ` (${value})`}. Later requests are changed before they are sent; the facts about the model need an update.`

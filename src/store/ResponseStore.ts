@@ -1,0 +1,253 @@
+// Kept responses: written before the client learns the id, read by the key that made them, gone when they expire.
+// It must not know what a response holds, or how one is made.
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { StoreUnavailable } from "../domain/GatewayError.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { JsonObject } from "../domain/text/json.ts"
+import { databaseMemory } from "./Migrations.ts"
+import { responseContext } from "./Envelope.ts"
+import { makeStoreCall, lazyTransaction, onSqlite } from "./Sql.ts"
+import { type SealedRow, type SecretBroken, Vault } from "./Vault.ts"
+
+/** A response as it is kept: `content` is sealed wherever it lies. */
+export interface KeptResponse {
+  readonly id: string
+  readonly keyId: string
+  readonly status: "completed" | "incomplete"
+  readonly previousId: string | undefined
+  readonly content: JsonObject
+}
+
+/** A chain of responses, the oldest first, or why there is none. */
+export type Chain =
+  | { readonly _tag: "Chain"; readonly turns: ReadonlyArray<KeptResponse> }
+  | { readonly _tag: "Missing"; readonly id: string }
+  | { readonly _tag: "TooLong" }
+
+export class ResponseStore extends Context.Service<
+  ResponseStore,
+  {
+    /** False: the operator has no response kept. */
+    readonly keeps: boolean
+    /** The id works afterwards on any gateway of the store. False: the response is too large to be kept. */
+    readonly keep: (response: KeptResponse) => Effect.Effect<boolean, StoreUnavailable>
+    /** Undefined for what never was, has expired, was removed, or belongs to another key. */
+    readonly get: (keyId: string, id: string) => Effect.Effect<KeptResponse | undefined, StoreUnavailable>
+    /** Some responses of a key; those that are not there are left out. Undefined: together they are too large to be read. */
+    readonly some: (
+      keyId: string,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, KeptResponse> | undefined, StoreUnavailable>
+    /** The response and all it continues. */
+    readonly chain: (keyId: string, id: string) => Effect.Effect<Chain, StoreUnavailable>
+    /** Whether there was one. */
+    readonly remove: (keyId: string, id: string) => Effect.Effect<boolean, StoreUnavailable>
+    /** Removes what has expired, and the oldest of what is too much; at most 1,000 rows of each. The number of rows that left. */
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
+  }
+>()("gateway/store/ResponseStore") {
+  /** In the database, for all gateways on it. `keeps` is false where the operator has no response kept. */
+  static readonly layerWith = (options: {
+    readonly keeps: boolean
+  }): Layer.Layer<ResponseStore, never, SqlClient.SqlClient | Vault> => Layer.effect(ResponseStore, make(options))
+
+  static readonly layer: Layer.Layer<ResponseStore, never, SqlClient.SqlClient | Vault> = Layer.suspend(() =>
+    ResponseStore.layerWith({ keeps: true })
+  )
+
+  /** The same in the memory of this process, gone when it ends. */
+  static readonly layerMemory: Layer.Layer<ResponseStore> = ResponseStore.layer.pipe(
+    Layer.provide(Vault.layerMemory),
+    Layer.provide(databaseMemory)
+  )
+}
+
+type Service = ResponseStore["Service"]
+
+interface Row extends SealedRow {
+  readonly id: string
+  readonly key_id: string
+  readonly status: KeptResponse["status"]
+  readonly previous_id: string | null
+  readonly bytes_number: number
+}
+
+/** Rows of one sweep: others write in between. */
+const sweptRows = 1_000
+/** After so many of a key the oldest beyond its bound leave. */
+const trimShare = 0.01
+const minuteMillis = 60 * 1000
+
+const withoutVault = ({ why }: SecretBroken) =>
+  Effect.andThen(
+    Effect.logError(`store: a response cannot be encrypted or decrypted: ${why}`),
+    new StoreUnavailable({ reason: "unreachable" })
+  )
+
+const keptOf = (vault: Vault["Service"], row: Row) =>
+  Effect.map(
+    Effect.catchTag(vault.open(responseContext(row.id), row), "SecretBroken", withoutVault),
+    (content): KeptResponse => ({
+      id: row.id,
+      keyId: row.key_id,
+      status: row.status,
+      previousId: row.previous_id ?? undefined,
+      content: Redacted.value(content)
+    })
+  )
+
+const selecting = (sql: SqlClient.SqlClient) =>
+  sql.literal(`r.id, r.key_id, r.status, r.previous_id, r.bytes_number, r.sealed AS secret,
+    r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
+    FROM responses r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id`)
+
+const reads = (
+  sql: SqlClient.SqlClient,
+  vault: Vault["Service"],
+  within: Effect.Success<typeof makeStoreCall>,
+  { responseChain, responseHistoryBytes }: LimitValues
+): Pick<Service, "get" | "some" | "chain"> => {
+  const columns = selecting(sql)
+  const rowsOf = (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+    Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
+        sql<Row>`SELECT ${columns} WHERE ${sql.in("r.id", ids)} AND r.key_id = ${keyId} AND r.expires_millis > ${now}`
+    )
+  /** Asked before the rows are: each may be as large as the largest response. */
+  const bytesOf = (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<number, SqlError> =>
+    Effect.map(
+      sql<{ readonly bytes_number: number }>`SELECT r.bytes_number FROM responses r
+        WHERE ${sql.in("r.id", ids)} AND r.key_id = ${keyId}`,
+      (rows) => rows.reduce((sum, { bytes_number: bytes }) => sum + bytes, 0)
+    )
+  const get: Service["get"] = Effect.fnUntraced(function* (keyId, id) {
+    const [row] = yield* within(rowsOf(keyId, [id]))
+    return row === undefined ? undefined : yield* keptOf(vault, row)
+  })
+  const some: Service["some"] = Effect.fnUntraced(function* (keyId, ids) {
+    if (ids.length === 0) return new Map()
+    if ((yield* within(bytesOf(keyId, ids))) > responseHistoryBytes) return undefined
+    const rows = yield* within(rowsOf(keyId, ids))
+    const kept = yield* Effect.forEach(rows, (row) => keptOf(vault, row))
+    return new Map(kept.map((one) => [one.id, one]))
+  })
+  return {
+    some,
+    get,
+    chain: Effect.fnUntraced(function* (keyId, id) {
+      const turns: Array<KeptResponse> = []
+      let bytes = 0
+      let at: string | undefined = id
+      while (at !== undefined) {
+        if (turns.length >= responseChain) return { _tag: "TooLong" }
+        const [row]: ReadonlyArray<Row> = yield* within(rowsOf(keyId, [at]))
+        if (row === undefined) return { _tag: "Missing", id: at }
+        bytes += row.bytes_number
+        if (bytes > responseHistoryBytes) return { _tag: "TooLong" }
+        turns.push(yield* keptOf(vault, row))
+        at = row.previous_id ?? undefined
+      }
+      return { _tag: "Chain", turns: turns.toReversed() }
+    })
+  }
+}
+
+const sweeping = (sql: SqlClient.SqlClient, { responsesTotalBytes }: LimitValues) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const expired = yield* sql`DELETE FROM responses WHERE id IN
+      (SELECT id FROM responses WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows}) RETURNING id`
+    const [sum] = yield* sql<{ readonly total: number | null }>`SELECT CAST(SUM(bytes_number) AS ${sql.literal(
+      onSqlite(sql) ? "INTEGER" : "BIGINT"
+    )}) AS total FROM responses`
+    let over = (sum?.total ?? 0) - responsesTotalBytes
+    if (over <= 0) return expired.length
+    const gone: Array<string> = []
+    const oldest = yield* sql<{ readonly id: string; readonly bytes_number: number }>`
+      SELECT id, bytes_number FROM responses ORDER BY created_millis, id LIMIT ${sweptRows}`
+    for (const { bytes_number: bytes, id } of oldest) {
+      if (over <= 0) break
+      gone.push(id)
+      over -= bytes
+    }
+    yield* sql`DELETE FROM responses WHERE ${sql.in("id", gone)}`
+    return expired.length + gone.length
+  })
+
+const keeping = (
+  sql: SqlClient.SqlClient,
+  vault: Vault["Service"],
+  within: Effect.Success<typeof makeStoreCall>,
+  { responseBytes, responseMinutes, responsesPerKey }: LimitValues
+): Service["keep"] => {
+  const atOnce = lazyTransaction(sql)
+  const untrimmed = new Map<string, number>()
+  /** A rotation must not forget the key between its use and the row that names it. */
+  const held = onSqlite(sql) ? Effect.void : sql`SELECT id FROM vault_keys WHERE is_current = 1 FOR SHARE`
+  const trimmed = (keyId: string) =>
+    Effect.suspend(() => {
+      const count = (untrimmed.get(keyId) ?? 0) + 1
+      const isDue = count >= Math.max(1, responsesPerKey * trimShare)
+      untrimmed.set(keyId, isDue ? 0 : count)
+      return isDue
+        ? Effect.asVoid(sql`DELETE FROM responses WHERE key_id = ${keyId} AND id NOT IN (SELECT id FROM responses
+            WHERE key_id = ${keyId} ORDER BY created_millis DESC, id DESC LIMIT ${responsesPerKey})`)
+        : Effect.void
+    })
+  return Effect.fnUntraced(function* ({ content, id, keyId, previousId, status }) {
+    const bytes = Buffer.byteLength(JSON.stringify(content))
+    if (bytes > responseBytes) return false
+    const now = yield* Clock.currentTimeMillis
+    const insert = Effect.gen(function* () {
+      yield* held
+      const sealed = yield* vault.seal(responseContext(id), Redacted.make(content))
+      yield* sql`INSERT INTO responses ${sql.insert({
+        id,
+        key_id: keyId,
+        created_millis: now,
+        expires_millis: now + responseMinutes * minuteMillis,
+        status,
+        previous_id: previousId ?? null,
+        bytes_number: bytes,
+        sealed: sealed.bytes,
+        sealed_key_id: sealed.keyId
+      })}`
+      yield* trimmed(keyId)
+    })
+    yield* Effect.catchTag(within(atOnce(insert)), "SecretBroken", withoutVault)
+    return true
+  })
+}
+
+const make = Effect.fnUntraced(function* ({
+  keeps
+}: {
+  readonly keeps: boolean
+}): Effect.fn.Return<Service, never, SqlClient.SqlClient | Vault | Scope.Scope> {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const limits = yield* Limits
+  const within = yield* makeStoreCall
+  const sweep = within(lazyTransaction(sql)(sweeping(sql, limits)))
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(limits.responseSweepMillis)))
+  return {
+    keeps,
+    ...reads(sql, vault, within, limits),
+    keep: keeping(sql, vault, within, limits),
+    remove: (keyId, id) =>
+      Effect.map(
+        within(sql`DELETE FROM responses WHERE id = ${id} AND key_id = ${keyId} RETURNING id`),
+        (gone) => gone.length > 0
+      ),
+    sweep
+  }
+})

@@ -1,0 +1,35 @@
+// A native body with its members in camel case; Google reads snake case as well, and the crossing rules know one spelling.
+// It must not change what a client or a model made: arguments, answers of functions, schemas, labels.
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+
+/** Members whose values have names of their own. */
+const opaque: ReadonlySet<string> = new Set([
+  "args",
+  "response",
+  "parameters",
+  "parametersJsonSchema",
+  "responseSchema",
+  "responseJsonSchema",
+  "labels",
+  "partMetadata",
+  "metadata"
+])
+
+const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** `response` of a function's declaration is a schema, of a function's answer the answer itself: both stay as they are. */
+const crossValue = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map((inner: Json) => crossValue(inner))
+  return isJsonObject(value) ? camelMembers(value) : value
+}
+
+/** Of two spellings of one member the camel case counts. */
+export const camelMembers = (body: JsonObject): JsonObject => {
+  const members: Record<string, Json | undefined> = {}
+  for (const [name, value] of Object.entries(body)) {
+    const written = camel(name)
+    if (value === undefined || (written !== name && body[written] !== undefined)) continue
+    members[written] = opaque.has(written) ? value : crossValue(value)
+  }
+  return members
+}

@@ -1,0 +1,123 @@
+// Contents and parts for the other Google product, and signatures that it did not make.
+// It must not know the rest of a body. Rules: N503, N506, and the rows on parts of table 1.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { mimeOfPath } from "../shared/media/mime.ts"
+
+export interface PartCrossing {
+  /** The product that will serve. */
+  readonly kind: BuiltInKind
+  readonly ignored: Array<string>
+  readonly refused: (param: string) => Result.Result<never, RequestFault>
+}
+
+type Read<A> = Result.Result<A, RequestFault>
+
+const filesApi = /^https:\/\/generativelanguage\.googleapis\.com\//
+
+/** Parts that only the Gemini API has: calls of server tools cannot be left out, notes can. */
+const refusedParts: Readonly<Record<BuiltInKind, ReadonlyArray<string>>> = {
+  "vertex-ai": ["toolCall", "toolResponse"],
+  google: []
+}
+const droppedMembers: Readonly<Record<BuiltInKind, ReadonlyArray<string>>> = {
+  "vertex-ai": ["partMetadata", "mediaProcessing"],
+  google: ["audioTranscription"]
+}
+/** Members inside of a part's own member. */
+const droppedInside: Readonly<
+  Record<BuiltInKind, ReadonlyArray<readonly [part: string, names: ReadonlyArray<string>]>>
+> = {
+  "vertex-ai": [["functionResponse", ["willContinue"]]],
+  google: [
+    ["functionCall", ["partialArgs", "willContinue"]],
+    ["inlineData", ["displayName"]],
+    ["fileData", ["displayName"]]
+  ]
+}
+
+const without = (
+  holder: JsonObject,
+  names: ReadonlyArray<string>,
+  path: string,
+  ignored: Array<string>
+): JsonObject => {
+  const found = names.filter((name) => holder[name] !== undefined)
+  ignored.push(...found.map((name) => `${path}.${name}`))
+  return found.length === 0
+    ? holder
+    : Object.fromEntries(Object.entries(holder).filter(([name]) => !found.includes(name)))
+}
+
+/** An address that the other product can read, with the type that Vertex AI demands. */
+const crossFile = (file: JsonObject, path: string, { kind, refused }: PartCrossing): Read<JsonObject> => {
+  const { fileUri, mimeType } = file
+  if (typeof fileUri !== "string") return Result.succeed(file)
+  if (kind === "google") return /^gs:/i.test(fileUri) ? refused(`${path}.fileUri`) : Result.succeed(file)
+  if (filesApi.test(fileUri)) return refused(`${path}.fileUri`)
+  if (mimeType !== undefined) return Result.succeed(file)
+  const type = mimeOfPath(fileUri)
+  return type === undefined ? refused(`${path}.mimeType`) : Result.succeed({ ...file, mimeType: type })
+}
+
+const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Json> => {
+  if (!isJsonObject(written)) return Result.succeed(written)
+  const { ignored, kind, refused } = crossing
+  const foreign = refusedParts[kind].find((name) => written[name] !== undefined)
+  if (foreign !== undefined) return refused(`${path}.${foreign}`)
+  const part: Record<string, Json | undefined> = { ...without(written, droppedMembers[kind], path, ignored) }
+  for (const [name, names] of droppedInside[kind]) {
+    const inner = part[name]
+    if (isJsonObject(inner)) part[name] = without(inner, names, `${path}.${name}`, ignored)
+  }
+  const file = part["fileData"]
+  return isJsonObject(file)
+    ? Result.map(crossFile(file, `${path}.fileData`, crossing), (fileData) => ({ ...part, fileData }))
+    : Result.succeed(part)
+}
+
+/** A content with its role: a missing one is the user's, which Vertex AI demands. An instruction has none. */
+export const crossContent = (content: Json, path: string, crossing: PartCrossing): Read<Json> => {
+  if (!isJsonObject(content)) return Result.succeed(content)
+  const { parts } = content
+  const isTurn = path.startsWith("contents")
+  const role = content["role"] === undefined && isTurn ? { role: "user" } : {}
+  if (!Array.isArray(parts)) return Result.succeed({ ...role, ...content })
+  const crossed: Array<Json> = []
+  for (const [index, part] of parts.entries()) {
+    const read = crossPart(part, `${path}.parts[${index}]`, crossing)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    crossed.push(read.success)
+  }
+  return Result.succeed({ ...role, ...content, parts: crossed })
+}
+
+/** What Gemini takes where a signature is not known. Source: Google's page on thought signatures. */
+const sentinel = "skip_thought_signature_validator"
+
+/**
+ * The body without signatures, for one more try after they were refused. The first call of each turn of the model gets the
+ * sentinel where the model takes it.
+ */
+export const withoutSignatures = (body: JsonObject, takesSentinel: boolean): JsonObject => {
+  const { contents } = body
+  if (!Array.isArray(contents)) return body
+  return {
+    ...body,
+    contents: contents.map((content: Json) => {
+      const parts = isJsonObject(content) ? content["parts"] : undefined
+      if (!isJsonObject(content) || !Array.isArray(parts)) return content
+      const first = parts.findIndex((part: Json) => isJsonObject(part) && part["functionCall"] !== undefined)
+      return {
+        ...content,
+        parts: parts.map((part: Json, index): Json => {
+          if (!isJsonObject(part)) return part
+          const { thoughtSignature: _theirs, thought_signature: _also, ...rest } = part
+          return takesSentinel && index === first ? { ...rest, thoughtSignature: sentinel } : rest
+        })
+      }
+    })
+  }
+}

@@ -1,0 +1,128 @@
+// What has to be known of one Gemini answer, or of one event of its stream, read in its bytes: counts, finish, error.
+// It must not know framing. Only these members are parsed. Rules: N405, N407, N408.
+import * as Result from "effect/Result"
+import {
+  closingQuote,
+  decodeUtf8,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseExactJsonText
+} from "../../domain/text/json.ts"
+import { skipBlank, valueEnd } from "../../domain/text/editTopLevel.ts"
+import { memberJson } from "../../domain/text/topMembers.ts"
+
+export interface NativeEvent {
+  readonly usage: JsonObject | undefined
+  readonly error: JsonObject | undefined
+  /** A candidate has its finish reason, or the prompt is blocked. */
+  readonly isFinished: boolean
+}
+
+interface Span {
+  readonly value: number
+  readonly to: number
+}
+
+const openBrace = 0x7b
+const openBracket = 0x5b
+const quote = 0x22
+
+/** Calls `meet` with each member of the object at `open`; keys are compared as they are written. */
+export const eachMember = (bytes: Uint8Array, open: number, meet: (key: string, span: Span) => void): void => {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let at = skipBlank(bytes, open + 1)
+  while (bytes[at] === quote) {
+    const end = closingQuote(bytes, at)
+    const value = skipBlank(bytes, skipBlank(bytes, end + 1) + 1)
+    const to = valueEnd(bytes, value)
+    meet(view.toString("latin1", at + 1, end), { value, to })
+    at = skipBlank(bytes, skipBlank(bytes, to) + 1)
+  }
+}
+
+/** Calls `meet` with each object of the array at `from`. */
+export const eachObject = (bytes: Uint8Array, from: number, meet: (open: number) => void): void => {
+  if (bytes[from] !== openBracket) return
+  let at = skipBlank(bytes, from + 1)
+  while (bytes[at] === openBrace) {
+    meet(at)
+    at = skipBlank(bytes, skipBlank(bytes, valueEnd(bytes, at)) + 1)
+  }
+}
+
+/** The object of a member; undefined where it is none. */
+export const objectAt = (bytes: Uint8Array, span: Span | undefined): JsonObject | undefined => {
+  const value = span === undefined || bytes[span.value] !== openBrace ? undefined : memberJson(bytes, span)
+  return isJsonObject(value) ? value : undefined
+}
+
+const finishMark = "inishReason"
+const blockMark = "lockReason"
+
+/** True for a value that is a string with something in it. */
+const isText = (bytes: Uint8Array, { value }: Span): boolean => bytes[value] === quote && bytes[value + 1] !== quote
+
+const hasText = (bytes: Uint8Array, open: number, name: string): boolean => {
+  let found = false
+  eachMember(bytes, open, (key, span) => {
+    if (key === name && isText(bytes, span)) found = true
+  })
+  return found
+}
+
+const objects = (value: Json | undefined): ReadonlyArray<JsonObject> =>
+  Array.isArray(value) ? value.filter(isJsonObject) : []
+
+const objectOf = (value: Json | undefined): JsonObject | undefined => (isJsonObject(value) ? value : undefined)
+
+const isSaid = (value: Json | undefined): boolean => typeof value === "string" && value !== ""
+
+const readEvent = (event: JsonObject): NativeEvent => ({
+  usage: objectOf(event["usageMetadata"]),
+  error: objectOf(event["error"]),
+  isFinished:
+    objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
+    isSaid(objectOf(event["promptFeedback"])?.["blockReason"])
+})
+
+/** V8 parses text of this size faster than a walk finds three members of it; media are larger. */
+const smallBytes = 4_096
+
+/** A small event as a whole; undefined where it is not well-formed. */
+const parsedEvent = (text: string): NativeEvent | undefined => {
+  const value = Result.getOrElse(parseExactJsonText(text), () => undefined)
+  return isJsonObject(value) ? readEvent(value) : undefined
+}
+
+/** Reads the object whose brace stands at `open`, and after which nothing but blanks follows. */
+export const readNativeEvent = (bytes: Uint8Array, open: number): NativeEvent => {
+  if (bytes.length - open <= smallBytes) {
+    const text = decodeUtf8(open === 0 ? bytes : bytes.subarray(open))
+    const event = text === undefined ? undefined : parsedEvent(text)
+    if (event !== undefined) return event
+  }
+  return walkedEvent(bytes, open)
+}
+
+const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // Most events of a stream have neither, and a search of the bytes is cheaper than a walk.
+  const mayFinish = text.includes(finishMark, open, "latin1")
+  const mayBlock = text.includes(blockMark, open, "latin1")
+  let usage: Span | undefined
+  let error: Span | undefined
+  let isFinished = false
+  eachMember(bytes, open, (key, span) => {
+    if (key === "usageMetadata") usage = span
+    else if (key === "error") error = span
+    else if (mayFinish && key === "candidates") {
+      eachObject(bytes, span.value, (candidate) => {
+        isFinished ||= hasText(bytes, candidate, "finishReason")
+      })
+    } else if (mayBlock && key === "promptFeedback" && bytes[span.value] === openBrace) {
+      isFinished ||= hasText(bytes, span.value, "blockReason")
+    }
+  })
+  return { usage: objectAt(bytes, usage), error: objectAt(bytes, error), isFinished }
+}

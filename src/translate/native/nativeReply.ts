@@ -1,0 +1,106 @@
+// A complete native answer: what it counts, and whether it is an answer at all, read in its bytes.
+// It must not know HTTP. Rules: N401, N407, N408.
+import type { Reason } from "../../domain/ProviderError.ts"
+import type { NativeVerb } from "../../domain/native/nativePath.ts"
+import { skipBlank } from "../../domain/text/editTopLevel.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import type { Redaction } from "../../domain/text/redaction.ts"
+import type { Usage } from "../../wire/openai/ChatReply.ts"
+import { claudeUsage } from "../shared/claude/claudeUsage.ts"
+import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { readCount } from "../shared/reply/counts.ts"
+import { eachMember, eachObject, objectAt, readNativeEvent } from "./nativeEvents.ts"
+import { failureInsideNative } from "./nativeFailure.ts"
+
+/** What an answer costs; pictures are paid by number where the model counts no tokens. */
+export interface NativeCounts {
+  readonly usage: Usage | undefined
+  readonly images: number
+}
+
+const nothing: NativeCounts = { usage: undefined, images: 0 }
+
+const tokens = (prompt: number): NativeCounts => ({
+  usage: { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt },
+  images: 0
+})
+
+interface Prediction {
+  readonly tokens: number
+  readonly isImage: boolean
+}
+
+/** Vectors and base64 are passed over, not parsed. */
+const readPrediction = (bytes: Uint8Array, open: number): Prediction => {
+  let textTokens = 0
+  let hasImage = false
+  let isFiltered = false
+  eachMember(bytes, open, (key, span) => {
+    if (key === "bytesBase64Encoded" || key === "gcsUri") hasImage = true
+    if (key === "raiFilteredReason") isFiltered = true
+    if (key !== "embeddings" || bytes[span.value] !== 0x7b) return
+    eachMember(bytes, span.value, (name, inner) => {
+      if (name === "statistics") textTokens += readCount(objectAt(bytes, inner)?.["token_count"])
+    })
+  })
+  return { tokens: textTokens, isImage: hasImage && !isFiltered }
+}
+
+const predicted = (bytes: Uint8Array, open: number): NativeCounts => {
+  let textTokens = 0
+  let images = 0
+  eachMember(bytes, open, (key, span) => {
+    if (key !== "predictions") return
+    eachObject(bytes, span.value, (prediction) => {
+      const read = readPrediction(bytes, prediction)
+      textTokens += read.tokens
+      if (read.isImage) images++
+    })
+  })
+  return { ...tokens(textTokens), images }
+}
+
+const claude = (bytes: Uint8Array, open: number): NativeCounts => {
+  let usage: JsonObject | undefined
+  eachMember(bytes, open, (key, span) => {
+    if (key === "usage") usage = objectAt(bytes, span)
+  })
+  return usage === undefined ? nothing : { usage: claudeUsage(usage), images: 0 }
+}
+
+/** What was counted, by verb; counts of tokens cost nothing. */
+export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array): NativeCounts => {
+  const open = skipBlank(bytes, 0)
+  if (bytes[open] !== 0x7b) return nothing
+  switch (verb) {
+    case "generateContent":
+    case "streamGenerateContent": {
+      const { usage } = readNativeEvent(bytes, open)
+      return usage === undefined ? nothing : { usage: geminiUsage(usage), images: 0 }
+    }
+    case "embedContent":
+    case "batchEmbedContents":
+      return tokens(readCount(readNativeEvent(bytes, open).usage?.["promptTokenCount"]))
+    case "predict":
+      return predicted(bytes, open)
+    case "rawPredict":
+    case "streamRawPredict":
+      return claude(bytes, open)
+    case "countTokens":
+    case "computeTokens":
+    case "countMessages":
+      return nothing
+  }
+}
+
+/** Why a 200 is no answer: it is no JSON object, it is cut, or it holds an error. */
+export const replyFault = (bytes: Uint8Array, redaction: Redaction): Reason | undefined => {
+  const open = skipBlank(bytes, 0)
+  let end = bytes.length
+  while (end > open && (bytes[end - 1] ?? 0) <= 0x20) end--
+  if (bytes[open] !== 0x7b || bytes[end - 1] !== 0x7d) {
+    return { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an answer that is not a JSON object." }
+  }
+  const { error } = readNativeEvent(bytes, open)
+  return isJsonObject(error) ? failureInsideNative(error, redaction) : undefined
+}

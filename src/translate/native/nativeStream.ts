@@ -1,0 +1,231 @@
+// Streams of Gemini as their own bytes, server-sent events or a JSON array, with counts and finish read while they pass.
+// It must not know HTTP of our own side. Rules: N402-N407, N1103.
+import * as Result from "effect/Result"
+import type * as Types from "effect/Types"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
+import type { Redaction } from "../../domain/text/redaction.ts"
+import { noElements, restOfElements, type WholeElementState, wholeElements } from "../../wire/wholeElements.ts"
+import { noFrames, readFrame, unfinishedBytes, type WholeFrameState, wholeFrames } from "../../wire/wholeFrames.ts"
+import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { cutAnswer } from "../shared/reply/badStream.ts"
+import { mergeUsage } from "../shared/reply/counts.ts"
+import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
+import { failureInsideNative } from "./nativeFailure.ts"
+import { type NativeEvent, readNativeEvent } from "./nativeEvents.ts"
+import { shownStatus } from "./statusDetails.ts"
+
+export interface NativeStreamState {
+  /** Undefined until the first byte that is no blank has come. */
+  readonly framing: "sse" | "array" | undefined
+  readonly frames: WholeFrameState
+  readonly elements: WholeElementState
+  /** What has come before the first event, which may be an error and so an HTTP status. */
+  readonly held: ReadonlyArray<Uint8Array>
+  readonly begun: boolean
+  /** `ended` has seen the upstream's own error; nothing is owed after it. */
+  readonly phase: "open" | "ended" | "failed"
+  readonly usage: JsonObject | undefined
+  readonly isFinished: boolean
+  readonly written: number
+}
+
+const start: NativeStreamState = {
+  framing: undefined,
+  frames: noFrames,
+  elements: noElements,
+  held: [],
+  begun: false,
+  phase: "open",
+  usage: undefined,
+  isFinished: false,
+  written: 0
+}
+
+/** A piece that goes on as it came, with what it means. */
+interface Piece {
+  readonly bytes: Uint8Array
+  /** Undefined for comments, marks and what closes an array. */
+  readonly event: NativeEvent | undefined
+  readonly isClosing: boolean
+}
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+const tooLarge: Reason = {
+  _tag: "BadReply",
+  kind: "too_large",
+  message: "The upstream sent an event over the size limit."
+}
+
+const lf = 0x0a
+const cr = 0x0d
+const brace = 0x7b
+
+/** Whether a byte stands between two places. */
+const has = (bytes: Uint8Array, byte: number, from: number, to: number): boolean => {
+  const at = bytes.indexOf(byte, from)
+  return at >= 0 && at < to
+}
+
+const dataField = encoder.encode("data:")
+
+const beginsData = (bytes: Uint8Array, open: number): boolean =>
+  open >= dataField.length && dataField.every((byte, at) => bytes[at] === byte)
+
+/** The JSON of a frame's only data line, in place; the text of several lines is put together first. */
+const frameEvent = (bytes: Uint8Array): NativeEvent | undefined => {
+  const open = bytes.indexOf(brace)
+  if (open < 0) return undefined
+  let end = bytes.length
+  while (end > open && (bytes[end - 1] === lf || bytes[end - 1] === cr)) end--
+  const isOneLine = !has(bytes, lf, open, end) && !has(bytes, cr, open, end)
+  if (isOneLine && beginsData(bytes, open)) return readNativeEvent(bytes, open)
+  const data = readFrame(bytes)?.data
+  if (data === undefined || !data.trimStart().startsWith("{")) return undefined
+  const text = encoder.encode(data)
+  return readNativeEvent(text, text.indexOf(brace))
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === lf || byte === cr
+
+/** The framing by the first byte that is no blank, whatever the content type is: a proxy may lose `alt=sse`. */
+const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
+  for (const byte of bytes) {
+    if (!isBlank(byte)) return byte === 0x5b || byte === brace ? "array" : "sse"
+  }
+  return undefined
+}
+
+type Cut = readonly [Pick<NativeStreamState, "framing" | "frames" | "elements">, ReadonlyArray<Piece>]
+
+const pieces = (state: NativeStreamState, chunk: Uint8Array): Cut => {
+  const framing = state.framing ?? framingOf(chunk)
+  if (framing === "array") {
+    const [elements, whole] = wholeElements(state.elements, chunk)
+    return [
+      { framing, frames: state.frames, elements },
+      whole.map(({ bytes, open }) => ({
+        bytes,
+        event: open === undefined ? undefined : readNativeEvent(bytes, open),
+        isClosing: open === undefined
+      }))
+    ]
+  }
+  const [frames, whole] = wholeFrames(state.frames, chunk)
+  return [
+    { framing, frames, elements: state.elements },
+    whole.map(({ bytes }) => ({ bytes, event: frameEvent(bytes), isClosing: false }))
+  ]
+}
+
+/** Pieces of one read stand next to each other in memory; joined only where they do. */
+const together = (run: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const out: Array<Uint8Array> = []
+  for (const bytes of run) {
+    const last = out.at(-1)
+    const isNext =
+      last !== undefined && last.buffer === bytes.buffer && last.byteOffset + last.byteLength === bytes.byteOffset
+    if (isNext) out[out.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.byteLength + bytes.byteLength)
+    else out.push(bytes)
+  }
+  return out
+}
+
+/** The upstream's error without what must not be shown; the same bytes where nothing of that is in it. */
+const shownError = (
+  bytes: Uint8Array,
+  error: JsonObject,
+  framing: "sse" | "array",
+  redaction: Redaction
+): Uint8Array => {
+  const shown = shownStatus(error, redaction)
+  if (JSON.stringify(shown) === JSON.stringify(error)) return bytes
+  const text = JSON.stringify({ error: shown })
+  if (framing === "sse") return encoder.encode(`data: ${text}\r\n\r\n`)
+  const before = bytes.subarray(0, bytes.indexOf(brace))
+  return encoder.encode(decoder.decode(before) + text)
+}
+
+/** What never became a whole piece: the last frame without its blank line, or an error as bare JSON between frames. */
+const restEvent = ({ framing, frames }: NativeStreamState): { bytes: Uint8Array; event: NativeEvent | undefined } => {
+  if (framing !== "sse" || frames.size === 0) return { bytes: encoder.encode(""), event: undefined }
+  const bytes = unfinishedBytes(frames)
+  const text = decoder.decode(bytes)
+  const json = text.replace(/^data:/, "").trim()
+  const isWhole = Result.isSuccess(parseJsonText(json))
+  return { bytes, event: isWhole ? readNativeEvent(bytes, bytes.indexOf(brace)) : undefined }
+}
+
+const isBareJson = (bytes: Uint8Array): boolean => bytes[0] === brace
+
+/** Bytes that have not gone out yet are bounded. */
+const sizeOf = ({ elements, frames, held }: NativeStreamState): number =>
+  frames.size + elements.size + held.reduce((sum, { length }) => sum + length, 0)
+
+export const nativeStream = (
+  limits: { readonly eventBytes: number },
+  redaction: Redaction
+): Fold<NativeStreamState, Uint8Array, Uint8Array | StreamFailed> => ({
+  initial: () => start,
+  step: (before, chunk) => {
+    if (before.phase !== "open") return [before, []]
+    const [cut, read] = pieces(before, chunk)
+    const state: Types.Mutable<NativeStreamState> = { ...before, ...cut }
+    const run: Array<Uint8Array> = []
+    for (const { bytes, event, isClosing } of read) {
+      const error = event?.error
+      if (error !== undefined && !state.begun)
+        return [{ ...state, held: [], phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
+      const isHeld = isClosing ? !state.isFinished : event === undefined && !state.begun
+      if (isHeld) {
+        state.held = state.held.concat(bytes)
+        continue
+      }
+      if (event !== undefined) {
+        state.begun = true
+        state.isFinished ||= event.isFinished
+        if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
+        state.written += bytes.length
+      }
+      run.push(...state.held, error === undefined ? bytes : shownError(bytes, error, cut.framing ?? "sse", redaction))
+      if (state.held.length > 0) state.held = []
+      if (error !== undefined) return [{ ...state, phase: "ended" }, together(run)]
+    }
+    return sizeOf(state) > limits.eventBytes
+      ? [
+          { ...state, frames: noFrames, elements: noElements, phase: "failed" },
+          [...together(run), streamFailed(tooLarge)]
+        ]
+      : [state, together(run)]
+  },
+  onHalt: (state) => {
+    if (state.phase !== "open") return []
+    const { bytes, event } = restEvent(state)
+    const array = state.framing === "array" ? bareError(restOfElements(state.elements)) : undefined
+    const error = event?.error ?? array
+    if (error !== undefined) return [streamFailed(failureInsideNative(error, redaction))]
+    if (state.isFinished) return event === undefined || isBareJson(bytes) ? [] : [bytes]
+    return event?.isFinished === true
+      ? [...state.held, bytes]
+      : [...(event === undefined ? [] : [bytes]), streamFailed(cutAnswer)]
+  },
+  usage: (state) => {
+    const { event } = state.phase === "open" ? restEvent(state) : { event: undefined }
+    const usage = event?.usage === undefined ? state.usage : mergeUsage(state.usage, event.usage)
+    return usage === undefined ? undefined : geminiUsage(usage)
+  },
+  progress: ({ isFinished, written }) => ({ isCounted: isFinished, characters: written })
+})
+
+/** An error that is the whole of an answer without an array around it. */
+const bareError = (bytes: Uint8Array): JsonObject | undefined => {
+  const value: Json = Result.getOrElse(parseJsonText(decoder.decode(bytes)), () => null)
+  const holder: Json | undefined = Array.isArray(value) ? value[0] : value
+  return isJsonObject(holder) && isJsonObject(holder["error"]) ? holder["error"] : undefined
+}
+
+/** The text that ends a stream with an error of the gateway's, after what has gone out. */
+export const failureText = (framing: "sse" | "array", status: string, isBegun: boolean): string =>
+  framing === "sse" ? `data: ${status}\r\n\r\n` : `${isBegun ? "," : "["}${status}]`

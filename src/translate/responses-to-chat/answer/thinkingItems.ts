@@ -1,0 +1,101 @@
+// Reasoning items: summaries as they are thought, and what a client carries, sealed.
+// It must not know chunks. Rules: R305, R401, R409, R411.
+import type { ReasoningItem } from "../../../wire/openai/responses/Items.ts"
+import { carrierText, fitted } from "../carrier.ts"
+import { announce, carrierOf, done, entriesOf, next, type OpenReasoning, place, type Work } from "./work.ts"
+
+/** What a sealed text is longer than what it holds: prefix, form, nonce and tag, then four letters for three bytes. */
+const sealedHead = 5
+const sealedBytes = 29
+
+const plainBytes = (sealed: number): number => Math.floor(((sealed - sealedHead) * 3) / 4) - sealedBytes
+
+/** The sealed carrier, if there is more to carry than the last one had. */
+const nextCarrier = (work: Work): string | undefined => {
+  if (!work.facts.plan.shown.carriers || !isCarrierOwed(work)) return undefined
+  const all = carrierOf(work)
+  const { carrier, cut } = fitted(all, plainBytes(work.facts.carrierBytes))
+  work.carried = entriesOf(all)
+  work.cut = cut
+  return entriesOf(carrier) === 0 ? undefined : work.facts.seal(carrierText(carrier))
+}
+
+const isCarrierOwed = (work: Work): boolean => {
+  const signed = work.thoughts.some(({ redacted, signature }) => redacted !== undefined || signature !== undefined)
+  const isBare =
+    !signed &&
+    work.callSignatures.length + work.textSignatures.length + work.imageSignatures.length + work.parts.length === 0
+  return !isBare && entriesOf(carrierOf(work)) > work.carried
+}
+
+/** A reasoning item that shows nothing: it carries what has become known since the last one. */
+export const giveCarrier = (work: Work): void => {
+  const sealed = nextCarrier(work)
+  if (sealed === undefined) return
+  const { id, outputIndex } = place(work, "rs")
+  const item: ReasoningItem = { id, type: "reasoning", summary: [] }
+  announce(work, outputIndex, item)
+  done(work, outputIndex, { ...item, encrypted_content: sealed })
+}
+
+export const openReasoning = (work: Work, block: number): OpenReasoning => {
+  const { id, outputIndex } = place(work, "rs")
+  const open: OpenReasoning = { _tag: "Reasoning", id, outputIndex, summary: [], block, text: "" }
+  announce(work, outputIndex, { id, type: "reasoning", summary: [] })
+  openSummary(work, open)
+  return open
+}
+
+const openSummary = (work: Work, { id, outputIndex, summary }: OpenReasoning): void => {
+  work.events.push({
+    type: "response.reasoning_summary_part.added",
+    sequence_number: next(work),
+    item_id: id,
+    output_index: outputIndex,
+    summary_index: summary.length,
+    part: { type: "summary_text", text: "" }
+  })
+}
+
+const closeSummary = (work: Work, { id, outputIndex, summary, text }: OpenReasoning): void => {
+  const at = { item_id: id, output_index: outputIndex, summary_index: summary.length }
+  work.events.push(
+    { type: "response.reasoning_summary_text.done", sequence_number: next(work), ...at, text },
+    {
+      type: "response.reasoning_summary_part.done",
+      sequence_number: next(work),
+      ...at,
+      part: { type: "summary_text", text }
+    }
+  )
+}
+
+/** More of what is being thought; another block is another part of the summary. */
+export const growReasoning = (work: Work, before: OpenReasoning, block: number, text: string): OpenReasoning => {
+  let open = before
+  if (open.block !== block) {
+    closeSummary(work, open)
+    open = { ...open, summary: [...open.summary, { type: "summary_text", text: open.text }], block, text: "" }
+    openSummary(work, open)
+  }
+  work.events.push({
+    type: "response.reasoning_summary_text.delta",
+    sequence_number: next(work),
+    item_id: open.id,
+    output_index: open.outputIndex,
+    summary_index: open.summary.length,
+    delta: text
+  })
+  return { ...open, text: open.text + text }
+}
+
+export const closeReasoning = (work: Work, open: OpenReasoning): void => {
+  closeSummary(work, open)
+  const sealed = nextCarrier(work)
+  done(work, open.outputIndex, {
+    id: open.id,
+    type: "reasoning",
+    summary: [...open.summary, { type: "summary_text", text: open.text }],
+    ...(sealed === undefined ? {} : { encrypted_content: sealed })
+  })
+}

@@ -1,0 +1,208 @@
+// The items of a conversation in order: stored turns, the prompt, then this request's own input with its references resolved.
+// It must not know what becomes of an item. Rules: R203, R205, R217, R225, R228.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject, jsonObjectOf } from "../../../domain/text/json.ts"
+import type { ChatMessage } from "../../../wire/openai/Chat.ts"
+import type { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
+import { defaultLimits } from "../../../domain/Limits.ts"
+import { invalid } from "../../shared/fault.ts"
+import type { Carrier } from "../carrier.ts"
+import type { RequestFacts } from "../facts.ts"
+import { inputPositions, itemId, type ItemPrefix, responseOfItem } from "../ids.ts"
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** An item and where it came from; `carrier` is what the store kept with it. */
+export interface SourcedItem {
+  readonly item: JsonObject
+  readonly type: string
+  readonly path: string
+  readonly carrier: Carrier | undefined
+}
+
+export interface Conversation {
+  readonly items: ReadonlyArray<SourcedItem>
+  /** This request's own items, as they are kept. */
+  readonly own: ReadonlyArray<JsonObject>
+  readonly ignored: ReadonlyArray<string>
+}
+
+/** What this request needs from the store before it can be translated. */
+export interface Needed {
+  readonly previous: string | undefined
+  /** Ids of items that are meant by id. */
+  readonly items: ReadonlyArray<string>
+}
+
+/** A message may have no type, a reference neither type nor role. */
+export const typeOf = (item: JsonObject): Json | undefined => {
+  const type = item["type"] ?? undefined
+  if (type !== undefined) return type
+  if ((item["role"] ?? undefined) !== undefined) return "message"
+  return typeof item["id"] === "string" ? "item_reference" : undefined
+}
+
+const references = (input: unknown): ReadonlyArray<string> =>
+  Array.isArray(input)
+    ? input.flatMap((item: unknown) => {
+        const id = isJsonObject(item) && typeOf(item) === "item_reference" ? item["id"] : undefined
+        return typeof id === "string" && responseOfItem(id) !== undefined ? [id] : []
+      })
+    : []
+
+/** Runs before validation, so any shape is taken. */
+export const neededOf = (body: JsonObject): Needed => {
+  const previous = body["previous_response_id"]
+  return { previous: typeof previous === "string" ? previous : undefined, items: references(body["input"]) }
+}
+
+const prefixes: Readonly<Record<string, ItemPrefix>> = {
+  reasoning: "rs",
+  function_call: "fc",
+  function_call_output: "fc",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctc",
+  web_search_call: "ws",
+  code_interpreter_call: "ci",
+  image_generation_call: "ig"
+}
+
+/** Every item that is kept can be asked for by id. */
+const withId = (item: JsonObject, type: string, responseId: string, position: number): JsonObject =>
+  typeof item["id"] === "string" && item["id"] !== ""
+    ? { ...item, type }
+    : { ...item, type, id: itemId(prefixes[type] ?? "msg", responseId, inputPositions + position) }
+
+export const conversationOf = (body: ResponsesRequest, facts: RequestFacts): Read<Conversation> => {
+  const own = ownItems(body, facts)
+  if (Result.isFailure(own)) return Result.fail(own.failure)
+  const past = facts.history.flatMap((turn): ReadonlyArray<SourcedItem> => {
+    const sourced = (item: JsonObject): SourcedItem => ({
+      item,
+      type: String(typeOf(item)),
+      path: "previous_response_id",
+      carrier: undefined
+    })
+    const last = turn.output.length - 1
+    return [
+      ...turn.input.map(sourced),
+      ...turn.output.map((item, index) => ({
+        ...sourced(item),
+        carrier: index === last ? turn.carrier : undefined
+      }))
+    ]
+  })
+  const items = [...past, ...own.success.items]
+  if (items.length > defaultLimits.messages)
+    return invalid("input", "array_too_long", `input and history hold more than ${defaultLimits.messages} items.`)
+  return Result.succeed({
+    items,
+    own: own.success.items.map(({ item, type }, position) => withId(item, type, facts.id, position)),
+    ignored: own.success.ignored
+  })
+}
+
+type OwnItems = Pick<Conversation, "items" | "ignored">
+
+const ownItems = (body: ResponsesRequest, facts: RequestFacts): Read<OwnItems> => {
+  const prompted = (facts.prompt?.messages ?? []).flatMap(itemsOfMessage)
+  const listed = inputList(body, prompted.length > 0 || facts.history.length > 0)
+  if (Result.isFailure(listed)) return Result.fail(listed.failure)
+  const resolver = new References(facts)
+  const items: Array<SourcedItem> = [...prompted]
+  for (const [index, item] of listed.success.entries()) {
+    const read = resolver.read(item, `input[${index}]`)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    if (read.success !== undefined) items.push(read.success)
+  }
+  return Result.succeed({ items, ignored: resolver.ignored })
+}
+
+const inputList = ({ input, instructions }: ResponsesRequest, hasMore: boolean): Read<ReadonlyArray<unknown>> => {
+  const isEnough = hasMore || (instructions ?? "") !== ""
+  if (typeof input === "string") return Result.succeed([{ type: "message", role: "user", content: input }])
+  if (input === undefined || input === null)
+    return isEnough
+      ? Result.succeed([])
+      : invalid("input", "missing_required_parameter", "input is missing: a text, or an array of items.")
+  if (!Array.isArray(input)) return invalid("input", "invalid_type", "input must be a string or an array of items.")
+  return input.length > 0 || isEnough
+    ? Result.succeed(input)
+    : invalid("input", "empty_array", "input is empty; send at least one item.")
+}
+
+/** A reference and the item it means stand for one thing: the first of them counts. */
+class References {
+  readonly ignored: Array<string> = []
+  private readonly put = new Set<string>()
+  private readonly facts: RequestFacts
+
+  constructor(facts: RequestFacts) {
+    this.facts = facts
+    for (const { input, output } of facts.history)
+      for (const { id } of [...input, ...output]) if (typeof id === "string") this.put.add(id)
+  }
+
+  read(given: unknown, path: string): Read<SourcedItem | undefined> {
+    if (!isJsonObject(given)) return invalid(path, "invalid_type", "An item must be an object.")
+    const type = typeOf(given)
+    if (typeof type !== "string") return invalid(`${path}.type`, "invalid_value", "An item needs a type or a role.")
+    const id = typeof given["id"] === "string" ? given["id"] : ""
+    if (type !== "item_reference") {
+      if (this.put.has(id) && responseOfItem(id) !== undefined) return Result.succeed(undefined)
+      return Result.succeed({ item: given, type, path, carrier: undefined })
+    }
+    if (this.put.has(id)) return Result.succeed(undefined)
+    const found = this.facts.stored(id)
+    if (found !== undefined) {
+      this.put.add(id)
+      const own = typeOf(found.item)
+      return Result.succeed({ item: found.item, type: String(own), path, carrier: found.carrier })
+    }
+    if (id.startsWith("rs_")) {
+      this.ignored.push(path)
+      return Result.succeed(undefined)
+    }
+    return invalid(
+      `${path}.id`,
+      "item_not_found",
+      `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
+    )
+  }
+}
+
+const partTypes: ReadonlyMap<unknown, string> = new Map([["text", "input_text"]])
+
+/** A message of a rendered prompt as the item it becomes. */
+const itemsOfMessage = (message: ChatMessage): ReadonlyArray<SourcedItem> => {
+  const { content, role } = jsonObjectOf(message)
+  const isAssistant = role === "assistant"
+  const parts = Array.isArray(content) ? content.map((part) => itemPart(part, isAssistant)) : (content ?? null)
+  return [
+    {
+      item: { type: "message", role: role ?? null, content: parts },
+      type: "message",
+      path: "prompt",
+      carrier: undefined
+    }
+  ]
+}
+
+const itemPart = (part: Json, isAssistant: boolean): Json => {
+  if (!isJsonObject(part)) return part
+  switch (part["type"]) {
+    case "text":
+      return { ...part, type: isAssistant ? "output_text" : (partTypes.get("text") ?? "input_text") }
+    case "image_url": {
+      const image = part["image_url"]
+      return { type: "input_image", ...(isJsonObject(image) ? image : {}), image_url: urlOf(image) }
+    }
+    case "file":
+      return { type: "input_file", ...(isJsonObject(part["file"]) ? part["file"] : {}) }
+    default:
+      return part
+  }
+}
+
+const urlOf = (image: Json | undefined): Json => (isJsonObject(image) ? (image["url"] ?? null) : (image ?? null))

@@ -1,0 +1,249 @@
+// Every other field of a request: what becomes of it in the chat, what an answer repeats of it, what is left out.
+// It must not know items or tools. Rules: R301-R310, R327, R329, table 1.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import type { KnownParam } from "../../../wire/openai/Chat.ts"
+import type { ResponsesParam, ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
+import { invalid } from "../../shared/fault.ts"
+import type { Shown } from "../facts.ts"
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** Fields of the chat by name, and the request's fields that change nothing. */
+export interface ReadParams {
+  readonly chat: Readonly<Partial<Record<KnownParam, unknown>>>
+  readonly ignored: ReadonlyArray<string>
+  readonly shown: Shown
+  readonly metadata: Readonly<Record<string, string>>
+  /** The parameters that `user` and `thinking` of the chat came from. */
+  readonly user: string
+  readonly thinking: string
+}
+
+/** Fields that only this route has; everything else is the chat's, or unknown. */
+const own: ReadonlySet<string> = new Set<ResponsesParam>([
+  "input",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "max_tool_calls",
+  "reasoning",
+  "text",
+  "max_output_tokens",
+  "truncation",
+  "safety_identifier",
+  "previous_response_id",
+  "conversation",
+  "store",
+  "prompt",
+  "metadata",
+  "include",
+  "background",
+  "context_management",
+  "stream_options",
+  "top_logprobs"
+])
+
+/** Fields of the chat that this route takes as they are, its extensions included. */
+const passed: ReadonlySet<string> = new Set<KnownParam | "betas">([
+  "model",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "frequency_penalty",
+  "presence_penalty",
+  "seed",
+  "stop",
+  "service_tier",
+  "user",
+  "parallel_tool_calls",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
+  "extra_body",
+  "google",
+  "safety_settings",
+  "labels",
+  "cached_content",
+  "media_resolution",
+  "thinking",
+  "betas",
+  "anthropic_beta"
+])
+
+export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
+  const refused = refusedField(body)
+  if (refused !== undefined) return refused
+  const shown = readInclude(body)
+  if (Result.isFailure(shown)) return Result.fail(shown.failure)
+  const metadata = readMetadata(body.metadata ?? {})
+  if (Result.isFailure(metadata)) return Result.fail(metadata.failure)
+  const reasoning = readReasoning(body)
+  if (Result.isFailure(reasoning)) return Result.fail(reasoning.failure)
+  const text = readText(body.text ?? {})
+  if (Result.isFailure(text)) return Result.fail(text.failure)
+  const chat: Record<string, unknown> = {}
+  const ignored: Array<string> = []
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined || value === null || own.has(name)) continue
+    if (!passed.has(name)) ignored.push(name)
+    else if (name !== "thinking" || !reasoning.success.asks) chat[name] = value
+    else ignored.push(name)
+  }
+  const user = body.user ?? undefined
+  const safety = body.safety_identifier ?? undefined
+  if (user === undefined && safety !== undefined) chat["user"] = safety
+  if ((body.max_output_tokens ?? undefined) !== undefined) chat["max_completion_tokens"] = body.max_output_tokens
+  if (body.truncation === "auto") ignored.push("truncation")
+  if ((body.max_tool_calls ?? undefined) !== undefined) ignored.push("max_tool_calls")
+  if ((body.context_management ?? undefined) !== undefined) ignored.push("context_management")
+  const logprobs = shown.success.logprobs || (body.top_logprobs ?? 0) > 0
+  return Result.succeed({
+    chat: {
+      ...chat,
+      ...reasoning.success.chat,
+      ...text.success,
+      ...(logprobs ? { logprobs: true } : {}),
+      ...((body.top_logprobs ?? 0) > 0 ? { top_logprobs: body.top_logprobs } : {})
+    },
+    ignored: [...ignored, ...reasoning.success.ignored],
+    shown: { ...shown.success, summaries: reasoning.success.summaries, logprobs },
+    metadata: metadata.success,
+    user: user === undefined && safety !== undefined ? "safety_identifier" : "user",
+    thinking: reasoning.success.asks ? "reasoning.summary" : "thinking"
+  })
+}
+
+const refusedField = (body: ResponsesRequest): Result.Result<never, RequestFault> | undefined => {
+  if (body.background === true)
+    return invalid(
+      "background",
+      "unsupported_parameter",
+      "Responses are not made in the background here; leave background out and wait, or stream."
+    )
+  if ((body.conversation ?? undefined) !== undefined)
+    return invalid(
+      "conversation",
+      "unsupported_parameter",
+      "Conversations are not kept here; chain responses by previous_response_id."
+    )
+  const truncation = body.truncation ?? undefined
+  return truncation === undefined || truncation === "auto" || truncation === "disabled"
+    ? undefined
+    : invalid("truncation", "invalid_value", "truncation must be auto or disabled.")
+}
+
+const mostIncluded = 16
+/** Every published word; those without a meaning here have nothing to show. */
+const includable: ReadonlySet<unknown> = new Set([
+  "reasoning.encrypted_content",
+  "message.output_text.logprobs",
+  "web_search_call.action.sources",
+  "web_search_call.results",
+  "code_interpreter_call.outputs",
+  "file_search_call.results",
+  "message.input_image.image_url",
+  "computer_call_output.output.image_url"
+])
+
+/** What these words show; also of a response that is asked for again. */
+export const shownBy = (words: ReadonlyArray<unknown>): Omit<Shown, "summaries"> => ({
+  carriers: words.includes("reasoning.encrypted_content"),
+  logprobs: words.includes("message.output_text.logprobs"),
+  sources: words.includes("web_search_call.action.sources") || words.includes("web_search_call.results"),
+  outputs: words.includes("code_interpreter_call.outputs")
+})
+
+export const readInclude = ({ include }: Pick<ResponsesRequest, "include">): Read<Omit<Shown, "summaries">> => {
+  const words = include ?? []
+  if (words.length > mostIncluded)
+    return invalid("include", "array_too_long", `include holds more than ${mostIncluded} words.`)
+  const unknown = words.findIndex((word) => !includable.has(word))
+  return unknown < 0
+    ? Result.succeed(shownBy(words))
+    : invalid(`include[${unknown}]`, "invalid_value", `include takes: ${[...includable].join(", ")}.`)
+}
+
+const mostPairs = 16
+const longestKey = 64
+const longestValue = 512
+
+const readMetadata = (given: Readonly<Record<string, unknown>>): Read<Readonly<Record<string, string>>> => {
+  const pairs = Object.entries(given).flatMap(([key, value]): ReadonlyArray<readonly [string, string]> =>
+    typeof value === "string" && key.length <= longestKey && value.length <= longestValue ? [[key, value]] : []
+  )
+  return pairs.length === Object.keys(given).length && pairs.length <= mostPairs
+    ? Result.succeed(Object.fromEntries(pairs))
+    : invalid(
+        "metadata",
+        "invalid_value",
+        `metadata holds at most ${mostPairs} texts, of ${longestValue} characters under names of ${longestKey}.`
+      )
+}
+
+const summaryWords: ReadonlySet<unknown> = new Set(["auto", "concise", "detailed"])
+
+interface Reasoning {
+  readonly chat: Readonly<Partial<Record<KnownParam, unknown>>>
+  readonly summaries: boolean
+  /** It has an effort or a summary, so `thinking` loses. */
+  readonly asks: boolean
+  readonly ignored: ReadonlyArray<string>
+}
+
+const readReasoning = ({ reasoning }: ResponsesRequest): Read<Reasoning> => {
+  const given = reasoning ?? {}
+  const effort = given["effort"] ?? undefined
+  const named = given["summary"] ?? undefined
+  const summary = named ?? given["generate_summary"] ?? undefined
+  if (summary !== undefined && !summaryWords.has(summary))
+    return invalid(
+      named === undefined ? "reasoning.generate_summary" : "reasoning.summary",
+      "invalid_value",
+      "reasoning.summary must be auto, concise or detailed."
+    )
+  const chat =
+    effort !== undefined ? { reasoning_effort: effort } : summary !== undefined ? { thinking: { type: "enabled" } } : {}
+  return Result.succeed({
+    chat,
+    summaries: summary !== undefined,
+    asks: effort !== undefined || summary !== undefined,
+    ignored: ["mode", "context"].flatMap((name) =>
+      (given[name] ?? undefined) === undefined ? [] : [`reasoning.${name}`]
+    )
+  })
+}
+
+const readText = (text: Readonly<Record<string, unknown>>): Read<Readonly<Partial<Record<KnownParam, unknown>>>> => {
+  const verbosity = text["verbosity"] ?? undefined
+  const beside = verbosity === undefined ? {} : { verbosity }
+  const format = text["format"] ?? undefined
+  if (format === undefined) return Result.succeed(beside)
+  if (!isJsonObject(format)) return invalid("text.format", "invalid_type", "text.format must be an object.")
+  switch (format["type"]) {
+    case "text":
+      return Result.succeed(beside)
+    case "json_object":
+      return Result.succeed({ ...beside, response_format: { type: "json_object" } })
+    case "json_schema": {
+      const { type: _type, ...named } = format
+      const schema = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
+      return Result.succeed({ ...beside, response_format: { type: "json_schema", json_schema: schema } })
+    }
+    default:
+      return invalid("text.format.type", "invalid_value", "text.format.type must be text, json_object or json_schema.")
+  }
+}
+
+/** The value as an answer repeats it: what the client sent, else the default. */
+export const sentOr = <A>(value: A | null | undefined, otherwise: A): A => value ?? otherwise
+
+/** Tools as they were sent; a function's `strict` and `parameters` are always there. */
+export const echoedTool = (tool: unknown): Json => {
+  if (!isJsonObject(tool)) return null
+  const filled: JsonObject = tool["type"] === "function" ? { strict: null, parameters: null, ...tool } : tool
+  return filled
+}

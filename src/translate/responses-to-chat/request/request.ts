@@ -1,0 +1,160 @@
+// A request of the Responses API as a chat, with the plan for the way back.
+// It must not know a target: whatever serves the chat serves this. Rule: R101.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
+import { bodyFault } from "../../../domain/text/bodyFault.ts"
+import type { JsonObject } from "../../../domain/text/json.ts"
+import { ChatRequest } from "../../../wire/openai/Chat.ts"
+import { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
+import type { ResponseEcho } from "../../../wire/openai/responses/Response.ts"
+import { invalid } from "../../shared/fault.ts"
+import type { Plan, RequestFacts, ResponsesChat } from "../facts.ts"
+import { conversationOf } from "./items.ts"
+import { messagesOf } from "./messages.ts"
+import { paramOf } from "./paths.ts"
+import { echoedTool, type ReadParams, readParams, sentOr } from "./params.ts"
+import { offeredTools, type OfferedTools } from "./toolChoice.ts"
+import { readTools } from "./tools.ts"
+import { tierOf } from "../usage.ts"
+
+type Read<A> = Result.Result<A, RequestFault>
+
+const decode = Schema.decodeUnknownResult(ResponsesRequest)
+const decodeChat = Schema.decodeUnknownResult(ChatRequest)
+
+/** Ids in bodies are bounded before a look-up. */
+const longestId = 512
+
+/** The body as this route takes it, or the first thing that is wrong with it. */
+export const readBody = (body: JsonObject): Read<ResponsesRequest> => {
+  const read = decode(body)
+  if (Result.isFailure(read)) return Result.fail(bodyFault(read.failure, body))
+  return (read.success.previous_response_id ?? "").length > longestId
+    ? invalid("previous_response_id", "invalid_value", `previous_response_id is longer than ${longestId} characters.`)
+    : Result.succeed(read.success)
+}
+
+/** Translates a request; the facts hold what was loaded for it. */
+export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Read<ResponsesChat> => {
+  const { body, params: prompted } = withPrompt(given, facts)
+  const { model } = body
+  if (model === undefined || model === null)
+    return invalid("model", "missing_required_parameter", "model is missing, and no config or prompt sets one.")
+  const params = readParams(body)
+  if (Result.isFailure(params)) return Result.fail(params.failure)
+  const declared = readTools(body.tools ?? [], model)
+  if (Result.isFailure(declared)) return Result.fail(declared.failure)
+  const offered = offeredTools(body.tool_choice, declared.success)
+  if (Result.isFailure(offered)) return Result.fail(offered.failure)
+  const conversation = conversationOf(body, facts)
+  if (Result.isFailure(conversation)) return Result.fail(conversation.failure)
+  const messages = messagesOf(body.instructions ?? "", conversation.success.items, facts)
+  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const keep = body.store !== false && facts.keeps
+  const carriers = params.success.shown.carriers || !keep
+  const chat = {
+    ...prompted,
+    ...params.success.chat,
+    model,
+    messages: messages.success.messages,
+    ...toolFields(offered.success, declared.success.image)
+  }
+  const plan: Plan = {
+    echo: echoOf(body, params.success, keep),
+    shown: { ...params.success.shown, carriers },
+    names: declared.success.names,
+    paths: {
+      messages: messages.success.paths,
+      tools: offered.success.tools.map(({ path }) => path),
+      user: params.success.user,
+      thinking: params.success.thinking
+    },
+    keep,
+    input: conversation.success.own
+  }
+  const ignored = [
+    ...params.success.ignored,
+    ...conversation.success.ignored,
+    ...messages.success.ignored,
+    ...declared.success.ignored,
+    ...offered.success.ignored,
+    ...(body.store === true && !keep ? ["store"] : [])
+  ]
+  const read = decodeChat(chat)
+  return Result.isFailure(read)
+    ? Result.fail(inOwnWords(bodyFault(read.failure, chat), plan))
+    : Result.succeed({ chat: read.success, ignored, plan })
+}
+
+/** A fault of the chat, named as the request has it. */
+export const inOwnWords = <E extends RequestFault>(
+  fault: E | BodyInvalid,
+  { paths }: Pick<Plan, "paths">
+): E | BodyInvalid =>
+  fault._tag === "BodyInvalid" && fault.param !== null
+    ? new BodyInvalid({ code: fault.code, param: paramOf(paths, fault.param), message: fault.message })
+    : fault
+
+interface Prompted {
+  readonly body: ResponsesRequest
+  /** Parameters of the prompt, for those that the request does not set. */
+  readonly params: JsonObject
+}
+
+/** The prompt's model and parameters are those of a chat, and stand where the body has none. */
+const withPrompt = (body: ResponsesRequest, { prompt }: RequestFacts): Prompted => {
+  if (prompt === undefined) return { body, params: {} }
+  const { messages: _messages, model: _model, ...params } = prompt.parameters
+  const model = body.model ?? prompt.model
+  return { body: model === undefined ? body : { ...body, model }, params }
+}
+
+const toolFields = (
+  { choice, images, tools }: OfferedTools,
+  image: { readonly config: JsonObject } | undefined
+): Partial<ChatRequest> => ({
+  ...(tools.length === 0 ? {} : { tools: tools.map(({ tool }) => tool) }),
+  ...(choice === undefined ? {} : { tool_choice: choice }),
+  ...(images ? { modalities: ["text", "image"] } : {}),
+  ...(images && image !== undefined && Object.keys(image.config).length > 0 ? { image_config: image.config } : {})
+})
+
+/** What an answer repeats, defaults filled in (R602). */
+const echoOf = (body: ResponsesRequest, { metadata }: ReadParams, keep: boolean): ResponseEcho => {
+  const reasoning = body.reasoning ?? {}
+  const { prompt_cache_options: options = null, prompt_cache_retention: retention = null } = body
+  const text = Object.fromEntries(Object.entries(body.text ?? {}).filter(([, value]) => value !== null))
+  return {
+    background: false,
+    instructions: sentOr(body.instructions, null),
+    max_output_tokens: sentOr(body.max_output_tokens, null),
+    max_tool_calls: sentOr(body.max_tool_calls, null),
+    parallel_tool_calls: sentOr(body.parallel_tool_calls, true),
+    previous_response_id: sentOr(body.previous_response_id, null),
+    prompt_cache_key: sentOr(body.prompt_cache_key, null),
+    ...(retention === null ? {} : { prompt_cache_retention: retention }),
+    ...(options === null ? {} : { prompt_cache_options: options }),
+    reasoning: {
+      effort: wordOf(reasoning["effort"]),
+      summary: wordOf(reasoning["summary"]) ?? wordOf(reasoning["generate_summary"])
+    },
+    safety_identifier: sentOr(body.safety_identifier, null),
+    service_tier: tierOf(body.service_tier ?? undefined),
+    store: keep,
+    temperature: sentOr(body.temperature, 1),
+    text: { ...text, format: text["format"] ?? { type: "text" } },
+    tool_choice: body.tool_choice ?? "auto",
+    tools: (body.tools ?? []).map(echoedTool),
+    top_logprobs: sentOr(body.top_logprobs, 0),
+    top_p: sentOr(body.top_p, 1),
+    truncation: "disabled",
+    user: sentOr(body.user, null),
+    metadata,
+    frequency_penalty: numberOf(body["frequency_penalty"]),
+    presence_penalty: numberOf(body["presence_penalty"])
+  }
+}
+
+const wordOf = (value: unknown): string | null => (typeof value === "string" ? value : null)
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)

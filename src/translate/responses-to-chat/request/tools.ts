@@ -1,0 +1,242 @@
+// The tools of a request as tools of the chat: functions and their stand-ins flattened, hosted tools by their equivalents.
+// It must not know which provider serves them. Rules: R311-R323.
+import { builtInModels } from "../../../domain/models/modelTable.ts"
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import { invalid } from "../../shared/fault.ts"
+import { nearestRatio, readSize, resolutionOf } from "../../shared/media/aspectRatio.ts"
+import type { ToolName } from "../facts.ts"
+
+export type HostedTool = "web_search" | "code_interpreter" | "image_generation"
+
+/** A tool of the chat and where it stood. */
+interface ChatTool {
+  readonly path: string
+  readonly tool: JsonObject
+  /** The name a call of it has; undefined for a hosted tool. */
+  readonly name: string | undefined
+  readonly hosted: HostedTool | undefined
+}
+
+export interface ReadTools {
+  readonly tools: ReadonlyArray<ChatTool>
+  readonly names: ReadonlyMap<string, ToolName>
+  readonly ignored: ReadonlyArray<string>
+  /** Pictures are asked for, in this form. */
+  readonly image: { readonly path: string; readonly config: JsonObject } | undefined
+}
+
+type Read<A> = Result.Result<A, RequestFault>
+
+interface Work {
+  readonly model: string
+  readonly tools: Array<ChatTool>
+  readonly names: Map<string, ToolName>
+  readonly taken: Set<string>
+  readonly ignored: Array<string>
+  image: ReadTools["image"]
+}
+
+/** By type, dated forms included. */
+export const hostedKind = (type: Json | undefined): HostedTool | undefined => {
+  if (typeof type !== "string") return undefined
+  if (/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(type)) return "web_search"
+  return type === "code_interpreter" || type === "image_generation" ? type : undefined
+}
+
+const notOffered: ReadonlySet<string> = new Set([
+  "computer_use_preview",
+  "computer",
+  "file_search",
+  "mcp",
+  "local_shell",
+  "shell",
+  "apply_patch",
+  "tool_search",
+  "programmatic_tool_calling"
+])
+
+export const isNotOffered = (type: string): boolean => notOffered.has(type)
+
+export const unsupportedTool = (path: string, type: string): Result.Result<never, RequestFault> =>
+  invalid(
+    path,
+    "unsupported_tool",
+    type.startsWith("computer")
+      ? `The tool ${type} is not served here. Declare a function named computer_use: its calls carry the model's own actions.`
+      : `The tool ${type} is not served here. Use function, custom, namespace, web_search, code_interpreter or image_generation.`
+  )
+
+/** One separator, also after a namespace that ends in it. */
+export const joinedName = (namespace: string, name: string): string =>
+  namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`
+
+export const readTools = (given: ReadonlyArray<unknown>, model: string): Read<ReadTools> => {
+  const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
+  for (const [index, tool] of given.entries()) {
+    const path = `tools[${index}]`
+    if (!isJsonObject(tool)) return invalid(path, "invalid_type", "A tool must be an object.")
+    const read = readTool(work, tool, path)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+  }
+  const { ignored, image, names, tools } = work
+  return Result.succeed({ tools, names, ignored, image })
+}
+
+const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
+  const { type } = tool
+  if (type === "function" || type === "custom") return addCallable(work, tool, path, undefined)
+  if (type === "namespace") return addNamespace(work, tool, path)
+  if (typeof type === "string" && isNotOffered(type)) return unsupportedTool(`${path}.type`, type)
+  switch (hostedKind(type)) {
+    case "web_search":
+      return addSearch(work, tool, path)
+    case "code_interpreter":
+      return addCode(work, tool, path)
+    case "image_generation":
+      return addImages(work, tool, path)
+    case undefined:
+      return invalid(
+        `${path}.type`,
+        "invalid_value",
+        "A tool has one of the types function, custom, namespace, web_search, code_interpreter, image_generation."
+      )
+  }
+}
+
+interface Namespace {
+  readonly name: string
+  readonly description: string
+}
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+
+const joined = (...texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
+
+const addNamespace = (work: Work, tool: JsonObject, path: string): Read<void> => {
+  const { name, tools } = tool
+  if (typeof name !== "string" || name === "")
+    return invalid(`${path}.name`, "invalid_value", "A namespace needs a name.")
+  if (!Array.isArray(tools)) return invalid(`${path}.tools`, "invalid_type", "A namespace holds an array of tools.")
+  const namespace: Namespace = { name, description: textOf(tool["description"]) }
+  for (const [index, member] of tools.entries()) {
+    const at = `${path}.tools[${index}]`
+    if (!isJsonObject(member) || (member["type"] !== "function" && member["type"] !== "custom"))
+      return invalid(`${at}.type`, "invalid_value", "A namespace holds tools of the types function and custom.")
+    const added = addCallable(work, member, at, namespace)
+    if (Result.isFailure(added)) return added
+  }
+  return Result.void
+}
+
+/** A function, or the stand-in of a custom tool: one function of one text. */
+const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Namespace | undefined): Read<void> => {
+  const { name } = tool
+  if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool needs a name.")
+  const own = namespace === undefined ? name : joinedName(namespace.name, name)
+  if (work.taken.has(own))
+    return invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${own} in full.`)
+  work.taken.add(own)
+  const isCustom = tool["type"] === "custom"
+  const declared = isCustom ? customFunction(tool) : plainFunction(tool)
+  const description = joined(namespace?.description ?? "", textOf(declared["description"]))
+  work.tools.push({
+    path,
+    tool: {
+      type: "function",
+      function: { ...declared, name: own, ...(description === "" ? {} : { description }) }
+    },
+    name: own,
+    hosted: undefined
+  })
+  if (isCustom || namespace !== undefined) work.names.set(own, { name, namespace: namespace?.name, isCustom })
+  return Result.void
+}
+
+const functionFields = [
+  ["description", "description"],
+  ["parameters", "parameters"],
+  ["strict", "strict"],
+  ["output_schema", "response_schema"]
+] as const
+
+const plainFunction = (tool: JsonObject): JsonObject =>
+  Object.fromEntries(
+    functionFields.flatMap(([from, to]) => {
+      const value = tool[from] ?? undefined
+      return value === undefined ? [] : [[to, value]]
+    })
+  )
+
+const customFunction = (tool: JsonObject): JsonObject => {
+  const format = isJsonObject(tool["format"]) ? tool["format"] : {}
+  const grammar =
+    format["type"] === "grammar"
+      ? `It must follow this ${textOf(format["syntax"])} grammar:\n${textOf(format["definition"])}`
+      : ""
+  return {
+    description: joined(textOf(tool["description"]), 'Put the whole input as text into "input".', grammar),
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string" } },
+      required: ["input"],
+      additionalProperties: false
+    }
+  }
+}
+
+const searchSettings = ["filters", "user_location", "search_context_size", "external_web_access"]
+
+/** The pair that serves it leaves it out where its model cannot search together with functions. */
+const addSearch = (work: Work, tool: JsonObject, path: string): Read<void> => {
+  if (!work.tools.some(({ hosted }) => hosted === "web_search"))
+    work.tools.push({ path, tool: { type: "web_search", optional: true }, name: undefined, hosted: "web_search" })
+  for (const name of searchSettings) if ((tool[name] ?? undefined) !== undefined) work.ignored.push(`${path}.${name}`)
+  return Result.void
+}
+
+const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
+  const container = isJsonObject(tool["container"]) ? tool["container"] : {}
+  const files = container["file_ids"]
+  if (Array.isArray(files) && files.length > 0)
+    return invalid(
+      `${path}.container.file_ids`,
+      "unsupported_parameter",
+      "Code runs without files here; send their content in a message."
+    )
+  if (!work.tools.some(({ hosted }) => hosted === "code_interpreter"))
+    work.tools.push({ path, tool: { type: "code_execution" }, name: undefined, hosted: "code_interpreter" })
+  return Result.void
+}
+
+const drawsImages = (model: string): boolean => {
+  const { family, output = [] } = builtInModels.find(model.slice(model.lastIndexOf("/") + 1)).record
+  return family === "gemini" && output.includes("image")
+}
+
+const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
+
+const addImages = (work: Work, tool: JsonObject, path: string): Read<void> => {
+  if (!drawsImages(work.model))
+    return invalid(
+      path,
+      "unsupported_tool",
+      "image_generation works with Gemini's image models, for example gemini-2.5-flash-image and gemini-3-pro-image-preview."
+    )
+  const size = readSize(typeof tool["size"] === "string" ? tool["size"] : undefined)
+  if (Result.isFailure(size)) return invalid(`${path}.size`, "invalid_value", size.failure.message)
+  const ratio = size.success === undefined ? undefined : nearestRatio(size.success, ratios)
+  const resolution = size.success === undefined ? undefined : resolutionOf(size.success)
+  work.image = {
+    path,
+    config: {
+      ...(ratio === undefined ? {} : { aspect_ratio: ratio }),
+      ...(resolution === undefined ? {} : { image_size: resolution })
+    }
+  }
+  for (const [name, value] of Object.entries(tool))
+    if (name !== "type" && name !== "size" && value !== null && value !== undefined && value !== "auto")
+      work.ignored.push(`${path}.${name}`)
+  return Result.void
+}

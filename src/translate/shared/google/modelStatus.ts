@@ -1,0 +1,32 @@
+// What the Gemini API reports of its model's life, as a field of the gateway's answers, and the end it means (M-703).
+// Must not depend on the facts about models.
+import type { ModelEnding } from "../../../domain/models/modelLife.ts"
+import type { GenerateContentReply } from "../../../wire/google/GenerateContent.ts"
+import type { ModelStatus } from "../../../wire/openai/ChatReply.ts"
+
+/** The field for an answer; no field where the provider reports nothing. */
+export const modelStatusField = (
+  status: GenerateContentReply["modelStatus"]
+): { readonly model_status?: ModelStatus } => {
+  if (!status) return {}
+  const { message, modelStage, retirementTime } = status
+  return {
+    model_status: {
+      ...(modelStage ? { stage: modelStage } : {}),
+      ...(retirementTime ? { retirement_time: retirementTime } : {}),
+      ...(message ? { message } : {})
+    }
+  }
+}
+
+/** Undefined for a model that the provider does not end. */
+export const endingOf = (status: ModelStatus | undefined): ModelEnding | undefined => {
+  const { retirement_time: time, stage } = status ?? {}
+  return stage === "DEPRECATED" || stage === "RETIRED"
+    ? {
+        stage: stage === "RETIRED" ? "shut_down" : "deprecated",
+        shutdown: time !== undefined && /^\d{4}-\d{2}-\d{2}/.test(time) ? time.slice(0, 10) : undefined,
+        successor: undefined
+      }
+    : undefined
+}

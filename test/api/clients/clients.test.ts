@@ -1,0 +1,107 @@
+// What shows which client asks: its paths, the places of its key, its dialect.
+import { describe, expect, it } from "vitest"
+import { canonicalPath, insteadOf } from "../../../src/api/clients/canonicalPath.ts"
+import { clientDialect, dialectOfUnknown } from "../../../src/api/clients/clientDialect.ts"
+import { presentedKeys } from "../../../src/api/clients/presentedKeys.ts"
+import { queryless, withoutQueryKeys } from "../../../src/domain/text/queryless.ts"
+
+describe("paths of clients", () => {
+  it.each([
+    ["/chat/completions", "/v1/chat/completions"],
+    ["/chat/completions/count_tokens", "/v1/chat/completions/count_tokens"],
+    ["/messages", "/v1/messages"],
+    ["/models", "/v1/models"],
+    ["/models/@a/b", "/v1/models/@a/b"],
+    ["/embeddings/", "/v1/embeddings"],
+    ["/images/generations", "/v1/images/generations"],
+    ["/v1/v1/messages", "/v1/messages"],
+    ["/v1/messages/", "/v1/messages"],
+    ["//v1/messages", "/v1/messages"],
+    ["/", "/"],
+    ["/admin/v1/keys", "/admin/v1/keys"],
+    ["/v1beta/models/x:generateContent", "/v1beta/models/x:generateContent"],
+    ["/modelsque", "/modelsque"],
+    ["///models", "///models"]
+  ])("path %s: is known as %s (N109)", (path, known) => {
+    expect(canonicalPath(path)).toBe(known)
+    expect(canonicalPath(known)).toBe(known)
+  })
+  it("unknown path: its answer names what is served (N903)", () => {
+    expect(
+      ["/v1/completions", "/v1/complete", "/v1/messages/batches", "/v1/files", "/v1/batches", "/v1/audio/speech"].map(
+        insteadOf
+      )
+    ).toStrictEqual([
+      "use /v1/chat/completions",
+      "use /v1/messages",
+      "message batches are not offered; send the messages one by one",
+      "files are not kept here; send data inline, or as gs:// on Vertex AI",
+      "batches are not offered; send the requests one by one",
+      "of OpenAI's API chat completions, responses, embeddings, images and models are offered"
+    ])
+  })
+})
+
+describe("keys of clients", () => {
+  it("gateway key: its own header is the only place where it is sent (N204)", () => {
+    expect(
+      presentedKeys({ "x-gateway-api-key": " k ", authorization: "Bearer ya29.x", "x-goog-api-key": "AIza" }, "q")
+    ).toStrictEqual(["k"])
+  })
+  it("gateway key: every place of an SDK is tried in order, whatever its form (N204)", () => {
+    expect(
+      presentedKeys({ authorization: "Bearer sk-a", "x-api-key": "b", "x-goog-api-key": "c", "api-key": "b" }, "d")
+    ).toStrictEqual(["sk-a", "b", "c", "d"])
+    expect(presentedKeys({ authorization: "Basic a b", "x-api-key": "" }, undefined)).toStrictEqual([])
+  })
+})
+
+describe("dialects of clients", () => {
+  it("client dialect: is known by its headers (N109)", () => {
+    expect(
+      [
+        { "anthropic-version": "2023-06-01", "x-goog-api-key": "k" },
+        { "x-goog-api-key": "k" },
+        { "x-goog-api-client": "x" },
+        { authorization: "Bearer k" }
+      ].map(clientDialect)
+    ).toStrictEqual(["anthropic", "google", "google", "openai"])
+  })
+  it("client dialect: an unknown path of Anthropic's needs no header (N903)", () => {
+    expect([
+      dialectOfUnknown("/v1/messages/batches", {}),
+      dialectOfUnknown("/v1/files", {}),
+      dialectOfUnknown("/v1/files", { "anthropic-version": "x" }),
+      dialectOfUnknown("/v1/files", { "x-goog-api-key": "k" })
+    ]).toStrictEqual(["anthropic", "openai", "anthropic", "google"])
+  })
+})
+
+describe("queries in texts", () => {
+  it("request target: loses its query (N204)", () => {
+    expect([
+      queryless("/v1beta/models/x:generateContent?alt=sse&key=mgk_a"),
+      queryless("/a#b"),
+      queryless("/a")
+    ]).toStrictEqual(["/v1beta/models/x:generateContent", "/a", "/a"])
+  })
+  it("text: loses the values of keys in queries, encoded or not (N1104)", () => {
+    expect(
+      [
+        "GET /x?key=AIzaSecret&alt=sse failed",
+        "https://h/x?alt=sse&api_key=abc)",
+        "%3Fkey%3Dsecret",
+        "monkey=1",
+        "access_token=ya29.x and more",
+        "no query"
+      ].map(withoutQueryKeys)
+    ).toStrictEqual([
+      "GET /x?key=[redacted]&alt=sse failed",
+      "https://h/x?alt=sse&api_key=[redacted])",
+      "%3Fkey%3D[redacted]",
+      "monkey=1",
+      "access_token=[redacted] and more",
+      "no query"
+    ])
+  })
+})

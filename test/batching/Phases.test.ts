@@ -1,0 +1,116 @@
+// Tests the phases of a turn: tasks run phase by phase, in any order of arrival.
+// Must not depend on upstream calls.
+import { describe, expect, it, vi } from "vitest"
+import { CollectCall, type Wire } from "../../src/upstream/HttpCall.ts"
+import { schedulePhase, type Phase } from "../../src/batching/Phases.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
+
+/** Runs with a loop whose turns are ours. */
+const turning = (run: (turn: () => void) => void): void => {
+  vi.useFakeTimers({ toFake: ["setImmediate", "clearImmediate", "setTimeout", "clearTimeout"] })
+  try {
+    run(() => {
+      vi.advanceTimersToNextTimer()
+    })
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+describe("phases", () => {
+  it("phases: run in order, each for all requests before the next", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      const request = (name: string) => {
+        for (const step of ["end", "reply", "body", "answer", "call"] as const)
+          schedulePhase(step, () => done.push(`${step} ${name}`))
+      }
+      request("a")
+      request("b")
+      expect(done).toEqual([])
+      turn()
+      expect(done).toEqual([
+        "body a",
+        "body b",
+        "call a",
+        "call b",
+        "reply a",
+        "reply b",
+        "answer a",
+        "answer b",
+        "end a",
+        "end b"
+      ])
+    })
+  })
+
+  it("phases: continue with later ones in the same turn, and with the same or earlier ones in the next", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      const then = (step: Phase, name: string, next: () => void = () => undefined) =>
+        schedulePhase(step, () => {
+          done.push(name)
+          next()
+        })
+      then("reply", "reply", () => {
+        then("answer", "answer")
+        then("body", "the next body")
+        then("reply", "the next reply")
+      })
+      turn()
+      expect(done).toEqual(["reply", "answer"])
+      turn()
+      expect(done).toEqual(["reply", "answer", "the next body", "the next reply"])
+    })
+  })
+
+  it("a task that throws: keeps the remaining tasks", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      schedulePhase("call", () => done.push("first"))
+      schedulePhase("call", () => {
+        throw new Error("a fault of ours")
+      })
+      schedulePhase("call", () => done.push("third"))
+      schedulePhase("end", () => done.push("end"))
+      expect(turn).toThrow("a fault of ours")
+      expect(done).toEqual(["first"])
+      turn()
+      expect(done).toEqual(["first", "third", "end"])
+    })
+  })
+})
+
+const request: TransportRequest = {
+  method: "POST",
+  url: "http://upstream.test/",
+  headers: {},
+  auth: {},
+  body: "{}",
+  connectMillis: 1,
+  firstByteMillis: 1,
+  idleMillis: 1,
+  totalMillis: 1
+}
+
+describe("waiting calls", () => {
+  const started = (end: (call: CollectCall) => void): ReadonlyArray<TransportRequest> => {
+    const sent: Array<TransportRequest> = []
+    turning((turn) => {
+      const wire: Wire = { windowBytes: 1, opened: false, dispatch: (one) => sent.push(one) }
+      const call = new CollectCall(wire, request, { replyBytes: 1, errorBytes: 1 }, () => undefined)
+      call.start()
+      end(call)
+      turn()
+    })
+    return sent
+  }
+
+  it("a waiting call: is sent", () => {
+    expect(started(() => undefined)).toEqual([request])
+  })
+
+  it("a waiting call: is not sent after an interruption", () => {
+    expect(started((call) => call.abort())).toEqual([])
+  })
+})

@@ -1,0 +1,138 @@
+// What clients, operators and other gateways see of healed requests: headers, metrics, attempts, shared lessons.
+import { randomUUID } from "node:crypto"
+import { afterAll, describe, expect, it } from "@effect/vitest"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
+import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
+import * as Effect from "effect/Effect"
+import { accountedGateway, adminKey } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
+import { reply, stop } from "../support/gemini.ts"
+import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { gatewaysOver, replying } from "../support/scripted.ts"
+import { gatewayKey } from "../support/TestGateway.ts"
+
+const path = "/v1/chat/completions"
+const models = { "gemini-9-flash": { inherits: "gemini-3.5-flash", sampling: { refused: [] } } }
+const request = {
+  model: "@google/gemini-9-flash",
+  messages: [{ role: "user", content: "hi" }],
+  logprobs: true,
+  reasoning_effort: "minimal"
+}
+
+const refused = (message: string): ScriptedResponse => ({
+  status: 400,
+  chunks: [JSON.stringify({ error: { code: 400, status: "INVALID_ARGUMENT", message } })]
+})
+
+/** Refuses log probabilities, then the level MINIMAL. */
+const strictModel = ({ body }: TransportRequest) => {
+  const text = typeof body === "string" ? body : ""
+  return Effect.succeed(
+    text.includes("responseLogprobs")
+      ? refused("Logprobs is not enabled for models/gemini-9-flash")
+      : text.includes("MINIMAL")
+        ? refused("Thinking level MINIMAL is not supported for this model.")
+        : replying(reply([{ text: "fine" }], stop))
+  )
+}
+
+const shownOf = (answer: Response) => [
+  answer.status,
+  answer.headers.get("x-gateway-ignored-params"),
+  answer.headers.get("x-gateway-adjusted-params")
+]
+const healed = [200, "logprobs", "reasoning_effort=minimal>low"]
+
+describe("healed requests over HTTP", () => {
+  it("healing: names its changes in headers and counts each row of a healed request once (M-902)", async () => {
+    const gateway = accountedGateway(strictModel, { settings: { models } })
+    for (const callsSoFar of [3, 4]) {
+      const answer = await gateway.post(path, request)
+      await answer.text()
+      expect(shownOf(answer)).toEqual(healed)
+      expect(gateway.seen.length).toBe(callsSoFar)
+    }
+    const counted = async () => (await gateway.metrics()).filter((line) => line.startsWith("gateway_heals_total{"))
+    // The public price list is read in the background.
+    await until(async () => (await counted()).length > 0)
+    expect(await counted()).toEqual([
+      'gateway_heals_total{provider="google",model="gemini-9-flash",row="H9"} 1',
+      'gateway_heals_total{provider="google",model="gemini-9-flash",row="H2"} 1'
+    ])
+    await gateway.dispose()
+  })
+
+  it("healing: refuses a learned parameter where the client wants none ignored or adjusted (M-903)", async () => {
+    const gateway = accountedGateway(strictModel, { settings: { models } })
+    await gateway.post(path, request)
+    const answer = await gateway.post(path, request, { "x-gateway-unsupported-params": "reject" })
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        error: {
+          message: '"logprobs" has no equivalent at this model, and the request asked for refusal of such parameters.',
+          type: "invalid_request_error",
+          param: "logprobs",
+          code: "unsupported_parameter"
+        }
+      }
+    ])
+    expect(gateway.seen.length).toBe(3)
+    await gateway.dispose()
+  })
+})
+
+describe("the lessons on the admin API", () => {
+  it("admin: forgets all lessons, for holders of an admin key only (M-901)", async () => {
+    const gateway = accountedGateway(strictModel, { settings: { models } })
+    const forget = async (key: string) => {
+      const { status } = await gateway.send("/admin/v1/models/learned", {
+        method: "DELETE",
+        headers: { "x-gateway-api-key": key }
+      })
+      return status
+    }
+    await gateway.post(path, request)
+    expect(await forget(gatewayKey)).toBe(401)
+    await gateway.post(path, request)
+    expect(gateway.seen.length).toBe(4)
+    expect(await forget(adminKey)).toBe(204)
+    await gateway.post(path, request)
+    expect(gateway.seen.length).toBe(7)
+    await gateway.dispose()
+  })
+})
+
+describe.runIf(saidWithoutRedis("lessons of two gateways"))("two gateways on one Redis", () => {
+  const over = gatewaysOver()
+  const prefix = `mgw-test:${randomUUID()}:`
+  afterAll(() => removeKeys(prefix))
+
+  it("healing: one gateway learns, and the other one sends no refused call (M-901)", async () => {
+    const one = () =>
+      over(strictModel, {
+        limits: patient,
+        settings: { models, ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }) },
+        references: Layer.merge(
+          Layer.succeed(RedisPrefix, prefix),
+          Layer.sync(Metric.MetricRegistry, () => new Map())
+        )
+      })
+    const [teacher, pupil] = [one(), one()]
+    expect(shownOf(await teacher.post(path, request))).toEqual(healed)
+    // A dry run shows what is known and sends nothing.
+    await until(async () => {
+      const dry: { readonly [list: string]: ReadonlyArray<string> | undefined } = JSON.parse(
+        await (await pupil.post(path, request, { "x-gateway-dry-run": "true" })).text()
+      )
+      return dry["ignored_params"]?.length === 1 && dry["adjusted_params"]?.length === 1
+    })
+    expect(shownOf(await pupil.post(path, request))).toEqual(healed)
+    expect([teacher.seen.length, pupil.seen.length]).toEqual([3, 1])
+  })
+})

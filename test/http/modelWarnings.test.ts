@@ -1,0 +1,109 @@
+// What a caller learns of a model that ends, has ended, or is served elsewhere.
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway({ simulator: { day: "2026-11-22", anyLocation: false } })
+})
+afterAll(() => gateway.close())
+
+const header = "x-gateway-model-warning"
+
+const chat = async (model: string, headers: Record<string, string> = {}, more: object = {}) => {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...headers },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], ...more })
+  })
+  const text = await response.text()
+  return { status: response.status, warning: response.headers.get(header), headers: response.headers, text }
+}
+const errorOf = ({ text }: { readonly text: string }) => JSON.parse(text).error
+
+describe("answers of models that end", () => {
+  it("an answer names stage, day and successor, streamed or not, strict or not (M-730)", async () => {
+    const answers = [
+      await chat("@google/gemini-2.5-flash-image"),
+      await chat("@google/gemini-2.5-flash-image", {}, { stream: true }),
+      await chat("@google/gemini-2.5-flash-image", { "x-gateway-strict-open-ai-compliance": "false" })
+    ]
+    const warning = "deprecated; shutdown=2026-10-02; successor=gemini-3.1-flash-image"
+    expect(answers.map((one) => [one.status, one.warning])).toEqual([
+      [200, warning],
+      [200, warning],
+      [200, warning]
+    ])
+  })
+
+  it("an answer under the alias prefix has the warning there as well (M-730)", async () => {
+    const { headers } = await chat("@google/gemini-2.5-flash-image", { "x-portkey-metadata": "{}" })
+    expect(headers.get("x-portkey-model-warning")).toBe(
+      "deprecated; shutdown=2026-10-02; successor=gemini-3.1-flash-image"
+    )
+  })
+
+  it("an answer of a current model has no warning (M-730)", async () => {
+    const { status, warning } = await chat("@google/gemini-3.8-flash")
+    expect([status, warning]).toEqual([200, null])
+  })
+})
+
+describe("the provider's own word on its model", () => {
+  const reply = {
+    candidates: [{ content: { parts: [{ text: "Hi" }], role: "model" }, finishReason: "STOP", index: 0 }],
+    modelVersion: "gemini-3.8-flash",
+    modelStatus: { modelStage: "DEPRECATED", retirementTime: "2027-06-01T00:00:00Z", message: "Move on." }
+  }
+  const status = { stage: "DEPRECATED", retirement_time: "2027-06-01T00:00:00Z", message: "Move on." }
+
+  it("an answer carries it unless strict, and the header names it always (M-703)", async () => {
+    gateway.simulator.script([
+      { status: 200, body: reply },
+      { status: 200, body: reply }
+    ])
+    const full = await chat("@google/gemini-3.8-flash", { "x-gateway-strict-open-ai-compliance": "false" })
+    const strict = await chat("@google/gemini-3.8-flash")
+    expect([full.warning, strict.warning]).toEqual(Array(2).fill("deprecated; shutdown=2027-06-01"))
+    expect([JSON.parse(full.text).model_status, JSON.parse(strict.text).model_status]).toEqual([status, undefined])
+  })
+})
+
+describe("refusals of models that have ended", () => {
+  it("a 404 names the day and the successor, and is not repeated (M-723)", async () => {
+    const before = gateway.simulator.calls.length
+    const refused = await chat("@google/gemini-2.0-flash")
+    const { code, message } = errorOf(refused)
+    expect([refused.status, code, message]).toEqual([
+      404,
+      "model_not_found",
+      "models/gemini-2.0-flash is not found for API version v1beta, or is not supported for generateContent. " +
+        "Call ListModels to see the list of available models and their supported methods. " +
+        "gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash."
+    ])
+    expect(gateway.simulator.calls.length - before).toBe(1)
+  })
+
+  it("a config may go to another target (M-723)", async () => {
+    const config = {
+      strategy: { mode: "fallback" },
+      targets: [
+        { override_params: { model: "@google/gemini-2.0-flash" } },
+        { override_params: { model: "@google/gemini-3.8-flash" } }
+      ]
+    }
+    const { headers, status, warning } = await chat("x", { "x-gateway-config": JSON.stringify(config) })
+    expect([status, warning, headers.get("x-gateway-last-used-option-index")]).toEqual([200, null, "1"])
+  })
+
+  it("a 404 of a newest model in a single region names its locations (M-800)", async () => {
+    const refused = await chat("@vertex-ai/gemini-3.8-flash", { "x-gateway-vertex-region": "us-central1" })
+    expect([refused.status, errorOf(refused).message]).toEqual([
+      404,
+      "Publisher Model `projects/[redacted]/locations/us-central1/publishers/google/models/gemini-3.8-flash` was not found " +
+        "or your project does not have access to it. Please ensure you are using a valid model version. " +
+        "It may be not available in location us-central1; newest models are served in global or multi-regions only. " +
+        "gemini-3.8-flash is served in global, us, eu."
+    ])
+  })
+})

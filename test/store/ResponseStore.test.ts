@@ -1,0 +1,135 @@
+// Kept responses on every database the store runs on: one suite.
+// It must not know what a response holds.
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { type KeptResponse, ResponseStore } from "../../src/store/ResponseStore.ts"
+import { rotateSecret } from "../../src/store/Rotation.ts"
+import { databases, someMasters, storeOn } from "../support/databases.ts"
+
+const response = (id: string, change: Partial<KeptResponse> = {}): KeptResponse => ({
+  id: `resp_${id}`,
+  keyId: "key_1",
+  status: "completed",
+  previousId: undefined,
+  content: { output: [`the answer ${id}`] },
+  ...change
+})
+
+const ids = (kept: ReadonlyMap<string, KeptResponse> | undefined): ReadonlyArray<string> | undefined =>
+  kept === undefined ? undefined : [...kept.keys()].toSorted()
+
+describe.each(databases)("responses kept on $name", (database) => {
+  const masters = someMasters()
+  const layer = ResponseStore.layer.pipe(Layer.provideMerge(storeOn(database, masters)))
+  const bounded = (limits: Partial<typeof defaultLimits>) =>
+    Effect.provideService(Limits, { ...defaultLimits, ...limits })
+
+  it.effect("are read by the key that made them, and by no other (R705)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      expect(yield* store.keep(response("1"))).toBe(true)
+      expect(yield* store.get("key_1", "resp_1")).toEqual(response("1"))
+      expect(yield* store.get("key_2", "resp_1")).toBeUndefined()
+      expect(yield* store.get("key_1", "resp_2")).toBeUndefined()
+      expect(yield* store.remove("key_2", "resp_1")).toBe(false)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("make a chain, the oldest first; a missing link is named (R706 R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* store.keep(response("1"))
+      yield* store.keep(response("2", { previousId: "resp_1", status: "incomplete" }))
+      yield* store.keep(response("3", { previousId: "resp_2" }))
+      const chain = yield* store.chain("key_1", "resp_3")
+      expect(chain).toEqual({
+        _tag: "Chain",
+        turns: [
+          response("1"),
+          response("2", { previousId: "resp_1", status: "incomplete" }),
+          response("3", { previousId: "resp_2" })
+        ]
+      })
+      expect(yield* store.remove("key_1", "resp_1")).toBe(true)
+      expect(yield* store.remove("key_1", "resp_1")).toBe(false)
+      expect(yield* store.chain("key_1", "resp_3")).toEqual({ _tag: "Missing", id: "resp_1" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are refused as a chain that is too long, in turns or in bytes (R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      for (const at of [1, 2, 3])
+        yield* store.keep(response(`${at}`, { previousId: at === 1 ? undefined : `resp_${at - 1}` }))
+      expect(yield* store.chain("key_1", "resp_3")).toEqual({ _tag: "TooLong" })
+      expect((yield* store.chain("key_1", "resp_2"))._tag).toBe("Chain")
+    }).pipe(Effect.provide(layer), bounded({ responseChain: 2 }))
+  )
+
+  it.effect("leave when they expire (R707)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* TestClock.setTime(1_000)
+      yield* store.keep(response("1"))
+      yield* TestClock.setTime(60_999)
+      expect(yield* store.get("key_1", "resp_1")).toEqual(response("1"))
+      yield* TestClock.setTime(61_000)
+      expect(yield* store.get("key_1", "resp_1")).toBeUndefined()
+      const sql = yield* SqlClient.SqlClient
+      yield* store.sweep
+      expect(yield* sql`SELECT id FROM responses`).toEqual([])
+    }).pipe(Effect.provide(layer), bounded({ responseMinutes: 1 }))
+  )
+
+  it.effect("are bounded for each key and in all, and the oldest leave first (R707)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      for (const at of [1, 2, 3]) {
+        yield* TestClock.setTime(at)
+        yield* store.keep(response(`${at}`))
+      }
+      yield* store.keep(response("4", { keyId: "key_2" }))
+      expect(ids(yield* store.some("key_1", ["resp_1", "resp_2", "resp_3"]))).toEqual(["resp_2", "resp_3"])
+      expect(yield* store.keep(response("5", { content: { output: "x".repeat(200) } }))).toBe(false)
+      expect(yield* store.sweep).toBe(1)
+      expect(ids(yield* store.some("key_1", ["resp_2", "resp_3"]))).toEqual(["resp_3"])
+    }).pipe(Effect.provide(layer), bounded({ responsesPerKey: 2, responseBytes: 100, responsesTotalBytes: 80 }))
+  )
+
+  it.effect("are read together only while they are as large as a history may be (R707 R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* store.keep(response("1"))
+      yield* store.keep(response("2"))
+      expect(ids(yield* store.some("key_1", ["resp_1"]))).toEqual(["resp_1"])
+      expect(ids(yield* store.some("key_1", ["resp_1", "resp_2"]))).toBeUndefined()
+      expect(yield* store.chain("key_1", "resp_2")).toMatchObject({ _tag: "Chain" })
+    }).pipe(Effect.provide(layer), bounded({ responseHistoryBytes: 50 }))
+  )
+
+  it.effect("open after a rotation of the keys, which forgets the old ones (R710)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      const sql = yield* SqlClient.SqlClient
+      yield* store.keep(response("1"))
+      const rotated = yield* rotateSecret(masters)
+      expect(rotated).toEqual({ records: 0, broken: [], keysRetired: 1 })
+      expect(yield* store.get("key_1", "resp_1")).toEqual(response("1"))
+      expect(yield* sql`SELECT is_current FROM vault_keys`).toEqual([{ is_current: 1 }])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("show nothing of their content in the database (R702 R805)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* store.keep(response("1"))
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql<{ readonly sealed: Uint8Array }>`SELECT sealed FROM responses`
+      expect(Buffer.from(row?.sealed ?? []).includes("the answer")).toBe(false)
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,146 @@
+// The lessons of refusals in the words of Google and Anthropic, row by row.
+import { describe, expect, it } from "@effect/vitest"
+import { refusalHint } from "../../../src/translate/healing/hints.ts"
+import { isLearnable, readLessons } from "../../../src/translate/healing/refusals.ts"
+import { healRows } from "../../../src/translate/healing/lessons.ts"
+import { builtInModels } from "../../../src/domain/models/modelTable.ts"
+
+const gemini = { dialect: "gemini", native: false } as const
+const claude = { dialect: "claude", native: false } as const
+
+describe("refusals of Gemini", () => {
+  it.each([
+    ["H1", "Thinking level is not supported for this model.", ""],
+    ["H2", "Thinking level MINIMAL is not supported for this model.", "minimal"],
+    [
+      "H3",
+      "Unable to submit request because thinking_level MEDIUM is not supported by this model. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini",
+      "medium"
+    ],
+    ["H4", "Unable to submit request because The model does not support setting thinking_budget to 0", ""],
+    ["H5", "The thinking budget (52428) is invalid.", "52428"],
+    ["H5", "The thinking budget 52428 is invalid. Please choose a value between 128 and 32768.", "52428"],
+    ["H6", "Budget 0 is invalid. This model only works in thinking mode.", ""],
+    [
+      "H7",
+      "Requests ending with a model turn are not supported unless the last part is a function response. This model takes no assistant prefill.",
+      ""
+    ],
+    ["H8", "Penalty is not enabled for models/gemini-2.5-flash-preview-05-20", ""],
+    ["H9", "Logprobs is not enabled for models/gemini-2.5-flash", ""],
+    ["H10", "Unable to submit request because Logprobs is not supported for this model.", ""],
+    ["H11", "Multiple candidates is not enabled for this model", ""],
+    [
+      "H11",
+      "Unable to submit request because candidateCount must be 1 but the entered value was 3. Update the candidateCount value and try again.",
+      ""
+    ],
+    ["H12", "Function calling with a response mime type: 'application/json' is unsupported", ""],
+    [
+      "H13",
+      "Unable to submit request because function call `f` in the 2. content block is missing a `thought_signature`.",
+      ""
+    ],
+    ["H13", "Function call is missing a thought_signature in functionCall parts. This is required.", ""]
+  ] as const)("a refusal of Gemini: its text teaches row %s: %s (M-904)", (row, text, value) => {
+    expect(readLessons(gemini, text)).toStrictEqual([{ row, value }])
+    expect(readLessons(gemini, text.toUpperCase())).toStrictEqual([{ row, value }])
+    expect(readLessons(claude, text)).toStrictEqual([])
+  })
+})
+
+describe("refusals of Claude", () => {
+  it.each([
+    ["H14", "`temperature` is deprecated for this model.", "temperature"],
+    ["H14", "top_k is deprecated for this model.", "top_k"],
+    [
+      "H15",
+      "This model does not support assistant message prefill. The conversation must end with a user message.",
+      ""
+    ],
+    ["H16", 'tool_choice: type "tool" and "any" are not supported for this model.', ""],
+    [
+      "H17",
+      '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+      ""
+    ],
+    ["H18", '"thinking.type.enabled" is not supported for this model. Use another.', "enabled"],
+    ["H18", '"thinking.type.between_tools" is not supported for this model.', "between_tools"],
+    [
+      "H19",
+      'To turn thinking off on this model, send "thinking": {"type": "between_tools"} instead of {"type": "disabled"}. See the guide.',
+      "disabled"
+    ],
+    [
+      "H19",
+      "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
+      "xhigh"
+    ],
+    ["H21", "context_management: Extra inputs are not permitted", "context_management"],
+    ["H21", "thinking.adaptive.block_binding: Extra inputs are not permitted", "block_binding"],
+    ["H21", "system.2.cache_control.ephemeral.scope: Extra inputs are not permitted", "scope"],
+    ["H23", "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to its history.", ""],
+    ["H24", "anthropic_version: this version is not supported.", ""]
+  ] as const)("a refusal of Claude: its text teaches row %s: %s (M-904)", (row, text, value) => {
+    expect(readLessons(claude, text)).toStrictEqual([{ row, value }])
+    expect(readLessons(gemini, text)).toStrictEqual([])
+  })
+
+  it("a refusal of Claude: each refused beta is a lesson of its own (M-911)", () => {
+    const text =
+      "Unexpected value(s) `prompt-caching-scope-2026-01-05`, `effort-2025-11-24` for the `anthropic-beta` header. Please consult our documentation."
+    expect(readLessons(claude, text)).toStrictEqual([
+      { row: "H20", value: "prompt-caching-scope-2026-01-05" },
+      { row: "H20", value: "effort-2025-11-24" }
+    ])
+  })
+
+  it("a refusal on /v1/messages: betas, their fields and the version teach, everything else stays the client's (M-903)", () => {
+    const native = { dialect: "claude", native: true } as const
+    const rowsOf = (text: string) => readLessons(native, text).map(({ row }) => row)
+    expect(rowsOf("Unexpected value(s) `a-1` for the `anthropic-beta` header.")).toStrictEqual(["H20"])
+    expect(rowsOf("context_management: Extra inputs are not permitted")).toStrictEqual(["H21"])
+    expect(rowsOf("anthropic_version: unknown")).toStrictEqual(["H24"])
+    expect(rowsOf("`temperature` is deprecated for this model.")).toStrictEqual([])
+    expect(rowsOf("This model does not support assistant message prefill.")).toStrictEqual([])
+  })
+})
+
+describe("refusals without a lesson", () => {
+  it.each([
+    "Request contains an invalid argument.",
+    "messages.0.content.0.text: Extra inputs are not permitted",
+    "prompt is too long: 250000 tokens > 200000 maximum",
+    "Invalid `signature` in `thinking` block",
+    "thinking level"
+  ])("a refusal: teaches nothing: %s (M-904)", (text) => {
+    expect([...readLessons(gemini, text), ...readLessons(claude, text)]).toStrictEqual([])
+  })
+
+  it("a lesson: holds for later requests unless it is about one conversation or one mix of fields (M-912)", () => {
+    expect(healRows.filter((row) => !isLearnable({ row, value: "" }))).toStrictEqual(["H12", "H23"])
+  })
+
+  it("a hint: names the tool type that a model takes instead (H22)", () => {
+    const { record } = builtInModels.find("claude-opus-5-5")
+    const text = "'claude-opus-5-5' does not support tool types: computer_20251124."
+    expect(refusalHint({ status: 400, text, kind: "vertex-ai", record })).toBe(
+      "This model takes the tool type computer_toolset_20260801."
+    )
+  })
+
+  it("a hint: names the day and the successor of a model that is shut down (H25)", () => {
+    const record = {
+      ...builtInModels.find("gemini-2.5-flash").record,
+      id: "gemini-old",
+      stage: "shut_down",
+      shutdown: { google: "2026-06-01" },
+      successor: "gemini-new"
+    } as const
+    const text = "models/gemini-old is not found for API version v1beta."
+    expect(refusalHint({ status: 404, text, kind: "google", record })).toBe(
+      "gemini-old is shut down since 2026-06-01; its successor is gemini-new."
+    )
+    expect(refusalHint({ status: 404, text, kind: "google", record: { ...record, stage: "ga" } })).toBe(undefined)
+  })
+})

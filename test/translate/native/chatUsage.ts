@@ -1,0 +1,16 @@
+// The usage that the chat route reads of a recorded answer, as the measure for the reader of bytes.
+import { jsonEvents } from "../../../src/translate/jsonEvents.ts"
+import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
+import { mergeUsage } from "../../../src/translate/shared/reply/counts.ts"
+import { isStreamFailed, machine, runMachine } from "../../../src/translate/Translator.ts"
+import { isJsonObject, type JsonObject } from "../../../src/domain/text/json.ts"
+
+export const chatStream = (text: string) => {
+  let merged: JsonObject | undefined
+  for (const event of runMachine(machine(jsonEvents({ eventBytes: 8_388_608 })), [new TextEncoder().encode(text)])) {
+    if (isStreamFailed(event) || !isJsonObject(event)) continue
+    const metadata = event["usageMetadata"]
+    if (isJsonObject(metadata)) merged = mergeUsage(merged, metadata)
+  }
+  return merged === undefined ? undefined : geminiUsage(merged)
+}

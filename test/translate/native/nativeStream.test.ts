@@ -1,0 +1,181 @@
+// Streams of Gemini as bytes: recorded ones, cut anywhere, with errors first and later, in both framings.
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { noRedaction } from "../../../src/domain/text/redaction.ts"
+import { failureText, nativeStream } from "../../../src/translate/native/nativeStream.ts"
+import { isStreamFailed, machine, type StreamFailed } from "../../../src/translate/Translator.ts"
+import { chatStream } from "./chatUsage.ts"
+import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
+
+const limits = { eventBytes: 8_388_608 }
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+const run = (chunks: ReadonlyArray<Uint8Array>) => {
+  let [now, out] = machine(nativeStream(limits, noRedaction)).steps([])
+  const all = [...out]
+  for (const chunk of chunks) {
+    ;[now, out] = now.steps([chunk])
+    all.push(...out)
+  }
+  all.push(...now.halt())
+  const failures = all.filter((one): one is StreamFailed => isStreamFailed(one))
+  const bytes = all.filter((one) => one instanceof Uint8Array)
+  return {
+    text: decoder.decode(Buffer.concat(bytes)),
+    failure: failures[0]?.reason,
+    failures: failures.length,
+    usage: now.usage(),
+    progress: now.progress()
+  }
+}
+const whole = (text: string) => run([encoder.encode(text)])
+
+const streams: ReadonlyArray<Recording> = ["gemini-api", "vertex-gemini"]
+  .flatMap((folder) => recordings(folder))
+  .filter(({ response }) => response.status === 200 && response.bodyText !== undefined)
+
+const event = (facts: object) => JSON.stringify(facts)
+const sse = (...events: ReadonlyArray<object>) => events.map((one) => `data: ${event(one)}\r\n\r\n`).join("")
+const array = (...events: ReadonlyArray<object>) => `[${events.map(event).join(",\r\n")}\n]`
+const said = (text: string, more: object = {}) => ({
+  candidates: [{ content: { parts: [{ text }], role: "model" }, ...more }]
+})
+const counted = (facts: object) => ({ usageMetadata: facts })
+const internal = { error: { code: 500, message: "An internal error has occurred.", status: "INTERNAL" } }
+
+describe("native streams: recorded", () => {
+  if (sharedDir() === undefined) loudlySkipped("recorded streams of Gemini")
+  it.each(streams.map((one) => [one.id, one] as const))(
+    "native stream %s: passes byte for byte and counts as the chat route does (N1101)",
+    (_id, { response }) => {
+      const text = response.bodyText ?? ""
+      const { failure, text: passed, usage } = whole(text)
+      if (failure === undefined) expect(passed).toBe(text)
+      else expect(text.startsWith(passed)).toBe(true)
+      expect(usage).toStrictEqual(chatStream(text))
+    }
+  )
+  it.runIf(streams.length > 0)("native streams: any split gives the same bytes and the same usage (N1103)", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...streams), fc.array(fc.nat(), { maxLength: 12 }), ({ response }, at) => {
+        const bytes = encoder.encode(response.bodyText ?? "")
+        const cuts = [...new Set(at.map((one) => one % (bytes.length + 1)))].sort((one, other) => one - other)
+        const chunks = [0, ...cuts].map((from, index) => bytes.subarray(from, cuts[index]))
+        expect(run(chunks)).toStrictEqual(run([bytes]))
+      }),
+      { numRuns: 300 }
+    )
+  })
+  it.runIf(streams.length > 0)("native streams: a cut anywhere gives a prefix and at most one failure (N1103)", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...streams), fc.nat(), ({ response }, at) => {
+        const text = response.bodyText ?? ""
+        const bytes = encoder.encode(text)
+        const cut = bytes.subarray(0, at % bytes.length)
+        const { failures, text: passed } = run([cut])
+        expect(text.startsWith(passed)).toBe(true)
+        expect(failures <= 1).toBe(true)
+      }),
+      { numRuns: 500 }
+    )
+  })
+})
+
+describe("native streams: framing", () => {
+  const end = said("b", { finishReason: "STOP" })
+  it("native stream: an array passes as its own text (N402)", () => {
+    const text = array(said("a"), {
+      ...end,
+      ...counted({ promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 })
+    })
+    expect(whole(text)).toStrictEqual({
+      text,
+      failure: undefined,
+      failures: 0,
+      usage: {
+        prompt_tokens: 2,
+        completion_tokens: 3,
+        total_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 0 },
+        upstream: { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
+      },
+      progress: { isCounted: true, characters: text.length - "\n]".length }
+    })
+  })
+  it("native stream: line ends of all kinds pass (N402)", () => {
+    for (const ending of ["\n\n", "\r\n\r\n", "\r\r"]) {
+      const text = [said("a"), end].map((one) => `data: ${event(one)}${ending}`).join("")
+      expect([whole(`${text}`).text, whole(text).failures]).toStrictEqual([text, 0])
+    }
+  })
+  it("native stream: comments and marks pass as they came (N403)", () => {
+    const text = `: hi\n\n${sse(end)}data: [DONE]\n\n`
+    expect(whole(text)).toMatchObject({ text, failures: 0 })
+  })
+  it("native stream: counts under a key of the same name inside of a call do not count (N407)", () => {
+    const call = {
+      functionCall: { name: "f", args: { usageMetadata: { promptTokenCount: 9 }, finishReason: "STOP", error: {} } }
+    }
+    const text = sse({ candidates: [{ content: { parts: [call] } }] })
+    expect(whole(text)).toMatchObject({ text, failures: 1, usage: undefined, failure: { kind: "truncated" } })
+  })
+  it("native stream: the last value of each field counts (T1104)", () => {
+    const first = { ...said("a"), ...counted({ promptTokenCount: 4, totalTokenCount: 4 }) }
+    const last = { ...end, ...counted({ trafficType: "ON_DEMAND", candidatesTokenCount: 7 }) }
+    expect(whole(sse(first, last)).usage).toMatchObject({ prompt_tokens: 4, completion_tokens: 7 })
+  })
+})
+
+describe("native streams: errors", () => {
+  it.each([
+    ["sse", sse(internal)],
+    ["array", array(internal)],
+    ["bare", JSON.stringify(internal, null, 2)]
+  ])("native stream %s: an error as the first event fails the call (N402)", (_framing, text) => {
+    expect(whole(text)).toStrictEqual({
+      text: "",
+      failure: { _tag: "Internal", status: 500, message: "An internal error has occurred." },
+      failures: 1,
+      usage: undefined,
+      progress: { isCounted: false, characters: 0 }
+    })
+  })
+  it("native stream: a later error of the upstream passes, and nothing follows (N404)", () => {
+    const text = sse(said("a"), internal)
+    expect(whole(text + sse(said("never")))).toMatchObject({ text, failures: 0 })
+    const inArray = array(said("a"), internal).slice(0, -2)
+    expect(whole(`${inArray}\n]`)).toMatchObject({ text: inArray, failures: 0 })
+  })
+  it("native stream: a later error passes without the names of a project (N404)", () => {
+    const error = { code: 403, message: "Denied for projects/secret-project.", status: "PERMISSION_DENIED" }
+    expect(whole(sse(said("a"), { error })).text).toBe(
+      sse(said("a"), { error: { ...error, message: "Denied for projects/[redacted]" } })
+    )
+  })
+  it("native stream: an end without a finish reason is a failure (N405)", () => {
+    expect(whole(sse(said("a")))).toMatchObject({ text: sse(said("a")), failures: 1, failure: { kind: "truncated" } })
+    expect(whole(array(said("a")))).toMatchObject({ text: `[${event(said("a"))}`, failure: { kind: "truncated" } })
+    expect(whole(sse({ promptFeedback: { blockReason: "SAFETY" } })).failures).toBe(0)
+  })
+  it("native stream: an event over the limit ends the stream (N402)", () => {
+    const small = machine(nativeStream({ eventBytes: 64 }, noRedaction))
+    const [next, out] = small.steps([encoder.encode(`data: {"a":"${"x".repeat(200)}`)])
+    expect([out, next.halt()]).toStrictEqual([
+      [
+        {
+          _tag: "StreamFailed",
+          reason: { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }
+        }
+      ],
+      []
+    ])
+  })
+  it("native stream: an error of the gateway closes what has gone out (N404)", () => {
+    expect([
+      failureText("sse", "{}", true),
+      failureText("array", "{}", true),
+      failureText("array", "{}", false)
+    ]).toStrictEqual(["data: {}\r\n\r\n", ",{}]", "[{}]"])
+  })
+})
