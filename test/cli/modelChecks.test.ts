@@ -7,6 +7,7 @@ import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { modelFindings } from "../../src/cli/doctor/Doctor.ts"
 import type { Finding } from "../../src/cli/doctor/Finding.ts"
 import { explainModel } from "../../src/domain/models/modelOrigins.ts"
+import { modelTable } from "../../src/domain/models/modelTable.ts"
 import { geminiKey } from "../support/TestGateway.ts"
 import { commandLine } from "../support/commandLine.ts"
 
@@ -150,7 +151,7 @@ describe("explain --model", () => {
     expect([code, err, JSON.parse(out)]).toEqual([
       0,
       "",
-      explainModel({ "gemini-5-own": { inherits: "gemini-4-neon", context: 5 } }, "gemini-5-own")
+      explainModel(modelTable({ "gemini-5-own": { inherits: "gemini-4-neon", context: 5 } }), "gemini-5-own")
     ])
   })
 })
