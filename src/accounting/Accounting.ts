@@ -23,6 +23,7 @@ import {
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
+import { endingNews } from "./endingNews.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { requestSpans } from "./requestSpans.ts"
@@ -84,6 +85,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const log = yield* requestLog(options.log, registry)
       const tracing = { tracer: yield* Tracing, propagate: options.propagate }
+      const news = endingNews()
       const isTraced = tracing.tracer !== undefined || tracing.propagate
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
@@ -112,7 +114,9 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             log?.(row)
             if (keep) usageLog.append(row, target?.label ?? "")
           }
-          return admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled))
+          const settling = admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled))
+          const line = target === undefined ? undefined : news(target.called, ended.arrival.startedMillis)
+          return line === undefined ? settling : Effect.andThen(Effect.logWarning(line), settling)
         }
         return {
           open: () => {

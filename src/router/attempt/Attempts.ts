@@ -33,7 +33,7 @@ import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
 import type { Planned } from "../plan/plan.ts"
 import { healPrepared, type HealScope, healScope, joinNames } from "./heal.ts"
-import { modelsNow } from "./movingNames.ts"
+import { modelsNow } from "./MovingNames.ts"
 import { beyondReach } from "./reach.ts"
 
 /** One target made ready, with the provider that will authorise it. */
