@@ -114,9 +114,8 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             log?.(row)
             if (keep) usageLog.append(row, target?.label ?? "")
           }
-          const settling = admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled))
           const line = target === undefined ? undefined : news(target.called, ended.arrival.startedMillis)
-          return line === undefined ? settling : Effect.andThen(Effect.logWarning(line), settling)
+          return logged(line, admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled)))
         }
         return {
           open: () => {
@@ -135,19 +134,20 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)
-            const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
-            if (called !== undefined && target === undefined) {
-              return Effect.flatMap(prices.load, () =>
-                account(ended, counted(called, arrival.startedMillis, record.keyId))
-              )
-            }
-            return account(ended, target)
+            if (called === undefined) return account(ended, undefined)
+            const target = counted(called, arrival.startedMillis, record.keyId)
+            const later = () => account(ended, counted(called, arrival.startedMillis, record.keyId))
+            return target === undefined ? Effect.flatMap(prices.load, later) : account(ended, target)
           }
         }
       }
       return { route }
     })
   )
+
+/** The same after a warning, where there is one. */
+const logged = (line: string | undefined, rest: Effect.Effect<void>): Effect.Effect<void> =>
+  line === undefined ? rest : Effect.andThen(Effect.logWarning(line), rest)
 
 /** Writes the log lines of a request; undefined when the log is off. */
 const requestLog = (

@@ -1,9 +1,10 @@
 // The log line about a model in use that ends: once an hour for each model of an account (M-703).
 // It must not depend on where an ending is known from.
 import { endingText } from "../domain/models/modelLife.ts"
+import { dayMillis } from "../domain/text/days.ts"
 import type { Called } from "./Settlement.ts"
 
-const hourMillis = 3_600_000
+const hourMillis = dayMillis / 24
 
 /** Upstreams may report an end of any model that clients name, so that the memory is bounded. A full one is cleared. */
 const mostModels = 512
