@@ -458,6 +458,40 @@ describe("a refusal that is not healed", () => {
   })
 })
 
+describe("a refusal that holds for one conversation", () => {
+  it.effect("healing: thinking of another history is left out, in each request again (H23, M-912)", () => {
+    const message =
+      "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to the conversation it was made in."
+    const { calls, layer } = world((call) => (has('"type":"thinking"')(call) ? message : undefined))
+    const thought = { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk" }
+    const request = {
+      model: "@vertex-ai/claude-fable-5-2",
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [thought, { type: "text", text: "Yes." }] },
+        { role: "user", content: "More." }
+      ]
+    }
+    return Effect.gen(function* () {
+      for (const callsSoFar of [2, 4]) {
+        expect(yield* chat(request)).toEqual({ ignored: [], adjusted: ["messages=thinking>dropped"] })
+        expect(calls.length).toBe(callsSoFar)
+        expect(calls.at(-1)?.body).toEqual({
+          ...calls[0]?.body,
+          messages: [
+            { role: "user", content: [{ type: "text", text: "hi" }] },
+            { role: "assistant", content: [{ type: "text", text: "Yes." }] },
+            { role: "user", content: [{ type: "text", text: "More." }] }
+          ]
+        })
+      }
+      const bytes = `{"model": "@vertex-ai/claude-fable-5-2", "max_tokens": 5, "messages": ${JSON.stringify(request.messages)}}`
+      expect(yield* failing(native(bytes))).toMatchObject({ reason: { message } })
+      expect(calls.length).toBe(5)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
 describe("several refusals, streams and dry runs", () => {
   it.effect("healing: heals two refusals of one request, and both are avoided the next time (M-900)", () => {
     const { calls, layer } = world(
@@ -561,6 +595,27 @@ describe("messages in Anthropic's dialect", () => {
           betas: "context-1m-2025-08-07,tool-search-tool-2025-10-19"
         })
       }
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("healing: a refused version becomes that of Vertex AI, also the next time (H24)", () => {
+    const { calls, layer } = world((call) =>
+      call.body["anthropic_version"] === "2026-10-21"
+        ? "anthropic_version: Input should be 'vertex-2023-10-16'"
+        : undefined
+    )
+    return Effect.gen(function* () {
+      for (const callsSoFar of [2, 3]) {
+        expect(yield* native(nativeText('"anthropic_version": "2026-10-21", '))).toEqual({
+          ignored: [],
+          adjusted: ["anthropic_version=2026-10-21>vertex-2023-10-16"]
+        })
+        expect(calls.length).toBe(callsSoFar)
+        expect(calls.at(-1)?.body).toEqual({ ...calls[0]?.body, anthropic_version: "vertex-2023-10-16" })
+      }
+      yield* TestClock.adjust("1 hour")
+      yield* native(nativeText('"anthropic_version": "2026-10-21", '))
+      expect(calls.length).toBe(5)
     }).pipe(Effect.provide(layer))
   })
 
