@@ -141,11 +141,22 @@ export const modelTable = (overlays: ModelOverlays): ModelTable => {
   }
 }
 
+const lifelessRecords = new WeakMap<ModelRecord, ModelRecord>()
+
+/** Always the same object for a record: translators keep what follows from it. */
+const withoutLife = (record: ModelRecord): ModelRecord => {
+  const known = lifelessRecords.get(record)
+  if (known !== undefined) return known
+  const made = recordOf(merged(record, lifeless))
+  lifelessRecords.set(record, made)
+  return made
+}
+
 /** The table where a moving name has the facts of the model that answers under it, but for its life (M-111). */
 export const withMovedName = (table: ModelTable, name: string, to: string): ModelTable => {
   if (table.find(name).source === "user") return table
   const { from, record, source } = table.find(to)
-  const found = { record: recordOf(merged(record, lifeless)), source, from }
+  const found = { record: withoutLife(record), source, from }
   return { ...table, find: (modelId) => (normaliseModelId(modelId) === name ? found : table.find(modelId)) }
 }
 
