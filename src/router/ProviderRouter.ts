@@ -21,6 +21,7 @@ import { LearnedRemedies } from "../state/LearnedRemedies.ts"
 import { SignatureMemory } from "../state/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
+import { withoutSignatures } from "../translate/shared/reply/withoutSignatures.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
@@ -123,8 +124,9 @@ export class ProviderRouter extends Context.Service<
           const strategy: CallStrategy<typeof operation, Out<typeof operation>, never> = unary
           return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
-            const answer = { value, served: servedBy(attempt, retryCount, cache) }
-            const calls = insertsTurn(attempt.prepared) ? [] : (signatureExtractors[operation]?.reply?.(value) ?? [])
+            const shown = insertsTurn(attempt.prepared) ? withoutSignatures(value) : value
+            const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
+            const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
             const { target } = attempt.prepared
             const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
             const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
@@ -143,7 +145,7 @@ export class ProviderRouter extends Context.Service<
             const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
             const learning = learningFrom(chunks, learn)
             const remembered = insertsTurn(attempt.prepared)
-              ? learning
+              ? Stream.map(learning, withoutSignatures)
               : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
             return { chunks: remembered, served: servedBy(attempt, retryCount, cache), usage, progress }
           })
