@@ -347,8 +347,15 @@ describe("long decode: limits of the key, cache and times", () => {
     const rows = JSON.stringify(await gateway.admin("/admin/v1/requests"))
     const metrics = (await gateway.metrics()).join("\n")
     const lines = await gateway.lines()
-    expect([unfinished.choices[0].continuation_token, answer.status, gateway.seen.length]).toStrictEqual([token, 200, 3])
-    expect([lines.length > 0, [...lines, rows, metrics].filter((text) => text.includes(token))]).toStrictEqual([true, []])
+    expect([unfinished.choices[0].continuation_token, answer.status, gateway.seen.length]).toStrictEqual([
+      token,
+      200,
+      3
+    ])
+    expect([lines.length > 0, [...lines, rows, metrics].filter((text) => text.includes(token))]).toStrictEqual([
+      true,
+      []
+    ])
   })
   it("long decode: every call has the whole time of a request (M-606)", async () => {
     const times: Array<number> = []

@@ -14,7 +14,9 @@ import { googleAccount, requestContext } from "../support/account.ts"
 import { reply } from "../support/gemini.ts"
 import { settingsFor } from "../support/TestGateway.ts"
 
-const unfinished = JSON.stringify(reply([{ text: "One " }], { finishReason: "CONTINUATION", continuationToken: "dG9rZW4x" }))
+const unfinished = JSON.stringify(
+  reply([{ text: "One " }], { finishReason: "CONTINUATION", continuationToken: "dG9rZW4x" })
+)
 
 /** Each call takes 600 ms and leaves the answer unfinished; `times` are the milliseconds that each may take. */
 const world = () => {
