@@ -61,6 +61,8 @@ export interface AccountingOptions {
   readonly log: Required<LogSetting>
   /** Whether requests are kept for the list of requests. */
   readonly keep: boolean
+  /** Whether models that end are logged. */
+  readonly warns: boolean
   /** Whether metrics are labelled with the key. */
   readonly byKey: boolean
   /** Whether upstream calls carry the trace headers. */
@@ -85,7 +87,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const log = yield* requestLog(options.log, registry)
       const tracing = { tracer: yield* Tracing, propagate: options.propagate }
-      const news = endingNews()
+      const news = options.warns ? endingNews() : () => undefined
       const isTraced = tracing.tracer !== undefined || tracing.propagate
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
