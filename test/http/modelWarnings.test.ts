@@ -187,6 +187,14 @@ describe("refusals of models that have ended", () => {
     expect(gateway.simulator.calls.length - before).toBe(1)
   })
 
+  it("a routed or ended model is asked for under its own id (M-722, M-724)", async () => {
+    const asked = ["gemini-2.5-pro", "gemini-2.0-flash"]
+    const before = gateway.simulator.calls.length
+    for (const id of asked) await chat(`@google/${id}`)
+    const urls = gateway.simulator.calls.slice(before).map(({ url }) => url)
+    expect(urls).toEqual(asked.map((id) => `/v1beta/models/${id}:generateContent`))
+  })
+
   it("a config may go to another target (M-723)", async () => {
     const config = {
       strategy: { mode: "fallback" },
