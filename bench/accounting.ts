@@ -124,17 +124,20 @@ await measured("metrics and cost", {
   log: { format: "off", level: "info" },
   keep: false,
   propagate: false,
-  byKey: false
+  byKey: false,
+  warns: false
 })
 await measured("and a line of JSON", {
   log: { format: "json", level: "info" },
   keep: false,
   propagate: false,
-  byKey: false
+  byKey: false,
+  warns: false
 })
 await measured("and the list for the admin API", {
   log: { format: "json", level: "info" },
   keep: true,
   propagate: false,
-  byKey: false
+  byKey: false,
+  warns: false
 })

@@ -183,6 +183,7 @@ const accounting = <E>(
     : accountingLayer({
         log: { format: isOff ? "off" : (settings.log?.format ?? "off"), level: settings.log?.level ?? "info" },
         byKey: settings.keyLabel === true,
+        warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
         keep:
           !isOff &&

@@ -23,6 +23,7 @@ import {
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
+import { endingNews } from "./endingNews.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { requestSpans } from "./requestSpans.ts"
@@ -60,6 +61,8 @@ export interface AccountingOptions {
   readonly log: Required<LogSetting>
   /** Whether requests are kept for the list of requests. */
   readonly keep: boolean
+  /** Whether models that end are logged. */
+  readonly warns: boolean
   /** Whether metrics are labelled with the key. */
   readonly byKey: boolean
   /** Whether upstream calls carry the trace headers. */
@@ -84,6 +87,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const log = yield* requestLog(options.log, registry)
       const tracing = { tracer: yield* Tracing, propagate: options.propagate }
+      const news = options.warns ? endingNews() : () => undefined
       const isTraced = tracing.tracer !== undefined || tracing.propagate
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
@@ -112,7 +116,8 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             log?.(row)
             if (keep) usageLog.append(row, target?.label ?? "")
           }
-          return admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled))
+          const line = target === undefined ? undefined : news(target.called, ended.arrival.startedMillis)
+          return logged(line, admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled)))
         }
         return {
           open: () => {
@@ -131,19 +136,20 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)
-            const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
-            if (called !== undefined && target === undefined) {
-              return Effect.flatMap(prices.load, () =>
-                account(ended, counted(called, arrival.startedMillis, record.keyId))
-              )
-            }
-            return account(ended, target)
+            if (called === undefined) return account(ended, undefined)
+            const target = counted(called, arrival.startedMillis, record.keyId)
+            const later = () => account(ended, counted(called, arrival.startedMillis, record.keyId))
+            return target === undefined ? Effect.flatMap(prices.load, later) : account(ended, target)
           }
         }
       }
       return { route }
     })
   )
+
+/** The same after a warning, where there is one. */
+const logged = (line: string | undefined, rest: Effect.Effect<void>): Effect.Effect<void> =>
+  line === undefined ? rest : Effect.andThen(Effect.logWarning(line), rest)
 
 /** Writes the log lines of a request; undefined when the log is off. */
 const requestLog = (

@@ -7,6 +7,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import {
+  AdminModelFacts,
   AdminProblem,
   AdminRequest,
   AdminUsage,
@@ -226,6 +227,11 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(pageSchema(Change, "AdminAuditList")),
       error: ofAsking
     }).annotateMerge(about("Who changed what, the newest first")),
+    HttpApiEndpoint.get("facts", "/admin/v1/models/facts", {
+      query: { model: Schema.String.annotate({ description: "Model id, with or without a slug." }) },
+      success: gatewayAnswer(AdminModelFacts),
+      error: ofAsking
+    }).annotateMerge(about("The facts in force about a model, the origin of each, and what was learned")),
     HttpApiEndpoint.delete("forget", "/admin/v1/models/learned", {
       success: none,
       error: [401, 500, 503].map(problem)

@@ -3,6 +3,7 @@
 import * as Schema from "effect/Schema"
 import { nonEmptyText } from "../domain/config/configured.ts"
 import { WrittenConfig } from "../domain/config/GatewayConfig.ts"
+import { ModelFields } from "../domain/models/ModelRecord.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
 import { WrittenKey } from "../domain/settings/WrittenKey.ts"
@@ -178,6 +179,24 @@ export const AdminUsage = Schema.Struct({
   cached_tokens: count,
   cost_usd: Schema.Number
 }).annotate({ identifier: "AdminUsage" })
+
+export const AdminModelFacts = Schema.Struct({
+  object: Schema.Literal("model_facts"),
+  model: Schema.String,
+  from: Schema.String.annotate({ description: "The id or pattern whose record it is." }),
+  record: Schema.Struct({ id: Schema.String, ...ModelFields.fields }),
+  origins: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "By field: user (the configuration), file (built in), or inherited from another id."
+  }),
+  learned: Schema.Array(
+    Schema.Struct({
+      provider: Schema.String.annotate({ description: "Kind of provider." }),
+      row: opt(Schema.String.annotate({ description: "The refusal that taught it, as H2." })),
+      value: opt(Schema.String.annotate({ description: "The refused value; empty for any." })),
+      answers: opt(Schema.String.annotate({ description: "The model that last answered under a moving name." }))
+    })
+  ).annotate({ description: "What requests have taught in the last hour." })
+}).annotate({ identifier: "AdminModelFacts" })
 
 /** The schema of one page of a list. */
 export const pageSchema = <S extends Schema.Top>(one: S, identifier: string) =>

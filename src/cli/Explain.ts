@@ -5,8 +5,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { operations } from "../domain/operations.ts"
-import { modelIdOf } from "../domain/ModelRef.ts"
+import { writtenModelId } from "../domain/ModelRef.ts"
 import { explainModel } from "../domain/models/modelOrigins.ts"
+import { modelTable } from "../domain/models/modelTable.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import { visibleLines } from "../domain/text/printable.ts"
 import * as Result from "effect/Result"
@@ -48,7 +49,7 @@ const errorText = (body: JsonObject): string => {
 export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptions): Effect.fn.Return<void, Failure> {
   const loaded = yield* loadSettings({ config: options.config, flags: {} })
   if (options.model !== undefined) {
-    const facts = explainModel(loaded.settings.models ?? {}, modelIdOf(options.model.replace(/^@[^/]*\//, "")))
+    const facts = explainModel(modelTable(loaded.settings.models ?? {}), writtenModelId(options.model))
     return yield* Console.log(visibleLines(JSON.stringify(facts, null, 2)))
   }
   const settings = withoutAbsentStore(loaded.settings)

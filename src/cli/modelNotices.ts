@@ -6,6 +6,7 @@ import { parseFamily, parseModelRef } from "../domain/ModelRef.ts"
 import { type ModelNotice, modelNotice } from "../domain/models/modelLife.ts"
 import { builtInModels, modelTable } from "../domain/models/modelTable.ts"
 import { isBuiltIn, type ProviderAccount } from "../domain/ProviderAccount.ts"
+import { resolveModelName } from "../domain/serve/modelNames.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 
 export interface PlacedNotice extends ModelNotice {
@@ -25,9 +26,11 @@ const ofTarget = (config: string, { defaultModel, index, model, slug }: ConfigTa
   )
 
 /** The parts of a configuration that name models. */
-export type NamingParts = Pick<Settings, "accounts" | "configs" | "keys" | "models" | "prompts">
+export type NamingParts = Pick<Settings, "accounts" | "aliases" | "configs" | "models" | "prompts"> & {
+  readonly keys: ReadonlyArray<{ readonly name: string; readonly models?: ReadonlyArray<string> | undefined }>
+}
 
-const named = ({ accounts, configs = {}, keys, prompts = [] }: NamingParts): ReadonlyArray<Named> => [
+const named = ({ accounts, aliases = {}, configs = {}, keys, prompts = [] }: NamingParts): ReadonlyArray<Named> => [
   ...accounts.flatMap(({ models = [], slug }) => models.map((model) => ({ at: `@${slug}`, model, slug }))),
   ...Object.entries(configs).flatMap(([id, { targets }]) => targets.flatMap((target) => ofTarget(id, target))),
   ...prompts.flatMap(({ id, versions }) =>
@@ -35,6 +38,10 @@ const named = ({ accounts, configs = {}, keys, prompts = [] }: NamingParts): Rea
       version._tag === "Chat" ? [{ at: `prompt ${id}`, model: version.model, slug: undefined }] : []
     )
   ),
+  ...Object.entries(aliases).map(([name, written]) => {
+    const { model } = resolveModelName(written, {})
+    return { at: `alias ${name}`, model, slug: undefined }
+  }),
   ...keys.flatMap(({ models = [], name }) => models.map((model) => ({ at: `key ${name}`, model, slug: undefined })))
 ]
 

@@ -110,3 +110,6 @@ export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvali
  */
 export const modelIdOf = (model: string): string =>
   Result.match(parseFamily(model), { onFailure: () => model, onSuccess: ({ modelId }) => modelId })
+
+/** The same for a model as clients write it, where the slug of a provider may come first. */
+export const writtenModelId = (model: string): string => modelIdOf(model.replace(/^@[^/]*\//, ""))

@@ -23,6 +23,7 @@ import type { Carriers } from "../store/Carriers.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { AdminModels } from "./admin/AdminModels.ts"
 import { serverEdge } from "./edge/RequestLifecycle.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
 import { Cors } from "./Cors.ts"
@@ -79,7 +80,7 @@ const clients: Routes = Layer.mergeAll(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes = Layer.merge(AdminHandlers, AdminEntries)
+const operators: Routes = Layer.mergeAll(AdminHandlers, AdminModels, AdminEntries)
 
 /** Native paths are read after everything else of the edge: middleware that is added last is the innermost. */
 const withNative = (edge: Routes): Routes => Layer.provideMerge(NativeRoutes, edge)

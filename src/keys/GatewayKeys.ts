@@ -135,6 +135,13 @@ const heldKeys = (
   return { view, faults }
 }
 
+/** The stored keys that are not revoked, for reports. A record that cannot be read is left out. */
+export const storedKeys = ({ records }: Pick<ConfigState, "records">): ReadonlyArray<GatewayKey> =>
+  newestOf(records.key).flatMap((record) => {
+    const entry = Result.getOrUndefined(readKeyEntry(record))
+    return entry === undefined || entry.revoked_at !== undefined ? [] : [readKey(record.id, entry, noNames).key]
+  })
+
 /** Number of cached digests; a full cache is cleared. */
 const mostMet = 1024
 

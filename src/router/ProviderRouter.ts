@@ -21,6 +21,7 @@ import { LearnedRemedies } from "../state/LearnedRemedies.ts"
 import { SignatureMemory } from "../state/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
+import { withoutSignatures } from "../translate/shared/reply/withoutSignatures.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
@@ -29,6 +30,7 @@ import { bodies, type Body } from "./bodies/bodies.ts"
 import type { AdmitMore } from "./attempt/Attempts.ts"
 import { type CallStrategy, streamCall, unaryCall } from "./attempt/CallStrategy.ts"
 import { insertsTurn } from "./attempt/heal.ts"
+import { learningFrom, learnsMove } from "./attempt/MovingNames.ts"
 import { signatureExtractors } from "./bodies/signatureExtractors.ts"
 import { withOverrides } from "./bodies/overrides.ts"
 import type { Planned } from "./plan/plan.ts"
@@ -122,11 +124,15 @@ export class ProviderRouter extends Context.Service<
           const strategy: CallStrategy<typeof operation, Out<typeof operation>, never> = unary
           return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
-            const answer = { value, served: servedBy(attempt, retryCount, cache) }
-            const calls = insertsTurn(attempt.prepared) ? [] : (signatureExtractors[operation]?.reply?.(value) ?? [])
+            const shown = insertsTurn(attempt.prepared) ? withoutSignatures(value) : value
+            const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
+            const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
+            const { target } = attempt.prepared
+            const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
+            const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
             return calls.length === 0
-              ? Effect.succeed(answer)
-              : Effect.as(memory.remember(context.key.id, attempt.prepared.target.issuer, calls), answer)
+              ? learnt
+              : Effect.andThen(memory.remember(context.key.id, target.issuer, calls), learnt)
           })
         },
         open: (operation, request, context, admitMore) => {
@@ -135,10 +141,12 @@ export class ProviderRouter extends Context.Service<
           return Effect.map(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
             const { chunks, progress, usage } = value
-            const { issuer } = attempt.prepared.target
+            const { target } = attempt.prepared
+            const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
+            const learning = learningFrom(chunks, learn)
             const remembered = insertsTurn(attempt.prepared)
-              ? chunks
-              : rememberSignatures(operation, chunks, memory, context.key.id, issuer)
+              ? Stream.map(learning, withoutSignatures)
+              : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
             return { chunks: remembered, served: servedBy(attempt, retryCount, cache), usage, progress }
           })
         },

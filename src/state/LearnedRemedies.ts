@@ -1,5 +1,5 @@
-// Keeps the lessons of upstream refusals, so that later requests to the same model are changed before they are sent.
-// Must not know requests or what a lesson changes. A lost lesson costs one refused call.
+// Keeps the lessons of upstream refusals, so that later requests to the same model are changed before they are sent, and
+// the models that answer under moving names. Must not know requests or what a lesson changes. A lost lesson costs a call.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,7 +25,10 @@ export class LearnedRemedies extends Context.Service<
     /** The lessons of a model that still hold, oldest first. */
     readonly recall: (model: TaughtModel, nowMillis: number) => ReadonlyArray<Lesson>
     readonly learn: (model: TaughtModel, lessons: ReadonlyArray<Lesson>) => Effect.Effect<void>
-    /** Forgets all lessons of all models. */
+    /** The model that last answered under a moving name; undefined where none is known. */
+    readonly movedTo: (name: TaughtModel, nowMillis: number) => string | undefined
+    readonly learnMove: (name: TaughtModel, modelId: string) => Effect.Effect<void>
+    /** Forgets all lessons of all models, and the models of all moving names. */
     readonly clear: Effect.Effect<void>
   }
 >()("gateway/state/LearnedRemedies") {
@@ -61,15 +64,16 @@ export class LearnedRemedies extends Context.Service<
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(read), Effect.sleep(readMillis))), {
         startImmediately: true
       })
-      const share = (model: TaughtModel, lesson: Lesson) =>
-        redis.eval(TimedNames.add)(name, nameOf(model, lesson), lessonMillis, lessonEntries, 0)
+      const share = (model: TaughtModel, taught: ReadonlyArray<Learned>) => {
+        const add = (lesson: Learned) =>
+          redis.eval(TimedNames.add)(name, nameOf(model, lesson), lessonMillis, lessonEntries, 0)
+        return Effect.ignore(Effect.forEach(taught, add, { discard: true }))
+      }
       return {
-        recall: service.recall,
-        learn: (model, taught) =>
-          Effect.andThen(
-            service.learn(model, taught),
-            Effect.ignore(Effect.forEach(taught, (lesson) => share(model, lesson), { discard: true }))
-          ),
+        ...service,
+        learn: (model, taught) => Effect.andThen(service.learn(model, taught), share(model, taught)),
+        learnMove: (model, modelId) =>
+          Effect.andThen(service.learnMove(model, modelId), share(model, [moveTo(modelId)])),
         clear: Effect.andThen(
           Effect.sync(() => lessons.replace([])),
           Effect.ignore(redis.send("DEL", name))
@@ -82,11 +86,23 @@ export class LearnedRemedies extends Context.Service<
 /** How often a process reads what other processes have learned. */
 const readMillis = 1_000
 
+/** A lesson, or the model that answers under a moving name. */
+type Learned = Lesson | Move
+
+interface Move {
+  readonly row: "move"
+  readonly value: string
+}
+
+const moveTo = (modelId: string): Move => ({ row: "move", value: modelId })
+
+const isLesson = <L extends Learned>(learned: L): learned is L & Lesson => learned.row !== "move"
+
 /** The name of a lesson, here and in Redis. */
-const nameOf = ({ kind, modelId }: TaughtModel, { row, value }: Lesson): string =>
+const nameOf = ({ kind, modelId }: TaughtModel, { row, value }: Learned): string =>
   JSON.stringify([kind, modelId, row, value])
 
-interface KeptLesson extends Lesson {
+type KeptLesson = Learned & {
   readonly model: string
   readonly untilMillis: number
 }
@@ -98,8 +114,10 @@ const parseName = (name: string, untilMillis: number): KeptLesson | undefined =>
   const parts: unknown = Result.getOrUndefined(parseJsonText(name))
   if (!Array.isArray(parts) || parts.length !== 4 || !parts.every(isText)) return undefined
   const [kind = "", modelId = "", word, value = ""] = parts
+  const kept = { model: modelKey(kind, modelId), value, untilMillis }
+  if (word === "move") return { ...kept, row: word }
   const row = healRows.find((known) => known === word)
-  return row === undefined ? undefined : { model: modelKey(kind, modelId), row, value, untilMillis }
+  return row === undefined ? undefined : { ...kept, row }
 }
 
 const modelKey = (kind: string, modelId: string): string => `${kind}/${modelId}`
@@ -116,7 +134,7 @@ class KeptLessons {
     this.most = most
   }
 
-  of(kind: string, modelId: string, nowMillis: number): ReadonlyArray<Lesson> {
+  of(kind: string, modelId: string, nowMillis: number): ReadonlyArray<KeptLesson> {
     if (this.byName.size === 0) return nothing
     const lessons = this.byModel.get(modelKey(kind, modelId)) ?? nothing
     return lessons.every(({ untilMillis }) => untilMillis > nowMillis)
@@ -158,8 +176,23 @@ const inProcess = ({ lessonEntries, lessonMillis }: LimitValues) => {
       lessons.add(taught.map((lesson) => [nameOf(model, lesson), now + lessonMillis]))
       return Effect.forEach(news, (lesson) => Effect.logWarning(newsOf(model, lesson)), { discard: true })
     })
-  const recall = ({ kind, modelId }: TaughtModel, nowMillis: number) => lessons.of(kind, modelId, nowMillis)
-  return { lessons, service: { recall, learn } }
+  const all = ({ kind, modelId }: TaughtModel, nowMillis: number) => lessons.of(kind, modelId, nowMillis)
+  const service = {
+    learn,
+    recall: (model: TaughtModel, nowMillis: number): ReadonlyArray<Lesson> => {
+      const learned = all(model, nowMillis)
+      return learned.every(isLesson) ? learned : learned.filter(isLesson)
+    },
+    movedTo: (name: TaughtModel, nowMillis: number) =>
+      all(name, nowMillis).findLast(({ row }) => row === "move")?.value,
+    learnMove: (name: TaughtModel, modelId: string) =>
+      Effect.clockWith((clock) =>
+        Effect.sync(() =>
+          lessons.add([[nameOf(name, moveTo(modelId)), clock.currentTimeMillisUnsafe() + lessonMillis]])
+        )
+      )
+  }
+  return { lessons, service }
 }
 
 /** The operator's cue to update the facts about the model. */

@@ -6,7 +6,7 @@ import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import type { Usage } from "../wire/openai/ChatReply.ts"
+import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { ModelFacts } from "./shared/google/modelFacts.ts"
 
@@ -140,12 +140,14 @@ export interface HopTranslation<Req, Body, Reply, Out> {
   ) => Result.Result<Out, Reason>
 }
 
-/** The progress of a stream, for charging a stream that is cut. */
+/** The progress of a stream, for charging a stream that is cut, and what its upstream reported of its model. */
 export interface Progress {
   /** Whether the upstream's last counts arrived; undefined: counts arrive with the end of the stream. */
   readonly isCounted: boolean | undefined
   /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
   readonly characters: number
+  /** What the upstream has reported of its model's life so far; undefined for nothing. */
+  readonly modelStatus?: ModelStatus | undefined
 }
 
 export const noProgress: Progress = { isCounted: undefined, characters: 0 }

@@ -106,8 +106,8 @@ export class ChunkPull<Chunk> {
   }
 
   progress(): Progress {
-    const { characters, isCounted = this.isWhole } = this.current.progress()
-    return { characters, isCounted }
+    const { characters, isCounted = this.isWhole, modelStatus } = this.current.progress()
+    return { characters, isCounted, modelStatus }
   }
 
   private readFrom(body: TransportResponse["body"]): Pulled<Chunk> {

@@ -7,6 +7,7 @@ import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { modelFindings } from "../../src/cli/doctor/Doctor.ts"
 import type { Finding } from "../../src/cli/doctor/Finding.ts"
 import { explainModel } from "../../src/domain/models/modelOrigins.ts"
+import { modelTable } from "../../src/domain/models/modelTable.ts"
 import { geminiKey } from "../support/TestGateway.ts"
 import { commandLine } from "../support/commandLine.ts"
 
@@ -90,12 +91,16 @@ describe("doctor", () => {
     ])
   })
 
-  it("names models of the store's accounts, configs and prompts (M-720)", async () => {
+  it("names models of the store's accounts and keys, but of no revoked key (M-720)", async () => {
     const data = mkdtempSync(join(folder, "data-"))
     const env = { GATEWAY_DATA_DIR: data, MY_KEY: geminiKey }
     // Port 9 is closed on every machine: no provider is reached.
     const to = ["--api-key-env", "MY_KEY", "--base-url", "http://127.0.0.1:9"]
     await commandLine(["providers", "create", "stored", "--provider", "google", "--model", ended, ...to], env)
+    await commandLine(["keys", "create", "--name", "ci", "--model", ended], env)
+    const made = await commandLine(["keys", "create", "--name", "old", "--model", ended], env)
+    const [id = ""] = /key_\w+/.exec(made.err) ?? []
+    expect((await commandLine(["keys", "revoke", id], env)).code).toBe(0)
     const file = join(folder, "empty.yaml")
     writeFileSync(file, "server: { port: 0 }\n")
     const { out } = await commandLine(["doctor", "--config", file, "--json"], env)
@@ -105,6 +110,11 @@ describe("doctor", () => {
         check: "models",
         status: "warn",
         detail: "@stored: gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash"
+      },
+      {
+        check: "models",
+        status: "warn",
+        detail: "key ci: gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash"
       }
     ])
   })
@@ -150,7 +160,7 @@ describe("explain --model", () => {
     expect([code, err, JSON.parse(out)]).toEqual([
       0,
       "",
-      explainModel({ "gemini-5-own": { inherits: "gemini-4-neon", context: 5 } }, "gemini-5-own")
+      explainModel(modelTable({ "gemini-5-own": { inherits: "gemini-4-neon", context: 5 } }), "gemini-5-own")
     ])
   })
 })

@@ -41,6 +41,14 @@ it("model notices: name a model that the provider does not offer (M-720)", () =>
   ])
 })
 
+it("model notices: cover aliases, also of a long context (M-720)", () => {
+  const aliases = { quick: "@g/gemini-2.0-flash", good: "gemini-3.8-flash", long: "@g/gemini-2.5-pro[1m]" }
+  expect(notices({ providers: [{ slug: "g", provider: "google" }], aliases })).toEqual([
+    "alias quick  shut_down  gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash",
+    "alias long  deprecated  gemini-2.5-pro is deprecated and will be shut down on 2026-12-01; its successor is gemini-3.8-flash"
+  ])
+})
+
 it("model notices: cover configs, prompts and keys, and use the operator's facts (M-720)", () => {
   const file = {
     providers: [{ slug: "g", provider: "google" }],

@@ -4,6 +4,8 @@ import { afterAll, describe, expect, it } from "@effect/vitest"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
+import { explainModel } from "../../src/domain/models/modelOrigins.ts"
+import { modelTable } from "../../src/domain/models/modelTable.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
@@ -12,7 +14,7 @@ import { accountedGateway, adminKey } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"
 import { reply, stop } from "../support/gemini.ts"
 import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
-import { gatewaysOver, replying } from "../support/scripted.ts"
+import { gatewaysOver, replying, type SeenCall } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 const path = "/v1/chat/completions"
@@ -105,6 +107,95 @@ describe("the lessons on the admin API", () => {
     await gateway.post(path, request)
     expect(gateway.seen.length).toBe(7)
     await gateway.dispose()
+  })
+})
+
+describe("the facts of a model on the admin API", () => {
+  it("admin: shows the record, where each fact comes from, and what was learned (M-103)", async () => {
+    const gateway = accountedGateway(strictModel, { settings: { models } })
+    const facts = "/admin/v1/models/facts"
+    const explained = explainModel(modelTable(models), "gemini-9-flash")
+    expect(await gateway.admin(`${facts}?model=gemini-9-flash`)).toEqual({ ...explained, learned: [] })
+    await gateway.post(path, request)
+    const learned = [
+      { provider: "google", row: "H9", value: "" },
+      { provider: "google", row: "H2", value: "minimal" }
+    ]
+    expect(await gateway.admin(`${facts}?model=@google/models/gemini-9-flash`)).toEqual({ ...explained, learned })
+    const refusals = await Promise.all(
+      ["", "?model=", "?id=x"].map(async (query) => {
+        const answer = await gateway.send(facts + query, { headers: { "x-gateway-api-key": adminKey } })
+        const { detail } = await answer.json()
+        return [answer.status, detail]
+      })
+    )
+    expect(refusals).toEqual([
+      [400, "model is required: the id of a model, such as gemini-3.8-flash."],
+      [400, "model is required: the id of a model, such as gemini-3.8-flash."],
+      [400, "id is not known here; there are model."]
+    ])
+    const { status } = await gateway.send(`${facts}?model=x`, { headers: { "x-gateway-api-key": gatewayKey } })
+    expect(status).toBe(401)
+    await gateway.dispose()
+  })
+})
+
+describe("moving names", () => {
+  /** Answers as 3.5 Flash, which takes the level MINIMAL. */
+  const answering = (stream: boolean, modelVersion = "gemini-3.5-flash") => {
+    const event = { ...reply([{ text: "fine" }], stop), modelVersion }
+    return stream
+      ? {
+          status: 200,
+          headers: { "content-type": "text/event-stream" },
+          chunks: [`data: ${JSON.stringify(event)}\n\n`]
+        }
+      : replying(event)
+  }
+  const body = (stream: boolean) => ({
+    model: "@google/gemini-flash-latest",
+    messages: [{ role: "user", content: "hi" }],
+    reasoning_effort: "minimal",
+    stream
+  })
+  const levelOf = ({ body }: SeenCall) => JSON.stringify(body).match(/"thinkingLevel":"(\w+)"/)?.[1]
+
+  it.each([false, true])(
+    "a moving name has the facts of the model that answered, by its answer; streamed: %s (M-111)",
+    async (stream) => {
+      const gateway = accountedGateway(() => Effect.succeed(answering(stream)), { settings: { models } })
+      const shown = []
+      for (let at = 0; at < 2; at++) {
+        const answer = await gateway.post(path, body(stream))
+        await answer.text()
+        shown.push([answer.headers.get("x-gateway-adjusted-params"), answer.headers.get("x-gateway-model-warning")])
+      }
+      expect([shown, gateway.seen.map(levelOf), new Set(gateway.seen.map(({ url }) => url)).size]).toEqual([
+        [
+          ["reasoning_effort=minimal>low", null],
+          [null, null]
+        ],
+        ["LOW", "MINIMAL"],
+        1
+      ])
+      const learned = async () =>
+        ((await gateway.admin("/admin/v1/models/facts?model=gemini-flash-latest")) as { learned: unknown }).learned
+      expect(await learned()).toEqual([{ provider: "google", answers: "gemini-3.5-flash" }])
+      await gateway.send("/admin/v1/models/learned", { method: "DELETE", headers: { "x-gateway-api-key": adminKey } })
+      expect(await learned()).toEqual([])
+      await gateway.dispose()
+    }
+  )
+
+  it("what the operator states of a moving name stays, and an odd version teaches nothing (M-111)", async () => {
+    const overlay = { "gemini-flash-latest": { thinking: { levels: ["low", "high"] } } } as const
+    const stated = accountedGateway(() => Effect.succeed(answering(false)), { settings: { models: overlay } })
+    const odd = accountedGateway(() => Effect.succeed(answering(false, "a model\n")))
+    for (const gateway of [stated, odd]) {
+      for (let at = 0; at < 2; at++) await (await gateway.post(path, body(false))).text()
+      expect(gateway.seen.map(levelOf)).toEqual(["LOW", "LOW"])
+      await gateway.dispose()
+    }
   })
 })
 

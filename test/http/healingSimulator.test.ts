@@ -66,6 +66,14 @@ const rows: ReadonlyArray<Row> = [
     headers: { "anthropic-beta": "prompt-caching-scope-2026-01-05,context-1m-2025-08-07" },
     ignored: "anthropic-beta.prompt-caching-scope-2026-01-05",
     adjusted: null
+  },
+  {
+    row: "H24",
+    path: "/v1/messages",
+    request: { model: "@vertex-ai/claude-opus-4-6", messages: [user], max_tokens: 100 },
+    headers: { "anthropic-version": "2026-10-21" },
+    ignored: null,
+    adjusted: "anthropic_version=2026-10-21>vertex-2023-10-16"
   }
 ]
 
@@ -112,4 +120,28 @@ describe("healing against the simulated services", () => {
       expect(calls[2]?.body).toEqual(calls[1]?.body)
     }
   )
+
+  it("healing: thinking that a client moves to another conversation is left out, row H23 (M-912)", async () => {
+    const before = simulator.calls.length
+    const ask = async (messages: ReadonlyArray<unknown>) => {
+      const answer = await fetch(url + chat, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-gateway-api-key": gatewayKey,
+          "x-gateway-strict-schema-compliance": "false"
+        },
+        body: JSON.stringify({ model: "@vertex-ai/claude-fable-5-2", messages, reasoning_effort: "low" })
+      })
+      const { choices } = await answer.json()
+      return [choices?.[0]?.message, answer.headers.get("x-gateway-adjusted-params")]
+    }
+    const [said] = await ask([user])
+    const turn = { role: "assistant", content: said.content_blocks }
+    const [, same] = await ask([user, turn, user])
+    const [moved, adjusted] = await ask([{ role: "system", content: "Be brief." }, user, turn, user])
+    expect([same, adjusted, moved.role]).toEqual([null, "messages=thinking>dropped", "assistant"])
+    const statuses = simulator.calls.slice(before).filter((call) => !call.url.endsWith("/token"))
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 400, 200])
+  })
 })

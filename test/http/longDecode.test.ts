@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
 import type { TransportFault } from "../../src/upstream/TransportFault.ts"
+import { until } from "../support/eventually.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 import { type ScriptedOptions, gatewaysOver, type SeenCall } from "../support/scripted.ts"
@@ -329,6 +330,32 @@ describe("long decode: limits of the key, cache and times", () => {
       }
       expect([statuses, gateway.seen.length]).toStrictEqual([["MISS", "MISS", "HIT"], 4])
     }
+  })
+  it("long decode: the token is in no log line, request row or metric (M-605)", async () => {
+    const token = "c2VjcmV0LXRva2Vu"
+    const [first = {}] = hops
+    const steps = [whole({ ...first, token }), refusal(400), whole(short)]
+    let at = 0
+    const gateway = accountedGateway(() => Effect.succeed(steps[at++] ?? { status: 500 }))
+    const unfinished = await (await gateway.post(path, long, loose)).json()
+    const answer = await gateway.post(path, { ...long, max_tokens: 10, continuation_token: token })
+    await answer.text()
+    await until(async () => {
+      const { data } = (await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<unknown> }
+      return data.length === 2
+    })
+    const rows = JSON.stringify(await gateway.admin("/admin/v1/requests"))
+    const metrics = (await gateway.metrics()).join("\n")
+    const lines = await gateway.lines()
+    expect([unfinished.choices[0].continuation_token, answer.status, gateway.seen.length]).toStrictEqual([
+      token,
+      200,
+      3
+    ])
+    expect([lines.length > 0, [...lines, rows, metrics].filter((text) => text.includes(token))]).toStrictEqual([
+      true,
+      []
+    ])
   })
   it("long decode: every call has the whole time of a request (M-606)", async () => {
     const times: Array<number> = []

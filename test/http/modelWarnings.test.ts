@@ -1,17 +1,27 @@
 // What a caller learns of a model that ends, has ended, or is served elsewhere.
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+import { endingNews } from "../../src/accounting/endingNews.ts"
+import { accountedGateway } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
+import { reply, stop } from "../support/gemini.ts"
+import { replying } from "../support/scripted.ts"
+import { gatewayKey, settingsFor, startGateway, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startTestGateway({ simulator: { day: "2026-11-22", anyLocation: false } })
 })
+afterEach(() => {
+  vi.useRealTimers()
+})
 afterAll(() => gateway.close())
 
 const header = "x-gateway-model-warning"
 
-const chat = async (model: string, headers: Record<string, string> = {}, more: object = {}) => {
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+const chat = async (model: string, headers: Record<string, string> = {}, more: object = {}, at = gateway.url) => {
+  const response = await fetch(`${at}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...headers },
     body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], ...more })
@@ -69,6 +79,99 @@ describe("the provider's own word on its model", () => {
   })
 })
 
+describe("the provider's own word in streams, metrics and the log", () => {
+  const event = (modelStatus?: object) => ({
+    ...reply([{ text: "Hi" }], stop),
+    modelVersion: "gemini-3.8-flash",
+    ...(modelStatus === undefined ? {} : { modelStatus })
+  })
+  const deprecated = { modelStage: "DEPRECATED", retirementTime: "2027-06-01T00:00:00Z" }
+  const streamed = (...events: ReadonlyArray<object>) => ({
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    chunks: events.map((one) => `data: ${JSON.stringify(one)}\n\n`)
+  })
+  const messages = [{ role: "user", content: "Hello" }]
+  const chatBody = { model: "@google/gemini-3.8-flash", messages }
+  const responsesBody = { model: "@google/gemini-3.8-flash", input: "Hello", store: false }
+
+  const answering = (...events: ReadonlyArray<object>) =>
+    accountedGateway(({ url }) => Effect.succeed(url.includes("stream") ? streamed(...events) : replying(events[0])))
+  const line =
+    'Requests go to a model that ends: gemini-3.8-flash of "google" is deprecated; shutdown=2027-06-01. ' +
+    "Send them to another model."
+
+  it.each([
+    ["/v1/chat/completions", chatBody],
+    ["/v1/chat/completions", { ...chatBody, stream: true }],
+    ["/v1/responses", responsesBody],
+    ["/v1/responses", { ...responsesBody, stream: true }]
+  ])("the header names it where it is known with the first event: case %# (M-703)", async (path, body) => {
+    const gateway = answering(event(deprecated))
+    const answer = await gateway.post(path, body)
+    await answer.text()
+    expect([answer.status, answer.headers.get(header)]).toEqual([200, "deprecated; shutdown=2027-06-01"])
+    const counted = async () =>
+      (await gateway.metrics()).filter((one) => one.startsWith("gateway_model_warnings_total{"))
+    await until(async () => (await counted()).length > 0)
+    expect(await counted()).toEqual([
+      'gateway_model_warnings_total{provider="google",model="gemini-3.8-flash",stage="deprecated"} 1'
+    ])
+    await gateway.dispose()
+  })
+
+  it("a word that comes after the first chunk is in the answer alone (M-703)", async () => {
+    const gateway = answering({ ...event(), candidates: [{ content: { parts: [{ text: "H" }] } }] }, event(deprecated))
+    const answer = await gateway.post(
+      "/v1/chat/completions",
+      { ...chatBody, stream: true },
+      {
+        "x-gateway-strict-open-ai-compliance": "false"
+      }
+    )
+    expect(answer.headers.get(header)).toBe(null)
+    const frames = (await answer.text()).split("\n\n").filter((frame) => frame.startsWith("data: {"))
+    expect(frames.map((frame) => JSON.parse(frame.slice(6)).model_status?.stage)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "DEPRECATED"
+    ])
+    await gateway.dispose()
+  })
+
+  it("the log has one line for a model and hour (M-703)", async () => {
+    const noon = Date.parse("2026-11-22T12:00:00Z")
+    vi.useFakeTimers({ toFake: ["Date"], now: noon })
+    const warnings: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ message }) => void warnings.push(String(message)))
+    const { close, url } = await startGateway(settingsFor(gateway.upstream), Logger.layer([logger]))
+    for (const [minutes, lines] of [
+      [0, [line]],
+      [59, [line]],
+      [60, [line, line]]
+    ] as const) {
+      vi.setSystemTime(noon + minutes * 60_000)
+      gateway.simulator.script([{ status: 200, body: event(deprecated) }])
+      await chat("@google/gemini-3.8-flash", {}, {}, url)
+      // The first request waits for the price list.
+      await until(() => warnings.length >= lines.length)
+      expect(warnings).toEqual(lines)
+    }
+    await close()
+  })
+
+  it("the log line is due again after many other models (M-703)", () => {
+    const news = endingNews()
+    const ending = { stage: "shut_down", shutdown: "2026-06-01", successor: "b" } as const
+    const due = (modelId: string) =>
+      news({ slug: "s", kind: "google", modelId, optionIndex: 0, ending }, 0) !== undefined
+    const first = [due("a"), due("a"), news({ slug: "s", kind: "google", modelId: "c", optionIndex: 0 }, 0)]
+    for (let at = 0; at < 512; at++) due(`m${at}`)
+    expect([first, due("a")]).toEqual([[true, false, undefined], true])
+  })
+})
+
 describe("refusals of models that have ended", () => {
   it("a 404 names the day and the successor, and is not repeated (M-723)", async () => {
     const before = gateway.simulator.calls.length
@@ -82,6 +185,14 @@ describe("refusals of models that have ended", () => {
         "gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash."
     ])
     expect(gateway.simulator.calls.length - before).toBe(1)
+  })
+
+  it("a routed or ended model is asked for under its own id (M-722, M-724)", async () => {
+    const asked = ["gemini-2.5-pro", "gemini-2.0-flash"]
+    const before = gateway.simulator.calls.length
+    for (const id of asked) await chat(`@google/${id}`)
+    const urls = gateway.simulator.calls.slice(before).map(({ url }) => url)
+    expect(urls).toEqual(asked.map((id) => `/v1beta/models/${id}:generateContent`))
   })
 
   it("a config may go to another target (M-723)", async () => {

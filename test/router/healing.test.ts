@@ -37,11 +37,11 @@ const claudeAnswer = replying({
   stop_reason: "end_turn",
   usage: { input_tokens: 1, output_tokens: 1 }
 })
-const streamed: ScriptedResponse = {
+const streamed = (event: object): ScriptedResponse => ({
   status: 200,
   headers: { "content-type": "text/event-stream" },
-  chunks: [`data: ${JSON.stringify(reply([{ text: "fine" }], stop))}\n\n`]
-}
+  chunks: [`data: ${JSON.stringify(event)}\n\n`]
+})
 
 const refusal = (message: string, isClaude: boolean): ScriptedResponse => ({
   status: 400,
@@ -59,7 +59,8 @@ const world = (
   refuses: Refuses,
   models: ModelOverlays = {},
   limits: Partial<LimitValues> = {},
-  answer = (): ScriptedResponse => geminiAnswer
+  answer = (): ScriptedResponse => geminiAnswer,
+  event: object = reply([{ text: "fine" }], stop)
 ) => {
   const calls: Array<UpstreamCall> = []
   const transport = Transport.layerTest((request) => {
@@ -69,7 +70,7 @@ const world = (
     const isClaude = request.url.includes("/anthropic/")
     const message = refuses(call)
     if (message !== undefined) return Effect.succeed(refusal(message, isClaude))
-    if (request.url.includes("streamGenerateContent")) return Effect.succeed(streamed)
+    if (request.url.includes("streamGenerateContent")) return Effect.succeed(streamed(event))
     return Effect.succeed(isClaude ? claudeAnswer : answer())
   })
   const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], limits })
@@ -458,6 +459,75 @@ describe("a refusal that is not healed", () => {
   })
 })
 
+describe("a refusal that holds for one conversation", () => {
+  it.effect("healing: thinking of another history is left out, in each request again (H23, M-912)", () => {
+    const message =
+      "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to the conversation it was made in."
+    const { calls, layer } = world((call) => (has('"type":"thinking"')(call) ? message : undefined))
+    const thought = { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk" }
+    const request = {
+      model: "@vertex-ai/claude-fable-5-2",
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [thought, { type: "text", text: "Yes." }] },
+        { role: "user", content: "More." }
+      ]
+    }
+    return Effect.gen(function* () {
+      for (const callsSoFar of [2, 4]) {
+        expect(yield* chat(request)).toEqual({ ignored: [], adjusted: ["messages=thinking>dropped"] })
+        expect(calls.length).toBe(callsSoFar)
+        expect(calls.at(-1)?.body).toEqual({
+          ...calls[0]?.body,
+          messages: [
+            { role: "user", content: [{ type: "text", text: "hi" }] },
+            { role: "assistant", content: [{ type: "text", text: "Yes." }] },
+            { role: "user", content: [{ type: "text", text: "More." }] }
+          ]
+        })
+      }
+      const bytes = `{"model": "@vertex-ai/claude-fable-5-2", "max_tokens": 5, "messages": ${JSON.stringify(request.messages)}}`
+      expect(yield* failing(native(bytes))).toMatchObject({ reason: { message } })
+      expect(calls.length).toBe(5)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("an answer to a turn that healing adds", () => {
+  const signedPart = { functionCall: { name: "f", args: {} }, thoughtSignature: "c2lnbmVk" }
+  const thought = { text: "Hm.", thought: true, thoughtSignature: "c2lnbmVk" }
+  const signed = reply([thought, signedPart], stop)
+
+  it.effect("healing: has no signatures, as a whole and in a stream, and none is remembered (M-303)", () => {
+    const isPrefilled = ({ body }: UpstreamCall) => Array.isArray(body["contents"]) && body["contents"].length === 2
+    const { layer } = world(
+      (call) => (isPrefilled(call) ? "Requests ending with a model turn are not supported." : undefined),
+      { "gemini-9-flash": budgets },
+      {},
+      () => replying(signed),
+      signed
+    )
+    const history = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "Once" }
+    ]
+    const signatures = (messages: ReadonlyArray<JsonObject>) =>
+      Effect.gen(function* () {
+        const router = yield* ProviderRouter
+        const asked = { model: flash.model, tools, messages } as ChatRequest
+        const context = { ...requestContext, startedMillis: yield* now }
+        const { value } = yield* router.run("chat", asked, context)
+        const opened = yield* router.open("chat", { ...asked, stream: true }, context)
+        const chunks = yield* Stream.runCollect(opened.chunks)
+        return [value, chunks].map((shown) => JSON.stringify(shown).split("c2lnbmVk").length - 1)
+      })
+    return Effect.gen(function* () {
+      expect(yield* signatures(history)).toEqual([0, 0])
+      expect(yield* signatures([...history, { role: "user", content: "More." }])).toEqual([3, 3])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+})
+
 describe("several refusals, streams and dry runs", () => {
   it.effect("healing: heals two refusals of one request, and both are avoided the next time (M-900)", () => {
     const { calls, layer } = world(
@@ -561,6 +631,27 @@ describe("messages in Anthropic's dialect", () => {
           betas: "context-1m-2025-08-07,tool-search-tool-2025-10-19"
         })
       }
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("healing: a refused version becomes that of Vertex AI, also the next time (H24)", () => {
+    const { calls, layer } = world((call) =>
+      call.body["anthropic_version"] === "2026-10-21"
+        ? "anthropic_version: Input should be 'vertex-2023-10-16'"
+        : undefined
+    )
+    return Effect.gen(function* () {
+      for (const callsSoFar of [2, 3]) {
+        expect(yield* native(nativeText('"anthropic_version": "2026-10-21", '))).toEqual({
+          ignored: [],
+          adjusted: ["anthropic_version=2026-10-21>vertex-2023-10-16"]
+        })
+        expect(calls.length).toBe(callsSoFar)
+        expect(calls.at(-1)?.body).toEqual({ ...calls[0]?.body, anthropic_version: "vertex-2023-10-16" })
+      }
+      yield* TestClock.adjust("1 hour")
+      yield* native(nativeText('"anthropic_version": "2026-10-21", '))
+      expect(calls.length).toBe(5)
     }).pipe(Effect.provide(layer))
   })
 

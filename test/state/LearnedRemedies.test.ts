@@ -64,6 +64,28 @@ describe("the lessons of one process", () => {
     }).pipe(Effect.provide(inProcess({ lessonEntries: 2 })))
   )
 
+  it.effect("moving names: have the model that answered last for an hour, and it is no lesson (M-111)", () =>
+    Effect.gen(function* () {
+      const learned = yield* LearnedRemedies
+      const name = { kind: "google", modelId: "gemini-flash-latest" }
+      const moved = Effect.clockWith((clock) =>
+        Effect.sync(() => learned.movedTo(name, clock.currentTimeMillisUnsafe()))
+      )
+      expect(yield* moved).toBe(undefined)
+      yield* learned.learn(name, [lesson("H8")])
+      yield* learned.learnMove(name, "gemini-3.7-flash")
+      yield* learned.learnMove(name, "gemini-3.8-flash")
+      expect([yield* moved, yield* recalledBy(learned, name)]).toEqual(["gemini-3.8-flash", [["H8", ""]]])
+      yield* learned.learnMove(name, "gemini-3.7-flash")
+      expect([yield* moved, learned.movedTo({ ...name, kind: "vertex-ai" }, 0)]).toEqual([
+        "gemini-3.7-flash",
+        undefined
+      ])
+      yield* TestClock.adjust("1 hour")
+      expect(yield* moved).toBe(undefined)
+    }).pipe(Effect.provide(inProcess()))
+  )
+
   it.effect("lessons: are forgotten on demand (M-901)", () =>
     Effect.gen(function* () {
       const learned = yield* LearnedRemedies
@@ -91,6 +113,8 @@ describe.runIf(saidWithoutRedis("lessons in Redis"))("the lessons of two process
       const [teacher, pupil] = yield* Effect.all([Effect.flatten(built), Effect.flatten(built)])
       const known = (learned: Learned) => Effect.runSync(recalledBy(learned, pro))
       yield* teacher.learn(pro, [lesson("H2", "minimal"), lesson("H8")])
+      yield* teacher.learnMove(pro, "gemini-2.5-pro-002")
+      yield* Effect.promise(() => until(() => pupil.movedTo(pro, Date.now()) === "gemini-2.5-pro-002"))
       yield* Effect.promise(() => until(() => known(pupil).length === 2))
       expect(known(pupil)).toEqual([
         ["H2", "minimal"],

@@ -34,6 +34,8 @@ export const serviceAccount = {
 
 export interface TestGateway {
   readonly url: string
+  /** The simulator's address. */
+  readonly upstream: string
   readonly simulator: Simulator
   readonly close: () => Promise<void>
 }
@@ -103,6 +105,7 @@ export const startTestGateway = async ({
   const gateway = await startGateway(settingsFor(upstream.url, more))
   return {
     url: gateway.url,
+    upstream: upstream.url,
     simulator,
     close: async () => {
       await gateway.close()

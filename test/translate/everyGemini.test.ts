@@ -127,6 +127,15 @@ const combinations: ReadonlyArray<Words> = axes.flatMap((one, at) =>
 )
 
 describe("every Gemini model of the facts", () => {
+  it("covers all models, both services and all pairs of parameters (M-1001)", () => {
+    const possible = pairs.map(({ id }) => {
+      const { record } = builtInModels.find(id)
+      return combinations.filter((words) => isPossible(record, words)).length
+    })
+    expect([pairs.length, combinations.length, possible.reduce((sum, count) => sum + count, 0)]).toStrictEqual([
+      57, 685, 38_667
+    ])
+  })
   it.each(pairs)("$id on $kind gets bodies that are accepted, for every two parameters (M-1001)", ({ id, kind }) => {
     const { record } = builtInModels.find(id)
     const faults = combinations
@@ -155,15 +164,33 @@ describe("unknown Gemini models", () => {
   const newest = records.filter(
     (record) => chats(record) && record.generation === "4" && record.output?.includes("image") !== true
   )
-  // Not neon: a newer version of a tier has its facts, which may be more than the rest of the generation takes.
-  const tiers = ["flash", "flash-lite", "pro", "argon", "xenon", "ultra"]
-  const ids = fc
-    .tuple(fc.integer({ min: 4, max: 30 }), fc.integer({ min: 0, max: 9 }), fc.constantFrom(...tiers))
-    .filter(([major, minor]) => major > 4 || minor > 0)
-    .map(([major, minor, tier]) => `gemini-${major}${minor === 0 ? "" : `.${minor}`}-${tier}`)
+  const tiers = ["flash", "flash-lite", "pro", "xenon", "ultra"]
+  /** A newer version of a known tier has the facts of that tier, which may be more than its generation takes. */
+  const knownTiers = newest.map(({ id }) => id.slice("gemini-4-".length))
+  const idsOf = (names: ReadonlyArray<string>) =>
+    fc
+      .tuple(fc.integer({ min: 4, max: 30 }), fc.integer({ min: 0, max: 9 }), fc.constantFrom(...names))
+      .filter(([major, minor]) => major > 4 || minor > 0)
+      .map(([major, minor, tier]) => ({ id: `gemini-${major}${minor === 0 ? "" : `.${minor}`}-${tier}`, tier }))
+  it("the body of a newer version of a known tier is accepted by that tier (M-110, M-1002)", () => {
+    expect(knownTiers.toSorted()).toStrictEqual(["argon", "argon-cyber-permissive", "carbon", "hydrogen", "neon"])
+    fc.assert(
+      fc.property(
+        idsOf(knownTiers),
+        fc.constantFrom(...kinds),
+        fc.constantFrom(...combinations),
+        (asked, kind, words) => {
+          const { record } = builtInModels.find(`gemini-4-${asked.tier}`)
+          expect(builtInModels.find(asked.id).from).toBe(record.id)
+          expect(faultOf(asked.id, kind, words, record)).toBe(undefined)
+        }
+      ),
+      { numRuns: 200 }
+    )
+  })
   it("the body of a newer id is accepted by every model of the newest generation (M-1002)", () => {
     fc.assert(
-      fc.property(ids, fc.constantFrom(...kinds), fc.constantFrom(...combinations), (id, kind, words) => {
+      fc.property(idsOf(tiers), fc.constantFrom(...kinds), fc.constantFrom(...combinations), ({ id }, kind, words) => {
         for (const record of newest) expect(faultOf(id, kind, words, record)).toBe(undefined)
       }),
       { numRuns: 200 }

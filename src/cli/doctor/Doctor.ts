@@ -20,6 +20,7 @@ import type { Settings } from "../../domain/settings/Settings.ts"
 import { visibleLines } from "../../domain/text/printable.ts"
 import { Gateway } from "../../Gateway.ts"
 import { WebHandler } from "../../http/HttpApi.ts"
+import { storedKeys } from "../../keys/GatewayKeys.ts"
 import { makeKey } from "../../keys/KeyText.ts"
 import { SharedRedis } from "../../store/SharedRedis.ts"
 import { Transport } from "../../upstream/Transport.ts"
@@ -103,6 +104,7 @@ const servicesOf = (settings: Settings) => {
       ...settings,
       accounts: list(),
       configs: heldConfigs(state, limits).configs,
+      keys: [...settings.keys, ...storedKeys(state)],
       prompts: heldPrompts(state, limits).prompts
     }
     return { made, held }

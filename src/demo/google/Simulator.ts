@@ -37,7 +37,7 @@ export interface SimulatorOptions {
   readonly withoutPredict?: ReadonlyArray<string>
   /** Default false; true serves every model in every location, so that one account of one region reaches them all. */
   readonly anyLocation?: boolean
-  /** Models that end until this day are shut down, `2026-12-01`; default the day of `now`. */
+  /** Models that end until this day are shut down, and versions of APIs until it are known, `2026-12-01`; default the day of `now`. */
   readonly day?: string
   /** Stream pacing; 0 (default) is no delay. */
   readonly tokensPerSecond?: number

@@ -84,6 +84,9 @@ export const versionOf = ({ generation, id }: Pick<ModelRecord, "generation" | "
   return name === undefined ? undefined : Number(`${name.major}.${name.minor}`)
 }
 
+/** True for a name under which one model after another answers (M-111). */
+export const isMovingName = (id: string): boolean => id.endsWith("-latest")
+
 /** True for an id in Claude's namespace, known or not. */
 export const isClaudeName = (id: string): boolean => id.startsWith("claude-")
 

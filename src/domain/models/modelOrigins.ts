@@ -2,7 +2,7 @@
 // It must not know what facts are used for.
 import { normaliseModelId } from "./modelName.ts"
 import type { ModelRecord } from "./ModelRecord.ts"
-import { builtInModels, type ModelOverlays, modelTable } from "./modelTable.ts"
+import { builtInModels, type ModelTable } from "./modelTable.ts"
 
 /** The record of an id, and the origin of each of its fields. */
 export interface ExplainedModel {
@@ -20,9 +20,10 @@ const builtInOrigin = (id: string): string => {
   return source === "file" ? "file" : `inherited from ${from}`
 }
 
-export const explainModel = (overlays: ModelOverlays, model: string): ExplainedModel => {
+/** `model` is the id, without a slug. */
+export const explainModel = ({ find, overlays }: ModelTable, model: string): ExplainedModel => {
   const id = normaliseModelId(model)
-  const { from, record, source } = modelTable(overlays).find(id)
+  const { from, record, source } = find(id)
   const own = source === "user" ? overlays[from] : undefined
   const inherits = own?.inherits
   const rest = inherits === undefined ? builtInOrigin(id) : `inherited from ${normaliseModelId(inherits)}`

@@ -22,6 +22,8 @@ export interface FoundModel {
 }
 
 export interface ModelTable {
+  /** What the operator states, from which the records follow. */
+  readonly overlays: ModelOverlays
   /** Total: an unknown id has the record of the nearest known one. */
   readonly find: (modelId: string) => FoundModel
   /** The ids of the data file in its order, then those that only the operator states; no patterns. */
@@ -130,12 +132,32 @@ export const modelTable = (overlays: ModelOverlays): ModelTable => {
     }
   }
   return {
+    overlays,
     find: patterns.length === 0 ? (id) => foundBuiltIn(normaliseModelId(id)) : memoizeBounded(find),
     ids: [
       ...builtIn.ids,
       ...patterns.map(([key]) => key).filter((key) => !key.includes("*") && !builtIn.ids.includes(key))
     ]
   }
+}
+
+const lifelessRecords = new WeakMap<ModelRecord, ModelRecord>()
+
+/** Always the same object for a record: translators keep what follows from it. */
+const withoutLife = (record: ModelRecord): ModelRecord => {
+  const known = lifelessRecords.get(record)
+  if (known !== undefined) return known
+  const made = recordOf(merged(record, lifeless))
+  lifelessRecords.set(record, made)
+  return made
+}
+
+/** The table where a moving name has the facts of the model that answers under it, but for its life (M-111). */
+export const withMovedName = (table: ModelTable, name: string, to: string): ModelTable => {
+  if (table.find(name).source === "user") return table
+  const { from, record, source } = table.find(to)
+  const found = { record: withoutLife(record), source, from }
+  return { ...table, find: (modelId) => (normaliseModelId(modelId) === name ? found : table.find(modelId)) }
 }
 
 /** The table of a gateway whose operator states nothing. */

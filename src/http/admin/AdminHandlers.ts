@@ -1,11 +1,9 @@
-// The reports of the admin API: the latest requests and the usage of all requests; and forgetting the lessons of refusals.
+// The reports of the admin API: the latest requests and the usage of all requests.
 // It must not depend on how requests run or are counted.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
-import { LearnedRemedies } from "../../state/LearnedRemedies.ts"
-import { gone } from "./AdminAnswer.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
 import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
@@ -50,16 +48,4 @@ const usage = keyedRoute(
   "admin"
 )
 
-const forget = keyedRoute(
-  "DELETE",
-  "/admin/v1/models/learned",
-  Effect.map(
-    LearnedRemedies,
-    ({ clear }) =>
-      ({ incoming }) =>
-        Effect.as(clear, gone(incoming))
-  ),
-  "admin"
-)
-
-export const AdminHandlers = Layer.mergeAll(requests, usage, forget)
+export const AdminHandlers = Layer.merge(requests, usage)

@@ -83,3 +83,12 @@ export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> 
     }
     return { from: yield* day("from", fields.from), to: yield* day("to", fields.to), groupBy }
   })
+
+/** The model of which facts are asked, as clients write it. */
+export const factsQuery = (url: string): Result.Result<{ readonly model: string }, BodyInvalid> =>
+  Result.gen(function* () {
+    const model = yield* name("model", (yield* read(url, ["model"])).model)
+    return model === undefined || model === ""
+      ? yield* invalid("model", "is required: the id of a model, such as gemini-3.8-flash.")
+      : { model }
+  })

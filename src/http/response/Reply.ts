@@ -20,7 +20,7 @@ import { failureText } from "../../translate/native/nativeStream.ts"
 import { strictlyCompletion } from "../../translate/shared/reply/strictly.ts"
 import { adjustmentText } from "../../translate/Translator.ts"
 import { doneFrame, frame } from "../../wire/frames.ts"
-import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import type { ChatChunk, ChatCompletion, ModelStatus } from "../../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "../../api/errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "../node/NodeAnswer.ts"
@@ -99,7 +99,7 @@ export const answer = (
 }
 
 /** The provider's own word on the end of its model counts where the facts are silent (M-703). */
-const withEnding = (served: ServedBy, { model_status: status }: ChatCompletion): ServedBy =>
+export const withEnding = (served: ServedBy, status: ModelStatus | undefined): ServedBy =>
   status === undefined || served.ending !== undefined ? served : { ...served, ending: endingOf(status) }
 
 export const completion = (
@@ -110,7 +110,7 @@ export const completion = (
 ): Answered =>
   answer(
     strict ? strictlyCompletion(full) : full,
-    withEnding(served, full),
+    withEnding(served, full.model_status),
     chatUsage(full.usage),
     incoming,
     full.continuation === "interrupted"
@@ -207,11 +207,13 @@ interface Frames<A> {
 }
 
 export const eventStream = <A>(
-  { chunks, progress, served, usage }: OpenedStream<A>,
+  { chunks, progress, served: target, usage }: OpenedStream<A>,
   incoming: IncomingRequest,
   keepAlive: KeepAlive,
   frames: Frames<A>
 ): StreamAnswered => {
+  // Headers go out with the first chunk; a later word on the model comes too late for them.
+  const served = withEnding(target, progress().modelStatus)
   const headers: Record<string, string> = {
     ...servedHeaders(incoming, served),
     "content-type": frames.contentType ?? eventStreamType,

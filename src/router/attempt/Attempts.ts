@@ -12,6 +12,7 @@ import {
 } from "../../domain/GatewayError.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
 import type { ObservedAttempt } from "../../domain/Observed.ts"
+import type { ModelTable } from "../../domain/models/modelTable.ts"
 import type { CatalogView, ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { ProviderError } from "../../domain/ProviderError.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
@@ -32,6 +33,7 @@ import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
 import type { Planned } from "../plan/plan.ts"
 import { healPrepared, type HealScope, healScope, joinNames } from "./heal.ts"
+import { modelsNow } from "./MovingNames.ts"
 import { beyondReach } from "./reach.ts"
 
 /** One target made ready, with the provider that will authorise it. */
@@ -79,8 +81,8 @@ interface Draft<Op extends Operation> {
   /** As the target gets it. */
   readonly request: Operations[Op]["request"]
   readonly provider: Provider | undefined
-  /** The catalog in force for the request. */
-  readonly catalog: CatalogView
+  /** Facts about models for the request. */
+  readonly models: ModelTable
   /** The lessons of a model; none where nothing is healed. */
   readonly lessonsOf: (model: TaughtModel) => ReadonlyArray<Lesson>
 }
@@ -113,7 +115,7 @@ export const prepareAttempt = <Op extends Operation>(
     account,
     request,
     provider,
-    catalog: context.catalog ?? catalog,
+    models: modelsNow(learned, (context.catalog ?? catalog).models, account.kind, modelId, context.startedMillis),
     lessonsOf: (model) => (limits.heals === 0 ? [] : learned.recall(model, context.startedMillis))
   }
   const urls = fetch === undefined ? undefined : provider?.media?.[operation]?.(request, { account, modelId })
@@ -147,7 +149,7 @@ const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedPara
 
 /** The upstream call of a draft, checked against what the account may reach. */
 const prepareCall = <Op extends Operation>(
-  { account, asking, catalog, lessonsOf, planned, provider, request }: Draft<Op>,
+  { account, asking, lessonsOf, models, planned, provider, request }: Draft<Op>,
   signatures: ReadonlyMap<string, KnownSignature> | undefined,
   media: Fetched | undefined
 ): Result.Result<Attempt<Op>, GatewayError> => {
@@ -161,7 +163,7 @@ const prepareCall = <Op extends Operation>(
     account,
     model: request.model,
     modelId: planned.modelId,
-    models: catalog.models,
+    models,
     stream,
     optionIndex: planned.target?.index ?? 0,
     callId: callIds(context.idSeed),
@@ -170,7 +172,7 @@ const prepareCall = <Op extends Operation>(
   })
   if (Result.isFailure(result)) return Result.fail(result.failure)
   const { target } = result.success
-  const scope = healScope(operation, target, catalog.models.find(target.modelId).record)
+  const scope = healScope(operation, target, models.find(target.modelId).record)
   const { ignored } = planned
   const attempt: Attempt<Op> = {
     request,

@@ -67,13 +67,13 @@ const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   if (!isModel) return Result.succeed([userContent(read.success)])
   const signatures = signaturesToSend(turn.calls, context)
-  const calls = turn.calls.map((call, index) => callPart(call, signatures[index], context, names))
-  const model: Content = { role: "model", parts: [...read.success, ...calls], isResults: false }
+  for (const [index, call] of turn.calls.entries()) read.success.push(callPart(call, signatures[index], context, names))
+  const model: Content = { role: "model", parts: read.success, isResults: false }
   if (turn.calls.length === 0 || turn.isLast) return Result.succeed([model])
   return Result.map(resultContents(turn.calls, context, names), (answered) => [model, ...answered])
 }
 
-const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts: [...parts], isResults: false })
+const userContent = (parts: Array<PartOut>): Content => ({ role: "user", parts, isResults: false })
 
 /** Call ids are sent from Gemini 3 on; older models match calls and results by order. */
 const idOf = (call: TurnCall, { target }: TranslateContext): { readonly id?: string } =>
@@ -118,20 +118,19 @@ const resultContents = (
   return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
 }
 
+/** Changes the contents in place: all of them are made here. */
 const finishContents = (
-  contents: ReadonlyArray<Content>,
+  contents: Array<Content>,
   texts: ReadonlyArray<PartOut>,
   { target }: TranslateContext
 ): GeminiMessages => {
   // Gemma has no system instruction: the system texts go first in the first user turn.
   const isGemma = target.facts.generation === "gemma"
   const preface = isGemma && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
-  const [first, ...rest] = contents
-  const begun =
-    first?.role === "user"
-      ? [{ ...first, parts: [...preface, ...first.parts] }, ...rest]
-      : [userContent(preface.length > 0 ? preface : [blank]), ...contents]
-  const plain = begun.map((content): ContentOut => ({
+  const [first] = contents
+  if (first?.role === "user") first.parts.unshift(...preface)
+  else contents.unshift(userContent(preface.length > 0 ? preface : [blank]))
+  const plain = contents.map((content): ContentOut => ({
     role: content.role,
     parts: target.facts.generation === "g1" && lacksWords(content) ? [...content.parts, blank] : content.parts
   }))

@@ -20,7 +20,7 @@ export const partsToGemini = (
   parts: ReadonlyArray<TurnPart>,
   target: Target,
   issuer?: string
-): Result.Result<ReadonlyArray<PartOut>, RequestFault> => {
+): Result.Result<Array<PartOut>, RequestFault> => {
   const out: Array<PartOut> = []
   for (const part of parts) {
     const read = partToGemini(part, target, part.issuer ?? issuer)

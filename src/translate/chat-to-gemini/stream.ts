@@ -14,8 +14,8 @@ import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { tierOf, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
-import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
-import { modelStatusField } from "../shared/google/modelStatus.ts"
+import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { modelStatusField, modelStatusOf } from "../shared/google/modelStatus.ts"
 import {
   blockedEnd,
   continuationOf,
@@ -99,6 +99,7 @@ export const streamFromGemini = (
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts)),
     usage: (state) => (state.usage === undefined && state.hops.length === 0 ? undefined : usageOf(state, facts)),
+    progress: ({ status }) => (status ? { ...noProgress, modelStatus: modelStatusOf(status) } : noProgress),
     next: nextHop
   }
 }

@@ -1,14 +1,14 @@
 // The origin of each fact about a model.
 import { expect, it } from "vitest"
 import { explainModel } from "../../../src/domain/models/modelOrigins.ts"
-import { builtInModels } from "../../../src/domain/models/modelTable.ts"
+import { builtInModels, modelTable } from "../../../src/domain/models/modelTable.ts"
 
 const originsOf = (names: ReadonlyArray<string>, origin: string) =>
   Object.fromEntries(names.map((name) => [name, origin]))
 
 it("a known model has the facts of the file (M-103)", () => {
   const { record } = builtInModels.find("gemini-3.8-flash")
-  expect(explainModel({}, "models/gemini-3.8-flash")).toEqual({
+  expect(explainModel(builtInModels, "models/gemini-3.8-flash")).toEqual({
     object: "model_facts",
     model: "gemini-3.8-flash",
     from: "gemini-3.8-flash",
@@ -18,7 +18,7 @@ it("a known model has the facts of the file (M-103)", () => {
 })
 
 it("an unknown model names the model it inherits from (M-103)", () => {
-  const { from, origins } = explainModel({}, "gemini-9-foo")
+  const { from, origins } = explainModel(builtInModels, "gemini-9-foo")
   expect([from, new Set(Object.values(origins))]).toEqual([
     "gemini-4-argon",
     new Set(["inherited from gemini-4-argon"])
@@ -30,8 +30,8 @@ it("what the operator states is the operator's, by id or pattern (M-103)", () =>
     "gemini-5-*": { inherits: "gemini-4-neon", context: 5 },
     "gemini-3.8-flash": { max_output: 7 }
   }
-  const unknown = explainModel(overlays, "gemini-5-one")
-  const known = explainModel(overlays, "gemini-3.8-flash")
+  const unknown = explainModel(modelTable(overlays), "gemini-5-one")
+  const known = explainModel(modelTable(overlays), "gemini-3.8-flash")
   expect([unknown.from, unknown.origins["context"], unknown.origins["input"]]).toEqual([
     "gemini-5-*",
     "user",

@@ -153,6 +153,12 @@ describe("look-up of a model id", () => {
     expect(found(id)).toEqual(["inherited", from])
   })
 
+  it("look-up: every id of Claude means the same with @default (M-810)", () => {
+    const claude = ids.filter((id) => find(id).record.family === "claude" && !id.includes("@"))
+    expect(claude.length).not.toBe(0)
+    expect(claude.map((id) => find(`${id}@default`).record)).toEqual(claude.map((id) => find(id).record))
+  })
+
   it("look-up: an unknown id inherits no price, stage, days or successor (M-110)", () => {
     const { generation, price, release, shutdown, stage, successor } = find("gemini-3.9-flash").record
     expect({ generation, price, release, shutdown, stage, successor }).toEqual({ generation: "3.7" })

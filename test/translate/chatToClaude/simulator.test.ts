@@ -91,8 +91,9 @@ const refusalsOf = (bodies: ReadonlySet<string>, models: ReadonlyArray<string>):
 const claudeModels = builtInModels.ids.filter((id) => builtInModels.find(id).record.family === "claude")
 
 describe("every Claude model with every parameter", () => {
-  it("the facts list models of Claude", () => {
-    expect(claudeModels).not.toStrictEqual([])
+  it("covers all models and all combinations of parameters (M-1001)", () => {
+    const bodies = claudeModels.map((model) => bodiesOf(model).size).reduce((sum, count) => sum + count, 0)
+    expect([claudeModels.length, requests.length, bodies]).toStrictEqual([26, 3_200, 7_123])
   })
   it.each(claudeModels)("the simulator takes every body: %s (M-1001)", (model) => {
     expect(refusalsOf(bodiesOf(model), [model]).slice(0, 3)).toStrictEqual([])

@@ -3,6 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { refusalHint } from "../../../src/translate/healing/hints.ts"
 import { isLearnable, readLessons } from "../../../src/translate/healing/refusals.ts"
 import { healRows } from "../../../src/translate/healing/lessons.ts"
+import { absenceText } from "../../../src/domain/models/modelLife.ts"
+import type { ModelRecord } from "../../../src/domain/models/ModelRecord.ts"
 import { builtInModels } from "../../../src/domain/models/modelTable.ts"
 
 const gemini = { dialect: "gemini", native: false } as const
@@ -122,11 +124,12 @@ describe("refusals without a lesson", () => {
   })
 
   it("a hint: names the tool type that a model takes instead (H22)", () => {
-    const { record } = builtInModels.find("claude-opus-5-5")
     const text = "'claude-opus-5-5' does not support tool types: computer_20251124."
-    expect(refusalHint({ status: 400, text, kind: "vertex-ai", record })).toBe(
-      "This model takes the tool type computer_toolset_20260801."
-    )
+    expect([refusalHint(400, text), refusalHint(404, text), refusalHint(400, "No.")]).toStrictEqual([
+      "This model takes the tool type computer_toolset_20260801.",
+      undefined,
+      undefined
+    ])
   })
 
   it("a hint: names the day and the successor of a model that is shut down (H25)", () => {
@@ -137,10 +140,10 @@ describe("refusals without a lesson", () => {
       shutdown: { google: "2026-06-01" },
       successor: "gemini-new"
     } as const
-    const text = "models/gemini-old is not found for API version v1beta."
-    expect(refusalHint({ status: 404, text, kind: "google", record })).toBe(
-      "gemini-old is shut down since 2026-06-01; its successor is gemini-new."
-    )
-    expect(refusalHint({ status: 404, text, kind: "google", record: { ...record, stage: "ga" } })).toBe(undefined)
+    const hint = (over: Partial<ModelRecord>) => absenceText({ ...record, ...over }, "google", undefined, "2026-11-22")
+    expect([hint({}), hint({ stage: "ga" })]).toStrictEqual([
+      "gemini-old is shut down since 2026-06-01; its successor is gemini-new.",
+      undefined
+    ])
   })
 })

@@ -11,9 +11,9 @@ import { claudeTokens } from "./usage.ts"
 import { validateCountMessages } from "./validate.ts"
 
 const answer = (call: Call): Answer => {
-  const { route, headers, body, serial, now, acceptForeignSignatures } = call
+  const { route, headers, body, serial, now, acceptForeignSignatures, day } = call
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
-  const verdict = validateCountMessages(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
+  const verdict = validateCountMessages(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures, day })
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
   const { model } = verdict.request
   // This operation does not accept aliases of the newest version.

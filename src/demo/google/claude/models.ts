@@ -29,6 +29,8 @@ export interface ClaudeFacts {
   readonly forcedTool: boolean
   /** Tool blocks in the history require `tools` in the request. */
   readonly needsTools: boolean
+  /** A thinking block is refused in another conversation than its own. */
+  readonly bindsThinking: boolean
   /** The text of thoughts is empty unless `display` asks for it. */
   readonly hidesThoughts: boolean
   /** Answers contain stop details, the caller of a tool, and the count of thinking tokens (recorded). */
@@ -69,6 +71,7 @@ const factsOf = (id: string, row: FactRow): ClaudeFacts => {
     structured: isStructured(id, generation),
     forcedTool: row.forced_tool_choice ?? true,
     needsTools: generation < 4,
+    bindsThinking: generation === 5.2,
     hidesThoughts: thinkingOf(row) === "adaptive",
     detailed: generation >= 4.6
   }
@@ -87,6 +90,7 @@ const demoFacts: ClaudeFacts = {
   structured: true,
   forcedTool: true,
   needsTools: false,
+  bindsThinking: false,
   hidesThoughts: false,
   detailed: false
 }

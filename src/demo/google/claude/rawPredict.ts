@@ -52,7 +52,8 @@ const answer = (call: Call): Answer => {
     ? validateMessages(call.body, {
         model,
         betaHeader: headers["anthropic-beta"],
-        acceptForeignSignatures: call.acceptForeignSignatures
+        acceptForeignSignatures: call.acceptForeignSignatures,
+        day: call.day
       })
     : unchecked(call.body)
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)

@@ -8,6 +8,7 @@ import type { GenerateRequest } from "../shared/generateRequest.ts"
 import { issueSignature } from "../shared/signatures.ts"
 import { planCalls } from "../shared/toolCalls.ts"
 import { textTokens } from "../shared/usage.ts"
+import { boundSeed } from "./binding.ts"
 import { citedBlocks, searchBlocks } from "./citations.ts"
 import { claudeFacts } from "./models.ts"
 import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
@@ -37,10 +38,11 @@ const thinkingBlocks = (request: MessagesRequest, view: GenerateRequest, model: 
     ]
   }
   const thinking = thoughtText(view).trim()
-  const display = request.thinking?.display ?? (claudeFacts(model).hidesThoughts ? "omitted" : "summarized")
-  return [
-    { type: "thinking", thinking: display === "omitted" ? "" : thinking, signature: issueSignature("claude", thinking) }
-  ]
+  const { bindsThinking, hidesThoughts } = claudeFacts(model)
+  const display = request.thinking?.display ?? (hidesThoughts ? "omitted" : "summarized")
+  const seed = bindsThinking ? boundSeed(request, request.messages.length) : thinking
+  const signature = issueSignature("claude", seed)
+  return [{ type: "thinking", thinking: display === "omitted" ? "" : thinking, signature }]
 }
 
 const callBlocks = (request: MessagesRequest, view: GenerateRequest, model: string): ReadonlyArray<ReplyBlock> => {

@@ -3,6 +3,7 @@
 // Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
 import { issueSignature, signatureOwner } from "../shared/signatures.ts"
+import { boundSeed } from "./binding.ts"
 import { claudeFacts, modelInAnswers } from "./models.ts"
 import type { ClaudeFacts } from "./models.ts"
 import { blocksOf, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./request.ts"
@@ -222,9 +223,20 @@ const thinkingFirst: Rule = ({ messages, thinking }) => {
   )
 }
 
-const signatures: Rule = ({ messages }, { acceptForeignSignatures }) => {
-  if (acceptForeignSignatures) return undefined
-  const turns = turnsOf(messages)
+const bound: Rule = (request) => {
+  for (const [index, { content }] of request.messages.entries()) {
+    const signature = issueSignature("claude", boundSeed(request, index))
+    const at = blocksOf(content).findIndex((block) => block.type === "thinking" && block.signature !== signature)
+    if (at >= 0)
+      return `messages.${index}.content.${at}: Invalid \`signature\` in \`thinking\` block. The block is bound to the conversation it was made in.`
+  }
+  return undefined
+}
+
+const signatures: Rule = (request, context, facts) => {
+  if (context.acceptForeignSignatures) return undefined
+  if (facts.bindsThinking) return bound(request, context, facts)
+  const turns = turnsOf(request.messages)
   const latest = turns.findLast(({ role }) => role === "assistant")
   for (const {
     block: { type, signature = "", data = "" },

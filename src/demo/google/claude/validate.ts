@@ -13,6 +13,8 @@ export interface ClaudeChecking {
   /** The `anthropic-beta` header. */
   readonly betaHeader: string | undefined
   readonly acceptForeignSignatures: boolean
+  /** The day of the request, `2026-12-01`; without it the service knows every version. */
+  readonly day?: string
 }
 
 export type ClaudeVerdict<Body> =
@@ -42,7 +44,7 @@ const judged = <Body>(
   const betas = betasOf(checking.betaHeader, betasIn(body))
   const unknownBeta = checkBetas(betas)
   if (unknownBeta !== undefined) return { accepted: false, message: unknownBeta }
-  const violation = readClaude(entry, inFirstVersion(body), betas.length > 0)[0]
+  const violation = readClaude(entry, inFirstVersion(body, checking.day ?? "9999-12-31"), betas.length > 0)[0]
   if (violation !== undefined) return { accepted: false, message: shapeMessage(violation) }
   const request = body as Body // The shape is checked above.
   const message = checkVersionFields(body) ?? checkBetaFields(body, betas) ?? breached(request, betas)

@@ -13,8 +13,9 @@ const isDated = (body: unknown): body is Record<string, unknown> => {
   return typeof version === "string" && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= firstDated
 }
 
-/** The body as the shape of the first version knows it. */
-export const inFirstVersion = (body: unknown): unknown => (isDated(body) ? { ...body, anthropic_version: first } : body)
+/** The body as the shape of the first version knows it; a version is taken from its day on. */
+export const inFirstVersion = (body: unknown, day: string): unknown =>
+  isDated(body) && String(body["anthropic_version"]) <= day ? { ...body, anthropic_version: first } : body
 
 /** The refusal of a field that the named version lacks, or `undefined`. */
 export const checkVersionFields = (body: unknown): string | undefined => {

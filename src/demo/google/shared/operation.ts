@@ -17,7 +17,7 @@ export interface Call {
   readonly serial: number
   readonly now: number
   readonly checkRequests: boolean
-  /** Models that end until this day are shut down. */
+  /** Models that end until this day are shut down, and versions of APIs until it are known. */
   readonly day: string
   /** Every model is served in every location. */
   readonly anyLocation: boolean

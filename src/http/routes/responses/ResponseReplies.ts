@@ -20,7 +20,7 @@ import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
 import type { KeepAlive } from "../../response/KeepAlive.ts"
 import { charactersOfChunk } from "../../response/renderChunk.ts"
-import { answer, eventStream } from "../../response/Reply.ts"
+import { answer, eventStream, withEnding } from "../../response/Reply.ts"
 import type { OperationAnswers } from "../OperationRoute.ts"
 import { keepingResponses } from "./KeepResponse.ts"
 import type { Turn } from "./ReadTurn.ts"
@@ -127,7 +127,12 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
   return (turn, incoming) => ({
     reply: (completion, served) =>
       Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
-        answer(response, { ...served, ignored: ignoredBy(turn, served.ignored) }, chatUsage(completion.usage), incoming)
+        answer(
+          response,
+          { ...withEnding(served, completion.model_status), ignored: ignoredBy(turn, served.ignored) },
+          chatUsage(completion.usage),
+          incoming
+        )
       ),
     stream:
       turn.chat.stream === true

@@ -15,12 +15,14 @@ export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
   const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(table))
   return (request: Readonly<Record<string, unknown>>, unused: ReadonlyArray<string>): ReadonlyArray<string> => {
     const names: Array<string> = []
-    for (const [name, value] of Object.entries(request)) {
-      if (value === undefined || value === null) continue
+    // Runs for every request, and most have no path: keys alone, and no search per name.
+    const paths = unused.filter((path) => /[.[]/.test(path))
+    for (const name of Object.keys(request)) {
+      if (request[name] === undefined || request[name] === null) continue
       const rule = rules.get(name)
-      const isWhole = rule === undefined || rule.kind === "ignored" || unused.includes(name)
-      if (isWhole) names.push(name)
-      else names.push(...unused.filter((path) => path.startsWith(`${name}.`) || path.startsWith(`${name}[`)))
+      if (rule === undefined || rule.kind === "ignored" || unused.includes(name)) names.push(name)
+      else if (paths.length > 0)
+        names.push(...paths.filter((path) => path.startsWith(`${name}.`) || path.startsWith(`${name}[`)))
     }
     return names
   }

@@ -4,20 +4,18 @@ import type { ModelEnding } from "../../../domain/models/modelLife.ts"
 import type { GenerateContentReply } from "../../../wire/google/GenerateContent.ts"
 import type { ModelStatus } from "../../../wire/openai/ChatReply.ts"
 
+type GeminiStatus = NonNullable<GenerateContentReply["modelStatus"]>
+
+export const modelStatusOf = ({ message, modelStage, retirementTime }: GeminiStatus): ModelStatus => ({
+  ...(modelStage ? { stage: modelStage } : {}),
+  ...(retirementTime ? { retirement_time: retirementTime } : {}),
+  ...(message ? { message } : {})
+})
+
 /** The field for an answer; no field where the provider reports nothing. */
 export const modelStatusField = (
   status: GenerateContentReply["modelStatus"]
-): { readonly model_status?: ModelStatus } => {
-  if (!status) return {}
-  const { message, modelStage, retirementTime } = status
-  return {
-    model_status: {
-      ...(modelStage ? { stage: modelStage } : {}),
-      ...(retirementTime ? { retirement_time: retirementTime } : {}),
-      ...(message ? { message } : {})
-    }
-  }
-}
+): { readonly model_status?: ModelStatus } => (status ? { model_status: modelStatusOf(status) } : {})
 
 /** Undefined for a model that the provider does not end. */
 export const endingOf = (status: ModelStatus | undefined): ModelEnding | undefined => {

@@ -1,5 +1,7 @@
 // Refusals that depend on the generation of a Claude model, in Anthropic's words (table H).
 import { describe, expect, it } from "vitest"
+import { claudeReply } from "../../../../src/demo/google/claude/replies.ts"
+import type { MessagesRequest } from "../../../../src/demo/google/claude/request.ts"
 import { validateCountMessages, validateMessages } from "../../../../src/demo/google/claude/validate.ts"
 
 const question = {
@@ -117,6 +119,61 @@ describe("betas on Vertex AI", () => {
     ]).toEqual([
       "context_management: Extra inputs are not permitted",
       "context_management: Extra inputs are not permitted",
+      "accepted"
+    ])
+  })
+})
+
+describe("versions of Anthropic's API", () => {
+  const versionVerdict = (anthropic_version: string, day: string, body: object = {}): string => {
+    const checking = { model: "claude-opus-4-6", betaHeader: undefined, acceptForeignSignatures: true, day }
+    const result = validateMessages({ ...question, anthropic_version, ...body }, checking)
+    return result.accepted ? "accepted" : result.message
+  }
+  const unknown = "anthropic_version: Input should be 'vertex-2023-10-16'"
+
+  it("a dated version is taken from its day on, and others never (M-830)", () => {
+    expect([
+      versionVerdict("vertex-2023-10-16", "2026-10-20"),
+      versionVerdict("2026-10-21", "2026-10-20"),
+      versionVerdict("2026-10-21", "2026-10-21"),
+      versionVerdict("2023-06-01", "2026-11-22"),
+      versionVerdict("2026-10-21 ", "2026-11-22"),
+      versionVerdict("2026-10-21", "2026-11-22", { temperature: 1 })
+    ]).toEqual(["accepted", unknown, "accepted", unknown, unknown, "`temperature` is deprecated for this model."])
+  })
+})
+
+describe("thinking that is bound to its conversation", () => {
+  const model = "claude-fable-5-2"
+  const asked: MessagesRequest = {
+    ...question,
+    system: [{ type: "text", text: "Be brief." }],
+    messages: [{ role: "user", content: "Hi" }],
+    thinking: { type: "adaptive" }
+  }
+  const [thinking] = claudeReply(asked, model).content
+  const next = (change: Partial<MessagesRequest>) => {
+    const messages = [
+      ...asked.messages,
+      { role: "assistant", content: [thinking, { type: "text", text: "Hello." }] },
+      { role: "user", content: "More." }
+    ]
+    const result = validateMessages(
+      { ...asked, messages, ...change },
+      { model, betaHeader: undefined, acceptForeignSignatures: false }
+    )
+    return result.accepted ? "accepted" : result.message
+  }
+
+  it("a block is taken with its system prompt, tools and messages, and refused with others (M-440)", () => {
+    const refused =
+      "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to the conversation it was made in."
+    const marked = [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } as const }]
+    expect([next({}), next({ system: "Be long." }), next({ tools: [tool] }), next({ system: marked })]).toEqual([
+      "accepted",
+      refused,
+      refused,
       "accepted"
     ])
   })
