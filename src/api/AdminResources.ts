@@ -128,10 +128,12 @@ const attempt = Schema.Struct({
   provider: Schema.String,
   model: Schema.String,
   target: Schema.Number,
+  started_ms: Schema.Number.annotate({ description: "After the arrival of the request." }),
   duration_ms: Schema.Number,
   first_chunk_ms: opt(Schema.Number),
   upstream_status: opt(Schema.Number),
-  error_code: opt(Schema.String)
+  error_code: opt(Schema.String),
+  error_message: opt(Schema.String)
 })
 
 export const AdminRequest = Schema.Struct({
@@ -163,6 +165,10 @@ export const AdminRequest = Schema.Struct({
   cost_usd: opt(Schema.Number),
   key_id: opt(Schema.String),
   error_code: opt(Schema.String),
+  error_message: opt(Schema.String).annotate({
+    description: "What the client read, without credentials and addresses."
+  }),
+  error_param: opt(Schema.String),
   attempts: Schema.Array(attempt)
 }).annotate({ identifier: "AdminRequest" })
 

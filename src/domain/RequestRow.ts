@@ -7,11 +7,15 @@ export interface AttemptRow {
   readonly provider: string
   readonly model: string
   readonly target: number
+  /** When the call began, after the arrival of its request. */
+  readonly startedMillis: number
   readonly durationMillis: number
   /** Streams only, once a chunk has arrived. */
   readonly firstChunkMillis: number | undefined
   /** The error code of the call; undefined when it succeeded or was interrupted. */
   readonly errorCode: string | undefined
+  /** What was wrong, without credentials and addresses. */
+  readonly errorMessage?: string | undefined
   readonly upstreamStatus: number | undefined
 }
 
@@ -42,6 +46,9 @@ export interface RequestRow {
   readonly costMicros: number | undefined
   readonly keyId: string | undefined
   readonly errorCode: string | undefined
+  /** The error as its client read it, without credentials and addresses; and the parameter it is about. */
+  readonly errorMessage?: string | undefined
+  readonly errorParam?: string | undefined
 }
 
 /** The unique id of the request. */

@@ -7,9 +7,9 @@ import type { Usage } from "../domain/Usage.ts"
 const micros = (millis: number): number => Math.round(millis * 1000)
 const microsOf = (millis: number | undefined): number | null => (millis === undefined ? null : micros(millis))
 const millisOf = (value: number | null): number | undefined => (value === null ? undefined : value / 1000)
-const orUndefined = <A>(value: A | null): A | undefined => value ?? undefined
+const orUndefined = <A>(value: A | null | undefined): A | undefined => value ?? undefined
 
-const packedAttempt = (attempt: AttemptRow) =>
+const attemptFacts = (attempt: AttemptRow) =>
   [
     attempt.provider,
     attempt.model,
@@ -19,6 +19,11 @@ const packedAttempt = (attempt: AttemptRow) =>
     attempt.errorCode ?? null,
     attempt.upstreamStatus ?? null
   ] as const
+
+const packedAttempt = (attempt: AttemptRow): PackedAttempt => {
+  const facts = [...attemptFacts(attempt), micros(attempt.startedMillis)] as const
+  return attempt.errorMessage === undefined ? facts : [...facts, attempt.errorMessage]
+}
 
 const packedUsage = ({
   audioInput,
@@ -32,8 +37,15 @@ const packedUsage = ({
   reasoning
 }: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
-/** The last element is the request's own id. It is present only where the client sent another request id. */
-export type PackedRow = readonly [...ReturnType<typeof facts>, id?: string]
+type PackedAttempt = readonly [...ReturnType<typeof attemptFacts>, started?: number, errorMessage?: string]
+
+/** The request's own id is present only where the client sent another request id, and the rest only after a failure. */
+export type PackedRow = readonly [
+  ...ReturnType<typeof facts>,
+  id?: string | null,
+  errorMessage?: string | null,
+  errorParam?: string | null
+]
 
 const facts = (row: RequestRow) =>
   [
@@ -57,18 +69,33 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-export const packRow = (row: RequestRow): string =>
-  JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
+const rareFacts = ({ errorMessage, errorParam, id }: RequestRow): ReadonlyArray<string | null> => {
+  if (errorMessage !== undefined) return [id ?? null, errorMessage, errorParam ?? null]
+  return id === undefined ? [] : [id]
+}
 
-const attemptOf = ([provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<
-  typeof packedAttempt
->): AttemptRow => ({
+export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
+
+const attemptOf = ([
   provider,
   model,
   target,
+  duration,
+  firstChunk,
+  errorCode,
+  upstreamStatus,
+  // Rows of older versions end here.
+  started = 0,
+  errorMessage
+]: PackedAttempt): AttemptRow => ({
+  provider,
+  model,
+  target,
+  startedMillis: started / 1000,
   durationMillis: duration / 1000,
   firstChunkMillis: millisOf(firstChunk),
   errorCode: orUndefined(errorCode),
+  errorMessage,
   upstreamStatus: orUndefined(upstreamStatus)
 })
 
@@ -114,11 +141,13 @@ export const unpackRow = ([
   costMicros,
   errorCode,
   attempts,
-  id
+  id,
+  errorMessage,
+  errorParam
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
-  id,
+  id: orUndefined(id),
   traceId,
   route,
   status,
@@ -134,5 +163,7 @@ export const unpackRow = ([
   usage: usage === null ? undefined : usageOf(usage),
   costMicros: orUndefined(costMicros),
   keyId: orUndefined(keyId),
-  errorCode: orUndefined(errorCode)
+  errorCode: orUndefined(errorCode),
+  errorMessage: orUndefined(errorMessage),
+  errorParam: orUndefined(errorParam)
 })

@@ -12,10 +12,12 @@ const attemptOf = (attempt: AttemptRow) => ({
   provider: attempt.provider,
   model: attempt.model,
   target: attempt.target,
+  started_ms: roundToMicros(attempt.startedMillis),
   duration_ms: roundToMicros(attempt.durationMillis),
   first_chunk_ms: millis(attempt.firstChunkMillis),
   upstream_status: attempt.upstreamStatus,
-  error_code: attempt.errorCode
+  error_code: attempt.errorCode,
+  error_message: attempt.errorMessage
 })
 
 const usageOf = (usage: Usage) => ({
@@ -48,6 +50,8 @@ export const shownRequest = (row: RequestRow) => ({
   cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
   key_id: row.keyId,
   error_code: row.errorCode,
+  error_message: row.errorMessage,
+  error_param: row.errorParam,
   attempts: row.attempts.map(attemptOf)
 })
 
