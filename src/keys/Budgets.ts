@@ -246,6 +246,8 @@ const spentError = (
   return new BudgetSpent({
     usd: dollarsOf(budget),
     per,
+    estimateUsd: dollarsOf(micros),
+    leftUsd: dollarsOf(Math.max(0, budget - spentMicros)),
     resets: new Date(resets).toISOString(),
     retryMillis: resets - nowMillis,
     isReserved: budget - spentMicros >= micros
