@@ -193,6 +193,8 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
 
 const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
+  const [sealed] = yield* sql`SELECT id FROM vault_keys LIMIT 1`
+  if (sealed === undefined) yield* masters.prepare
   const ring = yield* makeKeyring(masters)
   const keys = dataKeys(sql, ring)
 
