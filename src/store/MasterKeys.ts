@@ -16,7 +16,7 @@ import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { keyFingerprint, keyOf } from "./Envelope.ts"
-import { StoreUnusable } from "./Sql.ts"
+import { StoreUnusable } from "./database/Sql.ts"
 
 /** 32 bytes each, as base64. The first one encrypts; each of them decrypts. */
 export type MasterTexts = ReadonlyArray<Redacted.Redacted<string>>
@@ -139,3 +139,10 @@ export const masterKeysFile = (path: string): MasterKeys => ({
     ),
   where: `the key file ${path}`
 })
+
+/** The ids by which a store names these keys; none where they cannot be read. */
+export const masterIds = (masters: MasterKeys): Effect.Effect<ReadonlyArray<string>> =>
+  masters.read.pipe(
+    Effect.map((texts) => texts.map((text) => fingerprintOf(Redacted.value(text)))),
+    Effect.orElseSucceed(() => [])
+  )

@@ -23,7 +23,7 @@ import {
 } from "../domain/usageSums.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { lazyTransaction, makeStoreCall, onSqlite } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall, onSqlite } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10

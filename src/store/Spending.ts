@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
 export interface SpendingChange {

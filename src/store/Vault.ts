@@ -13,7 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { keyFingerprint, keyOf, openBytes, randomKey, type SealContext, sealBytes } from "./Envelope.ts"
 import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
-import { durableTransaction, reasonOf, StoreUnusable } from "./Sql.ts"
+import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
 
 export interface Sealed {
   readonly bytes: Uint8Array

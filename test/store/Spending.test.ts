@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { database } from "../../src/store/Migrations.ts"
+import { database } from "../../src/store/database/Migrations.ts"
 import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
 import { databases } from "../support/databases.ts"
 

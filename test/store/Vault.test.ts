@@ -224,7 +224,9 @@ describe("the key file", () => {
       const folder = yield* directory
       const path = join(folder, "secret.key")
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
-      const records = yield* Effect.flatMap(opened(location, path), (context) => Effect.provideContext(Records, context))
+      const records = yield* Effect.flatMap(opened(location, path), (context) =>
+        Effect.provideContext(Records, context)
+      )
       yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
       const kept = readFileSync(path, "utf8")
       rmSync(path)

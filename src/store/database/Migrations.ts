@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { describeStore, type StoreLocation, storeMemory } from "../domain/settings/storeLocation.ts"
+import { describeStore, type StoreLocation, storeMemory } from "../../domain/settings/storeLocation.ts"
 import { checkReachable, onSqlite, reasonOf, sqlClientLayer, StoreUnusable, transaction } from "./Sql.ts"
 
 /** Column types by dialect. Names sort by their bytes on both; booleans are the integers 0 and 1. */
