@@ -147,6 +147,30 @@ const restore = Command.make("restore", { config, file: backupFile }, (given) =>
   Command.withExamples([{ command: "model-gateway restore gateway-2026-11-23.db" }])
 )
 
+const importFrom = (from: "litellm" | "portkey", description: string, example: string) =>
+  Command.make(from, { file: Argument.String("file") }, ({ file }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./import/Import.ts")),
+      (verb) => verb.importFile(from, file)
+    )
+  ).pipe(Command.withDescription(description), Command.withExamples([{ command: example }]))
+
+const imports = Command.make("import").pipe(
+  Command.withDescription("Print the configuration of another gateway as one of this gateway"),
+  Command.withSubcommands([
+    importFrom(
+      "litellm",
+      "Read a configuration of LiteLLM's proxy: models, fallbacks, retries, the master key",
+      "model-gateway import litellm config.yaml > gateway.json"
+    ),
+    importFrom(
+      "portkey",
+      "Read configs of Portkey: one, or an exported list",
+      "model-gateway import portkey configs.json > gateway.json"
+    )
+  ])
+)
+
 const online = Flag.Boolean("online").pipe(
   Flag.withDescription("Compare the models of the configuration with those of each provider"),
   Flag.withDefault(false)
@@ -214,7 +238,19 @@ const health = Command.make(
 
 const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
-  Command.withSubcommands([serve, demo, check, doctor, explain, health, ...recordVerbs, migrate, backup, restore])
+  Command.withSubcommands([
+    serve,
+    demo,
+    check,
+    doctor,
+    explain,
+    health,
+    ...recordVerbs,
+    migrate,
+    backup,
+    restore,
+    imports
+  ])
 )
 
 /** Prints to stderr. A wrong call gets its fault and the help command, without the whole help text. */
