@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 
 export interface LeftOut {
-  /** Where it stands in the other configuration, as `model_list[2]`. */
+  /** Its place in the other configuration, as `model_list[2]`. */
   readonly path: string
   readonly why: string
 }

@@ -1,5 +1,6 @@
 // Reads a configuration of LiteLLM's proxy: models, groups, fallbacks, retries, keys and budgets.
 // Must not know files or the command line. Field names: https://docs.litellm.ai/docs/proxy/configs
+import { isClaudeName } from "../../domain/models/modelName.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { Accounts, type Imported, type LeftOut, present } from "./Imported.ts"
 
@@ -22,7 +23,7 @@ const textOf = (value: Json | undefined): string | undefined =>
 
 /** A model of Vertex AI as this gateway names it: Claude and Llama by publisher, numbers as endpoints. */
 const vertexModel = (model: string): string => {
-  if (model.startsWith("claude-")) return `anthropic.${model}`
+  if (isClaudeName(model)) return `anthropic.${model}`
   if (/^\d+$/.test(model)) return `endpoints.${model}`
   return model.startsWith("meta/") ? `meta.${model.slice("meta/".length)}` : model
 }
