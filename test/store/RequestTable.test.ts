@@ -98,6 +98,18 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
+  it.effect("stored requests: a batch that is written again counts once", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const twice = batch([row(0, "k"), row(1, "k")])
+      yield* table.write(twice)
+      yield* table.write(twice)
+      yield* table.write(batch([row(2, "k")]))
+      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
+      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
   it.effect("stored requests: have their times, tokens, cost and error in the view", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable
@@ -176,6 +188,18 @@ describe.each(databases)("requests on $name", (database) => {
         undefined
       ])
     }).pipe(Effect.provide(keeping(3)))
+  )
+
+  it.effect("stored requests: a batch that is written again counts once", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const twice = batch([row(0, "k"), row(1, "k")])
+      yield* table.write(twice)
+      yield* table.write(twice)
+      yield* table.write(batch([row(2, "k")]))
+      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
+      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+    }).pipe(Effect.provide(keeping(1000)))
   )
 
   it.effect("stored requests: have their times, tokens, cost and error in the view", () =>

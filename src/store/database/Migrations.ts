@@ -138,6 +138,14 @@ const requestView = Effect.gen(function* () {
     fact.value AS packed FROM request_batches AS batch CROSS JOIN ${each}`
 })
 
+/** A batch whose acknowledgement was lost is written again under its id, and counts once. Older versions write none. */
+const batchIds = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { name } = words(sql)
+  yield* sql`ALTER TABLE request_batches ADD COLUMN batch_id ${name}`
+  yield* sql`CREATE UNIQUE INDEX request_batches_by_id ON request_batches (batch_id)`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -145,7 +153,8 @@ const run = Migrator.make({})({
     "3_leases": leases,
     "4_batches": batches,
     "5_responses": responses,
-    "6_request_view": requestView
+    "6_request_view": requestView,
+    "7_batch_ids": batchIds
   }),
   table: "migrations"
 })
