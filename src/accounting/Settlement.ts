@@ -3,7 +3,7 @@
 import type { CountedModel } from "../catalog/Prices.ts"
 import { endingText } from "../domain/models/modelLife.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
 import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
@@ -53,14 +53,19 @@ export interface Settled {
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
+  readonly saved: SavedUsage | undefined
 }
 
 /** Counts the request in all metrics. */
 export const settle = (ended: Ended, book: Book, target: CountedTarget | undefined): Settled => {
   const { at, gone, record } = ended
-  const usage = usageOf(record)
-  const price = record.attempts.length === 0 ? undefined : target?.price
-  const costMicros = usage === undefined || price === undefined ? undefined : microDollars(usage, price)
+  const read = usageOf(record)
+  const isCached = record.served?.cache === "HIT"
+  const usage = isCached && read !== undefined ? noUsage : read
+  const fullMicros = read === undefined || target?.price === undefined ? undefined : microDollars(read, target.price)
+  const costMicros = record.attempts.length === 0 ? undefined : fullMicros
+  const saved =
+    isCached && read !== undefined ? { input: read.input, output: read.output, costMicros: fullMicros } : undefined
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
   const durationMillis = at - record.startedAt
   const overheadMillis = Math.max(0, overheadOf(ended))
@@ -70,13 +75,13 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   if (target !== undefined) {
     book.meters.observeOverhead(overheadMillis / 1000, record.stream)
     countAttempts(ended, book, target)
-    countAnswer(ended, target.meters, durationMillis, usage)
+    countAnswer(ended, target.meters, durationMillis, isCached ? undefined : usage)
     const ending = calledLast(record)?.ending
     if (ending !== undefined) target.meters.endings.get(ending.stage).add(1)
     for (const row of record.heals) target.meters.heals.get(row).add(1)
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
-  return { status, durationMillis, overheadMillis, usage, costMicros }
+  return { status, durationMillis, overheadMillis, usage, costMicros, saved }
 }
 
 const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
@@ -119,6 +124,7 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
     overheadMillis: settled.overheadMillis,
     usage: settled.usage,
     costMicros: settled.costMicros,
+    saved: settled.saved,
     keyId: record.keyId,
     ...(gone ? { errorCode: clientGone.code } : shownError(record.error))
   }

@@ -163,6 +163,11 @@ export const AdminRequest = Schema.Struct({
     })
   ),
   cost_usd: opt(Schema.Number),
+  saved: opt(
+    Schema.Struct({ input_tokens: count, output_tokens: count, cost_usd: opt(Schema.Number) }).annotate({
+      description: "What an answer from the cache would have used."
+    })
+  ),
   key_id: opt(Schema.String),
   error_code: opt(Schema.String),
   error_message: opt(Schema.String).annotate({

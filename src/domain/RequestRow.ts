@@ -19,6 +19,14 @@ export interface AttemptRow {
   readonly upstreamStatus: number | undefined
 }
 
+/** What an answer from the cache would have used upstream. */
+export interface SavedUsage {
+  readonly input: number
+  readonly output: number
+  /** Undefined without a price. */
+  readonly costMicros: number | undefined
+}
+
 export interface RequestRow {
   readonly endedMillis: number
   /** The id chosen by the client or the gateway. Several requests can share one. */
@@ -44,6 +52,8 @@ export interface RequestRow {
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
+  /** For answers from the cache, whose own usage is 0. */
+  readonly saved?: SavedUsage | undefined
   readonly keyId: string | undefined
   readonly errorCode: string | undefined
   /** The error as its client read it, without credentials and addresses; and the parameter it is about. */

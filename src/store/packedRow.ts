@@ -1,6 +1,6 @@
 // The stored form of an ended request: one short JSON array of facts. The view `requests` of the store has the same order.
 // Must not know tables. A new fact goes to the end, so that older texts stay readable.
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
 import type { Usage } from "../domain/Usage.ts"
 
 /** Times are whole microseconds, which is finer than any reader needs; fractions print slowly. */
@@ -44,8 +44,11 @@ export type PackedRow = readonly [
   ...ReturnType<typeof facts>,
   id?: string | null,
   errorMessage?: string | null,
-  errorParam?: string | null
+  errorParam?: string | null,
+  saved?: PackedSaved | null
 ]
+
+type PackedSaved = readonly [input: number, output: number, costMicros: number | null]
 
 const facts = (row: RequestRow) =>
   [
@@ -69,7 +72,9 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-const rareFacts = ({ errorMessage, errorParam, id }: RequestRow): ReadonlyArray<string | null> => {
+const rareFacts = ({ errorMessage, errorParam, id, saved }: RequestRow): ReadonlyArray<string | PackedSaved | null> => {
+  if (saved !== undefined)
+    return [id ?? null, errorMessage ?? null, errorParam ?? null, [saved.input, saved.output, saved.costMicros ?? null]]
   if (errorMessage !== undefined) return [id ?? null, errorMessage, errorParam ?? null]
   return id === undefined ? [] : [id]
 }
@@ -121,6 +126,12 @@ const usageOf = ([
   images
 })
 
+const savedOf = ([input, output, costMicros]: PackedSaved): SavedUsage => ({
+  input,
+  output,
+  costMicros: orUndefined(costMicros)
+})
+
 /** The row of an array that `packRow` printed. */
 export const unpackRow = ([
   endedMillis,
@@ -143,7 +154,8 @@ export const unpackRow = ([
   attempts,
   id,
   errorMessage,
-  errorParam
+  errorParam,
+  saved
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
@@ -162,6 +174,7 @@ export const unpackRow = ([
   overheadMillis: overhead / 1000,
   usage: usage === null ? undefined : usageOf(usage),
   costMicros: orUndefined(costMicros),
+  saved: saved === null || saved === undefined ? undefined : savedOf(saved),
   keyId: orUndefined(keyId),
   errorCode: orUndefined(errorCode),
   errorMessage: orUndefined(errorMessage),

@@ -72,6 +72,11 @@ const failure = ({
 const attemptEnd = (row: RequestRow, attempt: AttemptRow): number =>
   row.endedMillis - Math.round(row.durationMillis - attempt.startedMillis - attempt.durationMillis)
 
+const savings = ({ saved }: RequestRow): string =>
+  saved === undefined
+    ? ""
+    : `,"saved_input_tokens":${saved.input},"saved_output_tokens":${saved.output}${saved.costMicros === undefined ? "" : `,"saved_usd":${dollarsOf(saved.costMicros)}`}`
+
 /** One line for a request; unknown facts are left out. */
 export const requestLine = (row: RequestRow, level: LogLevel): string =>
   `${opening(row.endedMillis, row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
@@ -82,7 +87,7 @@ export const requestLine = (row: RequestRow, level: LogLevel): string =>
     row.ttftMillis
   )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${dollars(
     row.costMicros
-  )}${named("key_id", row.keyId)}${failure(row)}}`
+  )}${savings(row)}${named("key_id", row.keyId)}${failure(row)}}`
 
 /** One line for an upstream call that failed. */
 export const attemptLine = (row: RequestRow, attempt: AttemptRow, position: number): string =>

@@ -162,16 +162,19 @@ describe("log lines of successful requests", () => {
       for (const _round of [1, 2]) await settled(gateway, ask)
       const [made, given] = (await gateway.lines()).map((line) => JSON.parse(line))
       expect(
-        [made, given].map(({ attempts, cache, cost_usd, input_tokens, output_tokens }) => ({
-          attempts,
-          cache,
-          cost_usd,
-          input_tokens,
-          output_tokens
-        }))
+        [made, given].map((line) => [
+          line.attempts,
+          line.cache,
+          line.cost_usd,
+          line.input_tokens,
+          line.output_tokens,
+          line.saved_usd,
+          line.saved_input_tokens,
+          line.saved_output_tokens
+        ])
       ).toEqual([
-        { attempts: 1, cache: "MISS", cost_usd: 0.000496, input_tokens: 1000, output_tokens: 100 },
-        { attempts: 0, cache: "HIT", cost_usd: undefined, input_tokens: 1000, output_tokens: 100 }
+        [1, "MISS", 0.000496, 1000, 100, undefined, undefined, undefined],
+        [0, "HIT", undefined, 0, 0, 0.000496, 1000, 100]
       ])
     }
   })

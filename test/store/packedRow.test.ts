@@ -52,6 +52,7 @@ const fact: fc.Arbitrary<RequestRow> = fc.record({
     })
   ),
   costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
+  saved: maybe(fc.record({ input: count, output: count, costMicros: maybe(count) })),
   keyId: maybe(fc.string()),
   errorCode: maybe(fc.string()),
   errorMessage: maybe(fc.string())

@@ -48,6 +48,14 @@ export const shownRequest = (row: RequestRow) => ({
   overhead_ms: roundToMicros(row.overheadMillis),
   usage: row.usage === undefined ? undefined : usageOf(row.usage),
   cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
+  saved:
+    row.saved === undefined
+      ? undefined
+      : {
+          input_tokens: row.saved.input,
+          output_tokens: row.saved.output,
+          cost_usd: row.saved.costMicros === undefined ? undefined : dollarsOf(row.saved.costMicros)
+        },
   key_id: row.keyId,
   error_code: row.errorCode,
   error_message: row.errorMessage,
