@@ -9,7 +9,7 @@ import type { StoreLocation } from "../src/domain/settings/storeLocation.ts"
 import { Admission, type Admitted } from "../src/keys/Admission.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
 import { RateStore } from "../src/state/RateStore.ts"
-import { database } from "../src/store/Migrations.ts"
+import { database } from "../src/store/database/Migrations.ts"
 import { Spending } from "../src/store/Spending.ts"
 import { databases } from "../test/support/databases.ts"
 

@@ -194,7 +194,7 @@ describe("docker-compose.yaml", () => {
     const sources = services.flatMap(([, { volumes = [] }]) => volumes.map((one) => one.split(":")[0] ?? ""))
     expect(sources.filter((one) => one.startsWith("./") && !existsSync(join(root, "deploy", one)))).toEqual([])
     expect(sources.filter((one) => !one.startsWith(".")).toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
-    expect(gateway?.volumes).toEqual([`data:${/GATEWAY_DATA_DIR=(\S+)/.exec(dockerfile)?.[1]}`])
+    expect(gateway?.volumes).toEqual([`data:${/GATEWAY_DATA_DIR=(\S+)/.exec(dockerfile)?.[1]}`, "./config:/config:ro"])
     expect(gateway?.read_only).toBe(true)
   })
 
@@ -344,5 +344,32 @@ describe("flake.nix", () => {
       .replace(/"(?:\\.|[^"\\])*"/g, "")
     const count = (mark: string): number => code.split(mark).length - 1
     expect([count("{"), count("["), count("(")]).toEqual([count("}"), count("]"), count(")")])
+  })
+})
+
+describe("files of a machine", () => {
+  const unit = read("deploy/model-gateway.service")
+  const nginx = read("deploy/nginx.conf")
+  const caddy = read("deploy/Caddyfile")
+  const seconds = (text: string, name: string): number =>
+    Number(new RegExp(`${name}[ =](\\d+)s?;?$`, "m").exec(text)?.[1])
+
+  it("systemd unit: waits for the drain, reloads by SIGHUP, and keeps a wrong configuration down", () => {
+    expect(seconds(unit, "TimeoutStopSec") * 1_000).toBeGreaterThan(leavingMillis)
+    expect([...unit.matchAll(/^(?:ExecReload|RestartPreventExitStatus)=(.*)$/gm)].map(([, value]) => value)).toEqual([
+      "/bin/kill -HUP $MAINPID",
+      "2"
+    ])
+    expect(unknown([...unit.matchAll(/\b(GATEWAY_\w+)=/g)].map(([, name = ""]) => name))).toEqual([])
+  })
+
+  it("proxies: pass streams on unbuffered, take whole bodies, and outlast the longest stream", () => {
+    const readTimeouts = [seconds(nginx, "proxy_read_timeout"), seconds(caddy, "read_timeout")]
+    expect(readTimeouts.every((value) => value * 1_000 > defaultLimits.drainMillis)).toBe(true)
+    const sizes = [/client_max_body_size (\d+)m;/.exec(nginx), /max_size (\d+)MB/.exec(caddy)]
+    expect(sizes.every((size) => Number(size?.[1]) * 1_000_000 >= defaultLimits.bodyBytes)).toBe(true)
+    const idle = [seconds(nginx, "keepalive_timeout"), seconds(caddy, "keepalive")]
+    expect(idle.every((value) => value * 1_000 < defaultLimits.keepAliveMillis)).toBe(true)
+    expect([nginx.includes("proxy_buffering off;"), caddy.includes("flush_interval -1")]).toEqual([true, true])
   })
 })

@@ -1,5 +1,6 @@
 // The record of one request while it runs: times, upstream calls, counts, and how it ended.
 // Must not know how the record is used; each method must be cheap, because it runs on the request path.
+import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
 import type {
@@ -28,6 +29,9 @@ export interface AttemptTrace {
   readonly attributes: Attributes
   readonly answer: ResponseObserver
 }
+
+/** The error in a response. Its message may quote an upstream. */
+export type RequestError = Pick<ErrorFacts, "code" | "message" | "param">
 
 /** The trace of a request; `attempt` adds an upstream call to it. */
 export interface TracesAttempts {
@@ -80,9 +84,8 @@ export class RequestRecord implements Observed {
   served: ServedBy | undefined
   /** The status of the response; 0 before it is sent. */
   status = 0
-  /** The tag of the failure, and the error code in the response. */
-  errorType: string | undefined
-  errorCode: string | undefined
+  /** The error in the response. */
+  error: RequestError | undefined
   /** The times of the first and the latest write of a stream. */
   wroteFirstAt = 0
   wroteLastAt = 0
@@ -164,22 +167,21 @@ export class RequestRecord implements Observed {
     this.wroteLastAt = at
   }
 
-  failed(status: number, errorType: string, errorCode: string): void {
+  failed(status: number, error: RequestError): void {
     this.status = status
-    this.broke(errorType, errorCode)
+    this.error = error
   }
 
   /** The request failed after the first byte; its status is sent already. */
-  broke(errorType: string, errorCode: string): void {
-    this.errorType = errorType
-    this.errorCode = errorCode
+  broke(error: RequestError): void {
+    this.error = error
   }
 }
 
-/** The tag of a failed call; `""` for a successful one. `gone`: the client disconnected first. */
+/** The error code of a failed call; `""` for a successful one. `gone`: the client disconnected first. */
 export const attemptFailure = (attempt: AttemptRecord, record: RequestRecord, gone: boolean): string => {
-  if (attempt.error !== undefined) return attempt.error.reason._tag
+  if (attempt.error !== undefined) return errorFacts(attempt.error).code
   if (attempt.endedAt !== 0) return ""
   // A call without an end is a stream, or it was cut by its client or by the gateway's deadline.
-  return gone ? cancelledOutcome : (record.errorType ?? (attempt.stream ? "" : cancelledOutcome))
+  return gone ? cancelledOutcome : (record.error?.code ?? (attempt.stream ? "" : cancelledOutcome))
 }

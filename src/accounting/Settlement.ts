@@ -3,15 +3,16 @@
 import type { CountedModel } from "../catalog/Prices.ts"
 import { endingText } from "../domain/models/modelLife.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
+import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
-import { attemptFailure, type AttemptRecord, type RequestRecord } from "./RequestRecord.ts"
+import { attemptFailure, type AttemptRecord, type RequestError, type RequestRecord } from "./RequestRecord.ts"
 import { noUsage } from "./usageOf.ts"
 
 /** A request that has ended. */
@@ -40,7 +41,7 @@ export interface Book {
   readonly counted: (called: Called, nowMillis: number) => CountedTarget | undefined
 }
 
-const clientGone = { status: 499, code: "client_closed_request" }
+export const clientGone = { status: 499, code: "client_closed_request" }
 
 /** The target that answered, or the last one that failed. */
 export const calledLast = ({ attempts, served }: RequestRecord): Called | undefined => served ?? attempts.at(-1)?.target
@@ -52,14 +53,19 @@ export interface Settled {
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
+  readonly saved: SavedUsage | undefined
 }
 
 /** Counts the request in all metrics. */
 export const settle = (ended: Ended, book: Book, target: CountedTarget | undefined): Settled => {
   const { at, gone, record } = ended
-  const usage = usageOf(record)
-  const price = record.attempts.length === 0 ? undefined : target?.price
-  const costMicros = usage === undefined || price === undefined ? undefined : microDollars(usage, price)
+  const read = usageOf(record)
+  const isCached = record.served?.cache === "HIT"
+  const usage = isCached && read !== undefined ? noUsage : read
+  const fullMicros = read === undefined || target?.price === undefined ? undefined : microDollars(read, target.price)
+  const costMicros = record.attempts.length === 0 ? undefined : fullMicros
+  const saved =
+    isCached && read !== undefined ? { input: read.input, output: read.output, costMicros: fullMicros } : undefined
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
   const durationMillis = at - record.startedAt
   const overheadMillis = Math.max(0, overheadOf(ended))
@@ -69,13 +75,13 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   if (target !== undefined) {
     book.meters.observeOverhead(overheadMillis / 1000, record.stream)
     countAttempts(ended, book, target)
-    countAnswer(ended, target.meters, durationMillis, usage)
+    countAnswer(ended, target.meters, durationMillis, isCached ? undefined : usage)
     const ending = calledLast(record)?.ending
     if (ending !== undefined) target.meters.endings.get(ending.stage).add(1)
     for (const row of record.heals) target.meters.heals.get(row).add(1)
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
-  return { status, durationMillis, overheadMillis, usage, costMicros }
+  return { status, durationMillis, overheadMillis, usage, costMicros, saved }
 }
 
 const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
@@ -110,7 +116,7 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
     model: target?.modelId,
     target: target?.optionIndex,
     modelWarning: target?.ending === undefined ? undefined : endingText(target.ending),
-    attempts: record.attempts.map((attempt) => attemptRow(attempt, at)),
+    attempts: record.attempts.map((attempt) => attemptRow(attempt, record.startedAt, at)),
     stream: record.stream,
     cache: record.served?.cache,
     durationMillis: settled.durationMillis,
@@ -118,10 +124,26 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
     overheadMillis: settled.overheadMillis,
     usage: settled.usage,
     costMicros: settled.costMicros,
+    saved: settled.saved,
     keyId: record.keyId,
-    errorCode: gone ? clientGone.code : record.errorCode
+    ...(gone ? { errorCode: clientGone.code } : shownError(record.error))
   }
 }
+
+/** Bytes of an error message in a row: enough for what is wrong and what to do. */
+const messageBytes = 512
+
+/** The gateway's own texts quote clients and upstreams, so each text is scrubbed. */
+export const shownError = (
+  error: RequestError | undefined
+): Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam"> =>
+  error === undefined
+    ? { errorCode: undefined }
+    : {
+        errorCode: error.code,
+        errorMessage: publicText(error.message, messageBytes),
+        errorParam: error.param === null ? undefined : publicText(error.param, messageBytes)
+      }
 
 /** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
 const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
@@ -175,7 +197,7 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
 
 /** Counts a retry or fallback under the failure of the call before it. */
 const countAgain = (before: AttemptRecord, { optionIndex }: AttemptTarget, meters: TargetMeters): void => {
-  const reason = before.error?.reason._tag ?? cancelledOutcome
+  const reason = before.error === undefined ? cancelledOutcome : errorFacts(before.error).code
   ;(before.target.optionIndex === optionIndex ? meters.retries : meters.fallbacks).get(reason).add(1)
 }
 
@@ -185,23 +207,29 @@ const countAnswer = (
   duration: number,
   usage: Usage | undefined
 ): void => {
-  meters.request.get(gone ? cancelledOutcome : (record.errorType ?? "")).observe(duration / 1000)
+  meters.request.get(gone ? cancelledOutcome : (record.error?.code ?? "")).observe(duration / 1000)
   if (usage !== undefined) meters.observeUsage(usage)
   if (record.wroteFirstAt === 0) return
   const first = record.wroteFirstAt - record.startedAt
   meters.firstToken.get("").observe(first / 1000)
   if (record.pace !== undefined) meters.outputChunk.get("").merge(record.pace)
   const more = (usage?.output ?? 0) - 1
-  if (more > 0 && record.errorType === undefined && !gone)
+  if (more > 0 && record.error === undefined && !gone)
     meters.outputToken.get("").observe((duration - first) / more / 1000)
 }
 
-const attemptRow = (attempt: AttemptRecord, at: number): AttemptRow => ({
+const attemptError = (error: RequestError | undefined): Pick<AttemptRow, "errorCode" | "errorMessage"> => {
+  const { errorCode, errorMessage } = shownError(error)
+  return errorMessage === undefined ? { errorCode } : { errorCode, errorMessage }
+}
+
+const attemptRow = (attempt: AttemptRecord, arrivedAt: number, at: number): AttemptRow => ({
   provider: attempt.target.slug,
   model: attempt.target.modelId,
   target: attempt.target.optionIndex,
+  startedMillis: attempt.startedAt - arrivedAt,
   durationMillis: endOf(attempt, at) - attempt.startedAt,
   firstChunkMillis: attempt.chunkAt === 0 ? undefined : attempt.chunkAt - attempt.startedAt,
-  errorCode: attempt.error === undefined ? undefined : errorFacts(attempt.error).code,
+  ...attemptError(attempt.error === undefined ? undefined : errorFacts(attempt.error)),
   upstreamStatus: attempt.error?.upstreamStatus
 })

@@ -4,7 +4,7 @@ import { responseAttributes, usageAttributes } from "../telemetry/genAi.ts"
 import type { Attributes, SpanFacts } from "../telemetry/Tracing.ts"
 import { adjustmentText } from "../translate/Translator.ts"
 import { attemptFailure, type AttemptRecord, type AttemptTrace, type RequestRecord } from "./RequestRecord.ts"
-import type { Ended, Settled } from "./Settlement.ts"
+import { clientGone, type Ended, type Settled, shownError } from "./Settlement.ts"
 
 /** `traceId` is the id of the exported trace; the response may have another one. */
 export const requestSpans = (
@@ -22,7 +22,7 @@ export const requestSpans = (
     startMillis: arrival.startedMillis,
     endMillis: epoch + ended.at,
     attributes: serverAttributes(ended, settled, traceId, method, route),
-    failed: settled.status >= 500 || (record.errorType !== undefined && settled.status === 200),
+    failed: settled.status >= 500 || (record.error !== undefined && settled.status === 200),
     below: record.route === undefined ? [] : [routeSpan(record.route, ended, settled, epoch)]
   }
 }
@@ -34,13 +34,15 @@ const serverAttributes = (
   method: string,
   route: string
 ): Attributes => {
-  const error = gone ? "cancelled" : record.errorType
+  const { errorCode, errorMessage, errorParam } = gone ? { errorCode: clientGone.code } : shownError(record.error)
   return {
     "http.request.method": method,
     ...(route.startsWith("/") ? { "http.route": route } : {}),
     "http.response.status_code": status,
     "url.scheme": "http",
-    ...(error === undefined ? {} : { "error.type": error }),
+    ...(errorCode === undefined ? {} : { "error.type": errorCode }),
+    ...(errorMessage === undefined ? {} : { "error.message": errorMessage }),
+    ...(errorParam === undefined ? {} : { "gateway.error_param": errorParam }),
     "gateway.request_id": arrival.requestId,
     ...(arrival.traceId === traceId ? {} : { "gateway.trace_id": arrival.traceId })
   }
@@ -53,7 +55,7 @@ const routeSpan = (
   settled: Settled,
   epoch: number
 ): SpanFacts => {
-  const { attempts, errorType, served } = ended.record
+  const { attempts, error, served } = ended.record
   const last = attempts.at(-1)
   const root = config?.root
   return {
@@ -68,7 +70,7 @@ const routeSpan = (
       ...(served === undefined ? {} : { "gateway.cache": served.cache }),
       ...(served === undefined || served.ignored.length === 0 ? {} : { "gateway.ignored_params": served.ignored }),
       ...(served?.adjusted === undefined ? {} : { "gateway.adjusted_params": served.adjusted.map(adjustmentText) }),
-      ...(served === undefined && errorType !== undefined ? { "error.type": errorType } : {})
+      ...(served === undefined && error !== undefined ? { "error.type": error.code } : {})
     },
     failed: served === undefined && settled.status >= 500,
     below: attempts.flatMap((attempt, position) =>

@@ -129,10 +129,12 @@ const attempt = Schema.Struct({
   provider: Schema.String,
   model: Schema.String,
   target: Schema.Number,
+  started_ms: Schema.Number.annotate({ description: "After the arrival of the request." }),
   duration_ms: Schema.Number,
   first_chunk_ms: opt(Schema.Number),
   upstream_status: opt(Schema.Number),
-  error_code: opt(Schema.String)
+  error_code: opt(Schema.String),
+  error_message: opt(Schema.String)
 })
 
 export const AdminRequest = Schema.Struct({
@@ -162,8 +164,17 @@ export const AdminRequest = Schema.Struct({
     })
   ),
   cost_usd: opt(Schema.Number),
+  saved: opt(
+    Schema.Struct({ input_tokens: count, output_tokens: count, cost_usd: opt(Schema.Number) }).annotate({
+      description: "What an answer from the cache would have used."
+    })
+  ),
   key_id: opt(Schema.String),
   error_code: opt(Schema.String),
+  error_message: opt(Schema.String).annotate({
+    description: "What the client read, without credentials and addresses."
+  }),
+  error_param: opt(Schema.String),
   attempts: Schema.Array(attempt)
 }).annotate({ identifier: "AdminRequest" })
 

@@ -24,14 +24,6 @@ import {
 } from "./drafts.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
-/** A label from a closed set: the error's tag, or the reason's tag for a failed call. */
-export const errorTag = (error: GatewayError): string =>
-  error._tag === "AllTargetsFailed"
-    ? errorTag(error.last)
-    : error._tag === "ProviderError"
-      ? error.reason._tag
-      : error._tag
-
 /** An error in HTTP terms, before a client dialect renders it. */
 export interface ErrorFacts {
   readonly status: number

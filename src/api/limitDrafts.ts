@@ -70,14 +70,25 @@ export const keyDraft = (error: ConcurrencyReached | RateLimitReached | BudgetSp
       code: "rate_limit_exceeded"
     }
   }
-  const budget = `budget of ${error.usd} US dollars a ${error.per}`
-  return error.isReserved
-    ? quotaDraft(
-        `What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`,
-        retryAfter(reservedRetryMillis)
-      )
-    : quotaDraft(
-        `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
-        { ...retryAfter(error.retryMillis), ...noRetry }
-      )
+  return budgetDraft(error)
+}
+
+/** Up to six decimals, as a budget is counted in millionths, and never an exponent. */
+const amount = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, "")
+
+const budgetDraft = ({ estimateUsd, isReserved, leftUsd, per, resets, retryMillis, usd }: BudgetSpent): Draft => {
+  const fact = `This request may cost ${amount(estimateUsd)} US dollars, and ${amount(leftUsd)} are left of the gateway key's budget of ${usd} a ${per}`
+  if (isReserved)
+    return quotaDraft(
+      `${fact}, but set aside for requests that are running. Try again shortly.`,
+      retryAfter(reservedRetryMillis)
+    )
+  const mends = "Lower max_tokens, or let an operator raise the budget of the key"
+  // Waiting helps only a request that a whole budget covers.
+  return estimateUsd > usd
+    ? quotaDraft(`${fact}. ${mends}.`, noRetry)
+    : quotaDraft(`${fact}. ${mends}; the next ${per} begins ${resets}.`, {
+        ...retryAfter(retryMillis),
+        ...noRetry
+      })
 }

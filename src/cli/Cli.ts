@@ -1,6 +1,7 @@
 // The command line: verbs, flags, help texts and exit codes.
 // Must not import the implementation of a verb; each verb is loaded when it is called.
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Argument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
@@ -124,6 +125,52 @@ const migrate = Command.make("migrate", { config }, (given) =>
   )
 ).pipe(Command.withDescription("Bring the store to the tables of this version"))
 
+const backupFile = Argument.String("file")
+
+const backup = Command.make("backup", { config, file: backupFile }, (given) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./records/StoreCommands.ts")),
+    (verb) => verb.backupStore({ config: given.config, flags: {} }, given.file)
+  )
+).pipe(
+  Command.withDescription("Copy a SQLite store to a new file while gateways use it"),
+  Command.withExamples([{ command: "model-gateway backup gateway-2026-11-23.db" }])
+)
+
+const restore = Command.make("restore", { config, file: backupFile }, (given) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./records/StoreCommands.ts")),
+    (verb) => verb.restoreStore({ config: given.config, flags: {} }, given.file)
+  )
+).pipe(
+  Command.withDescription("Put a backup in the place of a SQLite store that no gateway has open"),
+  Command.withExamples([{ command: "model-gateway restore gateway-2026-11-23.db" }])
+)
+
+const importFrom = (from: "litellm" | "portkey", description: string, example: string) =>
+  Command.make(from, { file: Argument.String("file") }, ({ file }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./import/Import.ts")),
+      (verb) => verb.importFile(from, file)
+    )
+  ).pipe(Command.withDescription(description), Command.withExamples([{ command: example }]))
+
+const imports = Command.make("import").pipe(
+  Command.withDescription("Print the configuration of another gateway as one of this gateway"),
+  Command.withSubcommands([
+    importFrom(
+      "litellm",
+      "Read a configuration of LiteLLM's proxy: models, fallbacks, retries, the master key",
+      "model-gateway import litellm config.yaml > gateway.json"
+    ),
+    importFrom(
+      "portkey",
+      "Read configs of Portkey: one, or an exported list",
+      "model-gateway import portkey configs.json > gateway.json"
+    )
+  ])
+)
+
 const online = Flag.Boolean("online").pipe(
   Flag.withDescription("Compare the models of the configuration with those of each provider"),
   Flag.withDefault(false)
@@ -191,7 +238,19 @@ const health = Command.make(
 
 const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
-  Command.withSubcommands([serve, demo, check, doctor, explain, health, ...recordVerbs, migrate])
+  Command.withSubcommands([
+    serve,
+    demo,
+    check,
+    doctor,
+    explain,
+    health,
+    ...recordVerbs,
+    migrate,
+    backup,
+    restore,
+    imports
+  ])
 )
 
 /** Prints to stderr. A wrong call gets its fault and the help command, without the whole help text. */

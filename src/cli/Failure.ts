@@ -2,7 +2,7 @@
 // Must not know which command failed.
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import type { StoreUnusable } from "../store/Sql.ts"
+import type { StoreUnusable } from "../store/database/Sql.ts"
 
 /** Exit code 1: the command failed. Exit code 2: wrong flags or a wrong configuration. */
 export class Failure extends Schema.TaggedError<Failure>()("Failure", {

@@ -18,7 +18,7 @@ import { commandFailure, type Failure, storeFailure, usageFailure } from "./Fail
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./settings/LoadSettings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
-import type { StoreUnusable } from "../store/Sql.ts"
+import type { StoreUnusable } from "../store/database/Sql.ts"
 import { makeMissingKeys, declareWithKey } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
 

@@ -137,6 +137,9 @@ export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("Ra
 export class BudgetSpent extends Schema.TaggedError<BudgetSpent>()("BudgetSpent", {
   usd: Schema.Number,
   per: Schema.Literals(["day", "month"]),
+  /** What the request may cost at most, and what is left of the budget, in US dollars. */
+  estimateUsd: Schema.Number,
+  leftUsd: Schema.Number,
   /** The moment the next period begins; `retryMillis` is the time until then. */
   resets: Schema.String,
   retryMillis: Schema.Number,

@@ -91,9 +91,11 @@ export interface LimitValues {
   readonly storeLockMillis: number
   /** How long the service waits at start for an unreachable store. */
   readonly storeStartMillis: number
-  /** How often spending is written to the store, and how long a lease on a budget is valid without renewal. */
+  /** How often spending is written to the store, and how long a lease on a budget is used without a store. */
   readonly spendingMillis: number
   readonly leaseMillis: number
+  /** After this time without renewal the store gives a lease to others: its process was killed, or is cut off. */
+  readonly leaseReclaimMillis: number
   /** Tokens reserved from a budget for an answer whose length the request does not limit. */
   readonly budgetOutputTokens: number
   /**
@@ -208,6 +210,7 @@ export const defaultLimits: LimitValues = {
   spendingMillis: 250,
   // Leases are renewed at half of this time, so a key in use is served for 10 minutes without a store.
   leaseMillis: 20 * 60_000,
+  leaseReclaimMillis: 60_000,
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,

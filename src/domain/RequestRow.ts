@@ -7,12 +7,24 @@ export interface AttemptRow {
   readonly provider: string
   readonly model: string
   readonly target: number
+  /** When the call began, after the arrival of its request. */
+  readonly startedMillis: number
   readonly durationMillis: number
   /** Streams only, once a chunk has arrived. */
   readonly firstChunkMillis: number | undefined
   /** The error code of the call; undefined when it succeeded or was interrupted. */
   readonly errorCode: string | undefined
+  /** What was wrong, without credentials and addresses. */
+  readonly errorMessage?: string | undefined
   readonly upstreamStatus: number | undefined
+}
+
+/** What an answer from the cache would have used upstream. */
+export interface SavedUsage {
+  readonly input: number
+  readonly output: number
+  /** Undefined without a price. */
+  readonly costMicros: number | undefined
 }
 
 export interface RequestRow {
@@ -40,8 +52,13 @@ export interface RequestRow {
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
+  /** For answers from the cache, whose own usage is 0. */
+  readonly saved?: SavedUsage | undefined
   readonly keyId: string | undefined
   readonly errorCode: string | undefined
+  /** The error as its client read it, without credentials and addresses; and the parameter it is about. */
+  readonly errorMessage?: string | undefined
+  readonly errorParam?: string | undefined
 }
 
 /** The unique id of the request. */

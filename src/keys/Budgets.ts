@@ -15,7 +15,7 @@ import { dollarsOf } from "../domain/Usage.ts"
 import { Spending, type SpendingChange } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
-import { Lease } from "./Lease.ts"
+import { Lease, type LeaseTimes } from "./Lease.ts"
 
 /** Whether metrics may be labelled by key id. Metrics are readable without a key, so this is off by default (TH32). */
 export const KeyLabel: Context.Reference<boolean> = Context.Reference("gateway/keys/KeyLabel", {
@@ -44,11 +44,11 @@ class Leases {
   private readonly latest = new Map<string, Lease>()
   /** Undefined: metrics have no key label. */
   private readonly registry: SeriesRegistry | undefined
-  private readonly leaseMillis: number
+  private readonly times: LeaseTimes
 
-  constructor(registry: SeriesRegistry | undefined, leaseMillis: number) {
+  constructor(registry: SeriesRegistry | undefined, times: LeaseTimes) {
     this.registry = registry
-    this.leaseMillis = leaseMillis
+    this.times = times
   }
 
   get(keyId: string, period: string): Lease | undefined {
@@ -63,7 +63,7 @@ class Leases {
       if (known.budgetMicros !== budgetMicros) known.changeBudget(budgetMicros)
       return known
     }
-    const lease = new Lease(keyId, period, budgetMicros, this.leaseMillis)
+    const lease = new Lease(keyId, period, budgetMicros, this.times)
     if (!this.latest.has(keyId)) {
       this.registry?.read(metrics.budgetRemaining, { budget: keyId }, () => this.remaining(keyId))
     }
@@ -116,11 +116,9 @@ const leastMicros = 1
 
 export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function* () {
   const spending = yield* Spending
-  const { leaseMillis, spendingMillis } = yield* Limits
-  const leases = new Leases(
-    (yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined,
-    leaseMillis
-  )
+  const limits = yield* Limits
+  const { spendingMillis } = limits
+  const leases = new Leases((yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined, limits)
   /** Open while a lease has something to report or to request. */
   const stirred = yield* Latch.make(false)
   const urgent = yield* Latch.make(false)
@@ -246,6 +244,8 @@ const spentError = (
   return new BudgetSpent({
     usd: dollarsOf(budget),
     per,
+    estimateUsd: dollarsOf(micros),
+    leftUsd: dollarsOf(Math.max(0, budget - spentMicros)),
     resets: new Date(resets).toISOString(),
     retryMillis: resets - nowMillis,
     isReserved: budget - spentMicros >= micros

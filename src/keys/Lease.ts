@@ -1,5 +1,6 @@
 // A lease on a key's budget: the part this process may spend without calling the store, and what it has spent.
 // It must not know the store's tables, clocks or requests.
+import type { LimitValues } from "../domain/Limits.ts"
 import type { SpendingChange, SpendingState } from "../store/Spending.ts"
 
 /** Beyond its need a process leases 1/100 of the budget. */
@@ -7,6 +8,8 @@ const slices = 100
 
 /** How long a refused amount is refused again without calling the store. */
 const refusedMillis = 1000
+
+export type LeaseTimes = Pick<LimitValues, "leaseMillis" | "leaseReclaimMillis">
 
 /**
  * All amounts are millionths of a US dollar. Reserved and unreported amounts together never exceed the granted amount.
@@ -19,7 +22,7 @@ export class Lease {
   waiting = 0
   /** The last exchange granted less than was requested. */
   isShort = false
-  private readonly leaseMillis: number
+  private readonly times: LeaseTimes
   private reserved = 0
   private spent = 0
   private granted = 0
@@ -35,11 +38,11 @@ export class Lease {
   /** The exchange that awaits its answer. */
   private exchanging: SpendingChange | undefined
 
-  constructor(keyId: string, period: string, budgetMicros: number, leaseMillis: number) {
+  constructor(keyId: string, period: string, budgetMicros: number, times: LeaseTimes) {
     this.keyId = keyId
     this.period = period
     this.budgetMicros = budgetMicros
-    this.leaseMillis = leaseMillis
+    this.times = times
   }
 
   /** What all processes have spent, as far as this one knows. */
@@ -97,7 +100,7 @@ export class Lease {
   }
 
   private isIdle(nowMillis: number, isOver: boolean): boolean {
-    return isOver || nowMillis - this.usedMillis > this.leaseMillis / 2
+    return isOver || nowMillis - this.usedMillis > this.times.leaseMillis / 2
   }
 
   /** True when nothing runs, waits, is unreported or granted. */
@@ -111,9 +114,12 @@ export class Lease {
     )
   }
 
-  /** The moment of the next scheduled exchange, at half of the lease time. */
+  /** The moment of the next scheduled exchange: at half of the lease time, and thrice before the store gives it to others. */
   get renewalMillis(): number | undefined {
-    return this.granted === 0 ? undefined : this.untilMillis - this.leaseMillis / 2
+    const { leaseMillis, leaseReclaimMillis } = this.times
+    return this.granted === 0
+      ? undefined
+      : this.untilMillis - leaseMillis + Math.min(leaseMillis / 2, leaseReclaimMillis / 3)
   }
 
   /** Half of the extra amount is used, and more may be available. */
@@ -161,7 +167,7 @@ export class Lease {
     this.isShort = leasedMicros < (this.exchanging?.wantedMicros ?? 0)
     this.exchanging = undefined
     this.granted = leasedMicros
-    this.untilMillis = askedMillis + this.leaseMillis
+    this.untilMillis = askedMillis + this.times.leaseMillis
     this.spentByAll = spentMicros
   }
 }

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { Limits } from "../domain/Limits.ts"
 import { associated, ivBytes, keyOf, openBytes, type SealContext, sealBytes } from "./Envelope.ts"
 import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
-import type { StoreUnusable } from "./Sql.ts"
+import type { StoreUnusable } from "./database/Sql.ts"
 
 /** Pure functions: a text always seals to the same text, which opens for this gateway key only. */
 export interface CarrierSeal {

@@ -16,12 +16,14 @@ import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { keyFingerprint, keyOf } from "./Envelope.ts"
-import { StoreUnusable } from "./Sql.ts"
+import { StoreUnusable } from "./database/Sql.ts"
 
 /** 32 bytes each, as base64. The first one encrypts; each of them decrypts. */
 export type MasterTexts = ReadonlyArray<Redacted.Redacted<string>>
 
 export interface MasterKeys {
+  /** Makes the key of a new store, where none is there. Does nothing for keys that the operator sets. */
+  readonly prepare: Effect.Effect<void, StoreUnusable>
   /** Runs again when none of the known keys opens a data key. */
   readonly read: Effect.Effect<MasterTexts, StoreUnusable>
   /** Puts a new key first. Does nothing for keys that the operator sets. */
@@ -36,6 +38,7 @@ export const randomMasterText = (): string => randomBytes(32).toString("base64")
 
 /** Master keys that the operator sets and changes. */
 export const masterKeysGiven = (texts: MasterTexts, where: string): MasterKeys => ({
+  prepare: Effect.void,
   read: Effect.succeed(texts),
   renew: Effect.void,
   retire: () => Effect.void,
@@ -108,15 +111,22 @@ const linesOf = (path: string): ReadonlyArray<string> => {
     .filter((line) => line !== "")
 }
 
-/** Keys in a file, one a line. An absent file is made with one key; a file that others can read is refused. */
+const missing = (path: string): StoreUnusable =>
+  new StoreUnusable({
+    message: `the key file ${path} is missing, and the store has secrets that no other key opens: put its copy back, or set GATEWAY_SECRET_KEY`
+  })
+
+/**
+ * Keys in a file, one a line. The file is made for a new store only: a new key for a store with secrets would open none of
+ * them. A file that others can read is refused.
+ */
 export const masterKeysFile = (path: string): MasterKeys => ({
+  prepare: attempt(path, "written", () => make(path)),
   read: attempt(path, "read", () => {
     try {
       return linesOf(path).map((line) => Redacted.make(line))
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error
-      make(path)
-      return linesOf(path).map((line) => Redacted.make(line))
+      throw codeOf(error) === "ENOENT" ? missing(path) : error
     }
   }),
   renew: attempt(path, "written", () => replace(path, [randomMasterText(), ...linesOf(path)])),
@@ -129,3 +139,10 @@ export const masterKeysFile = (path: string): MasterKeys => ({
     ),
   where: `the key file ${path}`
 })
+
+/** The ids by which a store names these keys; none where they cannot be read. */
+export const masterIds = (masters: MasterKeys): Effect.Effect<ReadonlyArray<string>> =>
+  masters.read.pipe(
+    Effect.map((texts) => texts.map((text) => fingerprintOf(Redacted.value(text)))),
+    Effect.orElseSucceed(() => [])
+  )

@@ -10,8 +10,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import { databaseMemory } from "./Migrations.ts"
-import { durableTransaction, makeStoreCall } from "./Sql.ts"
+import { databaseMemory } from "./database/Migrations.ts"
+import { durableTransaction, makeStoreCall } from "./database/Sql.ts"
 import {
   type Actor,
   type AuditRow,

@@ -3,7 +3,7 @@
 //
 // Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
-import type { RequestRow } from "../domain/RequestRow.ts"
+import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 
@@ -18,10 +18,12 @@ export class RequestBatch {
   private room = Buffer.alloc(0)
   private length = 0
   private count = 0
+  private firstId = ""
   private readonly buckets = new Map<string, UsageBucket>()
 
   /** `model` is the name under which the row is summed. */
   add(row: RequestRow, model: string): void {
+    if (this.count === 0) this.firstId = ownIdOf(row)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -29,6 +31,11 @@ export class RequestBatch {
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
     sumUp(this.buckets, row, model)
+  }
+
+  /** Unique, because no other request has the id of its first one. A batch that is written again keeps it. */
+  get id(): string {
+    return this.firstId
   }
 
   get rows(): number {

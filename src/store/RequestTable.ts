@@ -23,7 +23,7 @@ import {
 } from "../domain/usageSums.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { lazyTransaction, makeStoreCall, onSqlite } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall, onSqlite } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
@@ -35,7 +35,7 @@ const trimShare = 0.01
 export class RequestTable extends Context.Service<
   RequestTable,
   {
-    /** Writes the whole batch or nothing. */
+    /** Writes the whole batch or nothing. A batch that was written before is not counted again. */
     readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
     /** The latest request that fits, among batches whose text contains this id. */
     readonly latest: (
@@ -95,7 +95,11 @@ const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
 const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
   // SQLite takes the bytes without a conversion; PostgreSQL needs a string.
   const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
-  yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${batch.rows}, ${packed})`
+  const written =
+    yield* sql`INSERT INTO request_batches (batch_id, rows_number, packed) VALUES (${batch.id}, ${batch.rows}, ${packed})
+    ON CONFLICT (batch_id) DO NOTHING RETURNING position`
+  // The batch was written before, and its acknowledgement was lost.
+  if (written.length === 0) return
   for (const {
     by,
     lastMillis,

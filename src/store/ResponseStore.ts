@@ -12,9 +12,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { JsonObject } from "../domain/text/json.ts"
-import { databaseMemory } from "./Migrations.ts"
+import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
-import { makeStoreCall, lazyTransaction, onSqlite } from "./Sql.ts"
+import { makeStoreCall, lazyTransaction, onSqlite } from "./database/Sql.ts"
 import { type SealedRow, type SecretBroken, Vault } from "./Vault.ts"
 
 /** A response as it is kept: `content` is sealed wherever it lies. */

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { MasterKeys } from "./MasterKeys.ts"
-import { durableTransaction, reasonOf, StoreUnusable } from "./Sql.ts"
+import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
 import { responseContext } from "./Envelope.ts"
 import { lockStore, type SealedRow, Vault } from "./Vault.ts"
 

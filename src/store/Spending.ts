@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall } from "./Sql.ts"
+import { lazyTransaction, makeStoreCall } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
 export interface SpendingChange {
@@ -47,7 +47,7 @@ export class Spending extends Context.Service<
     readonly spent: (keyId: string, period: string) => Effect.Effect<number, StoreUnavailable>
   }
 >()("gateway/store/Spending") {
-  /** Shared by all processes on the database. A lease that is not renewed for `leaseMillis` becomes free. */
+  /** Shared by all processes on the database. A lease that is not renewed for `leaseReclaimMillis` becomes free. */
   static readonly layer: Layer.Layer<Spending, never, SqlClient.SqlClient> = Layer.effect(
     Spending,
     Effect.suspend(() => make)
@@ -95,7 +95,7 @@ interface LeaseRow {
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const within = yield* makeStoreCall
-  const { leaseMillis, usageDays } = yield* Limits
+  const { leaseReclaimMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
   const exchanged = Effect.fnUntraced(function* (
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
       others.reduce((sum, { micros }) => sum + micros, spent)
     )
     yield* sql`
-      INSERT INTO spending_leases ${sql.insert({ key_id: keyId, period, holder, micros: leased, turn, until_millis: now + leaseMillis })}
+      INSERT INTO spending_leases ${sql.insert({ key_id: keyId, period, holder, micros: leased, turn, until_millis: now + leaseReclaimMillis })}
       ON CONFLICT (key_id, period, holder) DO UPDATE SET micros = excluded.micros, turn = excluded.turn, until_millis = excluded.until_millis`
     if (leases.length > others.length + 1) {
       yield* sql`DELETE FROM spending_leases WHERE key_id = ${keyId} AND period = ${period} AND until_millis <= ${now}`

@@ -6,9 +6,9 @@ import type { StoreSetting } from "../domain/settings/Settings.ts"
 import type { StoreLocation } from "../domain/settings/storeLocation.ts"
 import { Carriers } from "./Carriers.ts"
 import { type MasterKeys, masterKeysFile, masterKeysGiven } from "./MasterKeys.ts"
-import { database, databaseMemory } from "./Migrations.ts"
+import { database, databaseMemory } from "./database/Migrations.ts"
 import { Records } from "./Records.ts"
-import type { checkReachable, StoreUnusable } from "./Sql.ts"
+import type { checkReachable, StoreUnusable } from "./database/Sql.ts"
 import { Vault } from "./Vault.ts"
 
 /** The master keys of this setting: the given ones, else those of the key file. */

@@ -13,7 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { keyFingerprint, keyOf, openBytes, randomKey, type SealContext, sealBytes } from "./Envelope.ts"
 import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
-import { durableTransaction, reasonOf, StoreUnusable } from "./Sql.ts"
+import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
 
 export interface Sealed {
   readonly bytes: Uint8Array
@@ -193,6 +193,8 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
 
 const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
+  const [sealed] = yield* sql`SELECT id FROM vault_keys LIMIT 1`
+  if (sealed === undefined) yield* masters.prepare
   const ring = yield* makeKeyring(masters)
   const keys = dataKeys(sql, ring)
 

@@ -1,15 +1,15 @@
 // The stored form of an ended request: one short JSON array of facts. The view `requests` of the store has the same order.
 // Must not know tables. A new fact goes to the end, so that older texts stay readable.
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
 import type { Usage } from "../domain/Usage.ts"
 
 /** Times are whole microseconds, which is finer than any reader needs; fractions print slowly. */
 const micros = (millis: number): number => Math.round(millis * 1000)
 const microsOf = (millis: number | undefined): number | null => (millis === undefined ? null : micros(millis))
 const millisOf = (value: number | null): number | undefined => (value === null ? undefined : value / 1000)
-const orUndefined = <A>(value: A | null): A | undefined => value ?? undefined
+const orUndefined = <A>(value: A | null | undefined): A | undefined => value ?? undefined
 
-const packedAttempt = (attempt: AttemptRow) =>
+const attemptFacts = (attempt: AttemptRow) =>
   [
     attempt.provider,
     attempt.model,
@@ -19,6 +19,11 @@ const packedAttempt = (attempt: AttemptRow) =>
     attempt.errorCode ?? null,
     attempt.upstreamStatus ?? null
   ] as const
+
+const packedAttempt = (attempt: AttemptRow): PackedAttempt => {
+  const facts = [...attemptFacts(attempt), micros(attempt.startedMillis)] as const
+  return attempt.errorMessage === undefined ? facts : [...facts, attempt.errorMessage]
+}
 
 const packedUsage = ({
   audioInput,
@@ -32,8 +37,18 @@ const packedUsage = ({
   reasoning
 }: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
-/** The last element is the request's own id. It is present only where the client sent another request id. */
-export type PackedRow = readonly [...ReturnType<typeof facts>, id?: string]
+type PackedAttempt = readonly [...ReturnType<typeof attemptFacts>, started?: number, errorMessage?: string]
+
+/** The request's own id is present only where the client sent another request id, and the rest only after a failure. */
+export type PackedRow = readonly [
+  ...ReturnType<typeof facts>,
+  id?: string | null,
+  errorMessage?: string | null,
+  errorParam?: string | null,
+  saved?: PackedSaved | null
+]
+
+type PackedSaved = readonly [input: number, output: number, costMicros: number | null]
 
 const facts = (row: RequestRow) =>
   [
@@ -57,18 +72,35 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-export const packRow = (row: RequestRow): string =>
-  JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
+const rareFacts = ({ errorMessage, errorParam, id, saved }: RequestRow): ReadonlyArray<string | PackedSaved | null> => {
+  if (saved !== undefined)
+    return [id ?? null, errorMessage ?? null, errorParam ?? null, [saved.input, saved.output, saved.costMicros ?? null]]
+  if (errorMessage !== undefined) return [id ?? null, errorMessage, errorParam ?? null]
+  return id === undefined ? [] : [id]
+}
 
-const attemptOf = ([provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<
-  typeof packedAttempt
->): AttemptRow => ({
+export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
+
+const attemptOf = ([
   provider,
   model,
   target,
+  duration,
+  firstChunk,
+  errorCode,
+  upstreamStatus,
+  // Rows of older versions end here.
+  started = 0,
+  errorMessage
+]: PackedAttempt): AttemptRow => ({
+  provider,
+  model,
+  target,
+  startedMillis: started / 1000,
   durationMillis: duration / 1000,
   firstChunkMillis: millisOf(firstChunk),
   errorCode: orUndefined(errorCode),
+  errorMessage,
   upstreamStatus: orUndefined(upstreamStatus)
 })
 
@@ -94,6 +126,12 @@ const usageOf = ([
   images
 })
 
+const savedOf = ([input, output, costMicros]: PackedSaved): SavedUsage => ({
+  input,
+  output,
+  costMicros: orUndefined(costMicros)
+})
+
 /** The row of an array that `packRow` printed. */
 export const unpackRow = ([
   endedMillis,
@@ -114,11 +152,14 @@ export const unpackRow = ([
   costMicros,
   errorCode,
   attempts,
-  id
+  id,
+  errorMessage,
+  errorParam,
+  saved
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
-  id,
+  id: orUndefined(id),
   traceId,
   route,
   status,
@@ -133,6 +174,9 @@ export const unpackRow = ([
   overheadMillis: overhead / 1000,
   usage: usage === null ? undefined : usageOf(usage),
   costMicros: orUndefined(costMicros),
+  saved: saved === null || saved === undefined ? undefined : savedOf(saved),
   keyId: orUndefined(keyId),
-  errorCode: orUndefined(errorCode)
+  errorCode: orUndefined(errorCode),
+  errorMessage: orUndefined(errorMessage),
+  errorParam: orUndefined(errorParam)
 })

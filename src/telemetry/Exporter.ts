@@ -95,7 +95,10 @@ const tracerOf = (version: string, ids: PresetIds, content: boolean) =>
  * Exports while the scope is open. Closing it sends what waits, for at most five seconds. An unreachable collector has
  * no other effect.
  */
-export const exporter = (version: string, { content, isNamed, metrics, traces }: ExportSetting): Layer.Layer<never> => {
+export const exporter = (
+  version: string,
+  { asksProtobuf, content, isNamed, metrics, traces }: ExportSetting
+): Layer.Layer<never> => {
   const ids = new PresetIds()
   const spans = Layer.effect(Tracing, tracerOf(version, ids, content)).pipe(
     Layer.provide(
@@ -117,7 +120,13 @@ export const exporter = (version: string, { content, isNamed, metrics, traces }:
       }),
     { shutdownTimeout, ...(metrics?.isDelta === true ? { temporality: "delta" as const } : {}) }
   )
-  return Layer.mergeAll(traces ? spans : Layer.empty, metrics === undefined ? Layer.empty : series).pipe(
+  const warning =
+    asksProtobuf === true
+      ? Layer.effectDiscard(
+          Effect.logWarning("OTEL_EXPORTER_OTLP_PROTOCOL asks for http/protobuf; http/json is sent to the same address")
+        )
+      : Layer.empty
+  return Layer.mergeAll(warning, traces ? spans : Layer.empty, metrics === undefined ? Layer.empty : series).pipe(
     Layer.provide(Resource.layerFromEnv({ "service.version": version, ...(isNamed ? {} : { "service.name": name }) }))
   )
 }

@@ -47,8 +47,8 @@ const millisText = (millis: number): string => {
 const quoted = memoizeBounded((text: string): string => JSON.stringify(text))
 
 /** Request ids, slugs, model ids and routes need no JSON escapes: their grammars exclude such characters. */
-const opening = (row: RequestRow, level: LogLevel, what: string): string =>
-  `{"ts":"${timeOf(row.endedMillis)}","level":"${level}","msg":"${what}","request_id":"${row.requestId}","trace_id":${JSON.stringify(row.traceId)}`
+const opening = (endedMillis: number, row: RequestRow, level: LogLevel, what: string): string =>
+  `{"ts":"${timeOf(endedMillis)}","level":"${level}","msg":"${what}","request_id":"${row.requestId}","trace_id":${JSON.stringify(row.traceId)}`
 
 const plain = (name: string, value: string | undefined): string => (value === undefined ? "" : `,"${name}":"${value}"`)
 const number = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`)
@@ -60,9 +60,26 @@ const named = (name: string, value: string | undefined): string =>
 /** From millionths of a US dollar. */
 const dollars = (micros: number | undefined): string => (micros === undefined ? "" : `,"cost_usd":${dollarsOf(micros)}`)
 
+/** The code repeats, but messages differ: they are quoted each time. */
+const failure = ({
+  errorCode,
+  errorMessage,
+  errorParam
+}: Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam">): string =>
+  `${named("error_code", errorCode)}${errorMessage === undefined ? "" : `,"error_message":${JSON.stringify(errorMessage)}`}${errorParam === undefined ? "" : `,"error_param":${JSON.stringify(errorParam)}`}`
+
+/** When a call ended, in milliseconds since 1970. */
+const attemptEnd = (row: RequestRow, attempt: AttemptRow): number =>
+  row.endedMillis - Math.round(row.durationMillis - attempt.startedMillis - attempt.durationMillis)
+
+const savings = ({ saved }: RequestRow): string =>
+  saved === undefined
+    ? ""
+    : `,"saved_input_tokens":${saved.input},"saved_output_tokens":${saved.output}${saved.costMicros === undefined ? "" : `,"saved_usd":${dollarsOf(saved.costMicros)}`}`
+
 /** One line for a request; unknown facts are left out. */
 export const requestLine = (row: RequestRow, level: LogLevel): string =>
-  `${opening(row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
+  `${opening(row.endedMillis, row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
     "target",
     row.target
   )}${named("model_warning", row.modelWarning)},"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
@@ -70,13 +87,13 @@ export const requestLine = (row: RequestRow, level: LogLevel): string =>
     row.ttftMillis
   )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${dollars(
     row.costMicros
-  )}${named("key_id", row.keyId)}${named("error_code", row.errorCode)}}`
+  )}${savings(row)}${named("key_id", row.keyId)}${failure(row)}}`
 
 /** One line for an upstream call that failed. */
 export const attemptLine = (row: RequestRow, attempt: AttemptRow, position: number): string =>
-  `${opening(row, "warn", "attempt")}${plain("provider", attempt.provider)}${plain("model", attempt.model)},"target":${attempt.target},"attempt":${
+  `${opening(attemptEnd(row, attempt), row, "warn", "attempt")}${plain("provider", attempt.provider)}${plain("model", attempt.model)},"target":${attempt.target},"attempt":${
     position + 1
-  }${number("upstream_status", attempt.upstreamStatus)}${millis("duration_ms", attempt.durationMillis)}${named("error_code", attempt.errorCode)}}`
+  }${number("upstream_status", attempt.upstreamStatus)}${millis("duration_ms", attempt.durationMillis)}${failure(attempt)}}`
 
 /** Whole milliseconds below 10 s, else seconds. */
 const span = (value: number): string =>
@@ -96,15 +113,17 @@ export const prettyLine = (row: RequestRow): string =>
     row.modelWarning,
     row.attempts.length > 1 ? `${row.attempts.length} calls` : undefined,
     row.errorCode,
+    row.errorMessage,
     row.requestId
   ]
     .filter((part) => part !== undefined)
     .join("  ")
 
 export const prettyAttempt = (row: RequestRow, attempt: AttemptRow, position: number): string =>
-  `${timeOf(row.endedMillis).slice(11, 19)}  call ${position + 1} failed  @${attempt.provider}/${attempt.model}  ${span(attempt.durationMillis)}  ${[
+  `${timeOf(attemptEnd(row, attempt)).slice(11, 19)}  call ${position + 1} failed  @${attempt.provider}/${attempt.model}  ${span(attempt.durationMillis)}  ${[
     attempt.upstreamStatus,
     attempt.errorCode,
+    attempt.errorMessage,
     row.requestId
   ]
     .filter((part) => part !== undefined)

@@ -45,6 +45,11 @@ describe("export settings", () => {
       { traces: true, metrics: { intervalMillis: 5000, isDelta: true }, content: true, isNamed: true }
     ],
     [
+      "protobuf is answered with JSON at the same address",
+      { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf" },
+      { ...everything, asksProtobuf: true }
+    ],
+    [
       "the service name comes from the resource",
       { ...endpoint, OTEL_RESOURCE_ATTRIBUTES: "a=b, service.name=mine" },
       { ...everything, isNamed: true }
@@ -57,7 +62,7 @@ describe("export settings", () => {
     const { faults } = readExport({
       ...endpoint,
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
-      OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/thrift",
       OTEL_METRIC_EXPORT_INTERVAL: "5s"
     })
     const message =

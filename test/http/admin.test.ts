@@ -54,7 +54,7 @@ const common = {
   overhead_ms: 2,
   key_id: "test"
 }
-const attempt = { provider: "google", model: "gemini-2.5-flash", target: 0, duration_ms: 1 }
+const attempt = { provider: "google", model: "gemini-2.5-flash", target: 0, started_ms: 1, duration_ms: 1 }
 const answered = (request_id: string) => ({
   ...common,
   request_id,
@@ -76,7 +76,8 @@ const failed = {
   request_id: "b",
   status: 503,
   error_code: "upstream_unavailable",
-  attempts: [{ ...attempt, upstream_status: 503, error_code: "upstream_unavailable" }]
+  error_message: "m",
+  attempts: [{ ...attempt, upstream_status: 503, error_code: "upstream_unavailable", error_message: "m" }]
 }
 
 describe("list of requests", () => {

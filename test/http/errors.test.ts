@@ -132,6 +132,8 @@ const rows: ReadonlyArray<Row> = [
     new E.BudgetSpent({
       usd: 0.5,
       per: "day",
+      estimateUsd: 0.1,
+      leftUsd: 0.05,
       resets: "2027-02-01T00:00:00.000Z",
       retryMillis: 7001,
       isReserved: false
@@ -147,6 +149,8 @@ const rows: ReadonlyArray<Row> = [
     new E.BudgetSpent({
       usd: 0.5,
       per: "day",
+      estimateUsd: 0.1,
+      leftUsd: 0.05,
       resets: "2027-02-01T00:00:00.000Z",
       retryMillis: 7001,
       isReserved: true
@@ -157,6 +161,23 @@ const rows: ReadonlyArray<Row> = [
     null,
     "billing_error",
     { "retry-after": "1", "retry-after-ms": "1000" }
+  ],
+  [
+    new E.BudgetSpent({
+      usd: 0.5,
+      per: "day",
+      estimateUsd: 0.6,
+      leftUsd: 0.5,
+      resets: "2027-02-01T00:00:00.000Z",
+      retryMillis: 7001,
+      isReserved: false
+    }),
+    429,
+    "insufficient_quota",
+    "insufficient_quota",
+    null,
+    "billing_error",
+    noRetry
   ],
   [
     new E.StoreUnavailable({ reason: "unreachable" }),

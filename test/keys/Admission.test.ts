@@ -186,13 +186,13 @@ describe("budgets in this process", () => {
         const first = yield* admit(key, { costMicros: 600 })
         const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
         expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
-          new BudgetSpent({ ...spentError, isReserved: true })
+          new BudgetSpent({ ...spentError, estimateUsd: 0.0006, leftUsd: 0.001, isReserved: true })
         )
         yield* first.settle({ tokens: 0, costMicros: 100 })
         const second = yield* admit(key, { costMicros: 600 })
         yield* second.settle({ tokens: 0, costMicros: 900 })
         expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(
-          new BudgetSpent({ ...spentError, isReserved: false })
+          new BudgetSpent({ ...spentError, estimateUsd: 0.000001, leftUsd: 0, isReserved: false })
         )
         const admission = yield* Admission
         expect(yield* admission.spent(key)).toEqual({ spentMicros: 1000, lastUsedMillis: undefined })
@@ -428,10 +428,15 @@ describe("budget on a store", () => {
         yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
         yield* TestClock.adjust(250)
         yield* TestClock.adjust(601_000)
-        expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([1010, 1000, 0])
+        // Renewed every 20 s until the key is idle.
+        expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([
+          1010,
+          ...Array.from({ length: 30 }, () => 1000),
+          0
+        ])
         yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
       }).pipe(Effect.provide(layer))
-      expect(told.slice(3).map(({ spentMicros, wantedMicros }) => [spentMicros, wantedMicros])).toEqual([
+      expect(told.slice(32).map(({ spentMicros, wantedMicros }) => [spentMicros, wantedMicros])).toEqual([
         [0, 1010],
         [10, 0]
       ])

@@ -29,6 +29,7 @@ const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
       provider: "google",
       model: "m",
       target: 0,
+      startedMillis: 0,
       durationMillis: 0.5,
       firstChunkMillis: undefined,
       errorCode: undefined,

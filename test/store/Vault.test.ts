@@ -1,6 +1,6 @@
 // Tests secrets at rest (TH24): flipped, swapped or foreign ciphertexts never open, and keys rotate during use.
 // Must not know what a secret is for.
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, chmodSync, readdirSync, rmSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -216,6 +216,27 @@ describe("the key file", () => {
       )
       writeFileSync(path, "\n")
       expect((yield* Effect.flip(opened(location, path))).message).toBe(`the key file ${path} holds no key`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("key file: a lost one is reported and not made again, because a new key opens nothing (TH24)", () =>
+    Effect.gen(function* () {
+      const folder = yield* directory
+      const path = join(folder, "secret.key")
+      const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
+      const records = yield* Effect.flatMap(opened(location, path), (context) =>
+        Effect.provideContext(Records, context)
+      )
+      yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
+      const kept = readFileSync(path, "utf8")
+      rmSync(path)
+      expect((yield* Effect.flip(opened(location, path))).message).toBe(
+        `the key file ${path} is missing, and the store has secrets that no other key opens: put its copy back, or set GATEWAY_SECRET_KEY`
+      )
+      expect(existsSync(path)).toBe(false)
+      writeFileSync(path, kept, { mode: 0o600 })
+      const again = yield* Effect.flatMap(opened(location, path), (context) => Effect.provideContext(Records, context))
+      expect(textOf(yield* again.get("key", "k"))).toEqual({ text: "s" })
     }).pipe(Effect.scoped)
   )
 

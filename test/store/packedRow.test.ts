@@ -14,13 +14,15 @@ const attempt: fc.Arbitrary<AttemptRow> = fc.record({
   provider: fc.string(),
   model: fc.string(),
   target: count,
+  startedMillis: millis,
   durationMillis: millis,
   firstChunkMillis: maybe(millis),
   errorCode: maybe(fc.string()),
+  errorMessage: maybe(fc.string()),
   upstreamStatus: maybe(fc.integer({ min: 100, max: 599 }))
 })
 
-const row: fc.Arbitrary<RequestRow> = fc.record({
+const fact: fc.Arbitrary<RequestRow> = fc.record({
   endedMillis: fc.nat(),
   requestId: fc.string(),
   id: maybe(fc.string()),
@@ -50,9 +52,14 @@ const row: fc.Arbitrary<RequestRow> = fc.record({
     })
   ),
   costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
+  saved: maybe(fc.record({ input: count, output: count, costMicros: maybe(count) })),
   keyId: maybe(fc.string()),
-  errorCode: maybe(fc.string())
+  errorCode: maybe(fc.string()),
+  errorMessage: maybe(fc.string())
 })
+const row = fc
+  .tuple(fact, maybe(fc.string()))
+  .map(([one, errorParam]): RequestRow => (one.errorMessage === undefined ? one : { ...one, errorParam }))
 
 it("packed rows: unpacking returns the packed row", () => {
   fc.assert(
@@ -95,6 +102,7 @@ it("packed rows: times keep microseconds, in a text of at most 200 characters", 
         provider: "google",
         model: "m",
         target: 0,
+        startedMillis: 0,
         durationMillis: 1.2345678,
         firstChunkMillis: undefined,
         errorCode: undefined,
@@ -122,7 +130,7 @@ it("packed rows: times keep microseconds, in a text of at most 200 characters", 
     errorCode: undefined
   }
   const text =
-    '[1,"r",200,"google","m","k","t","/v1/messages",0,false,"DISABLED",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[["google","m",0,1235,null,null,null]]]'
+    '[1,"r",200,"google","m","k","t","/v1/messages",0,false,"DISABLED",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[["google","m",0,1235,null,null,null,0]]]'
   const read = unpackRow(JSON.parse(text))
   expect([packRow(plain), read.durationMillis, read.attempts[0]?.durationMillis]).toEqual([text, 2, 1.235])
 })

@@ -55,6 +55,7 @@ import type { ParamRule } from "../../src/translate/Translator.ts"
 type Samples<E> = ReadonlyArray<readonly [happened: string, error: E]>
 
 const text = { message: "" }
+const spentBudget = { usd: 1, per: "day", estimateUsd: 0.1, leftUsd: 0, resets: "", retryMillis: 1 } as const
 
 const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<GatewayError>> = {
   KeyMissing: [["No gateway key was sent", new KeyMissing()]],
@@ -159,13 +160,10 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ]
   ],
   BudgetSpent: [
-    [
-      "The key has spent its budget",
-      new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: false })
-    ],
+    ["The key has spent its budget", new BudgetSpent({ ...spentBudget, isReserved: false })],
     [
       "What is left of the key's budget is set aside for requests that are running",
-      new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: true })
+      new BudgetSpent({ ...spentBudget, isReserved: true })
     ]
   ],
   StoreUnavailable: [

@@ -208,7 +208,7 @@ describe("a trace", () => {
         traceId: request?.traceId,
         parentSpanId: route?.spanId,
         status: { code: 2 },
-        attributes: { ...common, "gateway.attempt": 1, "error.type": "Overloaded" }
+        attributes: { ...common, "gateway.attempt": 1, "error.type": "upstream_unavailable" }
       },
       {
         name: "chat gemini-2.5-flash",
@@ -261,12 +261,12 @@ describe("a trace", () => {
           "gateway.strategy": "fallback",
           "gateway.config_id": "two",
           "gateway.attempts": 2,
-          "error.type": "Overloaded"
+          "error.type": "upstream_unavailable"
         },
         { code: 2 }
       ],
-      [{ "gateway.strategy": "single", "gateway.attempts": 1, "error.type": "Overloaded" }, { code: 2 }],
-      [{ "gateway.strategy": "single", "gateway.attempts": 0, "error.type": "SlugUnknown" }, { code: 0 }]
+      [{ "gateway.strategy": "single", "gateway.attempts": 1, "error.type": "upstream_unavailable" }, { code: 2 }],
+      [{ "gateway.strategy": "single", "gateway.attempts": 0, "error.type": "provider_not_found" }, { code: 0 }]
     ])
   })
 
@@ -384,7 +384,7 @@ describe("a trace", () => {
     expect(collector.spans).toEqual([])
   })
 
-  it("trace: of a refused request has the tag of the error, and of an unknown route no path", async () => {
+  it("trace: of a refused request has the code of the error, and of an unknown route no path", async () => {
     await traced(
       [json(reply)],
       [{ body: { model: "@google/gemini-2.5-flash", messages: [] } }, { path: "/v1/secret", body: {} }]
@@ -398,8 +398,8 @@ describe("a trace", () => {
         status
       ])
     ).toEqual([
-      ["POST /v1/chat/completions", "/v1/chat/completions", 400, "BodyInvalid", { code: 0 }],
-      ["_OTHER", undefined, 404, "RouteUnknown", { code: 0 }]
+      ["POST /v1/chat/completions", "/v1/chat/completions", 400, "empty_array", { code: 0 }],
+      ["_OTHER", undefined, 404, "unknown_url", { code: 0 }]
     ])
   })
 })

@@ -17,9 +17,11 @@ const failed: AttemptRow = {
   provider: "google",
   model: "gemini-2.5-flash",
   target: 0,
+  startedMillis: 0,
   durationMillis: 12.5,
   firstChunkMillis: undefined,
   errorCode: "upstream_unavailable",
+  errorMessage: 'The model is "busy".',
   upstreamStatus: 503
 }
 const full: RequestRow = {
@@ -38,7 +40,9 @@ const full: RequestRow = {
       provider: "vertex-ai",
       model: "gemini-2.5-pro",
       target: 1,
+      startedMillis: 100,
       errorCode: undefined,
+      errorMessage: undefined,
       upstreamStatus: undefined
     }
   ],
@@ -78,7 +82,9 @@ const bare: RequestRow = {
   usage: undefined,
   costMicros: undefined,
   keyId: undefined,
-  errorCode: "unknown_url"
+  errorCode: "unknown_url",
+  errorMessage: "No such URL.",
+  errorParam: "model"
 }
 
 describe("the JSON log line", () => {
@@ -94,14 +100,14 @@ describe("the JSON log line", () => {
   it("JSON log line: of a request without a target leaves unknown facts out", () => {
     expect(requestLine(bare, "warn")).toBe(
       '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"request","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
-        '"route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":0.5,"overhead_ms":0.5,"error_code":"unknown_url"}'
+        '"route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":0.5,"overhead_ms":0.5,"error_code":"unknown_url","error_message":"No such URL.","error_param":"model"}'
     )
   })
 
-  it("JSON log line: of a failed call has its status and error code", () => {
+  it("JSON log line: of a failed call has its own time, its status and its error", () => {
     expect(attemptLine(full, failed, 0)).toBe(
-      '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"attempt","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
-        '"provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":503,"duration_ms":12.5,"error_code":"upstream_unavailable"}'
+      '{"ts":"2027-01-31T11:59:47.679Z","level":"warn","msg":"attempt","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
+        '"provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":503,"duration_ms":12.5,"error_code":"upstream_unavailable","error_message":"The model is \\"busy\\"."}'
     )
   })
 
@@ -137,9 +143,9 @@ it("terminal log line: shows the facts of requests and failed calls", () => {
   expect(prettyLine(full)).toBe(
     "12:00:00  200  /v1/chat/completions  @vertex-ai/gemini-2.5-pro  12.3 s  first 120 ms  10+20 tokens  $0.000496  2 calls  r-1"
   )
-  expect(prettyLine(bare)).toBe("12:00:00  404  unmatched  1 ms  unknown_url  r-1")
+  expect(prettyLine(bare)).toBe("12:00:00  404  unmatched  1 ms  unknown_url  No such URL.  r-1")
   expect(prettyAttempt(full, failed, 0)).toBe(
-    "12:00:00  call 1 failed  @google/gemini-2.5-flash  13 ms  503  upstream_unavailable  r-1"
+    '11:59:47  call 1 failed  @google/gemini-2.5-flash  13 ms  503  upstream_unavailable  The model is "busy".  r-1'
   )
 })
 

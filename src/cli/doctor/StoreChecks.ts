@@ -9,7 +9,7 @@ import { describeStore } from "../../domain/settings/storeLocation.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { Records } from "../../store/Records.ts"
 import * as Store from "../../store/Store.ts"
-import { failFinding, type Finding, okFinding } from "./Finding.ts"
+import { failFinding, type Finding, okFinding, warnFinding } from "./Finding.ts"
 
 const isAbsent = ({ location }: StoreSetting): boolean => location.kind === "sqlite" && !existsSync(location.path)
 
@@ -54,6 +54,20 @@ const tryOpen = (setting: StoreSetting, { limits }: Settings): Effect.Effect<Fin
     })
   )
 
+/** Gateways on one PostgreSQL need one key; a key file is on one machine only, and ends with its container. */
+const keyFindings = ({ keyFile, location, secretKeys }: StoreSetting): ReadonlyArray<Effect.Effect<Finding>> =>
+  location.kind === "postgres" && secretKeys === undefined
+    ? [
+        Effect.succeed(
+          warnFinding(
+            "secret key",
+            `the secrets of ${describeStore(location)} open with ${keyFile} only`,
+            "set GATEWAY_SECRET_KEY to the text of that file, for every gateway on the database"
+          )
+        )
+      ]
+    : []
+
 export const storeFindings = (settings: Settings): ReadonlyArray<Effect.Effect<Finding>> => {
   const { store } = settings
   if (store === undefined) return []
@@ -61,6 +75,7 @@ export const storeFindings = (settings: Settings): ReadonlyArray<Effect.Effect<F
     folderFinding(dirname(store.keyFile)),
     isAbsent(store)
       ? Effect.succeed(okFinding("store", `${describeStore(store.location)} will be made`))
-      : tryOpen(store, settings)
+      : tryOpen(store, settings),
+    ...keyFindings(store)
   ]
 }

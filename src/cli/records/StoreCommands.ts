@@ -1,12 +1,15 @@
-// `migrate` and the rotation of the store's encryption keys.
+// `migrate`, `backup`, `restore`, and the rotation of the store's encryption keys.
 // Must not know which records a store keeps.
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type { StoreSetting } from "../../domain/settings/Settings.ts"
 import { describeStore } from "../../domain/settings/storeLocation.ts"
-import { migrate } from "../../store/Migrations.ts"
+import { masterIds } from "../../store/MasterKeys.ts"
+import { migrate } from "../../store/database/Migrations.ts"
 import { rotateSecret } from "../../store/Rotation.ts"
-import { checkReachable, sqlClientLayer } from "../../store/Sql.ts"
+import { checkReachable, sqlClientLayer } from "../../store/database/Sql.ts"
+import { backupSqlite, checkBackup, restoreSqlite } from "../../store/database/SqliteBackup.ts"
 import * as Store from "../../store/Store.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
 import { type LoadOptions, loadSettings } from "../settings/LoadSettings.ts"
@@ -47,4 +50,47 @@ export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function* (
       `these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; give their secrets anew, or remove them`
     )
   }
+})
+
+/** The path of the SQLite file of these settings. `instead` is the advice for PostgreSQL. */
+const fileOf = (setting: StoreSetting, instead: string): Effect.Effect<string, Failure> => {
+  const { location } = setting
+  if (location.kind === "postgres") return usageFailure(`the store is ${describeStore(location)}: ${instead}`)
+  return location.path === ":memory:"
+    ? usageFailure("the store is in memory, and ends with its process")
+    : Effect.succeed(location.path)
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+/** Writes a consistent copy of the store while gateways use it. The master key is not part of it. */
+export const backupStore = Effect.fn("Cli.backupStore")(function* (
+  options: LoadOptions,
+  file: string
+): Effect.fn.Return<void, Failure> {
+  const setting = yield* storeOf(options)
+  const path = yield* fileOf(setting, "use pg_dump --format=custom, and keep GATEWAY_SECRET_KEY apart from it")
+  const bytes = yield* Effect.mapError(backupSqlite(path, file), storeFailure)
+  yield* Console.log(`ok  ${describeStore(setting.location)}  copied to ${file}, ${megabytes(bytes)}`)
+  yield* Console.log(`    its secrets open with ${Store.masterKeysOf(setting).where} only: keep a copy of it elsewhere`)
+})
+
+/** Puts a copy in the place of the store, which is kept under another name. No gateway may be running. */
+export const restoreStore = Effect.fn("Cli.restoreStore")(function* (
+  options: LoadOptions,
+  file: string
+): Effect.fn.Return<void, Failure> {
+  const setting = yield* storeOf(options)
+  const path = yield* fileOf(setting, "use pg_restore --clean, with the GATEWAY_SECRET_KEY of that time")
+  const masters = Store.masterKeysOf(setting)
+  const needed = yield* Effect.mapError(checkBackup(file), storeFailure)
+  const known = yield* masterIds(masters)
+  const lacking = needed.filter((id) => !known.includes(id))
+  if (lacking.length > 0)
+    return yield* commandFailure(
+      `the secrets of ${file} need the master key ${lacking.join(", ")}, which is not in ${masters.where}: put that key back, then restore again`
+    )
+  const kept = yield* Effect.mapError(restoreSqlite(file, path, yield* Clock.currentTimeMillis), storeFailure)
+  yield* Console.log(`ok  ${describeStore(setting.location)}  restored from ${file}`)
+  if (kept !== undefined) yield* Console.log(`    the store that was there is ${kept}`)
 })

@@ -12,24 +12,30 @@ const valueOf = (env: Environment, name: string): string | undefined => {
 
 const isTrue = (env: Environment, name: string): boolean => valueOf(env, name)?.toLowerCase() === "true"
 
-/** The only supported protocol. */
+/** The protocol in use. */
 const protocol = "http/json"
+/** The usual value, for which the same address takes JSON as well. */
+const protobuf = "http/protobuf"
+
+const protocolNames = [
+  "OTEL_EXPORTER_OTLP_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"
+]
 
 const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
-  ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"].flatMap(
-    (path) => {
-      const value = valueOf(env, path)
-      return value === undefined || value === protocol
-        ? []
-        : [
-            {
-              path,
-              message: `only ${protocol} is spoken; leave it unset, and point the endpoint at the collector's port for HTTP, usually 4318`,
-              at: undefined
-            }
-          ]
-    }
-  )
+  protocolNames.flatMap((path) => {
+    const value = valueOf(env, path)
+    return value === undefined || value === protocol || value === protobuf
+      ? []
+      : [
+          {
+            path,
+            message: `only ${protocol} is spoken; leave it unset, and point the endpoint at the collector's port for HTTP, usually 4318`,
+            at: undefined
+          }
+        ]
+  })
 
 const intervalName = "OTEL_METRIC_EXPORT_INTERVAL"
 
@@ -59,7 +65,8 @@ export const readExport = (env: Environment): ReadExport => {
       content: isTrue(env, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"),
       isNamed:
         valueOf(env, "OTEL_SERVICE_NAME") !== undefined ||
-        /(^|,)\s*service\.name\s*=/.test(valueOf(env, "OTEL_RESOURCE_ATTRIBUTES") ?? "")
+        /(^|,)\s*service\.name\s*=/.test(valueOf(env, "OTEL_RESOURCE_ATTRIBUTES") ?? ""),
+      ...(protocolNames.some((name) => valueOf(env, name) === protobuf) ? { asksProtobuf: true } : {})
     },
     faults: [
       ...protocolFaults(env),

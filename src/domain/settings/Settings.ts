@@ -33,6 +33,8 @@ export interface ExportSetting {
   readonly content: boolean
   /** Whether the environment sets the name of the service. */
   readonly isNamed: boolean
+  /** The environment asks for protobuf; JSON is sent to the same address, where every collector takes both. */
+  readonly asksProtobuf?: true
 }
 
 /** The store of records, the request log and spending. */

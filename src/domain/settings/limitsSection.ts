@@ -96,6 +96,7 @@ export const limitsSection = Schema.Struct({
   storeStartMillis: pause,
   spendingMillis: duration,
   leaseMillis: duration,
+  leaseReclaimMillis: duration,
   budgetOutputTokens: count,
   usageQueue: count,
   requestsStored: count,

@@ -12,10 +12,12 @@ const attemptOf = (attempt: AttemptRow) => ({
   provider: attempt.provider,
   model: attempt.model,
   target: attempt.target,
+  started_ms: roundToMicros(attempt.startedMillis),
   duration_ms: roundToMicros(attempt.durationMillis),
   first_chunk_ms: millis(attempt.firstChunkMillis),
   upstream_status: attempt.upstreamStatus,
-  error_code: attempt.errorCode
+  error_code: attempt.errorCode,
+  error_message: attempt.errorMessage
 })
 
 const usageOf = (usage: Usage) => ({
@@ -46,8 +48,18 @@ export const shownRequest = (row: RequestRow) => ({
   overhead_ms: roundToMicros(row.overheadMillis),
   usage: row.usage === undefined ? undefined : usageOf(row.usage),
   cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
+  saved:
+    row.saved === undefined
+      ? undefined
+      : {
+          input_tokens: row.saved.input,
+          output_tokens: row.saved.output,
+          cost_usd: row.saved.costMicros === undefined ? undefined : dollarsOf(row.saved.costMicros)
+        },
   key_id: row.keyId,
   error_code: row.errorCode,
+  error_message: row.errorMessage,
+  error_param: row.errorParam,
   attempts: row.attempts.map(attemptOf)
 })
 

@@ -164,9 +164,7 @@ export const serverEdge = (
             ? target === url
               ? routed
               : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url: target }))
-            : Effect.clockWith((clock) =>
-                Effect.succeed(refusal(fault, "MalformedHttp", receive(request, clock, undefined)))
-              )
+            : Effect.clockWith((clock) => Effect.succeed(refusal(fault, receive(request, clock, undefined))))
         })
       }
     }),

@@ -7,7 +7,7 @@ import { addAliases, answerHeaders } from "../../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../../domain/GatewayError.ts"
 import { queryless } from "../../domain/text/queryless.ts"
 import { contentTypeOf, envelopeOf, errorBody, nativeEnvelope } from "./errorBody.ts"
-import { type ErrorFacts, errorFacts, errorTag } from "../../api/errorFacts.ts"
+import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import { baseHeaders } from "./baseHeaders.ts"
 import { statusFor } from "./statusFor.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
@@ -73,17 +73,16 @@ const failureOf = (error: unknown): GatewayError => {
     : new Unexpected()
 }
 
-/** The facts in the envelope of the caller's dialect; `tag` names the error where errors are counted. */
+/** The facts in the envelope of the caller's dialect. */
 export const refusal = (
   facts: ErrorFacts,
-  tag: string,
   incoming: IncomingRequest,
   error?: GatewayError
 ): HttpServerResponse.HttpServerResponse => {
   const { headers: asked, native, path } = incoming
   const envelope = native === undefined ? envelopeOf(path, asked) : nativeEnvelope(native)
   const status = statusFor(facts, envelope)
-  incoming.recorder?.failed(status, tag, facts.code)
+  incoming.recorder?.failed(status, facts)
   const headers = Object.assign(baseHeaders(incoming), facts.headers)
   const { tried, upstream } = facts
   if (upstream !== undefined) headers[answerHeaders.provider] = upstream.provider
@@ -107,4 +106,4 @@ export const inClientsWords = (facts: ErrorFacts, { wordOf }: Pick<IncomingReque
   wordOf === undefined || facts.param === null ? facts : { ...facts, param: wordOf(facts.param) }
 
 export const refuse = (error: GatewayError, incoming: IncomingRequest): HttpServerResponse.HttpServerResponse =>
-  refusal(errorFacts(error), errorTag(error), incoming, error)
+  refusal(errorFacts(error), incoming, error)

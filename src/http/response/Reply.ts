@@ -22,7 +22,7 @@ import { adjustmentText } from "../../translate/Translator.ts"
 import { doneFrame, frame } from "../../wire/frames.ts"
 import type { ChatChunk, ChatCompletion, ModelStatus } from "../../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
-import { type ErrorFacts, errorFacts, errorTag } from "../../api/errorFacts.ts"
+import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "../node/NodeAnswer.ts"
 import type { KeepAlive } from "./KeepAlive.ts"
 import { baseHeaders } from "./baseHeaders.ts"
@@ -226,7 +226,7 @@ export const eventStream = <A>(
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)
     const facts = errorFacts(error)
-    recorder?.broke(errorTag(error), facts.code)
+    recorder?.broke(facts)
     return frames.errorFrame(inClientsWords(facts, incoming), error)
   }
   const render = (read: Read<A>) => {

@@ -97,13 +97,17 @@ const resolved = (
     return Result.fail(new ModelNotAllowed({ message: `This key may not use the provider "${slug}".` }))
   }
   if (!granted.model && !allows(key.models, modelId)) {
-    return Result.fail(new ModelNotAllowed({ message: "This key may not use the model asked for." }))
+    return Result.fail(
+      new ModelNotAllowed({
+        message: `This key may not use the model "${modelId}"; GET /v1/models lists what it may call.`
+      })
+    )
   }
   return allows(account.models, modelId)
     ? Result.succeed(account)
     : Result.fail(
         new ModelNotAllowed({
-          message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.`
+          message: `The provider "${slug}" does not offer the model "${modelId}"; GET /v1/models lists what it offers.`
         })
       )
 }

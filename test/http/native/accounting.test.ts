@@ -76,7 +76,7 @@ const lines: Readonly<Record<string, string>> = {
   count: `"route":"/v1beta/models/:model:countTokens","status":200,"provider":"google","model":"gemini-2.5-flash",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"key_id":"test"}`,
   raw: `"route":"/v1/publishers/anthropic/models/:model:rawPredict","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,"cost_usd":0.000357,"key_id":"test"}`,
   predict: `"route":"/v1beta/models/:model:predict","status":200,"provider":"vertex-ai","model":"imagen-4.0-generate-001",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":0,"output_tokens":0,"cost_usd":0.04,"key_id":"test"}`,
-  refused: `"route":"/v1beta/*","status":400,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test","error_code":"unsupported_operation"}`
+  refused: `"route":"/v1beta/*","status":400,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test","error_code":"unsupported_operation","error_message":"files is not offered by this gateway: send the data as inlineData up to the body limit, name a gs:// object on Vertex AI, or upload with a key of your own at Google and call with that key.","error_param":"model"}`
 }
 
 describe("native requests: records", () => {
@@ -115,7 +115,7 @@ describe("native requests: limits", () => {
     const first = await gateway.post(generate, body)
     const second = await gateway.post(generate, body)
     const message =
-      "The gateway key's budget of 0.03 US dollars a day does not cover this request; the next day begins 2027-02-01T00:00:00.000Z."
+      "This request may cost 0.005 US dollars, and 0 are left of the gateway key's budget of 0.03 a day. Lower max_tokens, or let an operator raise the budget of the key; the next day begins 2027-02-01T00:00:00.000Z."
     const quota = {
       "@type": "type.googleapis.com/google.rpc.QuotaFailure",
       violations: [{ quotaId: "GatewayBudgetPerDay", description: "The budget of the gateway key is spent." }]

@@ -100,11 +100,19 @@ describe("errors in Google's envelope: our own", () => {
     ],
     [
       "a spent budget",
-      new BudgetSpent({ usd: 5, per: "day", resets: "2026-11-23", retryMillis: 1500, isReserved: false }),
+      new BudgetSpent({
+        usd: 5,
+        per: "day",
+        estimateUsd: 0.0000075,
+        leftUsd: 0.000001,
+        resets: "2026-11-23",
+        retryMillis: 1500,
+        isReserved: false
+      }),
       {
         code: 429,
         message:
-          "The gateway key's budget of 5 US dollars a day does not cover this request; the next day begins 2026-11-23.",
+          "This request may cost 0.000008 US dollars, and 0.000001 are left of the gateway key's budget of 5 a day. Lower max_tokens, or let an operator raise the budget of the key; the next day begins 2026-11-23.",
         status: "RESOURCE_EXHAUSTED",
         details: [
           info("INSUFFICIENT_QUOTA"),

@@ -11,7 +11,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import { Limits } from "../domain/Limits.ts"
+import { Limits } from "../../domain/Limits.ts"
 
 /** How long a statement blocks this process while another process writes. A longer wait yields between attempts. */
 const busyMillis = 50

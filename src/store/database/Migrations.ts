@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { describeStore, type StoreLocation, storeMemory } from "../domain/settings/storeLocation.ts"
+import { describeStore, type StoreLocation, storeMemory } from "../../domain/settings/storeLocation.ts"
 import { checkReachable, onSqlite, reasonOf, sqlClientLayer, StoreUnusable, transaction } from "./Sql.ts"
 
 /** Column types by dialect. Names sort by their bytes on both; booleans are the integers 0 and 1. */
@@ -111,13 +111,50 @@ const responses = Effect.gen(function* () {
   yield* sql`CREATE INDEX responses_by_sealed_key ON responses (sealed_key_id)`
 })
 
+/** The view `requests` with every fact that reports ask for. Money is in US dollars, times are in milliseconds. */
+const requestView = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { integer, real } = words(sql)
+  const word = (sqlite: string, pg: string) => sql.literal(onSqlite(sql) ? sqlite : pg)
+  const each = word(
+    "json_each(batch.packed) AS fact",
+    "json_array_elements(batch.packed::json) WITH ORDINALITY AS fact (value, number)"
+  )
+  const endedAt = word(
+    "strftime('%Y-%m-%dT%H:%M:%fZ', CAST(fact.value ->> 0 AS REAL) / 1000, 'unixepoch')",
+    "to_timestamp(CAST(fact.value ->> 0 AS DOUBLE PRECISION) / 1000)"
+  )
+  yield* sql`DROP VIEW requests`
+  yield* sql`CREATE VIEW requests AS SELECT
+    batch.position AS batch, ${word("fact.key", "fact.number - 1")} AS number, CAST(fact.value ->> 0 AS ${integer}) AS ended_millis,
+    ${endedAt} AS ended_at, fact.value ->> 1 AS request_id, COALESCE(fact.value ->> 18, fact.value ->> 1) AS id,
+    fact.value ->> 6 AS trace_id, fact.value ->> 7 AS route, CAST(fact.value ->> 2 AS ${integer}) AS status,
+    fact.value ->> 3 AS provider, fact.value ->> 4 AS model, fact.value ->> 5 AS key_id,
+    ${word("fact.value ->> 9", "CAST(fact.value ->> 9 AS BOOLEAN)")} AS stream, fact.value ->> 10 AS cache,
+    CAST(fact.value ->> 11 AS ${real}) / 1000 AS duration_millis, CAST(fact.value ->> 12 AS ${real}) / 1000 AS first_byte_millis,
+    CAST(fact.value -> 14 ->> 0 AS ${integer}) AS input_tokens, CAST(fact.value -> 14 ->> 1 AS ${integer}) AS output_tokens,
+    CAST(fact.value -> 14 ->> 2 AS ${integer}) AS cached_tokens, CAST(fact.value ->> 15 AS ${real}) / 1000000 AS cost_usd,
+    fact.value ->> 16 AS error_code, fact.value ->> 19 AS error_message, fact.value ->> 20 AS error_param,
+    fact.value AS packed FROM request_batches AS batch CROSS JOIN ${each}`
+})
+
+/** A batch whose acknowledgement was lost is written again under its id, and counts once. Older versions write none. */
+const batchIds = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { name } = words(sql)
+  yield* sql`ALTER TABLE request_batches ADD COLUMN batch_id ${name}`
+  yield* sql`CREATE UNIQUE INDEX request_batches_by_id ON request_batches (batch_id)`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
     "2_accounting": accounting,
     "3_leases": leases,
     "4_batches": batches,
-    "5_responses": responses
+    "5_responses": responses,
+    "6_request_view": requestView,
+    "7_batch_ids": batchIds
   }),
   table: "migrations"
 })

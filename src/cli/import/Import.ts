@@ -1,0 +1,39 @@
+// `import`: prints the configuration of another gateway as one of this gateway, and names what it left out.
+// Must not write files.
+import { readFile } from "node:fs/promises"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Json } from "../../domain/text/json.ts"
+import { visibleLines } from "../../domain/text/printable.ts"
+import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
+import { parseSettingsText } from "../settings/SettingsText.ts"
+import type { Imported } from "./Imported.ts"
+import { readLitellm } from "./readLitellm.ts"
+import { readPortkey } from "./readPortkey.ts"
+
+const readers: Readonly<Record<"litellm" | "portkey", (file: Json) => Imported>> = {
+  litellm: readLitellm,
+  portkey: readPortkey
+}
+
+const readText = (file: string): Effect.Effect<Json, Failure> =>
+  Effect.flatMap(
+    Effect.tryPromise({ try: () => readFile(file, "utf8"), catch: () => commandFailure(`${file} cannot be read`) }),
+    (text) =>
+      Result.match(parseSettingsText(file, text), {
+        onSuccess: ({ value }) => Effect.succeed(value),
+        onFailure: ({ line, message }) =>
+          Effect.fail(usageFailure(`${file}${line === undefined ? "" : `:${line}`}  ${message}`))
+      })
+  )
+
+export const importFile = Effect.fn("Cli.importFile")(function* (
+  from: keyof typeof readers,
+  file: string
+): Effect.fn.Return<void, Failure> {
+  const { left, settings } = readers[from](yield* readText(file))
+  yield* Console.log(JSON.stringify(settings, null, 2))
+  if (left.length === 0) return
+  yield* Console.error(visibleLines(["left out:", ...left.map(({ path, why }) => `  ${path}  ${why}`)].join("\n")))
+})
