@@ -67,11 +67,13 @@ describe.each(databases)("responses kept on $name", (database) => {
       const store = yield* ResponseStore
       for (const at of [1, 2, 3, 4, 5])
         yield* store.keep(response(`${at}`, { previousId: at === 1 ? undefined : `resp_${at - 1}` }))
+      // Those of the sweep that every store begins with are not counted.
       const queries: Array<string> = []
       const sql = yield* SqlClient.SqlClient
       const counting = new Proxy(sql, {
         apply: (target, self, [first, ...rest]) => {
-          if (Array.isArray(first) && /^(?:SELECT|WITH)/.test(String(first[0]))) queries.push(String(first[0]))
+          if (Array.isArray(first) && /^(?:SELECT (?:r\.|$)|WITH)/.test(String(first[0])))
+            queries.push(String(first[0]))
           return Reflect.apply(target, self, [first, ...rest])
         }
       })
