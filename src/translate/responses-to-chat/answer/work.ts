@@ -92,6 +92,7 @@ export interface AnswerState {
   readonly finish: "completed" | "max_output_tokens" | "content_filter" | undefined
   readonly usage: Usage | undefined
   readonly isOver: boolean
+  readonly hasFailed: boolean
 }
 
 export const noAnswer: AnswerState = {
@@ -112,7 +113,8 @@ export const noAnswer: AnswerState = {
   grounding: undefined,
   finish: undefined,
   usage: undefined,
-  isOver: false
+  isOver: false,
+  hasFailed: false
 }
 
 /** The state while one chunk is read. */
