@@ -149,6 +149,58 @@ describe("items of older turns", () => {
   })
 })
 
+describe("a kept response that is read again", () => {
+  it("responses: shows sources, outputs and reasoning as include asks, whatever the request asked for (R111 R115)", async () => {
+    const grounding = {
+      webSearchQueries: ["rivers"],
+      groundingChunks: [{ web: { uri: "https://a.example/", title: "A" } }]
+    }
+    const answer = answered(
+      { text: "Let me think", thought: true, thoughtSignature: "c2lnbmVk" },
+      { executableCode: { language: "PYTHON", code: "print(1)" } },
+      { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1\n" } },
+      { functionCall: { name: "f", args: {} }, thoughtSignature: "c2lnbmVk" }
+    )
+    const gateway = gatewayWith(() =>
+      replying({ ...answer, candidates: answer.candidates.map((one) => ({ ...one, groundingMetadata: grounding })) })
+    )
+    const made = await (
+      await gateway.post("/v1/responses", {
+        model: "@google/gemini-3-flash-preview",
+        input: "Hi",
+        reasoning: { summary: "auto" },
+        tools: [{ type: "function", name: "f", parameters: null, strict: null }]
+      })
+    ).json()
+    const shownOf = (output: ReadonlyArray<Record<string, unknown>>) =>
+      output.flatMap((item) => {
+        if (item["type"] === "web_search_call") return [item["action"]]
+        if (item["type"] === "code_interpreter_call") return [item["outputs"]]
+        return item["type"] === "reasoning" ? [item["encrypted_content"] !== undefined] : []
+      })
+    const read = async (query: string) => {
+      const again = await gateway.send(`/v1/responses/${made.id}${query}`, {
+        headers: { "x-gateway-api-key": gatewayKey }
+      })
+      return again.json()
+    }
+    const search = { type: "search", query: "rivers", queries: ["rivers"] }
+    const everything = [
+      "web_search_call.action.sources",
+      "code_interpreter_call.outputs",
+      "reasoning.encrypted_content"
+    ]
+    const included = await read(`?${everything.map((word) => `include[]=${word}`).join("&")}`)
+    expect(await read("")).toEqual(made)
+    expect(shownOf(made.output)).toEqual([false, search, null])
+    expect(shownOf(included.output)).toEqual([
+      true,
+      { ...search, sources: [{ type: "url", url: "https://a.example/" }] },
+      [{ type: "logs", logs: "1\n" }]
+    ])
+  })
+})
+
 describe("prompts of the gateway in a response", () => {
   const prompts = promptsOf([
     {

@@ -75,6 +75,8 @@ export interface AnswerState {
   readonly model: string | undefined
   /** By `output_index`; undefined while an item is open. */
   readonly items: ReadonlyArray<OutputItem | undefined>
+  /** Whole forms of items that are shown with less; a later read may ask for them (R111). */
+  readonly whole: ReadonlyArray<OutputItem>
   readonly open: OpenMessage | OpenReasoning | undefined
   readonly calls: ReadonlyArray<OpenCall>
   /** The block of the chat that a bare signature belongs to. */
@@ -99,6 +101,7 @@ export const noAnswer: AnswerState = {
   sequence: 0,
   model: undefined,
   items: [],
+  whole: [],
   open: undefined,
   calls: [],
   block: undefined,
