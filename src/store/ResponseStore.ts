@@ -174,17 +174,17 @@ const reads = (
   const loadSized = Effect.fnUntraced(function* (
     keyId: string,
     ids: ReadonlyArray<string>,
-    most: number,
+    most: number | undefined,
     room: Room | undefined
   ) {
     const sized = ids.length === 0 ? [] : yield* within(sizes(keyId, ids))
     const bytes = sized.reduce((sum, { bytes_number: own }) => sum + own, 0)
-    if (bytes > most) return undefined
+    if (most !== undefined && bytes > most) return undefined
     return sized.length === 0 ? new Map<string, KeptResponse>() : yield* load(keyId, ids, bytes, room)
   })
   return {
     some: (keyId, ids, room) => loadSized(keyId, ids, responseHistoryBytes, room),
-    get: (keyId, id, room) => Effect.map(loadSized(keyId, [id], Infinity, room), (found) => found?.get(id)),
+    get: (keyId, id, room) => Effect.map(loadSized(keyId, [id], undefined, room), (found) => found?.get(id)),
     chain: Effect.fnUntraced(function* (keyId, id, room) {
       const walked = yield* within(links(keyId, id))
       const last = walked.at(-1)

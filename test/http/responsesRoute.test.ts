@@ -1,4 +1,4 @@
-// The route of responses as a whole: its paths, configs and fallbacks, silence, a client that leaves, and what is left behind.
+// The route of responses as a whole: its paths, configs and fallbacks, silence, a client that leaves, and what stays of a run.
 // It must not know how a response is made.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { PassThrough } from "node:stream"
@@ -108,7 +108,7 @@ describe("the route", () => {
   })
 })
 
-describe("what a run leaves behind", () => {
+describe("what stays of a run", () => {
   it("responses: database, log, metrics and spans hold no prompt, no answer and no reasoning (R805)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "gateway-responses-"))
     const collector = await startCollector()
