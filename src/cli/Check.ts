@@ -20,7 +20,7 @@ export interface CheckOptions {
 }
 
 /** Settings that are valid and probably not intended. */
-const collectWarnings = ({ accounts }: Settings, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => [
+const collectWarnings = ({ accounts, store }: Settings, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => [
   ...accounts.flatMap(({ credentials, gcs, kind, slug }) =>
     kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
       ? [
@@ -28,6 +28,11 @@ const collectWarnings = ({ accounts }: Settings, models: ReadonlyArray<PlacedNot
         ]
       : []
   ),
+  ...(store?.location.kind === "postgres" && store.secretKeys === undefined
+    ? [
+        `store.url is a database that several gateways can share, and its master key is the file ${store.keyFile}: a gateway without this file opens neither the store nor reasoning that another sealed; set GATEWAY_SECRET_KEY to one key for all`
+      ]
+    : []),
   ...models.filter(({ kind }) => kind === "deprecated").map(noticeText)
 ]
 

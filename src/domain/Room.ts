@@ -1,5 +1,6 @@
 // The memory reservation of one request, as the code that buffers bodies and replies sees it.
 // It must not know which requests share the memory, or by what rule.
+import { Busy, ConcurrencyReached } from "./GatewayError.ts"
 
 /** Why a reservation fails: the key holds more than its share, or all keys together hold everything. */
 export type Shortage = "key" | "all"
@@ -11,3 +12,9 @@ export interface Room {
   /** Releases bytes before the request ends. */
   readonly give: (bytes: number) => void
 }
+
+/** The refusal of a request whose bytes find no room. */
+export const noRoomFault = (shortage: Shortage): Busy | ConcurrencyReached =>
+  shortage === "key"
+    ? new ConcurrencyReached({ resource: "bytes", limit: undefined })
+    : new Busy({ code: "overloaded", retryAfterMillis: 1000 })

@@ -9,8 +9,9 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { StoreUnavailable } from "../domain/GatewayError.ts"
+import { type Busy, type ConcurrencyReached, StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { noRoomFault, type Room } from "../domain/Room.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
@@ -32,6 +33,12 @@ export type Chain =
   | { readonly _tag: "Missing"; readonly id: string }
   | { readonly _tag: "TooLong" }
 
+/** The store does not answer, or the bytes of what it has find no room in memory. */
+export type ReadFault = StoreUnavailable | Busy | ConcurrencyReached
+
+/** `room` counts the bytes of what is read until the request ends; it is asked before they are read. */
+type ReadStored<Of, A> = (keyId: string, of: Of, room?: Room) => Effect.Effect<A, ReadFault>
+
 export class ResponseStore extends Context.Service<
   ResponseStore,
   {
@@ -40,14 +47,11 @@ export class ResponseStore extends Context.Service<
     /** The id works afterwards on any gateway of the store. False: the response is too large to be kept. */
     readonly keep: (response: KeptResponse) => Effect.Effect<boolean, StoreUnavailable>
     /** Undefined for what never was, has expired, was removed, or belongs to another key. */
-    readonly get: (keyId: string, id: string) => Effect.Effect<KeptResponse | undefined, StoreUnavailable>
+    readonly get: ReadStored<string, KeptResponse | undefined>
     /** Some responses of a key; those that are not there are left out. Undefined: together they are too large to be read. */
-    readonly some: (
-      keyId: string,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyMap<string, KeptResponse> | undefined, StoreUnavailable>
-    /** The response and all it continues. */
-    readonly chain: (keyId: string, id: string) => Effect.Effect<Chain, StoreUnavailable>
+    readonly some: ReadStored<ReadonlyArray<string>, ReadonlyMap<string, KeptResponse> | undefined>
+    /** The response and all it continues, in two queries whatever its length. */
+    readonly chain: ReadStored<string, Chain>
     /** Whether there was one. */
     readonly remove: (keyId: string, id: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Removes what has expired, and the oldest of what is too much; at most 1,000 rows of each. The number of rows that left. */
@@ -104,59 +108,98 @@ const keptOf = (vault: Vault["Service"], row: Row) =>
     })
   )
 
-const selecting = (sql: SqlClient.SqlClient) =>
-  sql.literal(`r.id, r.key_id, r.status, r.previous_id, r.bytes_number, r.sealed AS secret,
+interface Sized {
+  readonly id: string
+  readonly bytes_number: number
+}
+
+/** A response of a chain, and the bytes of the chain down to it. */
+interface Link {
+  readonly id: string
+  readonly previous_id: string | null
+  readonly turn: number
+  readonly total: number
+}
+
+/** Queries for the responses of one key that have not expired. */
+const queries = (sql: SqlClient.SqlClient, { responseChain, responseHistoryBytes }: LimitValues) => {
+  const columns = sql.literal(`r.id, r.key_id, r.status, r.previous_id, r.bytes_number, r.sealed AS secret,
     r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
     FROM responses r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id`)
+  const own = (keyId: string) =>
+    Effect.map(Clock.currentTimeMillis, (now) => sql`r.key_id = ${keyId} AND r.expires_millis > ${now}`)
+  return {
+    rows: (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+      Effect.flatMap(own(keyId), (isOwn) => sql<Row>`SELECT ${columns} WHERE ${sql.in("r.id", ids)} AND ${isOwn}`),
+    sizes: (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, SqlError> =>
+      Effect.flatMap(
+        own(keyId),
+        (isOwn) => sql<Sized>`SELECT r.id, r.bytes_number FROM responses r WHERE ${sql.in("r.id", ids)} AND ${isOwn}`
+      ),
+    /** The newest first; the walk ends one link beyond a bound. */
+    links: (keyId: string, id: string): Effect.Effect<ReadonlyArray<Link>, SqlError> =>
+      Effect.flatMap(
+        own(keyId),
+        (isOwn) => sql<Link>`WITH RECURSIVE chain (id, previous_id, turn, total) AS (
+          SELECT r.id, r.previous_id, 1, r.bytes_number FROM responses r WHERE r.id = ${id} AND ${isOwn}
+          UNION ALL
+          SELECT r.id, r.previous_id, c.turn + 1, c.total + r.bytes_number
+          FROM chain c JOIN responses r ON r.id = c.previous_id
+          WHERE ${isOwn} AND c.turn <= ${responseChain} AND c.total <= ${responseHistoryBytes})
+          SELECT id, previous_id, turn, total FROM chain ORDER BY turn`
+      )
+  }
+}
 
 const reads = (
   sql: SqlClient.SqlClient,
   vault: Vault["Service"],
   within: Effect.Success<typeof makeStoreCall>,
-  { responseChain, responseHistoryBytes }: LimitValues
+  limits: LimitValues
 ): Pick<Service, "get" | "some" | "chain"> => {
-  const columns = selecting(sql)
-  const rowsOf = (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-    Effect.flatMap(
-      Clock.currentTimeMillis,
-      (now) =>
-        sql<Row>`SELECT ${columns} WHERE ${sql.in("r.id", ids)} AND r.key_id = ${keyId} AND r.expires_millis > ${now}`
-    )
-  /** Asked before the rows are: each may be as large as the largest response. */
-  const bytesOf = (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<number, SqlError> =>
-    Effect.map(
-      sql<{ readonly bytes_number: number }>`SELECT r.bytes_number FROM responses r
-        WHERE ${sql.in("r.id", ids)} AND r.key_id = ${keyId}`,
-      (rows) => rows.reduce((sum, { bytes_number: bytes }) => sum + bytes, 0)
-    )
-  const get: Service["get"] = Effect.fnUntraced(function* (keyId, id) {
-    const [row] = yield* within(rowsOf(keyId, [id]))
-    return row === undefined ? undefined : yield* keptOf(vault, row)
-  })
-  const some: Service["some"] = Effect.fnUntraced(function* (keyId, ids) {
-    if (ids.length === 0) return new Map()
-    if ((yield* within(bytesOf(keyId, ids))) > responseHistoryBytes) return undefined
-    const rows = yield* within(rowsOf(keyId, ids))
-    const kept = yield* Effect.forEach(rows, (row) => keptOf(vault, row))
+  const { responseChain, responseHistoryBytes } = limits
+  const { links, rows, sizes } = queries(sql, limits)
+  /** Sizes are known before the rows are read: each may be as large as the largest response. */
+  const load = Effect.fnUntraced(function* (
+    keyId: string,
+    ids: ReadonlyArray<string>,
+    bytes: number,
+    room: Room | undefined
+  ) {
+    const shortage = room?.take(bytes)
+    if (shortage !== undefined) return yield* Effect.fail(noRoomFault(shortage))
+    const kept = yield* Effect.forEach(yield* within(rows(keyId, ids)), (row) => keptOf(vault, row))
     return new Map(kept.map((one) => [one.id, one]))
   })
+  const loadSized = Effect.fnUntraced(function* (
+    keyId: string,
+    ids: ReadonlyArray<string>,
+    most: number | undefined,
+    room: Room | undefined
+  ) {
+    const sized = ids.length === 0 ? [] : yield* within(sizes(keyId, ids))
+    const bytes = sized.reduce((sum, { bytes_number: own }) => sum + own, 0)
+    if (most !== undefined && bytes > most) return undefined
+    return sized.length === 0 ? new Map<string, KeptResponse>() : yield* load(keyId, ids, bytes, room)
+  })
   return {
-    some,
-    get,
-    chain: Effect.fnUntraced(function* (keyId, id) {
+    some: (keyId, ids, room) => loadSized(keyId, ids, responseHistoryBytes, room),
+    get: (keyId, id, room) => Effect.map(loadSized(keyId, [id], undefined, room), (found) => found?.get(id)),
+    chain: Effect.fnUntraced(function* (keyId, id, room) {
+      const walked = yield* within(links(keyId, id))
+      const last = walked.at(-1)
+      if (last === undefined) return { _tag: "Missing", id }
+      if (last.turn > responseChain || last.total > responseHistoryBytes) return { _tag: "TooLong" }
+      if (last.previous_id !== null) return { _tag: "Missing", id: last.previous_id }
+      const ids = walked.map((link) => link.id).toReversed()
+      const found = yield* load(keyId, ids, last.total, room)
       const turns: Array<KeptResponse> = []
-      let bytes = 0
-      let at: string | undefined = id
-      while (at !== undefined) {
-        if (turns.length >= responseChain) return { _tag: "TooLong" }
-        const [row]: ReadonlyArray<Row> = yield* within(rowsOf(keyId, [at]))
-        if (row === undefined) return { _tag: "Missing", id: at }
-        bytes += row.bytes_number
-        if (bytes > responseHistoryBytes) return { _tag: "TooLong" }
-        turns.push(yield* keptOf(vault, row))
-        at = row.previous_id ?? undefined
+      for (const one of ids) {
+        const turn = found.get(one)
+        if (turn === undefined) return { _tag: "Missing", id: one }
+        turns.push(turn)
       }
-      return { _tag: "Chain", turns: turns.toReversed() }
+      return { _tag: "Chain", turns }
     })
   }
 }
@@ -193,14 +236,15 @@ const keeping = (
   const untrimmed = new Map<string, number>()
   /** A rotation must not forget the key between its use and the row that names it. */
   const held = onSqlite(sql) ? Effect.void : sql`SELECT id FROM vault_keys WHERE is_current = 1 FOR SHARE`
+  /** By the index on time alone: of responses of one millisecond all stay. */
   const trimmed = (keyId: string) =>
     Effect.suspend(() => {
       const count = (untrimmed.get(keyId) ?? 0) + 1
       const isDue = count >= Math.max(1, responsesPerKey * trimShare)
       untrimmed.set(keyId, isDue ? 0 : count)
       return isDue
-        ? Effect.asVoid(sql`DELETE FROM responses WHERE key_id = ${keyId} AND id NOT IN (SELECT id FROM responses
-            WHERE key_id = ${keyId} ORDER BY created_millis DESC, id DESC LIMIT ${responsesPerKey})`)
+        ? Effect.asVoid(sql`DELETE FROM responses WHERE key_id = ${keyId} AND created_millis < (SELECT created_millis
+            FROM responses WHERE key_id = ${keyId} ORDER BY created_millis DESC LIMIT 1 OFFSET ${responsesPerKey - 1})`)
         : Effect.void
     })
   return Effect.fnUntraced(function* ({ content, id, keyId, previousId, status }) {

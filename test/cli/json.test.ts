@@ -58,6 +58,17 @@ it("check warns of accounts whose stored credential reads every object, on exit 
   expect(JSON.parse(out).warnings).toEqual([warning])
 })
 
+it("check warns of a shared database whose master key is a file (R406)", async () => {
+  const file = written("store: { url: postgres://db.invalid/gateway }\n")
+  const env = { GATEWAY_DATA_DIR: folder }
+  const warningsOf = async (more: Readonly<Record<string, string>>) =>
+    JSON.parse((await commandLine(["check", "--config", file, "--json"], { ...env, ...more })).out).warnings
+  expect(await warningsOf({})).toEqual([
+    `store.url is a database that several gateways can share, and its master key is the file ${folder}/secret.key: a gateway without this file opens neither the store nor reasoning that another sealed; set GATEWAY_SECRET_KEY to one key for all`
+  ])
+  expect(await warningsOf({ GATEWAY_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") })).toEqual([])
+})
+
 it("check --json prints the faults, and exits with 2", async () => {
   const file = written("serfer: {}\n")
   const { code, err, out } = await commandLine(["check", "--config", file, "--json"])

@@ -17,6 +17,23 @@ const said = (text: string) => ({
 })
 const model = "@google/gemini-2.5-flash"
 
+const signed = {
+  candidates: [
+    {
+      content: {
+        role: "model",
+        parts: [
+          { text: "Let me think", thought: true },
+          { functionCall: { name: "f", args: { n: 1 } }, thoughtSignature: "c2lnbmVk" }
+        ]
+      },
+      finishReason: "STOP",
+      index: 0
+    }
+  ],
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 }
+}
+
 describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("responses shared over $name", ({ location }) => {
   it("responses: a chain begins at one gateway and goes on at another, for its key alone (R703 R705 R706)", async () => {
     const scope = await Effect.runPromise(Scope.make())
@@ -69,6 +86,67 @@ describe.each(databases.filter(({ takesSeveral }) => takesSeveral))("responses s
       expect(broken.body.error.message).toBe(`Previous response with id '${first.body.id}' not found.`)
     } finally {
       for (const gateway of gateways) await gateway.dispose()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  })
+
+  it("responses: reasoning and chains outlive a restart, and another key's reasoning is left out by name (R802 R406 R412)", async () => {
+    const scope = await Effect.runPromise(Scope.make())
+    const place = await Effect.runPromise(Scope.provide(location, scope))
+    const keys = ["a", "b"].map((letter) => ({ name: letter, key: Redacted.make(keyOf(letter)) }))
+    const store = { location: place, keyFile: "/nonexistent/secret.key", secretKeys: [secretKey] }
+    const start = (answer: unknown) => gatewayOver(() => replying(answer), { keys, settings: { store } })
+    const body = {
+      model: "@google/gemini-3-flash-preview",
+      tools: [{ type: "function", name: "f", parameters: null, strict: null }]
+    }
+    const ask = async (gateway: typeof before, letter: string, more: object) => {
+      const answer = await gateway.post("/v1/responses", { ...body, ...more }, { "x-gateway-api-key": keyOf(letter) })
+      return {
+        ignored: answer.headers.get("x-gateway-ignored-params"),
+        status: answer.status,
+        body: await answer.json()
+      }
+    }
+    const call = { functionCall: { name: "f", args: { n: 1 }, id: expect.any(String) } }
+    const contents = (part: object) => ({
+      contents: [
+        { role: "user", parts: [{ text: "Go" }] },
+        { role: "model", parts: [part] },
+        { role: "user", parts: [{ functionResponse: expect.objectContaining({ name: "f" }) }] }
+      ]
+    })
+    const before = start(signed)
+    const stored = await ask(before, "a", { input: "Go" })
+    const carried = await ask(before, "a", { input: "Go", store: false })
+    await before.dispose()
+    const after = start(said("Done"))
+    try {
+      const resultOf = ({
+        output
+      }: {
+        readonly output: ReadonlyArray<{ readonly type: string; readonly call_id?: string }>
+      }) => ({
+        type: "function_call_output",
+        call_id: output.find(({ type }) => type === "function_call")?.call_id,
+        output: "1"
+      })
+      const chain = await ask(after, "a", { previous_response_id: stored.body.id, input: [resultOf(stored.body)] })
+      const input = [{ role: "user", content: "Go" }, ...carried.body.output, resultOf(carried.body)]
+      const stateless = await ask(after, "a", { input, store: false })
+      const foreign = await ask(after, "b", { input, store: false })
+      expect([chain, stateless, foreign].map(({ ignored, status }) => [status, ignored])).toEqual([
+        [200, null],
+        [200, null],
+        [200, "input[2].encrypted_content"]
+      ])
+      const sent = after.seen.map(({ body: upstream }) => upstream)
+      expect(sent.slice(0, 2)).toEqual(
+        [0, 1].map(() => expect.objectContaining(contents({ ...call, thoughtSignature: "c2lnbmVk" })))
+      )
+      expect(JSON.stringify(sent[2])).not.toContain("c2lnbmVk")
+    } finally {
+      await after.dispose()
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   })

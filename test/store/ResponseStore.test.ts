@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
+import { Busy, ConcurrencyReached } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import type { Room, Shortage } from "../../src/domain/Room.ts"
 import { type KeptResponse, ResponseStore } from "../../src/store/ResponseStore.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import { databases, someMasters, storeOn } from "../support/databases.ts"
@@ -57,6 +59,56 @@ describe.each(databases)("responses kept on $name", (database) => {
       expect(yield* store.remove("key_1", "resp_1")).toBe(true)
       expect(yield* store.remove("key_1", "resp_1")).toBe(false)
       expect(yield* store.chain("key_1", "resp_3")).toEqual({ _tag: "Missing", id: "resp_1" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("make a chain in two queries, however long it is (R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      for (const at of [1, 2, 3, 4, 5])
+        yield* store.keep(response(`${at}`, { previousId: at === 1 ? undefined : `resp_${at - 1}` }))
+      // Those of the sweep that every store begins with are not counted.
+      const queries: Array<string> = []
+      const sql = yield* SqlClient.SqlClient
+      const counting = new Proxy(sql, {
+        apply: (target, self, [first, ...rest]) => {
+          if (Array.isArray(first) && /^(?:SELECT (?:r\.|$)|WITH)/.test(String(first[0])))
+            queries.push(String(first[0]))
+          return Reflect.apply(target, self, [first, ...rest])
+        }
+      })
+      const counted = ResponseStore.layerWith({ keeps: true }).pipe(
+        Layer.provide(Layer.succeed(SqlClient.SqlClient, counting))
+      )
+      const chain = yield* Effect.gen(function* () {
+        const other = yield* ResponseStore
+        queries.splice(0)
+        return yield* other.chain("key_1", "resp_5")
+      }).pipe(Effect.provide(counted))
+      expect([chain._tag === "Chain" && chain.turns.length, queries.length]).toEqual([5, 2])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are counted as memory of the request before they are read, and refused without room (R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* store.keep(response("1"))
+      yield* store.keep(response("2", { previousId: "resp_1" }))
+      const bytes = JSON.stringify(response("1").content).length
+      const taken: Array<number> = []
+      const free: Room = { take: (amount) => (taken.push(amount), undefined), give: () => undefined }
+      yield* store.get("key_1", "resp_1", free)
+      yield* store.some("key_1", ["resp_1", "resp_2"], free)
+      yield* store.chain("key_1", "resp_2", free)
+      yield* store.get("key_1", "resp_9", free)
+      expect(taken).toEqual([bytes, 2 * bytes, 2 * bytes])
+      const full = (shortage: Shortage): Room => ({ take: () => shortage, give: () => undefined })
+      expect(yield* Effect.flip(store.chain("key_1", "resp_2", full("key")))).toEqual(
+        new ConcurrencyReached({ resource: "bytes", limit: undefined })
+      )
+      expect(yield* Effect.flip(store.get("key_1", "resp_2", full("all")))).toEqual(
+        new Busy({ code: "overloaded", retryAfterMillis: 1000 })
+      )
     }).pipe(Effect.provide(layer))
   )
 

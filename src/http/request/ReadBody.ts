@@ -12,12 +12,13 @@ import { bodyFault } from "../../domain/text/bodyFault.ts"
 import {
   BodyInvalid,
   BodyTooLarge,
-  Busy,
-  ConcurrencyReached,
+  type Busy,
+  type ConcurrencyReached,
   ContentTypeUnsupported
 } from "../../domain/GatewayError.ts"
 import { type JsonObject, parseBody } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
+import { noRoomFault } from "../../domain/Room.ts"
 import { schedulePhase } from "../../batching/Phases.ts"
 import type { IncomingRequest } from "./IncomingRequest.ts"
 
@@ -139,10 +140,7 @@ const countBytes = (
 ): ReadFault | undefined => {
   if (size > limits.bodyBytes) return tooLarge(limits)
   const shortage = hold?.take(bytes)
-  if (shortage === undefined) return undefined
-  return shortage === "key"
-    ? new ConcurrencyReached({ resource: "bytes", limit: undefined })
-    : new Busy({ code: "overloaded", retryAfterMillis: 1000 })
+  return shortage === undefined ? undefined : noRoomFault(shortage)
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Adjustment, Translated, TranslateContext } from "../Translator.ts"
+import { invalid } from "../shared/fault.ts"
 import { openAiFormat } from "../shared/chat-request/readFormat.ts"
 import { messagesToOpenAi } from "./messages.ts"
 import { heldBack } from "./params.ts"
@@ -38,7 +39,9 @@ export const chatToOpenAiRequest = (
     else if (name === "response_format") fields.push([name, openAiFormat(request.response_format)])
     else if (name === "messages") fields.push([name, messages.success])
     else if (name === "tools" && Array.isArray(value)) {
-      const { left, tools } = withoutOptional(value)
+      const { left, needed, tools } = sortedTools(value)
+      if (needed !== undefined)
+        return invalid(needed, "unsupported_tool", "This tool is one of Gemini's; use a Gemini model, or leave it out.")
       ignored.push(...left)
       if (tools.length > 0 || left.length === 0) fields.push([name, tools])
     } else if (name === "stream_options" && request.stream === true)
@@ -64,12 +67,15 @@ export const chatToOpenAiRequest = (
   })
 }
 
-/** Tools that may be left out are those of other families. */
-const withoutOptional = (given: ReadonlyArray<unknown>) => {
-  const isOptional = (tool: unknown) => isJsonObject(tool) && tool["optional"] === true
+/** A tool that is marked is one of another family: left out where it may be, else the first that may not be. */
+const sortedTools = (given: ReadonlyArray<unknown>) => {
+  const markOf = (tool: unknown) => (isJsonObject(tool) ? tool["optional"] : undefined)
+  const isOptional = (tool: unknown) => markOf(tool) === true
+  const needed = given.findIndex((tool) => markOf(tool) === false)
   return {
     tools: given.some(isOptional) ? given.filter((tool) => !isOptional(tool)) : given,
-    left: given.flatMap((tool, index) => (isOptional(tool) ? [`tools[${index}]`] : []))
+    left: given.flatMap((tool, index) => (isOptional(tool) ? [`tools[${index}]`] : [])),
+    needed: needed < 0 ? undefined : `tools[${needed}]`
   }
 }
 

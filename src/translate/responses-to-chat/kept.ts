@@ -21,9 +21,13 @@ const decode = Schema.decodeUnknownResult(Kept)
 /** A response with what led to it in this turn; history is named by it, never copied. */
 export const keptContent = (
   response: ResponseObject,
-  { carrier }: AnswerFinished,
+  { carrier, whole }: AnswerFinished,
   { input }: Pick<Plan, "input">
-): JsonObject => jsonObjectOf({ response, input, carrier: isEmptyCarrier(carrier) ? null : carrier })
+): JsonObject => {
+  const wholeOf = (item: OutputItem): OutputItem => whole.find(({ id }) => id === item.id) ?? item
+  const kept = whole.length === 0 ? response : { ...response, output: response.output.map(wholeOf) }
+  return jsonObjectOf({ response: kept, input, carrier: isEmptyCarrier(carrier) ? null : carrier })
+}
 
 /** Undefined for what was kept in another form. */
 export const readKept = (content: JsonObject): Kept | undefined => Result.getOrUndefined(decode(content))

@@ -7,6 +7,7 @@ import {
   closingQuote,
   isJsonObject,
   isLongInteger,
+  jsonObjectOf,
   parseBody,
   parseExactJsonText,
   pathText
@@ -175,4 +176,13 @@ it("parseJson: integers of any size keep their digits at any place; fractions st
     }),
     { numRuns: 300 }
   )
+})
+
+it("jsonObjectOf copies a checked value, leaves out what has no value and keeps odd names as plain data", () => {
+  const given: object = JSON.parse('{"a":[1,{"b":null}],"__proto__":{"c":"d"}}')
+  const copy = jsonObjectOf(Object.assign(given, { gone: undefined }))
+  expect([JSON.stringify(copy), Object.getPrototypeOf(copy) === Object.prototype]).toEqual([
+    '{"a":[1,{"b":null}],"__proto__":{"c":"d"}}',
+    true
+  ])
 })

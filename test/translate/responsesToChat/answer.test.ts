@@ -4,9 +4,10 @@ import * as FastCheck from "fast-check"
 import * as Schema from "effect/Schema"
 import type { ValidateFunction } from "ajv/dist/2020.js"
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../../src/domain/text/json.ts"
+import { type JsonObject, jsonObjectOf } from "../../../src/domain/text/json.ts"
 import { responseFromChat } from "../../../src/translate/responses-to-chat/answer/response.ts"
 import { stampResponse } from "../../../src/translate/responses-to-chat/answer/envelope.ts"
+import { inputItems, keptContent, readKept, turnOf } from "../../../src/translate/responses-to-chat/kept.ts"
 import { joinDeltas } from "../../../src/translate/shared/reply/message.ts"
 import type {
   ChatChunk,
@@ -16,7 +17,7 @@ import type {
   ReplyMessage
 } from "../../../src/wire/openai/ChatReply.ts"
 import { ResponsesEvent } from "../../../src/wire/openai/responses/Events.ts"
-import { answerFacts, eventsOf } from "../../support/responses.ts"
+import { answerFacts, eventsOf, responseId, translation } from "../../support/responses.ts"
 import { schemaOracle } from "../../support/shared.ts"
 
 const chunk = (delta: Delta, finish: FinishReason | null = null, beside: object = {}): ChatChunk => ({
@@ -256,6 +257,38 @@ describe("an answer as a stream", () => {
         }
       }),
       { numRuns: 50 }
+    )
+  })
+
+  it("kept or sent back whole is the same chat (R803)", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(said, { maxLength: 5 }), finishes, (script, finish) => {
+        const asked = { ...body, include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } }
+        const input = [{ role: "user", content: "go" }]
+        const { plan } = translation({ ...asked, input })
+        const answer = responseFromChat(completionOf(deltasOf(script), finish), answerFacts({}, { plan }))
+        const response = stampResponse(answer, { seconds: 1_700_000_009, isKept: true })
+        const kept = readKept(keptContent(response, answer, plan))
+        if (kept === undefined) throw new Error("what was kept cannot be read")
+        const output: ReadonlyArray<JsonObject> = JSON.parse(JSON.stringify(response.output))
+        const results = output.flatMap(({ call_id: id, type }): ReadonlyArray<JsonObject> =>
+          type === "function_call" || type === "custom_tool_call"
+            ? [{ type: `${type}_output`, call_id: id ?? "", output: "done" }]
+            : []
+        )
+        const more = [...results, { role: "user", content: "more" }]
+        const listed = inputItems(kept, { limit: 100, order: "asc", after: undefined }).data
+        const sent = [...listed.map(jsonObjectOf), ...output, ...more]
+        const whole = translation({ ...asked, store: false, input: sent })
+        const chained = translation(
+          { ...asked, previous_response_id: responseId, input: more },
+          { id: `resp_${"f".repeat(32)}`, history: [turnOf(kept)] }
+        )
+        expect(chained.chat).toEqual(whole.chat)
+        const searches = sent.flatMap(({ type }, at) => (type === "web_search_call" ? [`input[${at}]`] : []))
+        expect(whole.ignored).toEqual(searches)
+      }),
+      { numRuns: 200 }
     )
   })
 })

@@ -1,5 +1,6 @@
 // Requests of the Responses API as chats: items, tools, choices, parameters, and what is refused or left out by name.
 // It must not know a provider, but where a pair obeys a mark of ours.
+import type { RequestFault } from "../../../src/domain/GatewayError.ts"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
@@ -247,6 +248,20 @@ describe("tools", () => {
       Result.getOrThrow(chatToOpenAi.request(chat, chatContext("meta/llama", { family: "openai" }))).ignored
     ]
     expect(named).toEqual([["tools[1]"], [], ["tools[1]"], ["tools[1]"]])
+  })
+
+  it("that run code are refused where the model runs none (R108 R321)", () => {
+    const { chat } = translation({ tools: [close, { type: "code_interpreter", container: { type: "auto" } }] })
+    const faultOf = (read: Result.Result<unknown, RequestFault>) => {
+      const fault = Result.isFailure(read) ? read.failure : undefined
+      return fault?._tag === "BodyInvalid" ? [fault.code, fault.param] : fault
+    }
+    const refusals = [
+      faultOf(chatToGemini.request(chat, chatContext("gemini-3-pro-preview"))),
+      faultOf(chatToClaude.request(chat, chatContext("claude-sonnet-4-6", { family: "claude" }))),
+      faultOf(chatToOpenAi.request(chat, chatContext("meta/llama", { family: "openai" })))
+    ]
+    expect(refusals).toEqual([undefined, ["unsupported_tool", "tools[1]"], ["unsupported_tool", "tools[1]"]])
   })
 
   it("make pictures on image models only (R322)", () => {

@@ -23,7 +23,7 @@ const finding: Effect.Effect<(call: Call) => Effect.Effect<Kept, GatewayError>, 
   (store) =>
     Effect.fnUntraced(function* ({ incoming, key }) {
       const id = idOf(incoming.path)
-      const found = isResponseId(id) ? yield* store.get(key.id, id) : undefined
+      const found = isResponseId(id) ? yield* store.get(key.id, id, incoming.hold) : undefined
       const kept = found === undefined ? undefined : readKept(found.content)
       return kept ?? (yield* unknown(id))
     })

@@ -7,6 +7,7 @@ import { BodyInvalid, type GatewayError, UnsupportedParameter } from "../../../d
 import type { JsonObject } from "../../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../../domain/Limits.ts"
 import type { RequestContext } from "../../../domain/RequestContext.ts"
+import type { Room } from "../../../domain/Room.ts"
 import { checkChat } from "../../../router/bodies/bodyChecks.ts"
 import { Carriers, type CarrierSeal, digestOfText } from "../../../store/Carriers.ts"
 import { ResponseStore } from "../../../store/ResponseStore.ts"
@@ -45,10 +46,15 @@ const tooLong: BodyInvalid = invalid(
 type Store = ResponseStore["Service"]
 
 /** The stored turns before this request, the oldest first. */
-const history = Effect.fnUntraced(function* (store: Store, keyId: string, previous: string | undefined) {
+const history = Effect.fnUntraced(function* (
+  store: Store,
+  keyId: string,
+  previous: string | undefined,
+  room: Room | undefined
+) {
   if (previous === undefined) return []
   if (!isResponseId(previous)) return yield* previousUnknown(previous.slice(0, 64))
-  const chain = yield* store.chain(keyId, previous)
+  const chain = yield* store.chain(keyId, previous, room)
   if (chain._tag === "Missing") return yield* previousUnknown(chain.id)
   if (chain._tag === "TooLong") return yield* tooLong
   const turns: Array<StoredTurn> = []
@@ -65,12 +71,13 @@ const storedItems = Effect.fnUntraced(function* (
   store: Store,
   keyId: string,
   ids: ReadonlyArray<string>,
-  { messages }: LimitValues
+  { messages }: LimitValues,
+  room: Room | undefined
 ) {
   if (ids.length > messages)
     return yield* invalid("input", "array_too_long", `input holds more than ${messages} items.`)
   const responses = new Set(ids.map(responseOfItem).filter((id) => id !== undefined))
-  const found = yield* store.some(keyId, [...responses])
+  const found = yield* store.some(keyId, [...responses], room)
   if (found === undefined)
     return yield* invalid(
       "input",
@@ -107,11 +114,11 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
   const limits = yield* Limits
   const readPrompt = yield* promptReader
   const readBody = yield* textReader((body) => Result.succeed(body))
-  const load = Effect.fnUntraced(function* (body: JsonObject, keyId: string) {
+  const load = Effect.fnUntraced(function* (body: JsonObject, keyId: string, room: Room | undefined) {
     const { items, previous } = responsesToChat.needed(body)
     return {
-      history: yield* history(store, keyId, previous),
-      stored: yield* storedItems(store, keyId, items, limits)
+      history: yield* history(store, keyId, previous, room),
+      stored: yield* storedItems(store, keyId, items, limits, room)
     }
   })
   return Effect.fnUntraced(function* ({ incoming, key }, given) {
@@ -121,7 +128,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     const sealing = yield* carriers.forKey(key.id)
     const facts: RequestFacts = {
       id: responseIdOf(given.idSeed),
-      ...(yield* load(sent, key.id)),
+      ...(yield* load(sent, key.id, incoming.hold)),
       prompt,
       unseal: sealing.unseal,
       digest: digestOfText,

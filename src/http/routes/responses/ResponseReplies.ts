@@ -15,8 +15,9 @@ import type { AnswerFacts } from "../../../translate/responses-to-chat/facts.ts"
 import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
 import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
 import { frame, pingFrame } from "../../../wire/frames.ts"
-import type { ChatChunk } from "../../../wire/openai/ChatReply.ts"
+import type { ChatChunk, Usage } from "../../../wire/openai/ChatReply.ts"
 import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
+import type { ResponseObject } from "../../../wire/openai/responses/Response.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
 import type { KeepAlive } from "../../response/KeepAlive.ts"
 import { charactersOfChunk } from "../../response/renderChunk.ts"
@@ -52,6 +53,7 @@ class EventWriter {
   private readonly fold: ReturnType<typeof responsesToChat.stream>
   private state: ReturnType<ReturnType<typeof responsesToChat.stream>["initial"]>
   finished: AnswerFinished | undefined
+  private isEnded = false
 
   constructor(facts: AnswerFacts) {
     this.fold = responsesToChat.stream(facts)
@@ -64,8 +66,25 @@ class EventWriter {
     return this.write(outputs)
   }
 
-  halt(): string {
+  /** Every finish reason has come, so that nothing but counts can be missing. */
+  get isWhole(): boolean {
+    return this.state.finish !== undefined
+  }
+
+  /** `usage` stands for the chunk with the counts where that did not come. */
+  halt(usage: Usage | undefined): string {
+    if (usage !== undefined && this.state.usage === undefined) this.state = { ...this.state, usage }
     return this.write(this.fold.onHalt(this.state))
+  }
+
+  last(answer: AnswerFinished, response: ResponseObject): string {
+    this.isEnded = true
+    return eventFrame(responsesToChat.lastEvent(answer, response))
+  }
+
+  /** The end of a stream that broke; nothing where its last event is out. */
+  fail(failure: AnswerFailed): string {
+    return this.isEnded ? "" : this.read(failure)
   }
 
   private write(outputs: ReadonlyArray<AnswerOutput>): string {
@@ -101,25 +120,24 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
       if (recorder !== undefined) for (const chunk of chunks) recorder.characters += charactersOfChunk(chunk)
       return chunks.map((chunk) => writer.read(chunk)) as [string, ...Array<string>]
     })
+    // Counts and the close of the connection follow the finish; an answer without them is whole (L7).
+    const whole = Stream.catch(events, (error) => (writer.isWhole ? Stream.empty : Stream.fail(error)))
     const last = Effect.suspend(() => {
-      const text = writer.halt()
+      const text = writer.halt(opened.usage())
       const { finished } = writer
       return finished === undefined
         ? Effect.succeed(text)
-        : Effect.map(
-            keep(turn, finished, true),
-            (response) => text + eventFrame(responsesToChat.lastEvent(finished, response))
-          )
+        : Effect.map(keep(turn, finished, true), (response) => text + writer.last(finished, response))
     })
     const served = { ...opened.served, ignored: ignoredBy(turn, opened.served.ignored) }
     return eventStream(
-      { ...opened, served, chunks: Stream.concat(events, Stream.fromEffect(last)) },
+      { ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) },
       incoming,
       keepAlive,
       {
         render: (read) => read.join(""),
         ending: "",
-        errorFrame: (facts) => writer.read(failedBy(facts))
+        errorFrame: (facts) => writer.fail(failedBy(facts))
       }
     )
   }

@@ -12,6 +12,8 @@ import { carrierOf } from "./work.ts"
 export interface AnswerFinished {
   readonly _tag: "AnswerFinished"
   readonly response: ResponseObject
+  /** Whole forms of items that the response shows with less. */
+  readonly whole: ResponseObject["output"]
   /** Everything that has to come back, shown or not. */
   readonly carrier: Carrier
   /** Entries that were too large for a client to carry. */
@@ -54,6 +56,7 @@ export const finished = (work: Work): AnswerFinished => {
       output: closedItems(work),
       usage: usage === undefined ? noUsage : usageOf(usage)
     }),
+    whole: work.whole,
     carrier: carrierOf(work),
     cut,
     sequence: work.sequence

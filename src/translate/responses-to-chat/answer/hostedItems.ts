@@ -2,7 +2,12 @@
 // It must not know chunks. Rules: R522, R524, R525.
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ContentPart } from "../../../wire/openai/Extensions.ts"
-import type { CodeOutput, WebSearchItem } from "../../../wire/openai/responses/Items.ts"
+import type {
+  CodeInterpreterItem,
+  CodeOutput,
+  OutputItem,
+  WebSearchItem
+} from "../../../wire/openai/responses/Items.ts"
 import { numberOf } from "../ids.ts"
 import { announce, type CodeRun, done, next, place, type Work } from "./work.ts"
 
@@ -67,6 +72,12 @@ const withResult = (run: CodeRun, result: JsonObject, part: CodeRun["parts"][num
   }
 }
 
+/** An item that is shown with less than is kept of it. */
+const doneInPart = (work: Work, outputIndex: number, shown: OutputItem, whole: OutputItem): void => {
+  work.whole = [...work.whole, whole]
+  done(work, outputIndex, shown)
+}
+
 export const giveCode = (work: Work): void => {
   for (const { code, hasFailed, outputs, parts } of work.code) {
     const { id, outputIndex } = place(work, "ci")
@@ -86,8 +97,9 @@ export const giveCode = (work: Work): void => {
       { type: "response.code_interpreter_call.completed", sequence_number: next(work), ...at }
     )
     work.parts = [...work.parts, ...parts.map((part) => ({ at: id, part }))]
-    const shown = work.facts.plan.shown.outputs ? outputs : null
-    done(work, outputIndex, { ...item, status: hasFailed ? "failed" : "completed", code, outputs: shown })
+    const whole: CodeInterpreterItem = { ...item, status: hasFailed ? "failed" : "completed", code, outputs }
+    if (work.facts.plan.shown.outputs) done(work, outputIndex, whole)
+    else doneInPart(work, outputIndex, { ...whole, outputs: null }, whole)
   }
 }
 
@@ -119,6 +131,8 @@ export const giveSearch = (work: Work): void => {
     { type: "response.web_search_call.searching", sequence_number: next(work), ...at },
     { type: "response.web_search_call.completed", sequence_number: next(work), ...at }
   )
-  const sources = work.facts.plan.shown.sources ? { sources: sourcesOf(grounding) } : {}
-  done(work, outputIndex, { ...item, status: "completed", action: { ...item.action, ...sources } })
+  const shown: WebSearchItem = { ...item, status: "completed" }
+  const whole: WebSearchItem = { ...shown, action: { ...item.action, sources: sourcesOf(grounding) } }
+  if (work.facts.plan.shown.sources) done(work, outputIndex, whole)
+  else doneInPart(work, outputIndex, shown, whole)
 }

@@ -21,9 +21,10 @@ const isFailed = (input: ChatInput): input is AnswerFailed => "_tag" in input
 export const streamFromChat = (facts: AnswerFacts): Fold<AnswerState, ChatInput, AnswerOutput> => ({
   initial: () => noAnswer,
   step: (state, input) => {
+    // A whole answer may still fail before its last event is sent.
+    if (isFailed(input)) return state.hasFailed ? [state, []] : failing(workOn(state, facts), input)
     if (state.isOver) return [state, []]
     const work = workOn(state, facts)
-    if (isFailed(input)) return failing(work, input)
     begin(work, input)
     readChoices(work, input)
     if (input.usage) work.usage = input.usage
@@ -53,6 +54,7 @@ const begin = (work: Work, { model }: ChatChunk): void => {
 /** No item is closed for it: what was open is not whole. */
 const failing = (work: Work, failure: AnswerFailed): readonly [AnswerState, ReadonlyArray<AnswerOutput>] => {
   work.isOver = true
+  work.hasFailed = true
   work.events.push(errorEvent(failure, next(work)))
   work.events.push({
     type: "response.failed",

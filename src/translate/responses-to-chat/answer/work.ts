@@ -75,6 +75,8 @@ export interface AnswerState {
   readonly model: string | undefined
   /** By `output_index`; undefined while an item is open. */
   readonly items: ReadonlyArray<OutputItem | undefined>
+  /** Whole forms of items that are shown with less; a later read may ask for them (R111). */
+  readonly whole: ReadonlyArray<OutputItem>
   readonly open: OpenMessage | OpenReasoning | undefined
   readonly calls: ReadonlyArray<OpenCall>
   /** The block of the chat that a bare signature belongs to. */
@@ -92,12 +94,14 @@ export interface AnswerState {
   readonly finish: "completed" | "max_output_tokens" | "content_filter" | undefined
   readonly usage: Usage | undefined
   readonly isOver: boolean
+  readonly hasFailed: boolean
 }
 
 export const noAnswer: AnswerState = {
   sequence: 0,
   model: undefined,
   items: [],
+  whole: [],
   open: undefined,
   calls: [],
   block: undefined,
@@ -112,7 +116,8 @@ export const noAnswer: AnswerState = {
   grounding: undefined,
   finish: undefined,
   usage: undefined,
-  isOver: false
+  isOver: false,
+  hasFailed: false
 }
 
 /** The state while one chunk is read. */

@@ -9,8 +9,8 @@ import type { MessagePath } from "./paths.ts"
 type Piece =
   | { readonly _tag: "Text"; readonly text: string }
   /** A part in the chat's own form. */
-  | { readonly _tag: "Part"; readonly part: JsonObject }
-  | { readonly _tag: "Image"; readonly id: string; readonly data: string }
+  | { readonly _tag: "Part"; readonly part: JsonObject; readonly path: string }
+  | { readonly _tag: "Image"; readonly id: string; readonly data: string; readonly path: string }
   /** An item without text; the provider's own parts may take its place. */
   | { readonly _tag: "Place"; readonly id: string }
 
@@ -39,6 +39,12 @@ export const signedBy = (carriers: ReadonlyArray<Carrier>): Signed => {
   return { calls, images, parts: new Set(carriers.flatMap(({ p = [] }) => p.map(({ at }) => at))) }
 }
 
+/** A block of the message, and the place in the request to name for it. */
+interface Placed {
+  readonly block: JsonObject
+  readonly path: string
+}
+
 /** One assistant message that is being put together. */
 export class AssistantTurn {
   private readonly pieces: Array<Piece> = []
@@ -53,12 +59,12 @@ export class AssistantTurn {
 
   part(part: JsonObject, path: string): void {
     this.at ||= path
-    this.pieces.push({ _tag: "Part", part })
+    this.pieces.push({ _tag: "Part", part, path })
   }
 
   image(id: string, data: string, path: string): void {
     this.at ||= path
-    this.pieces.push({ _tag: "Image", id, data })
+    this.pieces.push({ _tag: "Image", id, data, path: `${path}.result` })
   }
 
   place(id: string): void {
@@ -79,7 +85,8 @@ export class AssistantTurn {
     signed: Signed,
     digest: (text: string) => string
   ): { readonly message: ChatMessage; readonly path: MessagePath } | undefined {
-    const blocks = this.blocks(signed, digest)
+    const placed = this.blocks(signed, digest)
+    const blocks = placed.map(({ block }) => block)
     if (this.calls.length === 0 && !blocks.some(({ type }) => type !== "thinking" && type !== "redacted_thinking"))
       return undefined
     const content = this.pieces.map((piece) => (piece._tag === "Text" ? piece.text : "")).join("")
@@ -92,12 +99,17 @@ export class AssistantTurn {
         ...(isPlain ? {} : { [hasParts ? "content_parts" : "content_blocks"]: blocks }),
         ...(this.calls.length === 0 ? {} : { tool_calls: this.calls.map((call) => toolCall(call, signed)) })
       },
-      path: { at: this.at, list: "content", calls: this.calls.map(({ path }) => path) }
+      path: {
+        at: this.at,
+        list: "content",
+        calls: this.calls.map(({ path }) => path),
+        parts: isPlain ? [] : placed.map(({ path }) => path)
+      }
     }
   }
 
   /** Thinking stands first, as it did in the answer; everything else as the items do. */
-  private blocks(signed: Signed, digest: (text: string) => string): ReadonlyArray<JsonObject> {
+  private blocks(signed: Signed, digest: (text: string) => string): ReadonlyArray<Placed> {
     const texts = new Map<string, JsonObject>()
     const parts = new Map<string, Array<JsonObject>>()
     const ids = new Set(this.pieces.flatMap((piece) => ("id" in piece ? [piece.id] : [])))
@@ -110,7 +122,7 @@ export class AssistantTurn {
         parts.set(place, [...(parts.get(place) ?? []), { type: "provider_part", ...part, issuer }])
       }
     }
-    const own = this.pieces.flatMap((piece): ReadonlyArray<JsonObject> => {
+    const blocksOf = (piece: Piece): ReadonlyArray<JsonObject> => {
       switch (piece._tag) {
         case "Text":
           return [
@@ -126,8 +138,13 @@ export class AssistantTurn {
             ...(piece.id === "" ? [] : (parts.get(piece.id) ?? []))
           ]
       }
+    }
+    const own = this.pieces.flatMap((piece) => {
+      const path = "path" in piece ? piece.path : this.at
+      return blocksOf(piece).map((block) => ({ block, path }))
     })
-    return [...front, ...(parts.get("") ?? []), ...own]
+    const carried = [...front, ...(parts.get("") ?? [])].map((block) => ({ block, path: this.at }))
+    return carried.length === 0 ? own : [...carried, ...own]
   }
 }
 

@@ -92,7 +92,7 @@ const open = (item: SourcedItem, facts: RequestFacts, ignored: Array<string>): R
 
 const give = (work: Work, message: ChatMessage, at: string, list: MessagePath["list"] = "content"): void => {
   work.messages.push(message)
-  work.paths.push({ at, list, calls: [] })
+  work.paths.push({ at, list, calls: [], parts: [] })
 }
 
 const endTurn = (work: Work): void => {

@@ -8,6 +8,8 @@ export interface MessagePath {
   /** The list that the content came from. */
   readonly list: "content" | "output"
   readonly calls: ReadonlyArray<string>
+  /** Of each block of an assistant's message, where it has blocks. */
+  readonly parts: ReadonlyArray<string>
 }
 
 export interface ItemPaths {
@@ -44,6 +46,8 @@ const messagePath = (paths: ItemPaths, index: number, rest: string): string => {
   if (whole.has(at)) return at
   if (call !== "") return `${at}${inCall.replace(/^\.function\b/, "").replace(/^\.id\b/, ".call_id")}`
   if (rest.startsWith(".tool_call_id")) return `${at}.call_id`
+  const [, block = ""] = /^\.content_(?:parts|blocks)\[(\d+)\]/.exec(rest) ?? []
+  if (block !== "") return message.parts[Number(block)] ?? at
   const [, part = "", inside = ""] = /^\.content(\[\d+\])?(.*)$/.exec(rest) ?? []
   return rest.startsWith(".content") ? `${at}.${message.list}${part}${inPart(inside)}` : `${at}${rest}`
 }

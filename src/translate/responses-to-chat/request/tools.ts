@@ -196,6 +196,7 @@ const addSearch = (work: Work, tool: JsonObject, path: string): Read<void> => {
   return Result.void
 }
 
+/** An agent that was promised a tool must not answer without it: a pair that cannot serve it refuses. */
 const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
   const container = isJsonObject(tool["container"]) ? tool["container"] : {}
   const files = container["file_ids"]
@@ -206,7 +207,12 @@ const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
       "Code runs without files here; send their content in a message."
     )
   if (!work.tools.some(({ hosted }) => hosted === "code_interpreter"))
-    work.tools.push({ path, tool: { type: "code_execution" }, name: undefined, hosted: "code_interpreter" })
+    work.tools.push({
+      path,
+      tool: { type: "code_execution", optional: false },
+      name: undefined,
+      hosted: "code_interpreter"
+    })
   return Result.void
 }
 
