@@ -1,7 +1,7 @@
 // Holds the source tree to the house rules, and each rule to a planted violation.
 // Must not know what any file does.
 import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { avoidedWords } from "./support/wordRules.ts"
@@ -14,7 +14,9 @@ const exceptions: ReadonlyArray<string> = []
 
 const read = (path: string): Source => ({ path, text: readFileSync(join(root, path), "utf8") })
 const below = (folder: string, ending: RegExp): ReadonlyArray<Source> =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) => relative(join(root, folder), join(parentPath, name)))
     .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
     .filter((path) => ending.test(path))
     .sort()
@@ -157,7 +159,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ],
   [
     "refuses an effect in a camelCase file above (R3)",
-    [file("router/plan.ts", 'import { join } from "node:path"', "export const now = () => Date.now()")],
+    [file("router/plan.ts", 'import { join, relative } from "node:path"', "export const now = () => Date.now()")],
     ["src/router/plan.ts:3 R3 purity: may not import node:path", "src/router/plan.ts:4 R3 purity: Date.now"]
   ],
   [
