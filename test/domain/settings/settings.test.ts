@@ -185,7 +185,7 @@ describe("faults of meaning next to faults of shape", () => {
         "configs.fast.targets[0].weight  expected a number",
         "configs.fast.targets[1]  expected a mapping of keys",
         keyFault,
-        'configs.fast.targets[2]  "gogle" is no provider of this file, and one of the store cannot be named here; did you mean google?'
+        'configs.fast.targets[2]  "gogle" is no provider of this configuration; did you mean google?'
       ]
     ],
     [
@@ -568,7 +568,7 @@ describe("faults of a configuration", () => {
       },
       [
         'configs.a b  is not an id: letters, digits, "_", "." and "-", at most 64',
-        'configs.fast.targets[0]  "gogle" is no provider of this file, and one of the store cannot be named here; did you mean google?',
+        'configs.fast.targets[0]  "gogle" is no provider of this configuration; did you mean google?',
         'configs.fast.targets[1]  "vrtex" is no provider of this configuration; known: vertex-ai, google'
       ]
     ],
@@ -592,9 +592,7 @@ describe("faults of a configuration", () => {
     [
       "a key for an unknown provider",
       { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] },
-      [
-        'keys[0].providers[0]  "gogle" is no provider of this file, and one of the store cannot be named here; did you mean google?'
-      ]
+      ['keys[0].providers[0]  "gogle" is no provider of this configuration; did you mean google?']
     ],
     [
       "a limit of zero",
