@@ -91,7 +91,8 @@ const formsOf = (path: string, asked: ReadonlyArray<string>, status: number): Re
   const [name = ""] = path.split("?")
   if (name.startsWith("/admin/")) return ["problem"]
   if (isOdd.test(name)) return ["openai", "anthropic", "google"]
-  if (rawPredict.test(name)) return claude.test(name) && status !== 405 ? ["anthropic"] : ["anthropic", "google"]
+  if (rawPredict.test(name))
+    return claude.test(name) && status !== 405 ? ["anthropic"] : ["anthropic", "google", "openai"]
   if (onlyGoogle.test(name)) return ["google"]
   if (name.startsWith("/v1/messages")) return ["anthropic"]
   const isAnthropic = asked.includes("anthropic-beta") || asked.includes("anthropic-version")

@@ -72,6 +72,16 @@ const readReply =
       : fail(fault)
   }
 
+const hasSignatures = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("ought", 0, "latin1")
+
+/** The body without signatures, where the history may hold those of the other product (N506). */
+const unsigned = (
+  { request, takesSentinel }: Pick<Sent<never>, "request" | "takesSentinel">,
+  body: () => JsonObject
+): Pick<Prepared<PassedReply, never>, "unsigned"> =>
+  hasSignatures(request.bytes) ? { unsigned: () => withoutSignatures(body(), takesSentinel) } : {}
+
 const passedReply =
   (verb: NativeRequest["verb"]) =>
   (bytes: Uint8Array, contentType: string): PassedReply => {
@@ -97,6 +107,7 @@ const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
       get body() {
         return parsedBody(bytes)
       },
+      ...(attempt.mixesKinds === true ? unsigned(sent, () => parsedBody(bytes)) : {}),
       ignored: request.ignored,
       reply: readReply(sent, passedReply(request.verb)),
       chunks
@@ -120,9 +131,6 @@ const answered = (answer: NonNullable<CrossedCalls["answer"]>, outs: ReadonlyArr
   usage: summed(outs.map(({ usage }) => usage))
 })
 
-const hasSignatures = (bytes: Uint8Array): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("ought", 0, "latin1")
-
 const crossedPart = <Chunk>(
   sent: Sent<Chunk>,
   { body, headers: ofBody, ignored, verb }: CrossedCall,
@@ -136,7 +144,7 @@ const crossedPart = <Chunk>(
     url,
     headers: { "content-type": "application/json", ...headers, ...ofBody },
     body,
-    ...(hasSignatures(request.bytes) ? { unsigned: { body: withoutSignatures(body, sent.takesSentinel) } } : {}),
+    ...unsigned(sent, () => body),
     ignored: [...request.ignored, ...ignored],
     reply,
     chunks

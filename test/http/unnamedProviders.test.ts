@@ -132,7 +132,7 @@ describe("other routes", () => {
       "models/gemini-embedding-001:batchEmbedContents"
     ])
   })
-  it("alias: may stand in the override of a config (N1206)", async () => {
+  it("alias: may be the model of a config's override (N1206)", async () => {
     const gateway = opened(settings)
     const answer = await gateway.post(
       "/v1/chat/completions",

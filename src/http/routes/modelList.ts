@@ -89,7 +89,7 @@ const ofAccounts = (
         })
     )
 
-/** The operator's names of models, as far as this key reaches the account and the model behind each. */
+/** The operator's names of models, as far as this key reaches the account and the model of each. */
 const ofAliases = (catalog: ListedFrom, key: GatewayKey, strict: boolean): ReadonlyArray<ListedModel> => {
   const { list, models, serving = noServing } = catalog
   const accounts = list()
