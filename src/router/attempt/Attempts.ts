@@ -269,10 +269,10 @@ export const callAttempt = <Op extends Operation, A, R>(
 }
 
 /** The call with another body, which is printed. */
-const withBody = <Out, Chunk>({ bytes: _, ...call }: Prepared<Out, Chunk>, body: Json): Prepared<Out, Chunk> => ({
-  ...call,
-  body
-})
+const withBody = <Out, Chunk>(call: Prepared<Out, Chunk>, body: Json): Prepared<Out, Chunk> => {
+  const { bytes: _replaced, ...rest } = call
+  return { ...rest, body }
+}
 
 /** What the later calls of a long answer take from the plan: their times, and their retries. */
 export interface Repeating {
