@@ -32,7 +32,7 @@ interface Answered {
   readonly text: string
 }
 
-/** Sends a capture as its client did, the wish for a WebSocket included. */
+/** Sends a capture as its client did, with its request for a WebSocket. */
 const ask = ({ request }: (typeof captured)[number]): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const given = Object.entries(request.headers).filter(([name]) => !ofConnection.test(name))

@@ -71,6 +71,13 @@ describe("native requests", () => {
     ])
   })
 
+  it("native list: filters have no effect (N704)", async () => {
+    const gateway = over(() => replying(full))
+    const list = async (query: string) =>
+      (await gateway.send(`/v1beta/models${query}`, { headers: { "x-goog-api-key": gatewayKey } })).text()
+    expect(await list("?filter=name%3Dx&queryBase=false")).toBe(await list(""))
+  })
+
   it("native model: one that no list has is called all the same (N703)", async () => {
     const gateway = over(() => replying(full))
     const answer = await gateway.post("/v1beta/models/gemini-99-future:generateContent", { contents })
