@@ -4,12 +4,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { adminMadeKey, configKey, serviceAccount } from "./canaries.ts"
 import type { Json } from "./mutate.ts"
+import { nativeRequests, type PathRequest, responsesRequests } from "./nativeCorpus.ts"
 
-export interface Sound {
-  readonly method: string
-  readonly path: string
-  readonly body?: Json
-}
+export type Sound = PathRequest
 
 const tool = {
   type: "function",
@@ -162,7 +159,9 @@ export const inferenceRequests: ReadonlyArray<Sound> = [
   post("/v1/prompts/greeting@1/render", { variables: { name: "Ada" } }),
   post("/v1/prompts/hidden@production/completions", { variables: { name: "Ada" }, stream: true }),
   get("/v1/models"),
-  get("/v1/models/@google/gemini-2.5-flash")
+  get("/v1/models/@google/gemini-2.5-flash"),
+  ...nativeRequests,
+  ...responsesRequests
 ]
 
 /** Admin requests. Base URLs are on loopback; without one the gateway would call Google. */

@@ -116,11 +116,33 @@ const headersOf = (random: Random, client: KeyName): Readonly<Record<string, str
 
 const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE"] as const
 
-const bodyOf = (random: Random, { body, path }: Sound): Request["body"] => {
+const bodyOf = (random: Random, { body, models: own, path }: Sound): Request["body"] => {
   if (body === undefined) return undefined
   const isChat = path.startsWith("/v1/chat")
-  const sound = isChat ? { model: random.pick(models), ...Object(body) } : body
+  const isResponse = path.startsWith("/v1/responses") && own !== undefined
+  const sound = isChat
+    ? { model: random.pick(models), ...Object(body) }
+    : isResponse
+      ? { ...Object(body), model: random.pick(own) }
+      : body
   return textOf(random.chance(0.3) ? sound : mutate(sound, donors, random), random)
+}
+
+/** Parts of a path that parsers read in several ways. */
+const oddParts = ["..", "%2e%2e", "%2F", "%252F", "%00", "@", "@google", "//", ":", "%E0%A4%A", ";a=b", "\\", "v1"]
+
+/** The path with its model, sometimes with a hostile part, a hostile query, or the key where older clients write it. */
+const pathOf = (random: Random, { models: own, path }: Sound, client: KeyName): string => {
+  const named = own === undefined ? path : path.replace("{model}", () => random.pick(own))
+  const [before = "", query] = named.split("?")
+  const cut = 1 + random.below(before.length)
+  const odd = random.chance(0.05) ? before.slice(0, cut) + random.pick(oddParts) + before.slice(cut) : before
+  const keyed = random.chance(0.04) ? `key=${keys[client]}` : undefined
+  const wild = random.chance(0.03)
+    ? random.pick(["alt=sse", "alt=media", "$alt=json", "key=", "fields=x", "a=%"])
+    : undefined
+  const queries = [query, keyed, wild].filter((one) => one !== undefined)
+  return queries.length === 0 ? odd : `${odd}?${queries.join("&")}`
 }
 
 /** Invalid HTTP, or two requests in one. */
@@ -165,12 +187,13 @@ export const generateRequest = (seed: number, place: number): Generated => {
   const method = random.chance(0.96) ? sound.method : random.pick(methods)
   const body = bodyOf(random, sound)
   const headers = headersOf(random, client)
+  const path = pathOf(random, sound, client)
   return {
     request: {
       method,
       path: random.chance(0.95)
-        ? sound.path
-        : sound.path + random.pick(["?a=b", "/", "//", "%00", "?limit=-1&cursor=x", `?${"q=1&".repeat(300)}`]),
+        ? path
+        : path + random.pick(["?a=b", "/", "//", "%00", "?limit=-1&cursor=x", `?${"q=1&".repeat(300)}`]),
       headers: body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) },
       body,
       leaveAfter: random.chance(0.04) ? random.pick([1, 200]) : undefined

@@ -77,28 +77,79 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The list of models is shared by three dialects; the key's header shows which one the client speaks. */
-const asksAsGoogle = (path: string, asked: ReadonlyArray<string>): boolean =>
-  /^\/v1\/models(?:[/?]|$)/.test(path) && asked.includes("x-goog-api-key")
+type Form = "openai" | "anthropic" | "google" | "problem"
 
-const isError = (path: string, asked: ReadonlyArray<string>, { body, headers, status }: Answer): boolean => {
-  const value = parsed(body)
-  if (path.startsWith("/v1/messages")) return isAnthropic(value)
-  if (asksAsGoogle(path, asked)) return isGoogle(value, status)
-  return path.startsWith("/admin/")
-    ? isProblem(value, status) && headers["content-type"] === "application/problem+json"
-    : isOpenAi(value)
+const rawPredict = /:(?:rawPredict|streamRawPredict)$/i
+/** A path of Claude's own form; other paths that end alike are unknown to Google. */
+const claude = /^\/v1\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/anthropic\/models\/[^:]+:/
+const onlyGoogle = /^\/(?:v1alpha|v1beta1?|upload|ws)(?:\/|$)|^\/v1\/(?:(?:projects|publishers)(?:\/|$)|@)/
+/** Parts of a path that parsers read in several ways: its answer may have the form of either reading. */
+const isOdd = /%|\/\/|\\|\.\.|[:;@]\/|[^\x21-\x7e]|\/v1\/v1|\/$/
+
+/** The forms that an error of this path may have; where several dialects share a path, the client's headers decide. */
+const formsOf = (path: string, asked: ReadonlyArray<string>, status: number): ReadonlyArray<Form> => {
+  const [name = ""] = path.split("?")
+  if (name.startsWith("/admin/")) return ["problem"]
+  if (isOdd.test(name)) return ["openai", "anthropic", "google"]
+  if (rawPredict.test(name))
+    return claude.test(name) && status !== 405 ? ["anthropic"] : ["anthropic", "google", "openai"]
+  if (onlyGoogle.test(name)) return ["google"]
+  if (name.startsWith("/v1/messages")) return ["anthropic"]
+  const isAnthropic = asked.includes("anthropic-beta") || asked.includes("anthropic-version")
+  const isShared = /^\/v1\/models(?:\/|$)/.test(name)
+  if (isShared && name.includes(":")) return ["google"]
+  if (isShared && !isAnthropic && asked.includes("x-goog-api-key")) return ["google"]
+  return /^\/v1\/(?:chat|embeddings|images|responses|prompts)(?:\/|$)/.test(name) || !isAnthropic
+    ? ["openai"]
+    : ["openai", "anthropic"]
+}
+
+const hasForm = (form: Form, value: unknown, { headers, status }: Answer): boolean => {
+  switch (form) {
+    case "anthropic":
+      return isAnthropic(value)
+    case "google":
+      return isGoogle(value, status)
+    case "problem":
+      return isProblem(value, status) && headers["content-type"] === "application/problem+json"
+    case "openai":
+      return isOpenAi(value)
+  }
+}
+
+const isError = (path: string, asked: ReadonlyArray<string>, answer: Answer): boolean => {
+  const value = parsed(answer.body)
+  return formsOf(path, asked, answer.status).some((form) => hasForm(form, value, answer))
+}
+
+/** The error of a stream in Google's dialect; what an upstream wrote itself has no more than its own members. */
+const isGoogleEvent = (value: unknown): boolean =>
+  isObject(value) &&
+  hasOnly(value, "error") &&
+  isObject(value["error"]) &&
+  hasOnly(value["error"], "code", "message", "status", "details") &&
+  typeof value["error"]["code"] === "number"
+
+/** The event `error` of the Responses API. */
+const isResponsesEvent = (value: unknown): boolean =>
+  isObject(value) &&
+  value["type"] === "error" &&
+  isText(value["message"]) &&
+  typeof value["sequence_number"] === "number"
+
+const hasLateForm = (form: Form, value: unknown): boolean => {
+  if (form === "google") return isGoogleEvent(value)
+  if (form === "openai") return isOpenAi(value)
+  return isObject(value) && isObject(value["error"]) && isText(value["error"]["message"])
 }
 
 /** Faults of errors within a stream, which have the form of the route as well. */
-const lateFaults = (path: string, { body, headers }: Answer): ReadonlyArray<string> =>
+const lateFaults = (path: string, asked: ReadonlyArray<string>, { body, headers }: Answer): ReadonlyArray<string> =>
   headers["content-type"]?.startsWith("text/event-stream") !== true
     ? []
     : [...body.matchAll(/^data: (\{"(?:error|type":"error).*)$/gm)].flatMap(([, data = ""]) => {
         const value = parsed(data)
-        const fits = path.startsWith("/v1/messages")
-          ? isObject(value) && isObject(value["error"]) && isText(value["error"]["message"])
-          : isOpenAi(value)
+        const fits = formsOf(path, asked, 200).some((form) => hasLateForm(form, value)) || isResponsesEvent(value)
         return fits ? [] : [`an error within the stream of another form: ${data.slice(0, 200)}`]
       })
 
@@ -140,7 +191,7 @@ export const judge = (
         ? [`${status} with a body of another form: ${body.slice(0, 200)}`]
         : []),
       ...(isRefused && (headers["x-request-id"] ?? "") === "" ? [`${status} without x-request-id`] : []),
-      ...lateFaults(path, answer)
+      ...lateFaults(path, asked, answer)
     ]
   }
 }

@@ -16,6 +16,7 @@ import { targetWords } from "../src/domain/config/GatewayConfig.ts"
 import { defaultLimits } from "../src/domain/Limits.ts"
 import { readConfig } from "../src/domain/config/readConfig.ts"
 import * as Package from "../src/index.ts"
+import { agents } from "./agents/clients.ts"
 import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
 import { generatedPages } from "./support/generateDocs.ts"
 import { testNames } from "./support/testNames.ts"
@@ -178,6 +179,37 @@ describe("configs page", () => {
       [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "")
     )
     expect([...named, "metadata", "strategy"].sort()).toEqual(targetWords.toSorted())
+  })
+})
+
+describe("page on clients", () => {
+  const page = read("docs/connect.md")
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startTestGateway()
+  })
+  afterAll(() => gateway.close())
+
+  it("connect: shows the lines with which the agents are run", () => {
+    const plain = page.replaceAll('"', "")
+    const steps = agents("/work").flatMap((one) => one.steps)
+    const lines = steps.flatMap(({ env }) => Object.entries(env).map(([name, value]) => `${name}=${value}`))
+    const ofProgram = /^GEMINI_CLI_|^GATEWAY_KEY=/
+    expect(lines.filter((line) => !ofProgram.test(line) && !plain.includes(line))).toEqual([])
+    expect(page).toContain(steps.flatMap(({ files = {} }) => files[".codex/config.toml"] ?? [])[0])
+  })
+
+  it("connect: shows requests of curl that are served", async () => {
+    const shown = (blocks(page, "sh").find((block) => block.startsWith("curl")) ?? "").split(/^curl /m).slice(1)
+    const answers = shown.map(async (line) => {
+      const headers = [...line.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name = "", value = ""]) => [name, value])
+      const target = (/127\.0\.0\.1:8787([^"]+)/.exec(line)?.[1] ?? "").replace("mgk_demo", gatewayKey)
+      const own = Object.fromEntries(headers.map(([name, value]) => [name, value === "mgk_demo" ? gatewayKey : value]))
+      const body = /-d '(.+)'/.exec(line)?.[1] ?? ""
+      const { status } = await fetch(gateway.url + target, { method: "POST", headers: own, body })
+      return status
+    })
+    expect(await Promise.all(answers)).toEqual([200, 200])
   })
 })
 

@@ -4,5 +4,6 @@ import type { Attack } from "./attack.ts"
 import { bounds } from "./bounds.ts"
 import { load } from "./load.ts"
 import { money } from "./money.ts"
+import { native } from "./native.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...bounds, ...money, ...load]
+export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...money, ...load]

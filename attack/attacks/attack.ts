@@ -79,10 +79,12 @@ export const generalFaults = async (
   return { answer, faults: isSlow ? [...faults, `took ${answer.millis.toFixed(0)} ms, at most ${mostMillis}`] : faults }
 }
 
-/** The error code of an answer in any of the three error forms. */
+/** The error code of an answer in any of the error forms. */
 export const codeOf = (answer: Answer): string => {
   try {
     const body = JSON.parse(answer.body)
+    const reason: unknown = body.error?.details?.[0]?.reason
+    if (typeof reason === "string") return reason.toLowerCase()
     return String(body.error?.code ?? body.type?.split(":").at(-1) ?? body.error?.type ?? "")
   } catch {
     return ""

@@ -22,7 +22,7 @@ import {
 const place = { "x-gateway-vertex-project-id": "victim-project", "x-gateway-vertex-region": "europe-west9" }
 
 /** Calls with a stored credential keep its project and region, whatever the request names. */
-const stayInPlace =
+export const stayInPlace =
   (asked: RequestOptions) =>
   async (world: World): Promise<ReadonlyArray<string>> => {
     const { calls, result } = await callsOf(world, () => generalFaults(world, asked))
@@ -37,7 +37,8 @@ const stayInPlace =
     ]
   }
 
-const refusedBoth = (asked: RequestOptions, status: number, code: string) => (world: World) =>
+/** The request is refused with this status and code. */
+export const refusedBoth = (asked: RequestOptions, status: number, code: string) => (world: World) =>
   faultsUnlessRefused(world, status, code, asked)
 
 const moved = async (world: World): Promise<ReadonlyArray<string>> => {

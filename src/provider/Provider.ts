@@ -45,6 +45,8 @@ export interface AttemptContext {
   readonly models: ModelTable
   readonly stream: boolean
   readonly optionIndex: number
+  /** The config has targets of several kinds of provider, so the history may hold what another kind signed. */
+  readonly mixesKinds?: boolean
   readonly callId: (n: number) => string
   readonly signature: (callId: string) => KnownSignature | undefined
   readonly media: (url: string) => FetchedMedia | undefined

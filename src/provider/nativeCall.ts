@@ -13,7 +13,8 @@ import { crossCall, type CrossedCall, type CrossedCalls } from "../translate/nat
 import { withModel } from "../translate/native/nativeBody.ts"
 import { withoutSignatures } from "../translate/native/crossParts.ts"
 import { failureFromNative } from "../translate/native/nativeFailure.ts"
-import { nativeCounts, replyFault } from "../translate/native/nativeReply.ts"
+import type { NativeEvent } from "../translate/native/nativeEvents.ts"
+import { nativeCounts, readNativeReply } from "../translate/native/nativeReply.ts"
 import { type NativeRequest, parsedBody } from "../translate/native/nativeRequest.ts"
 import { nativeStream } from "../translate/native/nativeStream.ts"
 import { modelFacts } from "../translate/shared/google/modelFacts.ts"
@@ -56,7 +57,7 @@ const takesVerb = (model: TargetModel, { verb }: NativeRequest): boolean =>
 const readReply =
   (
     { attempt, target }: Pick<Sent<never>, "attempt" | "target">,
-    made: (bytes: Uint8Array, contentType: string) => PassedReply
+    made: (bytes: Uint8Array, contentType: string, event?: NativeEvent) => PassedReply
   ): Prepared<PassedReply, never>["reply"] =>
   (status, headers, bytes, redaction: Redaction = noRedaction) => {
     const { origin } = attempt.account
@@ -66,16 +67,26 @@ const readReply =
       const failing = { slug: target.slug, origin, failure: failureFromNative }
       return Result.map(readSuccessJson(failing, { status, headers, bytes, redaction }), () => made(bytes, ""))
     }
-    const fault = replyFault(bytes, redaction)
-    return fault === undefined
-      ? Result.succeed(made(bytes, headers["content-type"] ?? "application/json"))
-      : fail(fault)
+    const read = readNativeReply(bytes, redaction)
+    return Result.isSuccess(read)
+      ? Result.succeed(made(bytes, headers["content-type"] ?? "application/json", read.success))
+      : fail(read.failure)
   }
+
+const hasSignatures = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("ought", 0, "latin1")
+
+/** The body without signatures, where the history may hold those of the other product (N506). */
+const unsigned = (
+  { request, takesSentinel }: Pick<Sent<never>, "request" | "takesSentinel">,
+  body: () => JsonObject
+): Pick<Prepared<PassedReply, never>, "unsigned"> =>
+  hasSignatures(request.bytes) ? { unsigned: () => withoutSignatures(body(), takesSentinel) } : {}
 
 const passedReply =
   (verb: NativeRequest["verb"]) =>
-  (bytes: Uint8Array, contentType: string): PassedReply => {
-    const { images, usage } = nativeCounts(verb, bytes)
+  (bytes: Uint8Array, contentType: string, event?: NativeEvent): PassedReply => {
+    const { images, usage } = nativeCounts(verb, bytes, event)
     return { bytes, contentType, usage, ...(images === 0 ? {} : { images }) }
   }
 
@@ -97,6 +108,7 @@ const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
       get body() {
         return parsedBody(bytes)
       },
+      ...(attempt.mixesKinds === true ? unsigned(sent, () => parsedBody(bytes)) : {}),
       ignored: request.ignored,
       reply: readReply(sent, passedReply(request.verb)),
       chunks
@@ -120,9 +132,6 @@ const answered = (answer: NonNullable<CrossedCalls["answer"]>, outs: ReadonlyArr
   usage: summed(outs.map(({ usage }) => usage))
 })
 
-const hasSignatures = (bytes: Uint8Array): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("ought", 0, "latin1")
-
 const crossedPart = <Chunk>(
   sent: Sent<Chunk>,
   { body, headers: ofBody, ignored, verb }: CrossedCall,
@@ -136,7 +145,7 @@ const crossedPart = <Chunk>(
     url,
     headers: { "content-type": "application/json", ...headers, ...ofBody },
     body,
-    ...(hasSignatures(request.bytes) ? { unsigned: { body: withoutSignatures(body, sent.takesSentinel) } } : {}),
+    ...unsigned(sent, () => body),
     ignored: [...request.ignored, ...ignored],
     reply,
     chunks
@@ -160,7 +169,9 @@ const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => 
     for (const call of calls) {
       const passed = passedReply(call.verb)
       const isAlone = answer !== undefined && calls.length === 1
-      const made: typeof passed = isAlone ? (bytes, type) => answered(answer, [passed(bytes, type)]) : passed
+      const made: typeof passed = isAlone
+        ? (bytes, type, event) => answered(answer, [passed(bytes, type, event)])
+        : passed
       const part = crossedPart(sent, call, readReply(sent, made))
       if (Result.isFailure(part)) return Result.fail(part.failure)
       parts.push(part.success)

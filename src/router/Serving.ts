@@ -116,7 +116,7 @@ export class Serving {
   }
 
   private nextOf(
-    { context: { deadlineMillis } }: Asking<Operation>,
+    { context: { deadlineMillis }, operation }: Asking<Operation>,
     plan: Plan,
     budget: RetryBudget,
     state: AttemptState,
@@ -126,7 +126,7 @@ export class Serving {
     const { draw, limits } = this.services
     const targets = plan.map(({ edges, target }) => ({ retry: target?.retry, edges }))
     const moment = { nowMillis, deadlineMillis, random: draw(), isAffordable: budget.isAffordable(nowMillis) }
-    return nextAttempt(targets, state, failureOf(error), moment, limits)
+    return nextAttempt(targets, state, failureOf(error, operation), moment, limits)
   }
 
   /** Prepares a target and calls it. A call that is refused for a known reason is changed and made again. */

@@ -54,8 +54,8 @@ export interface Prepared<Out, Chunk> {
   readonly ignored: ReadonlyArray<string>
   /** Parameters whose value was changed; undefined for none. */
   readonly adjusted?: ReadonlyArray<Adjustment> | undefined
-  /** The same call without thought signatures, for one more try where the upstream refuses those of another issuer. */
-  readonly unsigned?: Pick<Prepared<Out, Chunk>, "body">
+  /** The body without thought signatures, for one more try where the upstream refuses those of another issuer. */
+  readonly unsigned?: () => Json
   /** The further calls of a request that its upstream takes in pieces. */
   readonly split?: Split<Out>
   /** The further hops of an answer that is longer than one request gives; undefined: it is not continued. */

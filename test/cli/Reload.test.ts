@@ -62,18 +62,18 @@ const soon = env(20)
 
 const originOf = async (gateway: Started): Promise<string> => (await gateway.said(/API {6}(http:\S+)\/v1/))[1] ?? ""
 
-const ask = (origin: string): Promise<number> =>
+const ask = (origin: string, model = "gemini-2.5-flash"): Promise<number> =>
   fetch(`${origin}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-gateway-api-key": key },
-    body: JSON.stringify({ model: "gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] })
   }).then(async (response) => {
     await response.arrayBuffer()
     return response.status
   })
 
-const asked = async (origin: string): Promise<string | number | undefined> => {
-  const status = await ask(origin)
+const asked = async (origin: string, model?: string): Promise<string | number | undefined> => {
+  const status = await ask(origin, model)
   return status === 200 ? calls.at(-1) : status
 }
 
@@ -128,6 +128,35 @@ describe("reloading the configuration", { timeout: 120_000 }, () => {
       'gateway_config_reload_total{result="failure"} 3',
       'gateway_config_reload_total{result="success"} 1'
     ])
+    gateway.child.kill("SIGTERM")
+    expect((await gateway.ended).code).toBe(0)
+  })
+
+  it("a reload takes over names of models and default providers, and keeps those in use where one is wrong (N1206, N1207)", async () => {
+    const serving = (defaultSlug: string, fast: string) => `
+server: { port: 0 }
+providers:
+  - { slug: one, provider: google, api_key: key-one, base_url: "${base}" }
+  - { slug: two, provider: google, api_key: key-two, base_url: "${base}" }
+keys: [{ name: ci, key: ${key} }]
+defaults: { gemini: ${defaultSlug} }
+aliases: { fast: "@${fast}/gemini-2.5-flash" }
+`
+    const gateway = start(["serve"], { files: { "gateway.yaml": serving("one", "two") }, env: never })
+    const origin = await originOf(gateway)
+    const served = async () => [await asked(origin), await asked(origin, "fast")]
+    const change = async (text: string) => {
+      writeFileSync(join(gateway.folder, "gateway.yaml"), text)
+      gateway.child.kill("SIGHUP")
+      return (await gateway.said(/"msg":"(The configuration [^"]*)"/))[1]
+    }
+    expect(await served()).toEqual(["key-one undefined", "key-two undefined"])
+    expect(await change(serving("two", "one"))).toBe(
+      "The configuration was read anew from gateway.yaml: aliases, defaults changed."
+    )
+    expect(await served()).toEqual(["key-two undefined", "key-one undefined"])
+    expect(await change(serving("one", "nowhere"))).toBe("The configuration has faults; the one in use stays.")
+    expect(await served()).toEqual(["key-two undefined", "key-one undefined"])
     gateway.child.kill("SIGTERM")
     expect((await gateway.ended).code).toBe(0)
   })

@@ -71,6 +71,25 @@ describe("clients that disconnect (F26)", () => {
     expect([counters.abortedStreams, counters.openStreams]).toEqual([aborted + 1, 0])
   })
 
+  it.each(["?alt=sse", ""])(
+    "disconnect: from a native stream (%s) closes the upstream stream (F26, N406)",
+    async (query) => {
+      const { counters } = gateway.simulator
+      const aborted = counters.abortedStreams
+      const leaving = new AbortController()
+      const answer = await fetch(`${gateway.url}/v1beta/models/@google/demo-endless:streamGenerateContent${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-goog-api-key": gatewayKey },
+        body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hello" }] }] }),
+        signal: leaving.signal
+      })
+      const first = await answer.body?.getReader().read()
+      expect([answer.status, first?.done]).toEqual([200, false])
+      leaving.abort()
+      await until(() => counters.abortedStreams === aborted + 1 && counters.openStreams === 0)
+    }
+  )
+
   it("disconnect: during a unary call closes the upstream call (F26, T1322)", async () => {
     let closed = 0
     const called = Promise.withResolvers<void>()

@@ -90,11 +90,11 @@ describe("list of models", () => {
   it("models: an account lists its endpoints, unless it names its models", () => {
     const endpoints = { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
     const all = { id: "k", name: "k", providers: undefined, models: undefined, scopes: ["inference" as const] }
-    expect(modelList(view({ ...vertexAccount, endpoints }), all, true).at(-1)).toEqual(
+    expect(modelList(view({ ...vertexAccount, endpoints }), all, true).at(-1)?.model).toEqual(
       row("@vertex-ai/endpoints.my-llm", "self-deployed")
     )
     expect(modelList(view({ ...vertexAccount, endpoints, models: ["gemini-2.5-pro"] }), all, true)).toEqual([
-      row("@vertex-ai/gemini-2.5-pro")
+      { model: row("@vertex-ai/gemini-2.5-pro"), target: "@vertex-ai/gemini-2.5-pro" }
     ])
   })
 

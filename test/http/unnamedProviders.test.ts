@@ -1,8 +1,10 @@
 // Models without a slug through the whole service: defaults, aliases, the suffix of a long context, and what clients ask of Claude.
+import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { reply, stop } from "../support/gemini.ts"
 import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewayKey } from "../support/TestGateway.ts"
 
 const claude = {
   id: "msg_1",
@@ -130,7 +132,7 @@ describe("other routes", () => {
       "models/gemini-embedding-001:batchEmbedContents"
     ])
   })
-  it("alias: the lists of a key name models, not aliases (N1206)", async () => {
+  it("alias: may be the model of a config's override (N1206)", async () => {
     const gateway = opened(settings)
     const answer = await gateway.post(
       "/v1/chat/completions",
@@ -140,6 +142,54 @@ describe("other routes", () => {
     expect([answer.status, gateway.seen.map(({ url }) => url.slice(url.indexOf("models/")))]).toStrictEqual([
       200,
       ["models/gemini-2.5-flash:generateContent"]
+    ])
+  })
+  it("alias: is its model on Google's paths, of Claude with the suffix of a long context as well (N805, N1206)", async () => {
+    const gateway = opened({ aliases: { fast: "@google/gemini-2.5-flash", sonnet: "claude-sonnet-4-6" } })
+    const contents = [{ role: "user", parts: [{ text: "Hi" }] }]
+    await gateway.post("/v1beta/models/fast:generateContent", { contents })
+    for (const name of ["sonnet", "sonnet[1m]"])
+      await gateway.post(`/v1/publishers/anthropic/models/${name}:rawPredict`, { max_tokens: 5, messages })
+    expect(sent(gateway).map(({ beta, place }) => [place, beta])).toStrictEqual([
+      ["generativelanguage gemini-2.5-flash:generateContent", undefined],
+      ["us-central1-aiplatform claude-sonnet-4-6:rawPredict", undefined],
+      ["us-central1-aiplatform claude-sonnet-4-6:rawPredict", "context-1m-2025-08-07"]
+    ])
+  })
+  it.each([
+    ["a model", ["gemini-2.5-flash"], 200],
+    ["an alias", ["fast"], 403]
+  ])("alias: the list of a key that names %s is asked for the model (N1206)", async (_, models, status) => {
+    const key = "mgk_narrow"
+    const gateway = opened({
+      ...settings,
+      keys: [{ name: "narrow", key: Redacted.make(key), providers: undefined, models }]
+    })
+    const answer = await gateway.post("/v1/chat/completions", { model: "fast", messages }, { "x-gateway-api-key": key })
+    expect([answer.status, gateway.seen.length]).toStrictEqual([status, status === 200 ? 1 : 0])
+  })
+  it("alias: is in the list of models, as far as the key reaches its model (N1206, N1210)", async () => {
+    const names = { fast: "@google/gemini-2.5-flash", sonnet: "claude-sonnet-4-6[1m]", far: "@nowhere/gemini-2.5-pro" }
+    const accounts = [
+      { ...googleAccount, models: ["gemini-2.5-flash"] },
+      { ...vertexAccount, models: ["claude-sonnet-4-6"] }
+    ]
+    const gateway = opened({ aliases: names }, accounts)
+    const list = async (path: string, headers = {}) =>
+      (await gateway.send(path, { headers: { "x-gateway-api-key": gatewayKey, ...headers } })).json()
+    const ids = (data: ReadonlyArray<{ readonly id: string }>) => data.map(({ id }) => id)
+    expect([
+      ids((await list("/v1/models")).data),
+      ids((await list("/v1/models", { "anthropic-version": "2023-06-01" })).data),
+      (await list("/v1/models/sonnet", { "anthropic-version": "2023-06-01" })).display_name,
+      (await list("/v1/models/fast")).owned_by,
+      (await list("/v1beta/models")).models.map(({ name }: { readonly name: string }) => name)
+    ]).toStrictEqual([
+      ["@google/gemini-2.5-flash", "@vertex-ai/claude-sonnet-4-6", "fast", "sonnet"],
+      ["@vertex-ai/claude-sonnet-4-6", "sonnet"],
+      "Claude Sonnet 4 6",
+      "google",
+      ["models/@google/gemini-2.5-flash", "models/fast"]
     ])
   })
   it("schema: next to json_object counts as one of json_schema (N1209)", async () => {

@@ -9,10 +9,16 @@ import { hint } from "../../domain/text/nearest.ts"
 
 const aliasGrammar = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/
 
+/** Providers of the store come and go without a reading of the file, so the file names its own alone. */
 const slugFault = (slug: string, slugs: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<Fault> =>
   slugs.includes(slug)
     ? []
-    : [faultAt(at, `${quoteValue(slug)} is no provider of this configuration${hint(slug, slugs)}`)]
+    : [
+        faultAt(
+          at,
+          `${quoteValue(slug)} is no provider of this file, and one of the store cannot be named here${hint(slug, slugs)}`
+        )
+      ]
 
 /** A model that can be called, not another alias. */
 const targetFaults = (

@@ -17,11 +17,15 @@ export interface NamedModel {
 
 const noBetas: ReadonlyArray<string> = []
 
+/** A path of Claude's has the publisher of a name that is not known to be Claude. */
+const publisher = /^anthropic[./]/
+
 /** The model of the field `model`: the suffix is cut first, then the name is looked up once, so that an alias may not lead to an alias. */
 export const resolveModelName = (written: string, aliases: ModelAliases): NamedModel => {
   const isLong = longContext.test(written)
   const name = isLong ? written.replace(longContext, "") : written
-  const target = Object.hasOwn(aliases, name) ? aliases[name] : undefined
+  const alias = [name, name.replace(publisher, "")].find((one) => Object.hasOwn(aliases, one))
+  const target = alias === undefined ? undefined : aliases[alias]
   const isAliasLong = target !== undefined && longContext.test(target)
   const model = target === undefined ? name : target.replace(longContext, "")
   return { model, betas: isLong || isAliasLong ? [longContextBeta] : noBetas }

@@ -26,11 +26,11 @@ const idOf = (path: string): string | undefined => {
 const anthropicList = (models: ReadonlyArray<AnthropicModel>, url: string) => {
   const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
   const limit = query.get("limit") ?? ""
-  return anthropicPage(
-    models,
-    /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : undefined,
-    query.get("after_id") ?? undefined
-  )
+  return anthropicPage(models, {
+    limit: /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : undefined,
+    afterId: query.get("after_id") ?? undefined,
+    beforeId: query.get("before_id") ?? undefined
+  })
 }
 
 /** Effect's wildcard takes the path without its rest as well. */
@@ -41,11 +41,14 @@ export const ModelsHandlers = keyedRoute(
     const catalog = yield* Catalog
     return Effect.fnUntraced(function* ({ incoming, key }) {
       const rows = modelList(catalog.now(), key, incoming.strict)
-      const isAnthropic = clientDialect(incoming.headers) === "anthropic"
-      const data: ReadonlyArray<Model | AnthropicModel> = isAnthropic ? anthropicModels(rows) : rows
+      const ofClaude =
+        clientDialect(incoming.headers) === "anthropic"
+          ? anthropicModels(rows.map(({ model, target }) => ({ id: model.id, created: model.created, target })))
+          : undefined
+      const data: ReadonlyArray<Model | AnthropicModel> = ofClaude ?? rows.map(({ model }) => model)
       if (incoming.path === "/v1/models")
         return yield* json(
-          isAnthropic ? anthropicList(anthropicModels(rows), incoming.url) : { object: "list", data },
+          ofClaude === undefined ? { object: "list", data } : anthropicList(ofClaude, incoming.url),
           incoming
         )
       const id = idOf(incoming.path)

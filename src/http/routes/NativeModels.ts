@@ -13,7 +13,7 @@ import { queryOf } from "./NativeHandlers.ts"
 const listed = ({ catalog, incoming, key }: Call) => {
   const { native } = incoming
   if (native?._tag !== "Models") return undefined
-  const rows = modelList(catalog, key, true)
+  const rows = modelList(catalog, key, true).map(({ model, target }) => ({ id: model.id, target }))
   const isGoogle = native.form === "google"
   return {
     form: native.form,

@@ -96,7 +96,8 @@ export const NativeRoutes: Layer.Layer<never, never, Services | OperationService
             Types.unhandled,
             HttpServerRequest.HttpServerRequest | Scope.Scope
           > = headers["upgrade"] === undefined ? answerOf(path) : closing(answerOf(path))
-          return answer
+          // The router makes its own routes interruptible; without it a client that leaves would not end its call.
+          return Effect.interruptible(answer)
         })
     ),
     { global: true }

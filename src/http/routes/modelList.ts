@@ -3,9 +3,13 @@
 import * as Result from "effect/Result"
 import { listedModels } from "../../catalog/models.ts"
 import { allows, type GatewayKey } from "../../domain/GatewayKey.ts"
-import { modelIdOf, parseFamily } from "../../domain/ModelRef.ts"
+import { modelIdOf, parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
+import type { ModelTable } from "../../domain/models/modelTable.ts"
 import { isBuiltIn, type CatalogView, type ProviderKind } from "../../domain/ProviderAccount.ts"
+import { chooseAccount } from "../../domain/serve/chooseAccount.ts"
+import { resolveModelName } from "../../domain/serve/modelNames.ts"
+import { noServing } from "../../domain/serve/Serving.ts"
 import type { Model } from "../../api/answers.ts"
 
 /** The publisher of a model by its name; for the provider of an application the name of the provider. */
@@ -46,12 +50,29 @@ const extensions = (record: ModelRecord, kind: ProviderKind) => {
   }
 }
 
-/** `strict`: only OpenAI's own fields. */
-export const modelList = (
+/** A row of the list; `target` is the model that an operator's name stands for. */
+export interface ListedModel {
+  readonly model: Model
+  readonly target: string
+}
+
+const rowOf = (id: string, model: string, kind: ProviderKind, models: ModelTable, strict: boolean): Model => {
+  const found = models.find(modelIdOf(model))
+  const isKnown = isBuiltIn(kind) && !model.startsWith("endpoints.") && found.source !== "inherited"
+  return {
+    id,
+    object: "model",
+    created: isKnown ? createdOf(found.record) : 0,
+    owned_by: owner(model, kind),
+    ...(isKnown && !strict ? extensions(found.record, kind) : {})
+  }
+}
+
+const ofAccounts = (
   { list, models }: Pick<CatalogView, "list" | "models">,
   key: GatewayKey,
   strict: boolean
-): ReadonlyArray<Model> =>
+): ReadonlyArray<ListedModel> =>
   list()
     .filter((account) => allows(key.providers, account.slug))
     .flatMap((account) =>
@@ -63,14 +84,32 @@ export const modelList = (
       )
         .filter((model) => !model.endsWith("*") && allows(key.models, model))
         .map((model) => {
-          const found = models.find(modelIdOf(model))
-          const isKnown = isBuiltIn(account.kind) && !model.startsWith("endpoints.") && found.source !== "inherited"
-          return {
-            id: `@${account.slug}/${model}`,
-            object: "model" as const,
-            created: isKnown ? createdOf(found.record) : 0,
-            owned_by: owner(model, account.kind),
-            ...(isKnown && !strict ? extensions(found.record, account.kind) : {})
-          }
+          const id = `@${account.slug}/${model}`
+          return { model: rowOf(id, model, account.kind, models, strict), target: id }
         })
     )
+
+/** The operator's names of models, as far as this key reaches the account and the model of each. */
+const ofAliases = (catalog: ListedFrom, key: GatewayKey, strict: boolean): ReadonlyArray<ListedModel> => {
+  const { list, models, serving = noServing } = catalog
+  const accounts = list()
+  return Object.keys(serving.aliases).flatMap((name) => {
+    const read = parseModelRef(resolveModelName(name, serving.aliases).model)
+    if (Result.isFailure(read) || !allows(key.models, read.success.rest)) return []
+    const { rest, slug } = read.success
+    const choice = { model: rest, accounts, key, defaults: serving.defaults, isCarried: false }
+    const chosen = slug ?? Result.getOrElse(chooseAccount(choice), () => undefined)
+    const account = accounts.find((one) => one.slug === chosen && allows(key.providers, one.slug))
+    return account === undefined || !allows(account.models, rest)
+      ? []
+      : [{ model: rowOf(name, rest, account.kind, models, strict), target: `@${account.slug}/${rest}` }]
+  })
+}
+
+type ListedFrom = Pick<CatalogView, "list" | "models" | "serving">
+
+/** Models of accounts, then the operator's names of models. `strict`: only OpenAI's own fields. */
+export const modelList = (catalog: ListedFrom, key: GatewayKey, strict: boolean): ReadonlyArray<ListedModel> => [
+  ...ofAccounts(catalog, key, strict),
+  ...ofAliases(catalog, key, strict)
+]

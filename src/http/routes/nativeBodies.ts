@@ -8,6 +8,7 @@ import type { NativeCall } from "../../domain/native/nativePath.ts"
 import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
 import { builtInModels } from "../../domain/models/modelTable.ts"
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import { resolveModelName } from "../../domain/serve/modelNames.ts"
 import type { NativeOperation } from "../../domain/operations.ts"
 import type { JsonLimits } from "../../domain/text/json.ts"
 import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
@@ -87,7 +88,8 @@ export const readRawMessages = (
 ): Result.Result<MessagesRequest, Fault> =>
   Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
     const model = body.model ?? call.model
-    return Result.map(readNativeModel(call, model), () => ({
+    // The router resolves the operator's names; here the suffix of a long context alone is no part of the id.
+    return Result.map(readNativeModel(call, resolveModelName(model, {}).model), () => ({
       model,
       stream: call.verb === "streamRawPredict",
       betas: body.betas,

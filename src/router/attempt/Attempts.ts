@@ -24,6 +24,7 @@ import type { Operations, Provider } from "../../provider/Provider.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import type { KnownSignature } from "../../translate/Translator.ts"
 import type { Prepared } from "../../upstream/Prepared.ts"
+import type { Json } from "../../domain/text/json.ts"
 import type { AttemptTimes, AuthHeaders, SendLater } from "../../upstream/Upstream.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { callIds } from "./callIds.ts"
@@ -166,6 +167,7 @@ const prepareCall = <Op extends Operation>(
     models,
     stream,
     optionIndex: planned.target?.index ?? 0,
+    mixesKinds: planned.mixesKinds === true,
     callId: callIds(context.idSeed),
     signature: (callId) => signatures?.get(callId),
     media: (url) => media?.get(url)
@@ -253,11 +255,12 @@ export const callAttempt = <Op extends Operation, A, R>(
     const later = repeating === undefined ? undefined : laterCalls(attempt, asking.admitMore, repeating, headers)
     const once = (call: typeof prepared) =>
       sendRenewing(attempt, headers, (auth) => strategy.send(call, auth, times, room, later))
+    const { unsigned } = prepared
     // Signatures of the other product's model are left out where they are refused (N506).
-    return prepared.unsigned === undefined
+    return unsigned === undefined
       ? once(prepared)
       : Effect.catch(once(prepared), (error) =>
-          error.reason._tag === "SignatureRejected" ? once({ ...prepared, ...prepared.unsigned }) : Effect.fail(error)
+          error.reason._tag === "SignatureRejected" ? once(withBody(prepared, unsigned())) : Effect.fail(error)
         )
   }
   if (recorder === undefined) return send(undefined)
@@ -265,6 +268,12 @@ export const callAttempt = <Op extends Operation, A, R>(
     const recorded = recorder.attempt(prepared, asking)
     return recordOutcome(recorded, send(recorded.headers))
   })
+}
+
+/** The call with another body, which is printed. */
+const withBody = <Out, Chunk>(call: Prepared<Out, Chunk>, body: Json): Prepared<Out, Chunk> => {
+  const { bytes: _replaced, ...rest } = call
+  return { ...rest, body }
 }
 
 /** What the later calls of a long answer take from the plan: their times, and their retries. */

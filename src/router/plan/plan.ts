@@ -51,6 +51,8 @@ export interface Planned {
   readonly target: ConfigTarget | undefined
   /** The innermost first; all lead onwards. */
   readonly edges: ReadonlyArray<FallbackEdge>
+  /** The config has targets of several kinds of provider. */
+  readonly mixesKinds?: boolean
 }
 
 /** The first target is the one that is called; the others wait for failures. */
@@ -207,7 +209,10 @@ export const resolveTargets = (
   const kinds = new Set(chosenOnes.map(({ account }) => account.kind))
   const [kind] = kinds
   return Result.succeed(
-    chosenOnes.map((one) => withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline))
+    chosenOnes.map((one) => {
+      const planned = withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)
+      return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
+    })
   )
 }
 

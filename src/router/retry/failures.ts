@@ -1,6 +1,7 @@
 // The meaning of a failed attempt for the next one: what may help, which status codes it counts as, how long to wait.
 // It must not depend on how the failure is answered.
 import type { GatewayError } from "../../domain/GatewayError.ts"
+import type { Operation } from "../../domain/operations.ts"
 import { type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
 
 export interface Failure {
@@ -59,10 +60,16 @@ const ofProvider = ({ reason, upstreamStatus }: ProviderError): Failure => ({
 /** A refusal before the call, by a target that cannot take the request; another one may. */
 const refused = (code: number, cure: Failure["cure"]): Failure => ({ cure, codes: [code], adviceMillis: undefined })
 
-export const failureOf = (error: GatewayError): Failure => {
+/** An answer of pictures may be made and billed where its call failed, unless the upstream refused to begin (N603). */
+const ofPictures = (failure: Failure): Failure =>
+  failure.cure === "same" && !failure.codes.some((code) => code === 429 || code === 503)
+    ? { ...failure, cure: "next" }
+    : failure
+
+export const failureOf = (error: GatewayError, operation?: Operation): Failure => {
   switch (error._tag) {
     case "ProviderError":
-      return ofProvider(error)
+      return operation === "nativePredictions" ? ofPictures(ofProvider(error)) : ofProvider(error)
     case "CredentialsMissing":
       return refused(401, "next")
     case "ObjectNotAllowed":

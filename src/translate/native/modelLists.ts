@@ -4,9 +4,12 @@ import * as Result from "effect/Result"
 import { builtInModels } from "../../domain/models/modelTable.ts"
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 
-/** A row of the OpenAI list: `@slug/model`. */
+/** A row of the OpenAI list. */
 export interface ListedId {
+  /** `@slug/model`, or an operator's name of a model. */
   readonly id: string
+  /** `@slug/model`: what the id stands for. */
+  readonly target: string
   /** Seconds of the day of release; 0 or absent where it is not known. */
   readonly created?: number
 }
@@ -47,8 +50,8 @@ export interface GoogleModel {
 
 /** The Gemini API's models. */
 export const googleModels = (rows: ReadonlyArray<ListedId>): ReadonlyArray<GoogleModel> =>
-  rows.flatMap(({ id }) => {
-    const read = kindOf(id)
+  rows.flatMap(({ id, target }) => {
+    const read = kindOf(target)
     if (read === undefined || read.kind === "claude") return []
     return [
       {
@@ -72,8 +75,8 @@ export const publisherModels = (
   rows: ReadonlyArray<ListedId>,
   publisher: "google" | "anthropic"
 ): ReadonlyArray<PublisherModel> =>
-  rows.flatMap(({ id }) => {
-    const read = kindOf(id)
+  rows.flatMap(({ id, target }) => {
+    const read = kindOf(target)
     if (read === undefined || (read.kind === "claude") !== (publisher === "anthropic")) return []
     return [
       {
@@ -96,8 +99,8 @@ const noMoment = "1970-01-01T00:00:00Z"
 
 /** Anthropic's models: those that `/v1/messages` serves, by ids that it takes. */
 export const anthropicModels = (rows: ReadonlyArray<ListedId>): ReadonlyArray<AnthropicModel> =>
-  rows.flatMap(({ created = 0, id }) => {
-    const read = kindOf(id)
+  rows.flatMap(({ created = 0, id, target }) => {
+    const read = kindOf(target)
     const moment = created === 0 ? noMoment : `${new Date(created * 1000).toISOString().slice(0, -5)}Z`
     return read?.kind === "claude"
       ? [{ type: "model", id, display_name: displayName(read.modelId), created_at: moment }]
@@ -119,18 +122,27 @@ export const pageOf = <A>(rows: ReadonlyArray<A>, size: number | undefined, toke
   return { items: rows.slice(from, to), nextPageToken: to < rows.length ? String(to) : undefined }
 }
 
-/** Anthropic's page: rows after an id, with the ids of its ends. */
+/** What a page of Anthropic's list is asked for; an id that is not in the list counts as absent. */
+export interface AnthropicPage {
+  readonly limit?: number | undefined
+  readonly afterId?: string | undefined
+  readonly beforeId?: string | undefined
+}
+
+/** Anthropic's page: rows after an id, or the last ones before an id, with the ids of its ends. */
 export const anthropicPage = (
   rows: ReadonlyArray<AnthropicModel>,
-  limit: number | undefined,
-  afterId: string | undefined
+  { afterId, beforeId, limit = usualPage }: AnthropicPage
 ) => {
+  const size = Math.min(limit, largestPage)
+  const before = rows.findIndex(({ id }) => id === beforeId)
   const after = rows.findIndex(({ id }) => id === afterId) + 1
-  const data = rows.slice(after, after + Math.min(limit ?? usualPage, largestPage))
+  const from = before < 0 ? after : Math.max(after, before - size)
+  const data = rows.slice(from, before < 0 ? from + size : before)
   return {
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: after + data.length < rows.length
+    has_more: before < 0 ? from + data.length < rows.length : from > after
   }
 }

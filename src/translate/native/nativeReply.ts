@@ -1,15 +1,16 @@
 // A complete native answer: what it counts, and whether it is an answer at all, read in its bytes.
 // It must not know HTTP. Rules: N401, N407, N408.
+import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { skipBlank } from "../../domain/text/editTopLevel.ts"
-import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readCount } from "../shared/reply/counts.ts"
-import { eachMember, eachObject, objectAt, readNativeEvent } from "./nativeEvents.ts"
+import { eachMember, eachObject, type NativeEvent, objectAt, readNativeEvent } from "./nativeEvents.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
 
 /** What an answer costs; pictures are paid by number where the model counts no tokens. */
@@ -68,19 +69,20 @@ const claude = (bytes: Uint8Array, open: number): NativeCounts => {
   return usage === undefined ? nothing : { usage: claudeUsage(usage), images: 0 }
 }
 
-/** What was counted, by verb; counts of tokens cost nothing. */
-export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array): NativeCounts => {
+/** What was counted, by verb; counts of tokens cost nothing. `event` is the answer where it was read before. */
+export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array, event?: NativeEvent): NativeCounts => {
   const open = skipBlank(bytes, 0)
   if (bytes[open] !== 0x7b) return nothing
+  const readUsage = () => (event ?? readNativeEvent(bytes, open)).usage
   switch (verb) {
     case "generateContent":
     case "streamGenerateContent": {
-      const { usage } = readNativeEvent(bytes, open)
+      const usage = readUsage()
       return usage === undefined ? nothing : { usage: geminiUsage(usage), images: 0 }
     }
     case "embedContent":
     case "batchEmbedContents":
-      return tokens(readCount(readNativeEvent(bytes, open).usage?.["promptTokenCount"]))
+      return tokens(readCount(readUsage()?.["promptTokenCount"]))
     case "predict":
       return predicted(bytes, open)
     case "rawPredict":
@@ -93,14 +95,18 @@ export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array): NativeCounts 
   }
 }
 
-/** Why a 200 is no answer: it is no JSON object, it is cut, or it holds an error. */
-export const replyFault = (bytes: Uint8Array, redaction: Redaction): Reason | undefined => {
+/** A 200 as it was read, or why it is no answer: it is no JSON object, it is cut, or it holds an error. */
+export const readNativeReply = (bytes: Uint8Array, redaction: Redaction): Result.Result<NativeEvent, Reason> => {
   const open = skipBlank(bytes, 0)
   let end = bytes.length
   while (end > open && (bytes[end - 1] ?? 0) <= 0x20) end--
   if (bytes[open] !== 0x7b || bytes[end - 1] !== 0x7d) {
-    return { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an answer that is not a JSON object." }
+    return Result.fail({
+      _tag: "BadReply",
+      kind: "unreadable",
+      message: "The upstream sent an answer that is not a JSON object."
+    })
   }
-  const { error } = readNativeEvent(bytes, open)
-  return isJsonObject(error) ? failureInsideNative(error, redaction) : undefined
+  const event = readNativeEvent(bytes, open)
+  return event.error === undefined ? Result.succeed(event) : Result.fail(failureInsideNative(event.error, redaction))
 }

@@ -213,6 +213,18 @@ describe("faults of the simulator", () => {
       { pauseMillis: 500 }
     ])
   })
+  it("simulator: is silent for twenty seconds after its first event", () => {
+    const wire = { refusal: () => streamAnswer([], true), errorEvent: () => "", lineEvent: () => "" }
+    const good = streamAnswer(
+      [1, 2].map((value) => ({ value, pauseMillis: 0 })),
+      true
+    )
+    expect([...applyFault("demo-silent", good, { callNumber: 1, streaming: true, sse: true, wire }).steps]).toEqual([
+      { write: "data: 1\r\n\r\n" },
+      { pauseMillis: 20_000 },
+      { write: "data: 2\r\n\r\n" }
+    ])
+  })
   it("simulator: is overloaded, or answers a page of HTML", async () => {
     expect((await json(google("demo-503"), hello)).body.error.status).toBe("UNAVAILABLE")
     const page = await post(google("demo-html-502"), hello)

@@ -79,12 +79,17 @@ describe("models without a slug", () => {
     [
       "defaults",
       { defaults: { claude: "vertx-ai" } },
-      'defaults.claude  "vertx-ai" is no provider of this configuration; did you mean vertex-ai?'
+      'defaults.claude  "vertx-ai" is no provider of this file, and one of the store cannot be named here; did you mean vertex-ai?'
     ],
     [
       "slug",
       { aliases: { sonnet: "@gogle/m" } },
-      'aliases.sonnet  "gogle" is no provider of this configuration; did you mean google?'
+      'aliases.sonnet  "gogle" is no provider of this file, and one of the store cannot be named here; did you mean google?'
+    ],
+    [
+      "provider",
+      { defaults: { claude: "team-b" } },
+      'defaults.claude  "team-b" is no provider of this file, and one of the store cannot be named here; known: vertex-ai, google'
     ],
     ["alias of an alias", { aliases: { a: "b", b: "m" } }, 'aliases.a  "b" is an alias itself; name the model'],
     [

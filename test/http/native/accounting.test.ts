@@ -109,7 +109,7 @@ const info = (reason: string) => ({
 const retry = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
 
 describe("native requests: limits", () => {
-  it("native budget: a spent one names a day's quota, so that Google's clients stop (N1001)", async () => {
+  it("native budget: a spent one names a day's quota, so that Google's clients stop (N604, N1001)", async () => {
     const gateway = limited({ budget: { micros: 30_000, per: "day" } })
     const body = { contents, generationConfig: { maxOutputTokens: 10 } }
     const first = await gateway.post(generate, body)
@@ -133,7 +133,7 @@ describe("native requests: limits", () => {
       }
     ])
   })
-  it("native rate limit: the delay is in the details and in the header (N1001)", async () => {
+  it("native rate limit: the delay is in the details and in the header (N604, N1001)", async () => {
     const gateway = limited({ rateLimit: { requestsPerMinute: 1 } })
     const first = await gateway.post(generate, { contents })
     const second = await gateway.post(generate, { contents })

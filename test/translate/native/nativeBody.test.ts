@@ -10,7 +10,7 @@ import {
   overriddenBody,
   readNativeBody
 } from "../../../src/translate/native/nativeBody.ts"
-import { nativeCounts, replyFault } from "../../../src/translate/native/nativeReply.ts"
+import { nativeCounts, readNativeReply } from "../../../src/translate/native/nativeReply.ts"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
 import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
 import { clientRequests } from "../../support/clientRequests.ts"
@@ -18,6 +18,9 @@ import { loudlySkipped, recordings, sharedDir } from "../../support/shared.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
+/** Why bytes are no answer; undefined for an answer. */
+const faultOf = (bytes: Uint8Array) =>
+  Result.getOrElse(Result.flip(readNativeReply(bytes, noRedaction)), () => undefined)
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 const path = { form: "google", rest: "gemini-2.5-flash", modelId: "gemini-2.5-flash" } as const
@@ -91,7 +94,7 @@ describe("native bodies: recorded", () => {
         id,
         metadata === undefined ? undefined : geminiUsage(metadata)
       ])
-      expect([id, replyFault(bytes, noRedaction)]).toStrictEqual([id, undefined])
+      expect([id, faultOf(bytes)]).toStrictEqual([id, undefined])
     }
   })
 })
@@ -273,7 +276,7 @@ describe("native replies", () => {
     expect(counts("countTokens", { totalTokens: 5 })).toStrictEqual({ usage: undefined, images: 0 })
   })
   it("native reply: what is no answer is a fault (N401)", () => {
-    const fault = (text: string) => replyFault(encoder.encode(text), noRedaction)
+    const fault = (text: string) => faultOf(encoder.encode(text))
     expect([
       fault('{"a":1}\n'),
       fault('{"a":'),

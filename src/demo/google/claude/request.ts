@@ -174,11 +174,17 @@ export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_to
       .map((block) => [block.id, block.name])
   )
   const nameOf = (callId: string) => names.get(callId) ?? "without a name"
-  const contents = request.messages.map(({ role, content }): Content => ({
+  // A system message among the others instructs; the user's words are what the reply answers.
+  const [instructing, speaking] = [
+    request.messages.filter(({ role }) => role === "system"),
+    request.messages.filter(({ role }) => role !== "system")
+  ]
+  const contents = speaking.map(({ role, content }): Content => ({
     role: role === "assistant" ? "model" : "user",
     parts: blocksOf(content).flatMap((block) => partsOf(block, nameOf))
   }))
-  const system = blocksOf(request.system)
+  const system = [request.system, ...instructing.map(({ content }) => content)]
+    .flatMap(blocksOf)
     .filter((block) => block.text !== "")
     .map((block) => ({ text: block.text ?? "" }))
   const format = formatOf(request)

@@ -68,6 +68,15 @@ function* slowly(steps: Iterable<Step>): Generator<Step> {
   }
 }
 
+function* silently(steps: Iterable<Step>): Generator<Step> {
+  let isFirst = true
+  for (const step of steps) {
+    yield step
+    if (isFirst) yield { pauseMillis: 20_000 }
+    isFirst = false
+  }
+}
+
 function* endless(lineEvent: FaultWire["lineEvent"]): Generator<Step> {
   for (let line = 1; ; line++) {
     yield { write: lineEvent(`Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n`) }
@@ -79,6 +88,7 @@ const refusedByModel = (error: GoogleError, { wire }: FaultContext): Answer =>
 
 const faults: Readonly<Record<string, Fault>> = {
   "demo-slow": (good) => withSteps(good, slowly(good.steps)),
+  "demo-silent": (good) => withSteps(good, silently(good.steps)),
   "demo-flaky-429": (good, { callNumber, wire }) =>
     callNumber % 2 === 0
       ? good

@@ -73,7 +73,26 @@ const takesPlace = (declaration: FunctionDeclaration): boolean => {
   return Object.keys(schema?.properties ?? {}).some((key) => /city|location|place|town/i.test(key))
 }
 
-/** The calls of this turn: none, one, or one for each place that the prompt names. */
+/**
+ * The call that the prompt spells out: `demo:call read_file {"path":"notes.txt"}`.
+ * None after `demo:no-call`, or if the function is not offered or the arguments are not JSON; undefined without either.
+ */
+const spelledCall = (
+  offered: ReadonlyArray<FunctionDeclaration>,
+  text: string
+): ReadonlyArray<PlannedCall> | undefined => {
+  if (text.includes("demo:no-call")) return []
+  const [spelled, name = "", json = ""] = /demo:call (\S+) (\{.*?\})(?=\s|$)/.exec(text) ?? []
+  if (spelled === undefined) return undefined
+  if (!offered.some((declaration) => declaration.name === name)) return []
+  try {
+    return [{ name, args: JSON.parse(json) }]
+  } catch {
+    return []
+  }
+}
+
+/** The calls of this turn: the one that the prompt spells out, else none, one, or one for each place that it names. */
 export const planCalls = (request: GenerateRequest): ReadonlyArray<PlannedCall> => {
   const config = request.toolConfig?.functionCallingConfig
   const mode = config?.mode ?? "AUTO"
@@ -84,6 +103,8 @@ export const planCalls = (request: GenerateRequest): ReadonlyArray<PlannedCall> 
   const forced = mode === "ANY"
   if (mode === "NONE" || offered.length === 0 || (!forced && pendingResponses(request).length > 0)) return []
   const text = lastUserText(request)
+  const spelled = spelledCall(offered, text)
+  if (spelled !== undefined) return spelled
   const ranked = offered.map((declaration) => ({ declaration, score: relevance(declaration, text) }))
   const best = ranked.reduce((winner, next) => (next.score > winner.score ? next : winner))
   if (!forced && best.score < 2) return []
