@@ -117,7 +117,7 @@ export const readParts = (
   const parts = candidate.content?.parts ?? []
   const only = parts[0]
   if (only === undefined) return [state, []]
-  const more = parts.length === 1 ? continueText(state, only, facts) : undefined
+  const more = parts.length === 1 ? readTextContinuation(state, only, facts) : undefined
   if (more !== undefined) return more
   const work: Work = { ...state, facts, callId, deltas: [] }
   parts.forEach((part, position) => readPart(work, part, position))
@@ -126,7 +126,7 @@ export const readParts = (
 }
 
 /** Fast path for the most frequent event, a continuation of the text: a third of the general path's cost. */
-const continueText = (
+const readTextContinuation = (
   state: PartsState,
   part: Part,
   facts: PartsFacts
