@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { NativeOperation } from "../domain/operations.ts"
 import { type BuiltInKind, isBuiltIn } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
@@ -37,6 +38,7 @@ interface Sent<Chunk> {
   readonly attempt: AttemptContext
   readonly model: TargetModel
   readonly target: Target
+  readonly record: ModelRecord
   readonly routeOf: RouteOf
   readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
   /** The model takes the documented word in the place of a signature. */
@@ -147,8 +149,7 @@ const unique = (names: ReadonlyArray<string>): ReadonlyArray<string> => [...new 
 
 /** An account of the other product: the body in its words, in as many calls as it takes. */
 const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => {
-  const { attempt, model, request } = sent
-  const record = attempt.models.find(model.modelId).record
+  const { attempt, model, record, request } = sent
   const body: JsonObject = parsedBody(request.bytes)
   const to = {
     kind,
@@ -199,8 +200,9 @@ const nativeCall = <Chunk>(
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
     const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex }
-    const takesSentinel = modelFacts(attempt.models.find(model.modelId).record, { tuned: model.endpoint }).sentinel
-    const sent: Sent<Chunk> = { request, attempt, model, target, routeOf, chunks, takesSentinel }
+    const { record } = attempt.models.find(model.modelId)
+    const takesSentinel = modelFacts(record, { tuned: model.endpoint }).sentinel
+    const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }
     return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)
   })
 
