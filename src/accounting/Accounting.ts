@@ -43,9 +43,9 @@ export interface RouteAccounts {
   /** Called when a request arrives. */
   readonly open: () => RequestRecord
   /** Called when the request's metadata is known; absent without tracing. */
-  readonly begin?: (record: RequestRecord, arrival: RequestMeta) => void
+  readonly begin?: (record: RequestRecord, meta: RequestMeta) => void
   /** Called when the request has ended; `gone`: the client disconnected first. */
-  readonly close: (record: RequestRecord, arrival: RequestMeta, gone: boolean) => Effect.Effect<void>
+  readonly close: (record: RequestRecord, meta: RequestMeta, gone: boolean) => Effect.Effect<void>
 }
 
 export interface Accounts {
@@ -121,20 +121,20 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           },
           ...(isTraced
             ? {
-                begin: (record: RequestRecord, arrival: RequestMeta) => {
-                  record.trace = new RequestTrace(tracing, arrival)
+                begin: (record: RequestRecord, meta: RequestMeta) => {
+                  record.trace = new RequestTrace(tracing, meta)
                 }
               }
             : {}),
-          close: (record, arrival, gone) => {
-            const ended: Ended = { record, arrival, at: now(), gone }
+          close: (record, meta, gone) => {
+            const ended: Ended = { record, meta, at: now(), gone }
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)
-            const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
+            const target = called === undefined ? undefined : counted(called, meta.startedMillis, record.keyId)
             if (called !== undefined && target === undefined) {
               return Effect.flatMap(prices.load, () =>
-                account(ended, counted(called, arrival.startedMillis, record.keyId))
+                account(ended, counted(called, meta.startedMillis, record.keyId))
               )
             }
             return account(ended, target)

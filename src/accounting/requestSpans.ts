@@ -14,12 +14,12 @@ export const requestSpans = (
   method: string,
   route: string
 ): SpanFacts => {
-  const { arrival, record } = ended
-  const epoch = arrival.startedMillis - record.startedAt
+  const { meta, record } = ended
+  const epoch = meta.startedMillis - record.startedAt
   return {
     name: route.startsWith("/") ? `${method} ${route}` : method,
     kind: "server",
-    startMillis: arrival.startedMillis,
+    startMillis: meta.startedMillis,
     endMillis: epoch + ended.at,
     attributes: serverAttributes(ended, settled, traceId, method, route),
     failed: settled.status >= 500 || (record.errorType !== undefined && settled.status === 200),
@@ -28,7 +28,7 @@ export const requestSpans = (
 }
 
 const serverAttributes = (
-  { arrival, gone, record }: Ended,
+  { meta, gone, record }: Ended,
   { status }: Settled,
   traceId: string,
   method: string,
@@ -41,8 +41,8 @@ const serverAttributes = (
     "http.response.status_code": status,
     "url.scheme": "http",
     ...(error === undefined ? {} : { "error.type": error }),
-    "gateway.request_id": arrival.requestId,
-    ...(arrival.traceId === traceId ? {} : { "gateway.trace_id": arrival.traceId })
+    "gateway.request_id": meta.requestId,
+    ...(meta.traceId === traceId ? {} : { "gateway.trace_id": meta.traceId })
   }
 }
 

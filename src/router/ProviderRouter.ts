@@ -28,12 +28,12 @@ import type { Usage } from "../wire/openai/ChatReply.ts"
 import { bodies, type Body } from "./bodies/bodies.ts"
 import type { AdmitMore } from "./attempt/Attempts.ts"
 import { type CallStrategy, streamCall, unaryCall } from "./attempt/CallStrategy.ts"
-import { insertsTurn } from "./attempt/heal.ts"
+import { hasInsertedTurn } from "./attempt/heal.ts"
 import { signatureExtractors } from "./bodies/signatureExtractors.ts"
 import { withOverrides } from "./bodies/overrides.ts"
 import type { Planned } from "./plan/plan.ts"
 import { Serving } from "./Serving.ts"
-import { explain, type Explained, type ServedBy, servedBy } from "./attempt/shownAttempt.ts"
+import { explainAttempt, type Explained, type ServedBy, servedBy } from "./attempt/shownAttempt.ts"
 
 export type { AdmitMore } from "./attempt/Attempts.ts"
 export type { Explained, ServedBy } from "./attempt/shownAttempt.ts"
@@ -123,7 +123,9 @@ export class ProviderRouter extends Context.Service<
           return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
             const answer = { value, served: servedBy(attempt, retryCount, cache) }
-            const calls = insertsTurn(attempt.prepared) ? [] : (signatureExtractors[operation]?.reply?.(value) ?? [])
+            const calls = hasInsertedTurn(attempt.prepared)
+              ? []
+              : (signatureExtractors[operation]?.reply?.(value) ?? [])
             return calls.length === 0
               ? Effect.succeed(answer)
               : Effect.as(memory.remember(context.key.id, attempt.prepared.target.issuer, calls), answer)
@@ -136,7 +138,7 @@ export class ProviderRouter extends Context.Service<
             const { attempt, cache, retryCount, value } = answered
             const { chunks, progress, usage } = value
             const { issuer } = attempt.prepared.target
-            const remembered = insertsTurn(attempt.prepared)
+            const remembered = hasInsertedTurn(attempt.prepared)
               ? chunks
               : rememberSignatures(operation, chunks, memory, context.key.id, issuer)
             return { chunks: remembered, served: servedBy(attempt, retryCount, cache), usage, progress }
@@ -153,7 +155,7 @@ export class ProviderRouter extends Context.Service<
         explain: (operation, request, context) =>
           Effect.map(
             serving.prepare({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            (attempt) => explain(attempt, context.key)
+            (attempt) => explainAttempt(attempt, context.key)
           )
       }
     })

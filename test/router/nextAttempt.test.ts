@@ -12,11 +12,11 @@ import {
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { errorFacts } from "../../src/api/errorFacts.ts"
-import { type Failure, failureOf } from "../../src/router/retry/failures.ts"
+import { type AttemptFailure, failureOf } from "../../src/router/retry/failures.ts"
 import {
   type AttemptState,
   firstAttempt,
-  type Moment,
+  type RetryMoment,
   type Next,
   nextAttempt,
   type Trying
@@ -42,7 +42,7 @@ const reasons: ReadonlyArray<Reason> = [
   { _tag: "BadReply", message, kind: "empty" },
   { _tag: "CircuitOpen", message }
 ]
-const of = (reason: Reason, upstreamStatus?: number): Failure =>
+const of = (reason: Reason, upstreamStatus?: number): AttemptFailure =>
   failureOf(new ProviderError({ slug: "a", reason, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) }))
 const overloaded = of({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 503)
 const limited = (retryAfterMillis?: number) =>
@@ -64,21 +64,21 @@ describe("status codes of a failure", () => {
   it("failure codes: a timer of the gateway is 504, and 408 in Portkey's format", () =>
     expect(timedOut.codes).toEqual([504, 408]))
   it("failure codes: a request that one target cannot take counts as invalid there", () => {
-    const errors: ReadonlyArray<readonly [GatewayError, ReadonlyArray<number>, Failure["cure"]]> = [
+    const errors: ReadonlyArray<readonly [GatewayError, ReadonlyArray<number>, AttemptFailure["retry"]]> = [
       [new UnsupportedOperation({ message }), [400], "never"],
       [new BodyInvalid({ code: "invalid_value", param: "n", message }), [400], "never"],
       [new BodyTooLarge({ limitBytes: 1, param: null }), [413], "never"],
       [new CredentialsMissing({ message }), [401], "next"]
     ]
-    for (const [error, codes, cure] of errors)
-      expect(failureOf(error)).toEqual({ codes, cure, adviceMillis: undefined })
+    for (const [error, codes, retry] of errors)
+      expect(failureOf(error)).toEqual({ codes, retry, adviceMillis: undefined })
   })
 })
 
 const usual: Trying = { retry: undefined, edges: [] }
-const moment: Moment = { nowMillis: 1_000, deadlineMillis: undefined, random: 0.5, isAffordable: true }
+const moment: RetryMoment = { nowMillis: 1_000, deadlineMillis: undefined, random: 0.5, isAffordable: true }
 const next = (
-  failure: Failure,
+  failure: AttemptFailure,
   {
     more = {},
     plan = [usual],
@@ -86,7 +86,7 @@ const next = (
   }: {
     readonly plan?: ReadonlyArray<Trying>
     readonly state?: AttemptState
-    readonly more?: Partial<Moment>
+    readonly more?: Partial<RetryMoment>
   } = {}
 ): Next => nextAttempt(plan, state, failure, { ...moment, ...more }, defaultLimits)
 const waits = (millis: number, state: Partial<AttemptState> = {}): Next => ({
@@ -179,7 +179,7 @@ describe("other targets", () => {
   it("fallback: follows the failures that another target may avoid", () => {
     for (const reason of reasons) {
       const failure = of(reason)
-      expect(next(failure, { plan: [onwards(), usual] })).toEqual(failure.cure === "never" ? done : second)
+      expect(next(failure, { plan: [onwards(), usual] })).toEqual(failure.retry === "never" ? done : second)
     }
     expect(next(untrusted, { plan: [onwards(), usual] })).toEqual(done)
   })

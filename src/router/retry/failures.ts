@@ -3,9 +3,9 @@
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
 
-export interface Failure {
+export interface AttemptFailure {
   /** What may help: the same target again (`same`), only another one (`next`), or no further call (`never`). */
-  readonly cure: "same" | "next" | "never"
+  readonly retry: "same" | "next" | "never"
   /** The status codes of a config that it answers to. */
   readonly codes: ReadonlyArray<number>
   /** How long the upstream asks to wait. */
@@ -50,16 +50,20 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
 const adviceOf = (reason: Reason): number | undefined =>
   "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
 
-const ofProvider = ({ reason, upstreamStatus }: ProviderError): Failure => ({
-  cure: retryOf(reason),
+const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure => ({
+  retry: retryOf(reason),
   codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],
   adviceMillis: adviceOf(reason)
 })
 
 /** A refusal before the call, by a target that cannot take the request; another one may. */
-const refused = (code: number, cure: Failure["cure"]): Failure => ({ cure, codes: [code], adviceMillis: undefined })
+const refused = (code: number, retry: AttemptFailure["retry"]): AttemptFailure => ({
+  retry,
+  codes: [code],
+  adviceMillis: undefined
+})
 
-export const failureOf = (error: GatewayError): Failure => {
+export const failureOf = (error: GatewayError): AttemptFailure => {
   switch (error._tag) {
     case "ProviderError":
       return ofProvider(error)
@@ -75,5 +79,5 @@ export const failureOf = (error: GatewayError): Failure => {
 }
 
 /** True for what the client did: no repetition of it can help. */
-export const isClientFault = ({ codes }: Failure): boolean =>
+export const isClientFault = ({ codes }: AttemptFailure): boolean =>
   codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)

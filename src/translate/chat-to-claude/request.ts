@@ -104,7 +104,7 @@ const planTools = (
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
   const output = jsonOutputOf(request, facts)
   if (Result.isFailure(output)) return Result.fail(output.failure)
-  const wish = {
+  const options = {
     asked: asked.success,
     choice: choice.success,
     output: output.success,
@@ -118,7 +118,7 @@ const planTools = (
       )
     ]
   }
-  return Result.map(claudeTools(wish, names), (plan) => ({
+  return Result.map(claudeTools(options, names), (plan) => ({
     ...plan,
     unused: [...plan.unused, ...losingParams(request)]
   }))

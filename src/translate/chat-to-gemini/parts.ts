@@ -11,7 +11,7 @@ import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
 import { insertsTurn } from "./insertedTurn.ts"
-import { addPieces, buildArgs, isPartial, type OpenCall, openCall } from "./partialArgs.ts"
+import { addPieces, buildArgs, isPartial, type PartialCall, startPartialCall } from "./partialArgs.ts"
 
 /** State of one choice between its events. */
 export interface PartsState {
@@ -21,7 +21,7 @@ export interface PartsState {
   readonly growing: Kind | undefined
   /** Number of calls sent so far. */
   readonly calls: number
-  readonly open: OpenCall | undefined
+  readonly open: PartialCall | undefined
   /** The content so far (or only its start, see `keepsContent`), and the position of each part in it. */
   readonly content: string
   readonly partStarts: ReadonlyArray<number>
@@ -299,7 +299,7 @@ const readCall = (work: Work, call: FunctionCall, signature: string | undefined)
   if (call.name) {
     closeCall(work)
     if (!isPartial(call)) return emitCall(work, call.name, call.args ?? {}, signature)
-    work.open = openCall(call, call.name, signature)
+    work.open = startPartialCall(call, call.name, signature)
   } else if (work.open !== undefined) {
     work.open = addPieces(work.open, call, signature)
   }

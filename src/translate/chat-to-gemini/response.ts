@@ -14,7 +14,7 @@ import type { ChatCompletion, Choice, Delta, Usage } from "../../wire/openai/Cha
 import { malformedCall } from "../shared/reply/badStream.ts"
 import { buildCompletion } from "../shared/reply/envelope.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { tierOf, withTier } from "../shared/google/geminiTier.ts"
+import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import { joinDeltas } from "../shared/reply/message.ts"
@@ -33,7 +33,7 @@ export const responseFromGemini = (
   headers?: Readonly<Record<string, string>>
 ): Result.Result<ChatCompletion, Reason> => {
   const candidates = (reply.candidates ?? []).map((candidate) => [candidate] as const)
-  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), tierOf(headers))
+  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), readGeminiTier(headers))
   return completionOf(reply, candidates, usage, context, request)
 }
 

@@ -28,7 +28,7 @@ import type { Turn } from "./ReadTurn.ts"
 type WriteAnswers = (turn: Turn, incoming: IncomingRequest) => OperationAnswers<"chat">
 
 /** What was left without effect, in the client's words: by this route, then by the target. */
-export const ignoredBy = (
+export const ignoredInTurn = (
   { ignored, plan: { paths } }: Pick<Turn, "ignored" | "plan">,
   ofChat: ReadonlyArray<string>
 ): ReadonlyArray<string> => [...ignored, ...ofChat.map((name) => paramOf(paths, name))]
@@ -111,7 +111,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
             (response) => text + eventFrame(responsesToChat.lastEvent(finished, response))
           )
     })
-    const served = { ...opened.served, ignored: ignoredBy(turn, opened.served.ignored) }
+    const served = { ...opened.served, ignored: ignoredInTurn(turn, opened.served.ignored) }
     return eventStream(
       { ...opened, served, chunks: Stream.concat(events, Stream.fromEffect(last)) },
       incoming,
@@ -127,12 +127,17 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
   return (turn, incoming) => ({
     reply: (completion, served) =>
       Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
-        answer(response, { ...served, ignored: ignoredBy(turn, served.ignored) }, chatUsage(completion.usage), incoming)
+        answer(
+          response,
+          { ...served, ignored: ignoredInTurn(turn, served.ignored) },
+          chatUsage(completion.usage),
+          incoming
+        )
       ),
     stream:
       turn.chat.stream === true
         ? { ping: pingFrame, reply: (opened, keepAlive) => streamed(turn, opened, incoming, keepAlive) }
         : undefined,
-    explained: (shown) => ({ ...shown, ignored_params: ignoredBy(turn, shown.ignored_params) })
+    explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
   })
 })

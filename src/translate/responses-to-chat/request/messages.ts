@@ -9,7 +9,7 @@ import { AssistantTurn, type Signed, signedBy } from "./assistantTurn.ts"
 import { type Carrier, readCarrier } from "../carrier.ts"
 import type { RequestFacts } from "../facts.ts"
 import type { SourcedItem } from "./items.ts"
-import { readContent, textOf } from "./parts.ts"
+import { readResponsesContent, textOf } from "./parts.ts"
 import type { MessagePath } from "./paths.ts"
 import { joinedName } from "./tools.ts"
 
@@ -35,7 +35,7 @@ interface Opened extends SourcedItem {
   readonly carried: Carrier | undefined
 }
 
-export const messagesOf = (
+export const chatMessages = (
   instructions: string,
   items: ReadonlyArray<SourcedItem>,
   facts: RequestFacts
@@ -183,7 +183,7 @@ const readMessage = (work: Work, item: JsonObject, path: string): Read<void> => 
   const role = item["role"]
   if (role !== "assistant" && role !== "user" && role !== "system" && role !== "developer")
     return invalid(`${path}.role`, "invalid_value", "role must be one of user, assistant, system, developer.")
-  const content = readContent(item["content"], `${path}.content`)
+  const content = readResponsesContent(item["content"], `${path}.content`)
   if (Result.isFailure(content)) return Result.fail(content.failure)
   if (role === "assistant") {
     addContent(turnOf(work), content.success, stringAt(item, "id"), path)
@@ -226,7 +226,7 @@ const readOutput = (work: Work, item: JsonObject, path: string): Read<void> => {
   const id = stringAt(item, "call_id")
   if (id === "")
     return invalid(`${path}.call_id`, "missing_required_parameter", "The output of a call needs its call_id.")
-  const output = readContent(item["output"], `${path}.output`)
+  const output = readResponsesContent(item["output"], `${path}.output`)
   if (Result.isFailure(output)) return Result.fail(output.failure)
   endTurn(work)
   const content = typeof output.success === "string" ? output.success : output.success.map(asMedia)

@@ -99,7 +99,10 @@ const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
 }
 
 /** `content` of a message or `output` of a tool: text as it is, or a list of parts. */
-export const readContent = (content: Json | undefined, path: string): Read<string | ReadonlyArray<JsonObject>> => {
+export const readResponsesContent = (
+  content: Json | undefined,
+  path: string
+): Read<string | ReadonlyArray<JsonObject>> => {
   if (typeof content === "string") return Result.succeed(content)
   if (content === undefined || content === null)
     return invalid(path, "missing_required_parameter", `${path} is missing.`)

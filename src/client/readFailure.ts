@@ -43,7 +43,7 @@ const byStatus: Readonly<Record<number, Made>> = {
 const named = (table: Readonly<Record<string, Made>>, name: string | undefined): Made | undefined =>
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 
-const kindOf = (code: string | undefined, type: string | undefined, status: number | undefined): Made => {
+const failureClass = (code: string | undefined, type: string | undefined, status: number | undefined): Made => {
   const known = named(byCode, code) ?? named(byType, type)
   if (known !== undefined) return known
   return status === undefined ? ServiceFailed : (byStatus[status] ?? (status < 500 ? RequestInvalid : ServiceFailed))
@@ -54,7 +54,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 /**
  * The retry delay from milliseconds, seconds or a date; undefined without one. `now` is the arrival time of the answer.
  */
-const retryAfterOf = (headers: Headers, now: number): number | undefined => {
+const readRetryAfter = (headers: Headers, now: number): number | undefined => {
   const millis = Number.parseFloat(headers.get("retry-after-ms") ?? "")
   if (millis >= 0) return millis
   const text = headers.get("retry-after") ?? ""
@@ -64,9 +64,9 @@ const retryAfterOf = (headers: Headers, now: number): number | undefined => {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-const shouldRetryOf = (headers: Headers): boolean | undefined => {
-  const said = headers.get("x-should-retry")
-  return said === "true" ? true : said === "false" ? false : undefined
+const readShouldRetry = (headers: Headers): boolean | undefined => {
+  const value = headers.get("x-should-retry")
+  return value === "true" ? true : value === "false" ? false : undefined
 }
 
 /** The first 200 characters of an answer that is not in the gateway's format. */
@@ -96,9 +96,9 @@ const readErrorDetails = (body: unknown): ErrorDetails | undefined => {
 }
 
 /** The failure of an answer with an error status. */
-export const refusalOf = (status: number, headers: Headers, text: string, now: number): Refusal => {
-  const told = readErrorDetails(readJson(text))
-  const message = told?.message ?? `The gateway answered ${status}${excerpt(text)}`
+export const readFailure = (status: number, headers: Headers, text: string, now: number): Refusal => {
+  const details = readErrorDetails(readJson(text))
+  const message = details?.message ?? `The gateway answered ${status}${excerpt(text)}`
   const facts: FailureFacts = {
     status,
     type: undefined,
@@ -106,23 +106,23 @@ export const refusalOf = (status: number, headers: Headers, text: string, now: n
     param: undefined,
     provider: undefined,
     upstreamStatus: undefined,
-    ...told?.facts,
-    requestId: headers.get("x-request-id") ?? told?.facts.requestId,
-    retryAfterMillis: retryAfterOf(headers, now),
-    shouldRetry: shouldRetryOf(headers)
+    ...details?.facts,
+    requestId: headers.get("x-request-id") ?? details?.facts.requestId,
+    retryAfterMillis: readRetryAfter(headers, now),
+    shouldRetry: readShouldRetry(headers)
   }
-  return new (kindOf(facts.code, facts.type, status))(message, facts)
+  return new (failureClass(facts.code, facts.type, status))(message, facts)
 }
 
 /** The failure of an error event inside a stream; undefined for any other event. */
-export const refusalInside = (event: unknown, requestId: string | undefined): Refusal | undefined => {
-  const told = readErrorDetails(event)
-  return told === undefined
+export const readStreamFailure = (event: unknown, requestId: string | undefined): Refusal | undefined => {
+  const details = readErrorDetails(event)
+  return details === undefined
     ? undefined
-    : new (kindOf(told.facts.code, told.facts.type, undefined))(told.message, {
-        ...told.facts,
+    : new (failureClass(details.facts.code, details.facts.type, undefined))(details.message, {
+        ...details.facts,
         status: undefined,
-        requestId: told.facts.requestId ?? requestId,
+        requestId: details.facts.requestId ?? requestId,
         retryAfterMillis: undefined,
         shouldRetry: undefined
       })
