@@ -354,7 +354,10 @@ describe("avoided words", () => {
     ],
     ["page", "docs/a.md", "Read anew.\n", ['docs/a.md:1 R9 words: "anew": again']],
     ["code, quotations and addresses keep their words", "docs/a.md", "`anew`\n\n```sh\nanew\n```\n", []],
-    ["strings of a program keep their words", "src/a.ts", 'const a = "anew"\n', []]
+    ["message", "src/a.ts", 'fail("read it anew")\n', ['src/a.ts:1 R9 words: "anew": again']],
+    ["message with values", "src/a.ts", "fail(`${file} is read anew`)\n", ['src/a.ts:1 R9 words: "anew": again']],
+    ["name in a program keeps its word", "src/a.ts", 'const a = "anew"\n', []],
+    ["quotation of another service keeps its words", "src/demo/a.ts", 'fail("read it anew")\n', []]
   ])("avoided words: a %s (R9)", (_, path, text, found) => {
     expect(avoidedWords(path, text)).toEqual(found)
   })

@@ -114,7 +114,7 @@ const judged = (
     const faults = [
       ...(key === undefined || key === null
         ? []
-        : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
+        : [faultAt(["key"], "is made by the gateway, and returned in its answer")]),
       ...readKey("", body, known).faults
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)

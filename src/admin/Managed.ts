@@ -126,7 +126,7 @@ interface Parts<A> {
 export const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
   new RecordRefused({
     code: "record_unreadable",
-    message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.`
+    message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and create it again.`
   })
 
 const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean =>

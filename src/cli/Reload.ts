@@ -73,7 +73,7 @@ const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: Rel
     succeeded.add(1)
     yield* Effect.logInfo(
       [
-        `The configuration was read anew from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
+        `The configuration was reloaded from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
         ...(kept.length === 0 ? [] : [`Needs a restart: ${kept.join(", ")}.`])
       ].join(" ")
     )
