@@ -1,6 +1,6 @@
 // Tests every resource and verb of the admin API through the whole service: permission, exact answers, no secrets.
 // Must not depend on how the entries are stored.
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Resources from "../../src/api/AdminResources.ts"
@@ -28,12 +28,12 @@ const keys = [
 ]
 
 let gateway: ScriptedGateway
-beforeAll(() => {
+beforeEach(() => {
   gateway = gatewayOver(({ url }) => replying(url.includes(":countTokens") ? { totalTokens: 1 } : reply), {
     settings: { keys }
   })
 })
-afterAll(() => gateway.dispose())
+afterEach(() => gateway.dispose())
 
 const exactly = <S extends Schema.Constraint>(schema: Schema.Codec<S["Type"], unknown>) =>
   Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
