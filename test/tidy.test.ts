@@ -1,9 +1,10 @@
 // Holds the source tree to the house rules, and each rule to a planted violation.
 // Must not know what any file does.
 import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { strayFolders } from "./support/mirrorRules.ts"
 import { avoidedWords } from "./support/wordRules.ts"
 import { cleanlinessViolations, type Source, tidyViolations } from "./support/tidyRules.ts"
 
@@ -19,6 +20,13 @@ const below = (folder: string, ending: RegExp): ReadonlyArray<Source> =>
     .filter((path) => ending.test(path))
     .sort()
     .map(read)
+
+/** The folders that have files; without those of a move that left them empty. */
+const foldersBelow = (folder: string): ReadonlyArray<string> => {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+  const folders = files.map(({ parentPath }) => relative(join(root, folder), parentPath).replaceAll("\\", "/"))
+  return [...new Set(folders)].filter((one) => one !== "").sort()
+}
 
 /** A well-formed file with this body. */
 const file = (path: string, ...lines: ReadonlyArray<string>): Source => ({
@@ -44,6 +52,10 @@ describe("source tree", () => {
       avoidedWords(path, text)
     )
     expect(found).toEqual([])
+  })
+
+  it("source tree: keeps R11", () => {
+    expect(strayFolders(foldersBelow("test"), foldersBelow("src"))).toEqual([])
   })
 
   it("source tree: names no machine and no registry, and leaves nothing unfinished", () => {
@@ -338,6 +350,15 @@ describe("planted violations", () => {
       `test/a.ts:4 registry address: "resolved": "${"ht"}tp`
     ])
   })
+})
+
+it("folders of tests: need a folder of src, unless their subject is the whole service (R11)", () => {
+  expect(
+    strayFolders(["compat", "fixtures/matrix", "router", "router/plans", "supports"], ["router", "router/plan"])
+  ).toEqual([
+    "test/router/plans R11 mirror: there is no src/router/plans",
+    "test/supports R11 mirror: there is no src/supports"
+  ])
 })
 
 const slashes = "//"
