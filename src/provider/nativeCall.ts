@@ -1,6 +1,7 @@
 // A call in Google's own dialect: its bytes where the account is of the path's product, the crossed body where it is of the other.
 // It must not depend on configs, tokens or HTTP of our own side. Rules: N202, N208-N210, N301, N501-N505.
 import * as Result from "effect/Result"
+import { readEach } from "../domain/readEach.ts"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
@@ -157,15 +158,14 @@ const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => 
     sharedRequestType: request.headers[sharedRequestType]
   }
   return Result.flatMap(crossCall(request.verb, body, { id: model.modelId, record }, to), ({ answer, calls }) => {
-    const parts: Array<Prepared<PassedReply, Chunk>> = []
-    for (const call of calls) {
+    const prepared = readEach(calls, (call) => {
       const passed = passedReply(call.verb)
       const isAlone = answer !== undefined && calls.length === 1
       const made: typeof passed = isAlone ? (bytes, type) => answered(answer, [passed(bytes, type)]) : passed
-      const part = crossedPart(sent, call, readReply(sent, made))
-      if (Result.isFailure(part)) return Result.fail(part.failure)
-      parts.push(part.success)
-    }
+      return crossedPart(sent, call, readReply(sent, made))
+    })
+    if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
+    const parts = prepared.success
     const [first, ...rest] = parts
     if (first === undefined) return familyLacks(attempt.account, model, sent.target.operation)
     const ignored = unique(parts.flatMap((part) => part.ignored))

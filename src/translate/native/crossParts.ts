@@ -1,6 +1,7 @@
 // Contents and parts for the other Google product, and signatures that it did not make.
 // It must not know the rest of a body. Rules: N503, N506, and the rows on parts of table 1.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -85,13 +86,10 @@ export const crossContent = (content: Json, path: string, crossing: PartCrossing
   const isTurn = path.startsWith("contents")
   const role = content["role"] === undefined && isTurn ? { role: "user" } : {}
   if (!Array.isArray(parts)) return Result.succeed({ ...role, ...content })
-  const crossed: Array<Json> = []
-  for (const [index, part] of parts.entries()) {
-    const read = crossPart(part, `${path}.parts[${index}]`, crossing)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    crossed.push(read.success)
-  }
-  return Result.succeed({ ...role, ...content, parts: crossed })
+  return Result.map(
+    readEach(parts, (part, index) => crossPart(part, `${path}.parts[${index}]`, crossing)),
+    (crossed) => ({ ...role, ...content, parts: crossed })
+  )
 }
 
 /** What Gemini takes where a signature is not known. Source: Google's page on thought signatures. */

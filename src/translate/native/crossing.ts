@@ -1,6 +1,7 @@
 // A native request for an account of the other Google product: table 1 of the native routes, field by field.
 // It must not know bytes, accounts or URLs. Rules: N501-N503. Derived from the published schemas of both products.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -123,13 +124,7 @@ const crossSettings = (config: Json | undefined, { kind }: CrossTo, ignored: Arr
 /** Each content through the rules of parts; the first that cannot cross refuses the request. */
 const crossContents = (contents: Json | undefined, crossing: PartCrossing): Read<Json | undefined> => {
   if (!Array.isArray(contents)) return Result.succeed(contents)
-  const crossed: Array<Json> = []
-  for (const [index, content] of contents.entries()) {
-    const read = crossContent(content, `contents[${index}]`, crossing)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    crossed.push(read.success)
-  }
-  return Result.succeed(crossed)
+  return readEach(contents, (content, index) => crossContent(content, `contents[${index}]`, crossing))
 }
 
 /** Top-level fields that only one product has. */
@@ -158,26 +153,25 @@ export const crossRequest = (written: JsonObject, to: CrossTo): Read<Crossed> =>
   if (to.kind === "google" && body["modelArmorConfig"] !== undefined) return refused("modelArmorConfig", to.kind)
   const ignored: Array<string> = []
   const { headers, top } = crossTop(body, to, ignored)
-  const tools = crossTools(top["tools"], to)
-  if (Result.isFailure(tools)) return Result.fail(tools.failure)
   const crossing: PartCrossing = { kind: to.kind, ignored, refused: (param) => refused(param, to.kind) }
-  const contents = crossContents(top["contents"], crossing)
-  if (Result.isFailure(contents)) return Result.fail(contents.failure)
-  const system = top["systemInstruction"]
-  const instruction =
-    system === undefined ? Result.succeed(system) : crossContent(system, "systemInstruction", crossing)
-  if (Result.isFailure(instruction)) return Result.fail(instruction.failure)
-  return Result.succeed({
-    body: present({
-      ...top,
-      contents: contents.success,
-      systemInstruction: instruction.success,
-      tools: tools.success,
-      toolConfig: crossToolConfig({ ...top, tools: tools.success }, to, ignored),
-      safetySettings: crossSafety(top["safetySettings"], to, ignored),
-      generationConfig: crossSettings(top["generationConfig"], to, ignored)
-    }),
-    headers,
-    ignored
+  return Result.gen(function* () {
+    const tools = yield* crossTools(top["tools"], to)
+    const contents = yield* crossContents(top["contents"], crossing)
+    const system = top["systemInstruction"]
+    const systemInstruction =
+      system === undefined ? undefined : yield* crossContent(system, "systemInstruction", crossing)
+    return {
+      body: present({
+        ...top,
+        contents,
+        systemInstruction,
+        tools,
+        toolConfig: crossToolConfig({ ...top, tools }, to, ignored),
+        safetySettings: crossSafety(top["safetySettings"], to, ignored),
+        generationConfig: crossSettings(top["generationConfig"], to, ignored)
+      }),
+      headers,
+      ignored
+    }
   })
 }

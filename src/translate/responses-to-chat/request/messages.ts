@@ -1,6 +1,7 @@
 // The items of a conversation as messages of the chat.
 // It must not know parameters, tools or any provider. Rules: R204-R223, R405.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
@@ -41,12 +42,9 @@ export const chatMessages = (
   facts: RequestFacts
 ): Read<ChatMessages> => {
   const ignored: Array<string> = []
-  const opened: Array<Opened> = []
-  for (const item of items) {
-    const read = open(item, facts, ignored)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    opened.push(read.success)
-  }
+  const read = readEach(items, (item) => open(item, facts, ignored))
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const opened = read.success
   const carriers = latestOf(opened)
   const work: Work = {
     facts,
