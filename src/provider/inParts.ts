@@ -1,7 +1,7 @@
 // One request as several upstream calls: each part is prepared like a request of its own.
 // It must not depend on how a request is cut or what its answers are.
 import * as Result from "effect/Result"
-import { readEach } from "../domain/readEach.ts"
+import { readEach } from "../domain/text/readEach.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Parts } from "../translate/Translator.ts"
 import type { Prepared, Split } from "../upstream/Prepared.ts"

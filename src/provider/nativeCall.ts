@@ -1,7 +1,7 @@
 // A call in Google's own dialect: its bytes where the account is of the path's product, the crossed body where it is of the other.
 // It must not depend on configs, tokens or HTTP of our own side. Rules: N202, N208-N210, N301, N501-N505.
 import * as Result from "effect/Result"
-import { readEach } from "../domain/readEach.ts"
+import { readEach } from "../domain/text/readEach.ts"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"

@@ -1,7 +1,7 @@
 // Translates a unary Gemini answer to a chat completion in full form.
 // Must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type {

@@ -1,7 +1,7 @@
 // Translates tools and tool choice to Gemini's form: function declarations, built-in tools, `toolConfig`.
 // Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"

@@ -1,7 +1,7 @@
 // Translates chat messages for an OpenAI-compatible upstream: the client's messages without the gateway's extensions.
 // Must not depend on parameters; leaves validation to the upstream.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"

@@ -1,7 +1,7 @@
 // Translates text, image and video inputs to instances of multimodalembedding@001.
 // Must not depend on text-only models. Field names: Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { normaliseBase64 } from "../shared/media/base64.ts"

@@ -2,7 +2,7 @@
 // It must not know URLs or how calls run. Rules: N504, N505.
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"

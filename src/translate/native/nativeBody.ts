@@ -1,7 +1,7 @@
 // What the gateway reads of a native body in its bytes, and the few places it writes over.
 // It must not know accounts or configs. Rules: N203, N301-N306, N801, N802.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/readEach.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { NativeForm, NativeVerb } from "../../domain/native/nativePath.ts"
 import { editTopLevel, type Member, type TopLevelEdits } from "../../domain/text/editTopLevel.ts"

@@ -1,7 +1,7 @@
 // The items of a conversation as messages of the chat.
 // It must not know parameters, tools or any provider. Rules: R204-R223, R405.
 import * as Result from "effect/Result"
-import { readEach } from "../../../domain/readEach.ts"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"

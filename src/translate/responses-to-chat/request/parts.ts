@@ -1,7 +1,7 @@
 // The parts of an input item as parts of a chat message.
 // It must not know roles, items or any provider. Rules: R207, R209.
 import * as Result from "effect/Result"
-import { readEach } from "../../../domain/readEach.ts"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../../shared/fault.ts"

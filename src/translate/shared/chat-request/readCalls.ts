@@ -1,7 +1,7 @@
 // Reads the tool calls of an assistant message: ids, names, arguments, thought signatures.
 // Must not depend on tool results or a provider.
 import * as Result from "effect/Result"
-import { readEach } from "../../../domain/readEach.ts"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"

@@ -1,7 +1,7 @@
 // Reads tools and tool choice of a chat request, `tools` as well as legacy `functions`, into plain unions.
 // Must not depend on an upstream's tool format and must not convert schemas.
 import * as Result from "effect/Result"
-import { readEach } from "../../../domain/readEach.ts"
+import { readEach } from "../../../domain/text/readEach.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
