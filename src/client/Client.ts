@@ -126,8 +126,13 @@ export const createClient = (client: ClientOptions): Client => {
     body: Body | undefined,
     options: CallOptions | DryOptions | undefined
   ) => {
-    const [value, told] = await fetchAnswer(client, { method, path, options, ...(body === undefined ? {} : { body }) })
-    facts.set(value, told)
+    const [value, answerFacts] = await fetchAnswer(client, {
+      method,
+      path,
+      options,
+      ...(body === undefined ? {} : { body })
+    })
+    facts.set(value, answerFacts)
     return value
   }
   const post = (path: string) => (body: Body, options?: CallOptions | DryOptions) => ask("POST", path, body, options)

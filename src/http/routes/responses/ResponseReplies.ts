@@ -1,5 +1,6 @@
 // Writes the answer of a chat as a response, or as the events of one.
 // It must not depend on how the chat was run. Rules: R501-R517, R611.
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { chatUsage } from "../../../accounting/usageOf.ts"
@@ -99,7 +100,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
     const events = Stream.mapArray(opened.chunks, (chunks) => {
       recorder?.read(chunks)
       if (recorder !== undefined) for (const chunk of chunks) recorder.characters += charactersOfChunk(chunk)
-      return chunks.map((chunk) => writer.read(chunk)) as [string, ...Array<string>]
+      return Arr.map(chunks, (chunk) => writer.read(chunk))
     })
     const last = Effect.suspend(() => {
       const text = writer.halt()
