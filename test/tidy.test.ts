@@ -296,7 +296,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ],
   [
     "accepts the door itself (R7)",
-    [file("upstream/Transport.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
+    [file("upstream/ConnectionPool.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
     []
   ],
   [
