@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { strayFolders } from "./support/mirrorRules.ts"
 import { avoidedWords } from "./support/wordRules.ts"
 import { cleanlinessViolations, type Source, tidyViolations } from "./support/tidyRules.ts"
 
@@ -21,6 +22,13 @@ const below = (folder: string, ending: RegExp): ReadonlyArray<Source> =>
     .filter((path) => ending.test(path))
     .sort()
     .map(read)
+
+/** The folders that have files; without those of a move that left them empty. */
+const foldersBelow = (folder: string): ReadonlyArray<string> => {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+  const folders = files.map(({ parentPath }) => relative(join(root, folder), parentPath).replaceAll("\\", "/"))
+  return [...new Set(folders)].filter((one) => one !== "").sort()
+}
 
 /** A well-formed file with this body. */
 const file = (path: string, ...lines: ReadonlyArray<string>): Source => ({
@@ -46,6 +54,10 @@ describe("source tree", () => {
       avoidedWords(path, text)
     )
     expect(found).toEqual([])
+  })
+
+  it("source tree: keeps R11", () => {
+    expect(strayFolders(foldersBelow("test"), foldersBelow("src"))).toEqual([])
   })
 
   it("source tree: names no machine and no registry, and leaves nothing unfinished", () => {
@@ -286,7 +298,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ],
   [
     "accepts the door itself (R7)",
-    [file("upstream/Transport.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
+    [file("upstream/ConnectionPool.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
     []
   ],
   [
@@ -342,6 +354,15 @@ describe("planted violations", () => {
   })
 })
 
+it("folders of tests: need a folder of src, unless their subject is the whole service (R11)", () => {
+  expect(
+    strayFolders(["compat", "fixtures/matrix", "router", "router/plans", "supports"], ["router", "router/plan"])
+  ).toEqual([
+    "test/router/plans R11 mirror: there is no src/router/plans",
+    "test/supports R11 mirror: there is no src/supports"
+  ])
+})
+
 const slashes = "//"
 
 describe("avoided words", () => {
@@ -356,7 +377,10 @@ describe("avoided words", () => {
     ],
     ["page", "docs/a.md", "Read anew.\n", ['docs/a.md:1 R9 words: "anew": again']],
     ["code, quotations and addresses keep their words", "docs/a.md", "`anew`\n\n```sh\nanew\n```\n", []],
-    ["strings of a program keep their words", "src/a.ts", 'const a = "anew"\n', []]
+    ["message", "src/a.ts", 'fail("read it anew")\n', ['src/a.ts:1 R9 words: "anew": again']],
+    ["message with values", "src/a.ts", "fail(`${file} is read anew`)\n", ['src/a.ts:1 R9 words: "anew": again']],
+    ["name in a program keeps its word", "src/a.ts", 'const a = "anew"\n', []],
+    ["quotation of another service keeps its words", "src/demo/a.ts", 'fail("read it anew")\n', []]
   ])("avoided words: a %s (R9)", (_, path, text, found) => {
     expect(avoidedWords(path, text)).toEqual(found)
   })

@@ -44,9 +44,9 @@ export interface RouteAccounts {
   /** Called when a request arrives. */
   readonly open: () => RequestRecord
   /** Called when the request's metadata is known; absent without tracing. */
-  readonly begin?: (record: RequestRecord, arrival: RequestMeta) => void
+  readonly begin?: (record: RequestRecord, meta: RequestMeta) => void
   /** Called when the request has ended; `gone`: the client disconnected first. */
-  readonly close: (record: RequestRecord, arrival: RequestMeta, gone: boolean) => Effect.Effect<void>
+  readonly close: (record: RequestRecord, meta: RequestMeta, gone: boolean) => Effect.Effect<void>
 }
 
 export interface Accounts {
@@ -116,7 +116,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             log?.(row)
             if (keep) usageLog.append(row, target?.label ?? "")
           }
-          const line = target === undefined ? undefined : news(target.called, ended.arrival.startedMillis)
+          const line = target === undefined ? undefined : news(target.called, ended.meta.startedMillis)
           return logged(line, admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled)))
         }
         return {
@@ -126,19 +126,19 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           },
           ...(isTraced
             ? {
-                begin: (record: RequestRecord, arrival: RequestMeta) => {
-                  record.trace = new RequestTrace(tracing, arrival)
+                begin: (record: RequestRecord, meta: RequestMeta) => {
+                  record.trace = new RequestTrace(tracing, meta)
                 }
               }
             : {}),
-          close: (record, arrival, gone) => {
-            const ended: Ended = { record, arrival, at: now(), gone }
+          close: (record, meta, gone) => {
+            const ended: Ended = { record, meta, at: now(), gone }
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)
             if (called === undefined) return account(ended, undefined)
-            const target = counted(called, arrival.startedMillis, record.keyId)
-            const later = () => account(ended, counted(called, arrival.startedMillis, record.keyId))
+            const target = counted(called, meta.startedMillis, record.keyId)
+            const later = () => account(ended, counted(called, meta.startedMillis, record.keyId))
             return target === undefined ? Effect.flatMap(prices.load, later) : account(ended, target)
           }
         }

@@ -18,7 +18,7 @@ import { noUsage } from "./usageOf.ts"
 /** A request that has ended. */
 export interface Ended {
   readonly record: RequestRecord
-  readonly arrival: RequestMeta
+  readonly meta: RequestMeta
   /** When it ended, in milliseconds of the stopwatch. */
   readonly at: number
   /** The client disconnected first. */
@@ -103,13 +103,13 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled):
 }
 
 /** The row of the request log. */
-export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
+export const rowOf = ({ meta, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
   const target = calledLast(record)
   return {
-    endedMillis: arrival.startedMillis + Math.round(settled.durationMillis),
-    requestId: arrival.requestId,
-    id: arrival.requestId === arrival.freshId ? undefined : arrival.freshId,
-    traceId: arrival.traceId,
+    endedMillis: meta.startedMillis + Math.round(settled.durationMillis),
+    requestId: meta.requestId,
+    id: meta.requestId === meta.freshId ? undefined : meta.freshId,
+    traceId: meta.traceId,
     route,
     status: settled.status,
     provider: target?.slug,
@@ -185,7 +185,7 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
   for (const attempt of ended.record.attempts) {
     const { target } = attempt
     const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
-    const { meters } = isLast ? last : (book.counted(target, ended.arrival.startedMillis) ?? last)
+    const { meters } = isLast ? last : (book.counted(target, ended.meta.startedMillis) ?? last)
     const failure = attemptFailure(attempt, ended.record, ended.gone)
     meters.attempts.get(failure === "" ? okOutcome : failure).add(1)
     meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)

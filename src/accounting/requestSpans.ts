@@ -14,12 +14,12 @@ export const requestSpans = (
   method: string,
   route: string
 ): SpanFacts => {
-  const { arrival, record } = ended
-  const epoch = arrival.startedMillis - record.startedAt
+  const { meta, record } = ended
+  const epoch = meta.startedMillis - record.startedAt
   return {
     name: route.startsWith("/") ? `${method} ${route}` : method,
     kind: "server",
-    startMillis: arrival.startedMillis,
+    startMillis: meta.startedMillis,
     endMillis: epoch + ended.at,
     attributes: serverAttributes(ended, settled, traceId, method, route),
     failed: settled.status >= 500 || (record.error !== undefined && settled.status === 200),
@@ -28,7 +28,7 @@ export const requestSpans = (
 }
 
 const serverAttributes = (
-  { arrival, gone, record }: Ended,
+  { meta, gone, record }: Ended,
   { status }: Settled,
   traceId: string,
   method: string,
@@ -43,8 +43,8 @@ const serverAttributes = (
     ...(errorCode === undefined ? {} : { "error.type": errorCode }),
     ...(errorMessage === undefined ? {} : { "error.message": errorMessage }),
     ...(errorParam === undefined ? {} : { "gateway.error_param": errorParam }),
-    "gateway.request_id": arrival.requestId,
-    ...(arrival.traceId === traceId ? {} : { "gateway.trace_id": arrival.traceId })
+    "gateway.request_id": meta.requestId,
+    ...(meta.traceId === traceId ? {} : { "gateway.trace_id": meta.traceId })
   }
 }
 

@@ -16,7 +16,7 @@ import { recordReader } from "../store/readRecord.ts"
 import type { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
-import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
+import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(ConfigEntry)
@@ -70,7 +70,7 @@ const judging =
       }
     )
 
-export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | ConfigSnapshot> =>
+export const configRecords = (turn: RunInTurn): Effect.Effect<Managed<Config>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) =>
     managed<Config>(
       {

@@ -33,7 +33,7 @@ import {
   type Kind,
   type Managed,
   managing,
-  type Turn,
+  type RunInTurn,
   unreadable
 } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
@@ -114,7 +114,7 @@ const judged = (
     const faults = [
       ...(key === undefined || key === null
         ? []
-        : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
+        : [faultAt(["key"], "is made by the gateway, and returned in its answer")]),
       ...readKey("", body, known).faults
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
@@ -248,7 +248,7 @@ const revokeRecord = ({ changing: { edit } }: KeyParts): KeyRecords["remove"] =>
     )
   })
 
-export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
+export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
   Effect.gen(function* () {
     const limits = yield* Limits
     const keys = yield* GatewayKeys

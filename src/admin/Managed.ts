@@ -114,19 +114,19 @@ const withRecord = (state: ConfigState, kind: RecordKind, id: string, next: Stor
 }
 
 /** Runs one change at a time, so that changes of this process need not repeat because of each other. */
-export type Turn = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export type RunInTurn = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Parts<A> {
   readonly spec: Kind<A>
   readonly records: Records["Service"]
   readonly snapshot: ConfigSnapshot["Service"]
-  readonly turn: Turn
+  readonly turn: RunInTurn
 }
 
 export const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
   new RecordRefused({
     code: "record_unreadable",
-    message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.`
+    message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and create it again.`
   })
 
 const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean =>
@@ -278,7 +278,10 @@ const removing =
       )
     )
 
-export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A>, never, Records | ConfigSnapshot> =>
+export const managing = <A>(
+  spec: Kind<A>,
+  turn: RunInTurn
+): Effect.Effect<Changing<A>, never, Records | ConfigSnapshot> =>
   Effect.gen(function* () {
     const parts = { spec, turn, records: yield* Records, snapshot: yield* ConfigSnapshot }
     const { find, get, list, read } = reading(parts)
@@ -297,7 +300,7 @@ export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A
 export const managed = <A>(
   spec: Kind<A>,
   judge: Judge,
-  turn: Turn
+  turn: RunInTurn
 ): Effect.Effect<Changing<A> & Managed<A>, never, Records | ConfigSnapshot> =>
   Effect.map(managing(spec, turn), (changing) => {
     const judged = (written: JsonObject, before: StoredRecord | undefined, state: ConfigState) =>

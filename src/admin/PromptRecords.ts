@@ -17,7 +17,7 @@ import { recordReader } from "../store/readRecord.ts"
 import { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
-import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
+import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
 import { isNoId } from "./noId.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
@@ -118,7 +118,7 @@ export interface PromptRecords extends Managed<Prompt> {
 
 const unknown = (id: string) => new RecordUnknown({ kind: "prompt", id: id.slice(0, 256) })
 
-export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | ConfigSnapshot> =>
+export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, never, Records | ConfigSnapshot> =>
   Effect.gen(function* () {
     const limits = yield* Limits
     const records = yield* Records

@@ -19,7 +19,7 @@ import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { destinationFaults, movesCredential } from "./destinations.ts"
 import { movedSecretsGuard } from "./movedSecrets.ts"
-import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
+import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const credentialOf = (credentials: Credentials): NonNullable<Provider["credential"]> => {
@@ -145,7 +145,7 @@ const judge: Judge = (written, before) =>
   })
 
 /** Open slugs, which take their credential from the request, are not listed as declared. */
-export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | ConfigSnapshot> =>
+export const providerRecords = (turn: RunInTurn): Effect.Effect<Managed<Provider>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) => {
     const isBroken = brokenGuard("provider", limits)
     return managed<Provider>(

@@ -45,7 +45,7 @@ const ofChanging = [400, 401, 404, 409, 412, 413, 415, 500, 503, 507].map(proble
 const ofTaking = [401, 404, 409, 412, 500, 503, 507].map(problem)
 
 const page = {
-  limit: opt(Schema.String.annotate({ description: "How many at most: 1 to 1000, 100 unless said." })),
+  limit: opt(Schema.String.annotate({ description: "How many at most: 1 to 1000, 100 by default." })),
   cursor: opt(Schema.String.annotate({ description: "next_cursor of the page before." }))
 }
 const ifMatch = {
@@ -145,7 +145,7 @@ export class AdminProviders extends kind("adminProviders", "/admin/v1/providers"
       success: gatewayAnswer(ProviderCheck),
       error: [401, 404, 500, 503].map(problem)
     }).annotateMerge(
-      about("Reach a provider", "Counts the tokens of a word, which is free, and says what is wrong and what to do.")
+      about("Reach a provider", "Counts the tokens of a word, which is free, and reports what is wrong and what to do.")
     )
   )
   .middleware(GatewayAuth)
@@ -217,7 +217,7 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       query: {
         from: filter("First day, as 2027-01-31."),
         to: filter("Last day."),
-        group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.")
+        group_by: filter("Any of day, key, provider, model, joined by commas; day by default.")
       },
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking

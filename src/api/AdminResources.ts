@@ -215,7 +215,7 @@ export const pageSchema = <S extends Schema.Top>(one: S, identifier: string) =>
     object: Schema.Literal("list"),
     data: Schema.Array(one),
     next_cursor: Schema.NullOr(
-      Schema.String.annotate({ description: "Ask for the page behind with cursor; null on the last." })
+      Schema.String.annotate({ description: "Ask for the next page with cursor; null on the last." })
     )
   }).annotate({ identifier })
 

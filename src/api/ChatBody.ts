@@ -137,7 +137,7 @@ const FunctionTool = openStruct({
 })
 const BuiltInTool = openStruct({ type: Schema.Literals(builtIn) }).annotate({
   identifier: "BuiltInTool",
-  description: "A tool the provider runs; its settings stand in a field of the tool's own name."
+  description: "A tool the provider runs; its settings are in a field of the tool's own name."
 })
 
 const named = openStruct({
@@ -214,6 +214,6 @@ export const PromptBody = Schema.StructWithRest(
   openFields
 ).annotate({
   identifier: "PromptBody",
-  description: "The prompt's variables, and chat parameters that stand in the place of its own."
+  description: "The prompt's variables, and chat parameters that replace its own."
 })
 export type PromptBody = typeof PromptBody.Type

@@ -35,7 +35,7 @@ export type AnthropicError = typeof AnthropicError.Type
 
 /** The description of each status, in both envelopes. */
 export const statusMeanings = {
-  400: "The request is wrong; the message says where and what to do.",
+  400: "The request is wrong; the message states where and what to do.",
   401: "The gateway key, or the credential sent for the provider, is missing or wrong.",
   403: "The key, or the provider's account, may not do this.",
   404: "There is no such thing here.",
@@ -43,7 +43,7 @@ export const statusMeanings = {
   412: "It has changed since the version in If-Match.",
   413: "The body is too large.",
   415: "The body is not plain JSON in UTF-8.",
-  429: "Too many requests or tokens, or the budget is spent; retry-after says when to come again.",
+  429: "Too many requests or tokens, or the budget is spent; retry-after has the seconds to wait.",
   500: "The gateway failed; its log has the request id.",
   502: "The provider failed, or answered what cannot be read.",
   503: "The gateway or the provider is overloaded, or is leaving.",

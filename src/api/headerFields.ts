@@ -22,8 +22,8 @@ export const requestHeaders = {
   "x-gateway-unsupported-params": optionalHeader(
     "ignore leaves out parameters without an equivalent and names them; reject refuses the request."
   ),
-  "x-gateway-vertex-project-id": optionalHeader("Google Cloud project, beside a credential of the request."),
-  "x-gateway-vertex-region": optionalHeader("Region of Vertex AI, beside a credential of the request."),
+  "x-gateway-vertex-project-id": optionalHeader("Google Cloud project, for a credential of the request."),
+  "x-gateway-vertex-region": optionalHeader("Region of Vertex AI, for a credential of the request."),
   "x-gateway-vertex-service-account-json": optionalHeader("A service account's key as JSON, for this request only."),
   "x-gateway-strict-schema-compliance": optionalHeader(
     "false adds the fields that OpenAI's schema lacks; true, the default, leaves them out."

@@ -52,7 +52,7 @@ export const requestToken = Effect.fnUntraced(function* (
     return yield* fail({
       _tag: "BadReply",
       kind: "unreadable",
-      message: "The metadata server did not say that it is Google's."
+      message: "The metadata server did not identify itself as Google's."
     })
   }
   return yield* Effect.mapError(

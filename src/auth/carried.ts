@@ -77,7 +77,7 @@ export const requireCredentials = (account: ProviderAccount): Result.Result<Prov
         new CredentialsMissing({
           message:
             account.kind === "google"
-              ? `No API key for "${account.slug}": store one on the provider, or send it as "Authorization: <API_KEY>" beside x-gateway-api-key.`
-              : `No credential for "${account.slug}": store a service account on the provider, or send "Authorization: Bearer <ACCESS_TOKEN>" beside x-gateway-api-key.`
+              ? `No API key for "${account.slug}": store one on the provider, or send it as "Authorization: <API_KEY>" together with x-gateway-api-key.`
+              : `No credential for "${account.slug}": store a service account on the provider, or send "Authorization: Bearer <ACCESS_TOKEN>" together with x-gateway-api-key.`
         })
       )

@@ -50,16 +50,16 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
     })
   }
   const code = typeof json["error"] === "string" ? upstreamText(redaction.text(json["error"]), 64) : undefined
-  const told =
+  const description =
     typeof json["error_description"] === "string"
       ? upstreamText(redaction.text(json["error_description"]), 512)
       : undefined
-  const words = [code, told].filter((part) => part !== undefined && part !== "").join(": ")
+  const words = [code, description].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({
       _tag: "CredentialsRejected",
       origin,
-      message: `${subject} refused the credential${words === "" ? "" : ` (${words})`}.${clockHint(told)}`,
+      message: `${subject} refused the credential${words === "" ? "" : ` (${words})`}.${clockHint(description)}`,
       ...(code === undefined ? {} : { upstreamCode: code })
     })
   }
@@ -78,5 +78,5 @@ const lifeSeconds = (value: unknown): number | undefined => {
 }
 
 /** Google reports a wrong clock as an assertion outside "a reasonable timeframe". */
-const clockHint = (told: string | undefined): string =>
-  told !== undefined && /\biat\b|timeframe/.test(told) ? " Check the clock of the gateway's machine." : ""
+const clockHint = (description: string | undefined): string =>
+  description !== undefined && /\biat\b|timeframe/.test(description) ? " Check the clock of the gateway's machine." : ""

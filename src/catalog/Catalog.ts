@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { builtInModels, type ModelOverlays, type ModelTable, modelTable } from "../domain/models/modelTable.ts"
 import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
-import { noServing, type Serving } from "../domain/serve/Serving.ts"
+import { noServing, type ServingRules } from "../domain/serve/Serving.ts"
 import { ConfigSnapshot, type Declarations } from "../store/ConfigSnapshot.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
@@ -49,12 +49,12 @@ export class Catalog extends Context.Service<
 const tableOf = (overlays: ModelOverlays | undefined): ModelTable =>
   overlays === undefined ? builtInModels : modelTable(overlays)
 
-const servingOf = ({ aliases = {}, defaults = {} }: Declarations): Serving => ({ aliases, defaults })
+const servingOf = ({ aliases = {}, defaults = {} }: Declarations): ServingRules => ({ aliases, defaults })
 
 const catalogOf = (
   accounts: ReadonlyArray<ProviderAccount>,
   models: ModelTable,
-  serving: Serving = noServing
+  serving: ServingRules = noServing
 ): CatalogView => {
   const bySlug = new Map(accounts.toReversed().map((account) => [account.slug, account]))
   const list = accounts.filter((account) => bySlug.get(account.slug) === account)

@@ -70,7 +70,7 @@ const contentOf = (
     const more = (["model", "messages", "parameters"] as const).filter((name) => entry[name] !== undefined)
     return {
       content: { _tag: "Partial", text },
-      faults: more.map((name) => faultAt([...at, name], "has no meaning beside text, which makes a partial"))
+      faults: more.map((name) => faultAt([...at, name], "has no meaning next to text, which makes a partial"))
     }
   }
   const missing = [

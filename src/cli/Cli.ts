@@ -182,7 +182,7 @@ const doctor = Command.make("doctor", { config, json, online }, (given) =>
     (verb) => verb.doctor(given)
   )
 ).pipe(
-  Command.withDescription("Check this machine, the configuration, every provider and credential, and say what to do"),
+  Command.withDescription("Check this machine, the configuration, every provider and credential, and print what to do"),
   Command.withExamples([
     { command: "model-gateway doctor --config gateway.yaml" },
     { command: "model-gateway doctor --json", description: "The same rows as JSON" }

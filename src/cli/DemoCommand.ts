@@ -70,6 +70,6 @@ const describeDataFolder = Effect.fnUntraced(function* (settings: Settings) {
   const { admin } = yield* makeMissingKeys(settings)
   return [
     `Data     ${settings.store === undefined ? "in memory" : describeStore(settings.store.location)}`,
-    ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, told this once`])
+    ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, shown only here`])
   ]
 })

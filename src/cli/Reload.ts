@@ -59,7 +59,7 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
 
 /** The counters, logs and state of reloads: applies a reading whole, or keeps the configuration in use. */
 const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: ReloadOptions) {
-  const holdings = yield* ConfigSnapshot
+  const snapshot = yield* ConfigSnapshot
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const succeeded = registry.counter(metrics.configReloads, { result: "success" })
   const refused = registry.counter(metrics.configReloads, { result: "failure" })
@@ -68,12 +68,12 @@ const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: Rel
   const takeOver = Effect.fnUntraced(function* ({ file, settings }: Loaded) {
     const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
     const kept = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
-    yield* holdings.declare(declarations(settings))
+    yield* snapshot.declare(declarations(settings))
     inUse = settings
     succeeded.add(1)
     yield* Effect.logInfo(
       [
-        `The configuration was read anew from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
+        `The configuration was reloaded from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
         ...(kept.length === 0 ? [] : [`Needs a restart: ${kept.join(", ")}.`])
       ].join(" ")
     )

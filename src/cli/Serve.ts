@@ -100,7 +100,7 @@ export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Ef
           ...accounts.map((account) => `Account  ${describeAccount(account)}`),
           ...(admin === undefined
             ? []
-            : [`Admin    ${admin}   key for /admin/v1, told this once; set GATEWAY_ADMIN_KEY to choose one`]),
+            : [`Admin    ${admin}   key for /admin/v1, shown only here; set GATEWAY_ADMIN_KEY to choose one`]),
           ...(inference === undefined
             ? []
             : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])

@@ -13,7 +13,7 @@ import {
   TimedOut
 } from "./failures.ts"
 import { isObject, readJson } from "./readJson.ts"
-import { refusalOf } from "./refusalOf.ts"
+import { readFailure } from "./readFailure.ts"
 import { delayMillis, isWorthRetrying } from "./retry.ts"
 import { makeWatch, pause, type Watch } from "./Watch.ts"
 
@@ -148,7 +148,7 @@ const attempt = async (
     const send = client.fetch ?? globalThis.fetch
     const response = await send(url, { ...init, signal: watch.signal })
     watch.wind()
-    if (!response.ok) throw refusalOf(response.status, response.headers, await response.text(), Date.now())
+    if (!response.ok) throw readFailure(response.status, response.headers, await response.text(), Date.now())
     return { response, facts: answerFacts(response.headers), watch }
   } catch (error) {
     watch.release()

@@ -10,7 +10,7 @@ import type { EmbeddingsBody, ImagesBody } from "../api/MediaBodies.ts"
 import type { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "../api/MessagesBody.ts"
 import type { AnswerFacts } from "./answerFacts.ts"
 import { type CallOptions, type ClientOptions, type DryOptions, startCall, fetchAnswer } from "./Calls.ts"
-import { type Dialect, EventStream } from "./EventStream.ts"
+import { type StreamFormat, EventStream } from "./EventStream.ts"
 import { operations } from "../domain/operations.ts"
 import { isObject } from "./readJson.ts"
 
@@ -63,7 +63,7 @@ type Streamed = { readonly stream: true }
 type Unstreamed = { readonly stream?: false | null }
 
 /** An operation with a single answer; a dry run returns the request that would be sent. */
-export interface Operation<Body, Out> {
+export interface UnaryOperation<Body, Out> {
   (body: Body, options: DryOptions): Promise<DryRun>
   (body: Body, options?: CallOptions): Promise<Out>
 }
@@ -88,16 +88,16 @@ export interface Client {
   readonly chat: {
     readonly completions: {
       readonly create: StreamedOperation<ChatBody, ChatCompletion, ChatChunk>
-      readonly countTokens: Operation<ChatBody, TokenCount>
+      readonly countTokens: UnaryOperation<ChatBody, TokenCount>
     }
   }
-  readonly tokens: { readonly count: Operation<ChatBody, TokenCount> }
+  readonly tokens: { readonly count: UnaryOperation<ChatBody, TokenCount> }
   readonly messages: {
     readonly create: StreamedOperation<MessagesBody, Message, MessageEvent>
-    readonly countTokens: Operation<MessagesCountBody, MessagesCount>
+    readonly countTokens: UnaryOperation<MessagesCountBody, MessagesCount>
   }
-  readonly embeddings: { readonly create: Operation<EmbeddingsBody, EmbeddingList> }
-  readonly images: { readonly generate: Operation<ImagesBody, ImageList> }
+  readonly embeddings: { readonly create: UnaryOperation<EmbeddingsBody, EmbeddingList> }
+  readonly images: { readonly generate: UnaryOperation<ImagesBody, ImageList> }
   readonly prompts: {
     readonly completions: { readonly create: PromptOperation }
     readonly render: (id: string, body?: PromptBody, options?: CallOptions) => Promise<RenderedPrompt>
@@ -108,8 +108,8 @@ export interface Client {
   }
 }
 
-const openAi: Dialect = { lastData: "[DONE]", lastType: undefined, idleType: undefined }
-const anthropic: Dialect = { lastData: undefined, lastType: "message_stop", idleType: "ping" }
+const openAi: StreamFormat = { lastData: "[DONE]", lastType: undefined, idleType: undefined }
+const anthropic: StreamFormat = { lastData: undefined, lastType: "message_stop", idleType: "ping" }
 
 const facts = new WeakMap<object, AnswerFacts>()
 
@@ -126,18 +126,23 @@ export const createClient = (client: ClientOptions): Client => {
     body: Body | undefined,
     options: CallOptions | DryOptions | undefined
   ) => {
-    const [value, told] = await fetchAnswer(client, { method, path, options, ...(body === undefined ? {} : { body }) })
-    facts.set(value, told)
+    const [value, answerFacts] = await fetchAnswer(client, {
+      method,
+      path,
+      options,
+      ...(body === undefined ? {} : { body })
+    })
+    facts.set(value, answerFacts)
     return value
   }
   const post = (path: string) => (body: Body, options?: CallOptions | DryOptions) => ask("POST", path, body, options)
-  const streamable = (path: string, dialect: Dialect) => async (body: Body, options?: CallOptions | DryOptions) =>
+  const streamable = (path: string, format: StreamFormat) => async (body: Body, options?: CallOptions | DryOptions) =>
     isObject(body) && body["stream"] === true && !(options !== undefined && "dryRun" in options)
-      ? new EventStream(await startCall(client, { method: "POST", path, body, options }), dialect)
+      ? new EventStream(await startCall(client, { method: "POST", path, body, options }), format)
       : await ask("POST", path, body, options)
   const prompt = (id: string, verb: string) => `/v1/prompts/${encodeURIComponent(id)}/${verb}`
   // The casts state what each route answers; the answers are not decoded, which keeps the client free of schemas.
-  const countTokens = post(operations.countTokens.path) as Operation<ChatBody, TokenCount>
+  const countTokens = post(operations.countTokens.path) as UnaryOperation<ChatBody, TokenCount>
   return {
     chat: {
       completions: {
@@ -149,10 +154,10 @@ export const createClient = (client: ClientOptions): Client => {
     // Casts as above.
     messages: {
       create: streamable(operations.messages.path, anthropic) as StreamedOperation<MessagesBody, Message, MessageEvent>,
-      countTokens: post(operations.messagesCountTokens.path) as Operation<MessagesCountBody, MessagesCount>
+      countTokens: post(operations.messagesCountTokens.path) as UnaryOperation<MessagesCountBody, MessagesCount>
     },
-    embeddings: { create: post(operations.embeddings.path) as Operation<EmbeddingsBody, EmbeddingList> },
-    images: { generate: post(operations.images.path) as Operation<ImagesBody, ImageList> },
+    embeddings: { create: post(operations.embeddings.path) as UnaryOperation<EmbeddingsBody, EmbeddingList> },
+    images: { generate: post(operations.images.path) as UnaryOperation<ImagesBody, ImageList> },
     // Casts as above.
     prompts: {
       completions: {

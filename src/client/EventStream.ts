@@ -1,13 +1,13 @@
 // A streamed answer as an async iterable: parses events, detects the end, throws errors inside the stream.
-// It must not know what an event contains; the dialect marks the last one.
+// It must not know what an event contains; the format marks the last one.
 import { sseEvents } from "../wire/frames.ts"
 import type { AnswerFacts } from "./answerFacts.ts"
 import { answerBroken, toClientFailure, type OpenedAnswer } from "./Calls.ts"
 import { isObject, readJson } from "./readJson.ts"
-import { refusalInside } from "./refusalOf.ts"
+import { readStreamFailure } from "./readFailure.ts"
 
-/** How a dialect marks the end of a stream. */
-export interface Dialect {
+/** How a format marks the end of a stream. */
+export interface StreamFormat {
   /** A data line that ends the stream and is not an event. */
   readonly lastData: string | undefined
   /** The type of the event that ends the stream. */
@@ -21,20 +21,20 @@ const eventBytes = 64 * 1024 * 1024
 
 type Read<A> = { readonly event: A; readonly isLast: boolean } | "idle" | "end"
 
-const readEvent = <A>(data: string, dialect: Dialect, facts: AnswerFacts): Read<A> => {
-  if (data === dialect.lastData) return "end"
+const readEvent = <A>(data: string, format: StreamFormat, facts: AnswerFacts): Read<A> => {
+  if (data === format.lastData) return "end"
   const event = readJson(data)
   if (!isObject(event)) throw answerBroken(facts, "The stream holds an event that is no JSON.")(undefined)
-  const refusal = refusalInside(event, facts.requestId)
+  const refusal = readStreamFailure(event, facts.requestId)
   if (refusal !== undefined) throw refusal
-  if (event["type"] === dialect.idleType && dialect.idleType !== undefined) return "idle"
+  if (event["type"] === format.idleType && format.idleType !== undefined) return "idle"
   // The route decides the type of its events; they are not decoded.
-  return { event: event as A, isLast: dialect.lastType !== undefined && event["type"] === dialect.lastType }
+  return { event: event as A, isLast: format.lastType !== undefined && event["type"] === format.lastType }
 }
 
 async function* eventsOf<A>(
   { facts, response, watch }: OpenedAnswer,
-  dialect: Dialect
+  format: StreamFormat
 ): AsyncGenerator<A, void, undefined> {
   const reader = response.body?.getReader()
   const framing = sseEvents({ eventBytes })
@@ -48,7 +48,7 @@ async function* eventsOf<A>(
       state = next
       for (const output of outputs) {
         if (output._tag === "FrameFault") throw answerBroken(facts, "The stream cannot be read as events.")(undefined)
-        const read = readEvent<A>(output.data, dialect, facts)
+        const read = readEvent<A>(output.data, format, facts)
         isWhole ||= read === "end" || (read !== "idle" && read.isLast)
         if (typeof read === "object") yield read.event
         if (isWhole) return
@@ -75,10 +75,10 @@ export class EventStream<A> implements AsyncIterable<A> {
   readonly #opened: OpenedAnswer
   readonly #events: AsyncGenerator<A, void, undefined>
 
-  constructor(opened: OpenedAnswer, dialect: Dialect) {
+  constructor(opened: OpenedAnswer, format: StreamFormat) {
     this.facts = opened.facts
     this.#opened = opened
-    this.#events = eventsOf<A>(opened, dialect)
+    this.#events = eventsOf<A>(opened, format)
   }
 
   [Symbol.asyncIterator](): AsyncIterator<A, void, undefined> {

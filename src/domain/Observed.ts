@@ -14,7 +14,7 @@ export interface AttemptTarget {
   readonly modelId: string
   readonly operation: Operation
   readonly optionIndex: number
-  /** Undefined for a model without an end in sight. */
+  /** Undefined for a model without an end in sight (M-730). */
   readonly ending?: ModelEnding | undefined
 }
 

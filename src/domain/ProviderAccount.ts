@@ -2,7 +2,7 @@
 // It must not know how a credential is exchanged or sent.
 import type * as Redacted from "effect/Redacted"
 import type { ModelTable } from "./models/modelTable.ts"
-import type { Serving } from "./serve/Serving.ts"
+import type { ServingRules } from "./serve/Serving.ts"
 
 /** The built-in providers: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
 export const builtInKinds = ["vertex-ai", "google"] as const
@@ -90,7 +90,7 @@ export interface CatalogView {
   /** Facts about models, with those that the operator states. */
   readonly models: ModelTable
   /** What the operator sets for models without a slug; without it nothing. */
-  readonly serving?: Serving | undefined
+  readonly serving?: ServingRules | undefined
 }
 
 /** A stored account with these facts and no others. */

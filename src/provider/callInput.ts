@@ -22,31 +22,37 @@ export interface CallInput {
   readonly limits: LimitValues
 }
 
-/** The facts in force on the day of the request: a model may be answered by its successor (M-722). */
-export const targetFacts = (
-  { account, models, request }: Pick<AttemptContext, "account" | "models" | "request">,
-  { endpoint, modelId }: Pick<TargetModel, "modelId" | "endpoint">
-): {
+/** What is known of the model of a target. */
+export interface TargetFacts {
   /** The record of the id itself. */
   readonly own: ModelRecord
   /** The record of the model that answers. */
   readonly record: ModelRecord
   readonly facts: ModelFacts
-} => {
+}
+
+/** The facts in force on the day of the request: a model may be answered by its successor (M-722). */
+export const targetFacts = (
+  { account, models, request }: Pick<AttemptContext, "account" | "models" | "request">,
+  { endpoint, modelId }: Pick<TargetModel, "modelId" | "endpoint">
+): TargetFacts => {
   const { record: own } = models.find(modelId)
   const record =
     own.routed === undefined ? own : recordOn(models, modelId, account.kind, dayOf(request.createdSeconds * 1_000))
   return { own, record, facts: modelFacts(record, { tuned: endpoint }) }
 }
 
+/** `found`: the facts of the target, where they have been looked up before. */
 export const callInput = (
   operation: Operation,
-  { account, request, model, models, optionIndex, callId, signature, media }: AttemptContext,
-  { family, modelId, endpoint }: TargetModel,
+  attempt: AttemptContext,
+  target: TargetModel,
   { url, headers }: Route,
-  limits: LimitValues
+  limits: LimitValues,
+  { facts, own, record }: TargetFacts = targetFacts(attempt, target)
 ): CallInput => {
-  const { facts, own, record } = targetFacts({ account, models, request }, { modelId, endpoint })
+  const { account, callId, media, model, optionIndex, request, signature } = attempt
+  const { endpoint, family, modelId } = target
   const issuer = `${family}/${account.kind}`
   // Servers of an endpoint may check the name under which they serve their model.
   const served = (endpoint ? account.endpoints[modelId]?.model : undefined) ?? modelId

@@ -12,7 +12,7 @@ import { cutEmbeddings } from "../translate/shared/readEmbeddings.ts"
 import { type Prepared, prepareUnary } from "../upstream/Prepared.ts"
 import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import type { PrepareModel } from "./byFamily.ts"
-import { type CallInput, callInput } from "./callInput.ts"
+import { type CallInput, callInput, targetFacts } from "./callInput.ts"
 import { inParts } from "./inParts.ts"
 import type { RouteOf } from "./callRoute.ts"
 
@@ -55,10 +55,8 @@ export const embeddings =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> =>
   (request, context, model) => {
     const { account } = context
-    const facts = embeddingModel(
-      { kind: account.kind, ...model, record: context.models.find(model.modelId).record },
-      model.endpoint
-    )
+    const found = targetFacts(context, model)
+    const facts = embeddingModel({ kind: account.kind, ...model, record: found.own }, model.endpoint)
     if (facts === undefined) {
       return Result.fail(
         new UnsupportedOperation({
@@ -69,7 +67,7 @@ export const embeddings =
     const { concurrency, prepare, verb } = calls[facts.operation]
     const route = routeOf(account, model, verb)
     if (Result.isFailure(route)) return Result.fail(route.failure)
-    const input = callInput("embeddings", context, model, route.success, limits)
+    const input = callInput("embeddings", context, model, route.success, limits, found)
     return Result.flatMap(cutEmbeddings(request, facts.inputsPerCall), (parts) =>
       inParts(parts, (part) => prepare(part, input), { concurrency, join: joinEmbeddings })
     )

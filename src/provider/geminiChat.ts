@@ -14,7 +14,8 @@ export const geminiChat =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
   (request, context, model) => {
     const { account, stream } = context
-    const { facts } = targetFacts(context, model)
+    const found = targetFacts(context, model)
+    const { facts } = found
     const isLong = facts.longDecode !== undefined
     const hops =
       isLong && limits.longDecodeCalls > 1 && mayContinue(request, facts, stream) ? limits.longDecodeCalls : undefined
@@ -26,7 +27,7 @@ export const geminiChat =
         stream ? ":streamGenerateContent?alt=sse" : ":generateContent"
       ),
       (route) =>
-        prepare({ translator: chatToGemini, request, hops, ...callInput("chat", context, model, route, limits) })
+        prepare({ translator: chatToGemini, request, hops, ...callInput("chat", context, model, route, limits, found) })
     )
   }
 

@@ -8,7 +8,7 @@ import { isWithoutPicture, joinImages } from "../translate/shared/reply/imageLis
 import { cutImages } from "../translate/shared/readImages.ts"
 import { prepareUnary } from "../upstream/Prepared.ts"
 import type { PrepareModel } from "./byFamily.ts"
-import { callInput } from "./callInput.ts"
+import { callInput, targetFacts } from "./callInput.ts"
 import { inParts } from "./inParts.ts"
 import { familyLacks, type RouteOf } from "./callRoute.ts"
 
@@ -21,10 +21,11 @@ export const images =
   (request, context, model) => {
     const { account } = context
     if (model.endpoint) return familyLacks(account, model, "images")
-    const drawsAll = isImagen(context.models.find(model.modelId).record)
+    const found = targetFacts(context, model)
+    const drawsAll = isImagen(found.own)
     const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
     if (Result.isFailure(route)) return Result.fail(route.failure)
-    const input = callInput("images", context, model, route.success, limits)
+    const input = callInput("images", context, model, route.success, limits, found)
     if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
     return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
       inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), {

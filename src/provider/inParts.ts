@@ -1,6 +1,7 @@
 // One request as several upstream calls: each part is prepared like a request of its own.
 // It must not depend on how a request is cut or what its answers are.
 import * as Result from "effect/Result"
+import { readEach } from "../domain/text/readEach.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Parts } from "../translate/Translator.ts"
 import type { Prepared, Split } from "../upstream/Prepared.ts"
@@ -13,11 +14,5 @@ export const inParts = <Part, Out>(
 ): Result.Result<Prepared<Out, never>, GatewayError> => {
   const head = prepare(first)
   if (Result.isFailure(head) || rest.length === 0) return head
-  const calls: Array<Prepared<Out, never>> = []
-  for (const part of rest) {
-    const call = prepare(part)
-    if (Result.isFailure(call)) return call
-    calls.push(call.success)
-  }
-  return Result.succeed({ ...head.success, split: { ...split, calls } })
+  return Result.map(readEach(rest, prepare), (calls) => ({ ...head.success, split: { ...split, calls } }))
 }

@@ -1,8 +1,10 @@
 // A call in Google's own dialect: its bytes where the account is of the path's product, the crossed body where it is of the other.
 // It must not depend on configs, tokens or HTTP of our own side. Rules: N202, N208-N210, N301, N501-N505.
 import * as Result from "effect/Result"
+import { readEach } from "../domain/text/readEach.ts"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { NativeOperation } from "../domain/operations.ts"
 import { type BuiltInKind, isBuiltIn } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
@@ -38,6 +40,7 @@ interface Sent<Chunk> {
   readonly attempt: AttemptContext
   readonly model: TargetModel
   readonly target: Target
+  readonly record: ModelRecord
   readonly routeOf: RouteOf
   readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
   /** The model takes the documented word in the place of a signature. */
@@ -156,8 +159,7 @@ const unique = (names: ReadonlyArray<string>): ReadonlyArray<string> => [...new 
 
 /** An account of the other product: the body in its words, in as many calls as it takes. */
 const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => {
-  const { attempt, model, request } = sent
-  const record = attempt.models.find(model.modelId).record
+  const { attempt, model, record, request } = sent
   const body: JsonObject = parsedBody(request.bytes)
   const to = {
     kind,
@@ -165,17 +167,16 @@ const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => 
     sharedRequestType: request.headers[sharedRequestType]
   }
   return Result.flatMap(crossCall(request.verb, body, { id: model.modelId, record }, to), ({ answer, calls }) => {
-    const parts: Array<Prepared<PassedReply, Chunk>> = []
-    for (const call of calls) {
+    const prepared = readEach(calls, (call) => {
       const passed = passedReply(call.verb)
       const isAlone = answer !== undefined && calls.length === 1
       const made: typeof passed = isAlone
         ? (bytes, type, event) => answered(answer, [passed(bytes, type, event)])
         : passed
-      const part = crossedPart(sent, call, readReply(sent, made))
-      if (Result.isFailure(part)) return Result.fail(part.failure)
-      parts.push(part.success)
-    }
+      return crossedPart(sent, call, readReply(sent, made))
+    })
+    if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
+    const parts = prepared.success
     const [first, ...rest] = parts
     if (first === undefined) return familyLacks(attempt.account, model, sent.target.operation)
     const ignored = unique(parts.flatMap((part) => part.ignored))
@@ -210,8 +211,9 @@ const nativeCall = <Chunk>(
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
     const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex }
-    const takesSentinel = modelFacts(attempt.models.find(model.modelId).record, { tuned: model.endpoint }).sentinel
-    const sent: Sent<Chunk> = { request, attempt, model, target, routeOf, chunks, takesSentinel }
+    const { record } = attempt.models.find(model.modelId)
+    const takesSentinel = modelFacts(record, { tuned: model.endpoint }).sentinel
+    const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }
     return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)
   })
 

@@ -29,13 +29,13 @@ import type { Usage } from "../wire/openai/ChatReply.ts"
 import { bodies, type Body } from "./bodies/bodies.ts"
 import type { AdmitMore } from "./attempt/Attempts.ts"
 import { type CallStrategy, streamCall, unaryCall } from "./attempt/CallStrategy.ts"
-import { insertsTurn } from "./attempt/heal.ts"
+import { hasInsertedTurn } from "./attempt/heal.ts"
 import { learningFrom, learnsMove } from "./attempt/MovingNames.ts"
 import { signatureExtractors } from "./bodies/signatureExtractors.ts"
 import { withOverrides } from "./bodies/overrides.ts"
 import type { Planned } from "./plan/plan.ts"
 import { Serving } from "./Serving.ts"
-import { explain, type Explained, type ServedBy, servedBy } from "./attempt/shownAttempt.ts"
+import { explainAttempt, type Explained, type ServedBy, servedBy } from "./attempt/shownAttempt.ts"
 
 export type { AdmitMore } from "./attempt/Attempts.ts"
 export type { Explained, ServedBy } from "./attempt/shownAttempt.ts"
@@ -124,7 +124,7 @@ export class ProviderRouter extends Context.Service<
           const strategy: CallStrategy<typeof operation, Out<typeof operation>, never> = unary
           return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
-            const shown = insertsTurn(attempt.prepared) ? withoutSignatures(value) : value
+            const shown = hasInsertedTurn(attempt.prepared) ? withoutSignatures(value) : value
             const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
             const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
             const { target } = attempt.prepared
@@ -144,7 +144,7 @@ export class ProviderRouter extends Context.Service<
             const { target } = attempt.prepared
             const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
             const learning = learningFrom(chunks, learn)
-            const remembered = insertsTurn(attempt.prepared)
+            const remembered = hasInsertedTurn(attempt.prepared)
               ? Stream.map(learning, withoutSignatures)
               : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
             return { chunks: remembered, served: servedBy(attempt, retryCount, cache), usage, progress }
@@ -161,7 +161,7 @@ export class ProviderRouter extends Context.Service<
         explain: (operation, request, context) =>
           Effect.map(
             serving.prepare({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            (attempt) => explain(attempt, context.key)
+            (attempt) => explainAttempt(attempt, context.key)
           )
       }
     })

@@ -29,7 +29,7 @@ export class SharedRedis extends Context.Service<
         const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
         yield* connection.settled
         yield* Effect.forkScoped(watch(connection))
-        const unused = Effect.fail(new Redis.RedisError({ cause: "nobody subscribes or reserves" }))
+        const unused = Effect.fail(new Redis.RedisError({ cause: "subscribing and reserving are not supported" }))
         const redis = yield* Redis.make({ send: connection.send, subscribe: () => unused, connect: unused })
         return Context.make(SharedRedis, { isUp: connection.isUp }).pipe(Context.add(Redis.Redis, redis))
       })

@@ -57,7 +57,7 @@ export class RecordBroken extends Schema.TaggedError<RecordBroken>()("RecordBrok
   why: Schema.String
 }) {
   override get message(): string {
-    return `the ${this.kind} ${this.id} cannot be decrypted: ${this.why}; give its secret anew, or remove it`
+    return `the ${this.kind} ${this.id} cannot be decrypted: ${this.why}; store its secret again, or remove it`
   }
 }
 

@@ -26,7 +26,7 @@ const callOf = (call: JsonObject): JsonObject => ({
 })
 
 /** Calls and their answers are parts; in chats calls belong to a message, and each answer is one. */
-export const messagesOf = (role: string, content: JsonObject): ReadonlyArray<JsonObject> => {
+export const googleMessages = (role: string, content: JsonObject): ReadonlyArray<JsonObject> => {
   const parts = objects(content["parts"])
   const calls = parts.flatMap((part) => objects(either(part, "functionCall", "function_call")))
   const answers = parts.flatMap((part) => objects(either(part, "functionResponse", "function_response")))
@@ -54,9 +54,9 @@ export const inChatWords = (body: JsonObject): JsonObject => {
     seed: config["seed"],
     n: either(config, "candidateCount", "candidate_count"),
     messages: [
-      ...system.flatMap((content) => messagesOf("system", content)),
+      ...system.flatMap((content) => googleMessages("system", content)),
       ...objects(body["contents"]).flatMap((content) =>
-        messagesOf(content["role"] === "model" ? "assistant" : "user", content)
+        googleMessages(content["role"] === "model" ? "assistant" : "user", content)
       )
     ]
   }

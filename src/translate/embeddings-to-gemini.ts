@@ -54,9 +54,9 @@ const batchRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
 ): Result.Result<Translated<BatchEmbedContentsRequest>, RequestFault> => {
-  const wish = readEmbeddings(request)
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
-  const { dimensions, inputs, taskType, title, unused } = wish.success
+  const options = readEmbeddings(request)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
+  const { dimensions, inputs, taskType, title, unused } = options.success
   const model = `models/${target.modelId}`
   const fields = {
     ...(taskType === undefined ? {} : { taskType }),
@@ -99,9 +99,9 @@ export const embeddingsToBatch: Unary<
 const embedContentRequest = (
   request: EmbeddingsRequest
 ): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
-  const wish = readEmbeddings(request)
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
-  const { dimensions, inputs, taskType, title, unused } = wish.success
+  const options = readEmbeddings(request)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
+  const { dimensions, inputs, taskType, title, unused } = options.success
   const autoTruncate = request.auto_truncate ?? undefined
   const config = {
     ...(taskType === undefined ? {} : { taskType }),

@@ -35,8 +35,8 @@ const request = (
   asked: EmbeddingsRequest,
   { target }: TranslateContext
 ): Result.Result<Translated<Body>, RequestFault> => {
-  const wish = readEmbeddings(asked)
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const options = readEmbeddings(asked)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
   const unused: Array<string> = []
   const fields: Array<readonly [string, unknown]> = []
   for (const [name, value] of Object.entries(asked)) {
@@ -45,7 +45,7 @@ const request = (
     if (rule?.kind === "ignored") unused.push(name)
     else fields.push([name, name === "model" ? target.modelId : value])
   }
-  return Result.map(requireTexts(wish.success.inputs), () => ({
+  return Result.map(requireTexts(options.success.inputs), () => ({
     body: Object.fromEntries(fields),
     headers: {},
     ignored: unused

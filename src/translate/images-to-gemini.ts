@@ -93,12 +93,12 @@ const geminiRequest = (
   request: ImagesRequest,
   { target }: TranslateContext
 ): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
-  const wish = readImages(request, geminiCanvas(target.kind))
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const options = readImages(request, geminiCanvas(target.kind))
+  if (Result.isFailure(options)) return Result.fail(options.failure)
   const labels = readLabels(request.labels, target)
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
-  const { prompt, seed, unused } = wish.success
-  const image = imageConfig(request, wish.success, target.kind)
+  const { prompt, seed, unused } = options.success
+  const image = imageConfig(request, options.success, target.kind)
   // Every image model accepts both modalities, and some reject IMAGE alone.
   const generationConfig: Record<string, Json> = { responseModalities: ["TEXT", "IMAGE"] }
   if (Object.keys(image).length > 0) generationConfig["imageConfig"] = image

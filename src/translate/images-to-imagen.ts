@@ -79,9 +79,9 @@ const imagenRequest = (
   request: ImagesRequest,
   { target }: TranslateContext
 ): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const wish = readImages(request, imagenCanvas)
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
-  const { aspectRatio, imageSize, n, output, prompt, seed, unused } = wish.success
+  const options = readImages(request, imagenCanvas)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
+  const { aspectRatio, imageSize, n, output, prompt, seed, unused } = options.success
   const labels = readLabels(request.labels, target)
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const storageUri = readSpelling(request, "storage_uri")

@@ -6,7 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import type { Room } from "../domain/Room.ts"
 import type { TransportFault } from "./TransportFault.ts"
 
-/** Header name to secret value. Only the transport reads the values. */
+/** Header name to secret value. Only the connection pool reads the values. */
 export type AuthHeaders = Readonly<Record<string, Redacted.Redacted<string>>>
 
 export interface TransportRequest {

@@ -25,13 +25,13 @@ export const mediaFaultText = (why: MediaFaultKind): string => {
     case "redirect":
       return "This URL answers with a redirect, which is not followed: send the address it leads to."
     case "status":
-      return `This URL answers with status ${why.status}: it must be readable by anybody, without a login.`
+      return `This URL answers with status ${why.status}: it must be readable without a login.`
     case "type":
       return "This URL does not hold an image, a PDF or text."
     case "empty":
       return "This URL holds nothing."
     case "too_large":
-      return `The media behind the URLs of a request may have ${why.limitBytes} bytes in all; these have more.`
+      return `The media at the URLs of a request may have ${why.limitBytes} bytes in all; these have more.`
     case "too_many":
       return `A request may name ${why.limit} media URLs; this one names more.`
     case "timeout":

@@ -5,10 +5,9 @@ import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { Operation } from "../domain/operations.ts"
-import { absenceText, type ModelEnding } from "../domain/models/modelLife.ts"
+import type { AttemptTarget } from "../domain/Observed.ts"
+import { absenceText } from "../domain/models/modelLife.ts"
 import { dayOf } from "../domain/text/days.ts"
-import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
@@ -30,14 +29,7 @@ import {
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { badReply, failedReply, type RawResponse, readSuccessJson } from "./successJson.ts"
 
-export interface Target {
-  readonly slug: string
-  readonly kind: ProviderKind
-  readonly modelId: string
-  readonly operation: Operation
-  readonly optionIndex: number
-  /** Undefined for a model without an end in sight (M-730). */
-  readonly ending?: ModelEnding | undefined
+export interface Target extends AttemptTarget {
   /** `family/kind`: the issuer of the signatures in its responses. */
   readonly issuer: string
 }

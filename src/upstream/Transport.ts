@@ -1,24 +1,14 @@
-// The transport: one HTTP call to an upstream over undici, with the response as a whole body or as a pull of bytes.
+// The transport: one HTTP call to an upstream, with the response as a whole body or as a pull of bytes.
 // Must not know providers, dialects or what a body means.
-import type { LookupFunction } from "node:net"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { Agent, Client, type Dispatcher } from "undici"
-import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
-import { version } from "../domain/version.ts"
-import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
-import type {
-  AuthHeaders,
-  CollectBounds,
-  CollectedResponse,
-  TransportRequest,
-  TransportResponse
-} from "./HttpExchange.ts"
+import { Limits } from "../domain/Limits.ts"
+import { makeWire } from "./ConnectionPool.ts"
+import { CollectCall, StreamCall, toBytes } from "./HttpCall.ts"
+import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
 
 /** The response of a scripted call: a head and chunks, then optionally a fault. */
@@ -100,79 +90,4 @@ const scriptedStream = ({ status, headers = {}, chunks = [], fault }: ScriptedRe
     }),
     close: Effect.void
   }
-}
-
-const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise<unknown> } => {
-  const options = {
-    allowH2: false,
-    connectTimeout: limits.connectMillis,
-    keepAliveTimeout: limits.keepAliveMillis,
-    maxHeaderSize: limits.headerBytes,
-    // The timers of `Call` replace these: they separate the phases and stop while the socket is paused.
-    headersTimeout: 0,
-    bodyTimeout: 0
-  }
-  const kept = new Agent({ ...options, pipelining: 1 })
-  // Keeps no connection alive, so that every call gets its own socket.
-  const fresh = new Agent({ ...options, pipelining: 0 })
-  /** A connection to one of these addresses; the name is not resolved again. */
-  const pinned = (origin: string, addresses: ReadonlyArray<string>) =>
-    new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
-  const wire = {
-    windowBytes: limits.streamWindowBytes,
-    opened: false,
-    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => {
-      const { url, method, addresses } = request
-      const slash = url.indexOf("/", url.indexOf("//") + 2)
-      const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : isFresh ? fresh : kept
-      dispatcher.dispatch(
-        {
-          origin,
-          path: slash < 0 ? "/" : url.slice(slash),
-          method,
-          headers: sentHeaders(request),
-          body
-        },
-        handler
-      )
-    },
-    destroy: () => Promise.all([kept.destroy(), fresh.destroy()])
-  }
-  // undici emits the event synchronously before it writes the first request to the new socket.
-  kept.on("connect", () => {
-    wire.opened = true
-    queueMicrotask(() => {
-      wire.opened = false
-    })
-  })
-  return wire
-}
-
-/** A DNS look-up for Node that returns these addresses. */
-const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
-  const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
-  return (_host, options, done) => {
-    if (options.all === true) return done(null, all)
-    const [first] = all
-    if (first !== undefined) done(null, first.address, first.family)
-  }
-}
-
-/** The credentials of a call without their scheme, for redaction. */
-export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
-  Object.values(auth).map((value) => ({
-    value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""),
-    put: redacted
-  }))
-
-const userAgent = `model-gateway/${version}`
-
-const sentHeaders = ({ headers, auth }: TransportRequest): Record<string, string> => {
-  const sent: Record<string, string> = { "user-agent": userAgent, "accept-encoding": "identity", ...headers }
-  for (const name in auth) {
-    const value = auth[name]
-    if (value !== undefined) sent[name] = Redacted.value(value)
-  }
-  return sent
 }

@@ -1,5 +1,6 @@
 // Network bytes of a JSON array, or of one object, cut after whole elements, for streams that pass byte by byte.
 // It must not know any dialect or what an element means. SSE has `wholeFrames`.
+import { joinBytes } from "./joinBytes.ts"
 
 /** The bytes up to the end of one element, what stands before it included. */
 export interface WholeElement {
@@ -37,22 +38,8 @@ export const noElements: WholeElementState = {
 const quote = 0x22
 const backslash = 0x5c
 
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const [only] = parts
-  if (only !== undefined && parts.length === 1) return only
-  let size = 0
-  for (const part of parts) size += part.length
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
 /** The bytes of what has not ended. */
-export const restOfElements = ({ parts }: WholeElementState): Uint8Array => joined(parts)
+export const restOfElements = ({ parts }: WholeElementState): Uint8Array => joinBytes(parts)
 
 /** The index of the byte that ends the string the walk is in, or the length; and whether an escape is open there. */
 const stringEnd = (more: Uint8Array, from: number, escaped: boolean): readonly [at: number, escaped: boolean] => {
@@ -82,7 +69,7 @@ export const wholeElements = (
   let start = 0
   const cut = (end: number) => {
     const own = more.subarray(start, end)
-    elements.push({ bytes: parts.length === 0 ? own : joined([...parts, own]), open })
+    elements.push({ bytes: parts.length === 0 ? own : joinBytes([...parts, own]), open })
     start = end
     parts = []
     size = 0

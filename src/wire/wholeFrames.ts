@@ -1,5 +1,6 @@
 // Splits the bytes of an event stream after whole frames, for pass-through streams that keep their bytes.
 // It must not know any dialect or what an event means.
+import { joinBytes } from "./joinBytes.ts"
 import { sseEvents } from "./frames.ts"
 
 /** The bytes of one frame with its closing blank line, and the name of its event. */
@@ -37,7 +38,7 @@ export const wholeFrames = (
   let start = 0
   const close = (end: number) => {
     const own = more.subarray(start, end)
-    const bytes = parts.length === 0 ? own : joined([...parts, own])
+    const bytes = parts.length === 0 ? own : joinBytes([...parts, own])
     frames.push({ bytes, event: eventOf(bytes) })
     start = end
     parts = []
@@ -74,19 +75,7 @@ export const wholeFrames = (
 }
 
 /** The bytes of the unfinished frame. */
-export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => joined(parts)
-
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  let size = 0
-  for (const part of parts) size += part.length
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
+export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => joinBytes(parts)
 
 const field = new TextEncoder().encode("event:")
 const decoder = new TextDecoder()

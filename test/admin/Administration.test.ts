@@ -377,7 +377,7 @@ describe("administration of keys", () => {
       expect(
         yield* faults({ name: "k", providers: ["prd"], config: "fast", expires_at: "tomorrow", key: "mgk_mine" })
       ).toEqual([
-        "key is made by the gateway, and told in its answer",
+        "key is made by the gateway, and returned in its answer",
         'expires_at "tomorrow" is not a moment such as 2027-01-31T12:00:00Z',
         'providers[0] "prd" is no provider of this configuration; did you mean prod?',
         'config "fast" is no config of this configuration; known: slow'
@@ -400,7 +400,7 @@ describe("administration of keys", () => {
         new RecordRefused({
           code: "record_unreadable",
           message:
-            'The key "k1" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and make it anew.'
+            'The key "k1" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and create it again.'
         })
       )
       yield* keys.update("k1", { name: "rich", budget: { usd: 5, per: "day" } }, actor)

@@ -580,7 +580,7 @@ describe("application default credentials", () => {
       expect(yield* refusal(adc)).toEqual({
         _tag: "BadReply",
         kind: "unreadable",
-        message: "The metadata server did not say that it is Google's."
+        message: "The metadata server did not identify itself as Google's."
       })
     }).pipe(Effect.provide(withTokens(stranger)))
   )

@@ -151,12 +151,12 @@ describe("doctor", () => {
           check: "port",
           status: "warn",
           detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
-          todo: "model-gateway health says whether it is one; else choose another port with --port"
+          todo: "model-gateway health shows whether it is one; else choose another port with --port"
         },
         {
           check: "host",
           status: "fail",
-          detail: `${closed}: nobody listens there`,
+          detail: `${closed}: nothing listens there`,
           todo: "let this machine reach it: DNS, firewall, proxy"
         },
         {
@@ -184,7 +184,7 @@ describe("doctor", () => {
         check: "admin port",
         status: "warn",
         detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
-        todo: "model-gateway health says whether it is one; else choose another port under server.admin_port"
+        todo: "model-gateway health shows whether it is one; else choose another port under server.admin_port"
       }
     ])
   })
@@ -243,10 +243,10 @@ it("doctor checks the accounts of the store, and reports a store that cannot be 
 
 describe("doctor's clock check", () => {
   it.each([
-    [[], "warn", "no upstream has told the time"],
+    [[], "warn", "no upstream has sent the time"],
     [[400, -90_000], "ok", "as upstream"],
-    [[-30_000], "warn", "30 s ahead of the upstream"],
-    [[300_000, 400_000], "fail", "300 s behind the upstream"]
+    [[-30_000], "warn", "30 s later than the upstream"],
+    [[300_000, 400_000], "fail", "300 s earlier than the upstream"]
   ])("doctor's clock check: offsets of %j ms give %s", (skews, status, detail) => {
     expect(clockFinding(skews)).toMatchObject({ status, detail })
   })

@@ -96,7 +96,7 @@ describe("reloading the configuration", { timeout: 120_000 }, () => {
     writeFileSync(file, numbered(2, "limits: { retries: 0 }\nprompts: [{ id: tone, text: Be brief. }]\n"))
     gateway.child.kill("SIGHUP")
     expect((await gateway.said(/"msg":"(The configuration [^"]*)"/))[1]).toBe(
-      "The configuration was read anew from gateway.yaml: accounts, configs, prompts changed. Needs a restart: limits."
+      "The configuration was reloaded from gateway.yaml: accounts, configs, prompts changed. Needs a restart: limits."
     )
     expect(await asked(origin)).toBe("key-2 2")
     writeFileSync(file, `${numbered(3)}serfer: {}\nprompts: [{ id: tone, text: "{{>gone}}" }]\n`)
@@ -210,12 +210,12 @@ aliases: { fast: "@${fast}/gemini-2.5-flash" }
     })
     const origin = await originOf(gateway)
     writeFileSync(join(gateway.folder, "one.json"), sa("other@test-project.iam.gserviceaccount.com"))
-    await gateway.said(/read anew from gateway.yaml: accounts changed\./)
+    await gateway.said(/reloaded from gateway.yaml: accounts changed\./)
     replace(join(gateway.folder, "gateway.yaml"), vertex("./two.json"))
     await gateway.said(/credentials {2}the credential file does not exist/)
     await gateway.said(/the one in use stays/)
     writeFileSync(join(gateway.folder, "two.json"), sa("third@test-project.iam.gserviceaccount.com"))
-    await gateway.said(/read anew from gateway.yaml: accounts changed\./)
+    await gateway.said(/reloaded from gateway.yaml: accounts changed\./)
     expect(await reloads(origin)).toEqual([
       'gateway_config_reload_total{result="failure"} 1',
       'gateway_config_reload_total{result="success"} 2'

@@ -39,7 +39,7 @@ it(
     const [, origin = ""] = await first.said(/API {6}(http:\S+)\/v1/)
     const [, path] = await first.said(/Store {4}(\S+)/)
     expect(path).toBe(`sqlite:${join(data, "gateway.db")}`)
-    const [, admin = ""] = await first.said(/Admin {4}(mgk_\S+) {3}key for \/admin\/v1, told this once/)
+    const [, admin = ""] = await first.said(/Admin {4}(mgk_\S+) {3}key for \/admin\/v1, shown only here/)
     const [, forThisRun = ""] = await first.said(/Key {6}(mgk_\S+) {3}made for this run/)
     const status = async (route: string, key: string) =>
       (await fetch(`${origin}${route}`, { headers: { "x-gateway-api-key": key } })).status

@@ -53,7 +53,7 @@ describe("keys", () => {
       "team=a",
       "--metadata-locked"
     ])
-    const [, id = ""] = /^made key (key_\w+), version 1; its text is told this once\n$/.exec(made.err) ?? []
+    const [, id = ""] = /^made key (key_\w+), version 1; its text is shown only here\n$/.exec(made.err) ?? []
     expect([made.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(made.out), id === ""]).toEqual([0, true, false])
     const key = {
       object: "key",

@@ -13,7 +13,7 @@ import {
   ServiceFailed,
   TimedOut
 } from "../../src/client/failures.ts"
-import { refusalOf } from "../../src/client/refusalOf.ts"
+import { readFailure } from "../../src/client/readFailure.ts"
 import { delayMillis, isWorthRetrying } from "../../src/client/retry.ts"
 
 describe("createHeaders", () => {
@@ -105,6 +105,6 @@ describe("retry decision", () => {
     [{ "retry-after": "soon" }, undefined],
     [{}, undefined]
   ])("retry delay: %o gives %s", (headers, millis) => {
-    expect(refusalOf(429, new Headers(headers), "", 1000).retryAfterMillis).toBe(millis)
+    expect(readFailure(429, new Headers(headers), "", 1000).retryAfterMillis).toBe(millis)
   })
 })

@@ -66,8 +66,8 @@ describe("faults of the prompts section", () => {
       "both prompt and partial",
       [{ ...sound, text: "x" }],
       [
-        "prompts[0].model  has no meaning beside text, which makes a partial",
-        "prompts[0].messages  has no meaning beside text, which makes a partial"
+        "prompts[0].model  has no meaning next to text, which makes a partial",
+        "prompts[0].messages  has no meaning next to text, which makes a partial"
       ]
     ],
     [

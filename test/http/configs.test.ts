@@ -86,7 +86,7 @@ describe("sources of a config", () => {
     [
       "a host (TH4)",
       '{"custom_host":"http://evil"}',
-      "x-gateway-config: custom_host is not taken: where a provider lives is the operator's to say."
+      "x-gateway-config: custom_host is not taken: where a provider lives is the operator's decision."
     ],
     [
       "JSON that is nested too deep",
@@ -264,7 +264,7 @@ describe("edits a config applies to a request (T125)", () => {
       {
         error: {
           message:
-            "The request is not valid with the parameters that targets[0] of the config lays onto it: temperature has the wrong type: expected number.",
+            "The request is not valid with the parameters that targets[0] of the config sets: temperature has the wrong type: expected number.",
           type: "invalid_request_error",
           param: "x-gateway-config",
           code: "invalid_config"

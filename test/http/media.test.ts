@@ -178,7 +178,7 @@ describe("media that cannot be fetched", () => {
       "an error status",
       address,
       () => ({ status: 404 }),
-      "This URL answers with status 404: it must be readable by anybody, without a login."
+      "This URL answers with status 404: it must be readable without a login."
     ],
     [
       "another media type",
@@ -196,7 +196,7 @@ describe("media that cannot be fetched", () => {
       "an HTML page instead",
       address,
       () => ({ ...found, headers: { "content-type": "text/html" } }),
-      "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login."
+      "At this URL is text, such as a page in the place of an image or a document: it must be readable without a login."
     ],
     [
       "no network",
@@ -216,7 +216,7 @@ describe("media that cannot be fetched", () => {
     ).toEqual(
       refused(
         "media_fetch_failed",
-        `This URL answers with status 403: it must be readable by anybody, without a login.${instead}`,
+        `This URL answers with status 403: it must be readable without a login.${instead}`,
         "messages[0].content[1].image_url.url"
       )
     )
@@ -243,7 +243,7 @@ describe("media that cannot be fetched", () => {
     expect(await told(await large.post(path, asking(address)))).toEqual(
       refused(
         "media_fetch_failed",
-        `The media behind the URLs of a request may have 10 bytes in all; these have more.${instead}`
+        `The media at the URLs of a request may have 10 bytes in all; these have more.${instead}`
       )
     )
     const busy = await fetching(undefined, { limits: { mediaInFlightBytes: 10 } }).post(path, asking(address))

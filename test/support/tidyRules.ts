@@ -368,7 +368,7 @@ const honestyRule = (file: Parsed): ReadonlyArray<string> => {
 }
 
 const doors: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
-  [/^undici(\/|$)/, (file) => file.file === "upstream/Transport.ts"],
+  [/^undici(\/|$)/, (file) => file.file === "upstream/ConnectionPool.ts"],
   [/^(node:sqlite|redis$|@effect\/sql-)/, (file) => file.folder === "store"],
   [/^effect\/http\/HttpServerResponse$/, (file) => file.folder === "http"]
 ]
@@ -380,7 +380,7 @@ const doorRule = (file: Parsed): ReadonlyArray<string> => {
     const door = doors.find(([name]) => name.test(one.from))
     return door === undefined || door[1](file) ? [] : [at(file, one.at, "R7 doors", `may not import ${one.from}`)]
   })
-  const opens = file.file === "upstream/Transport.ts" || ["auth", "keys", "store"].includes(file.folder)
+  const opens = file.file === "upstream/ConnectionPool.ts" || ["auth", "keys", "store"].includes(file.folder)
   const secrets = file.nodes
     .filter(({ node }) => !opens && memberName(node) === "Redacted.value")
     .map(({ node }) => at(file, node.start, "R7 doors", "Redacted.value here"))

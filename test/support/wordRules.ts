@@ -36,8 +36,14 @@ const findings = (line: string): ReadonlyArray<string> =>
 /** Code, quotations and addresses keep their words. */
 const prose = (text: string): string => text.replace(/`[^`]*`/g, "``").replace(/https?:\/\/\S+/g, "")
 
-/** The comments of a TypeScript file and the titles of its tests, by line. */
-const codeProse = (text: string): ReadonlyArray<readonly [number, string]> => {
+/** The texts of a line, such as messages: literals of three words or more, without the values in them. */
+const messages = (line: string): ReadonlyArray<string> =>
+  [...line.matchAll(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*(?:`|$)/g)]
+    .map(([literal]) => literal.replaceAll("`", "").replace(/\$\{[^}]*\}/g, "x"))
+    .filter((literal) => /\S \S+ \S/.test(literal))
+
+/** The comments of a TypeScript file, the titles of its tests, and with `hasMessages` its texts, by line. */
+const codeProse = (text: string, hasMessages: boolean): ReadonlyArray<readonly [number, string]> => {
   let inBlock = false
   return text.split("\n").flatMap((line, index): ReadonlyArray<readonly [number, string]> => {
     const title = /\b(?:it|test|describe|layer)(?:\.\w+)*\(\s*(["'`])(.*?)\1\s*,/.exec(line)?.[2]
@@ -45,7 +51,8 @@ const codeProse = (text: string): ReadonlyArray<readonly [number, string]> => {
     if (/^\s*\/\*/.test(line)) inBlock = true
     const comment = inBlock || wasInBlock ? line : /(?:^|\s)\/\/ (.*)$/.exec(line)?.[1]
     if (inBlock && line.includes("*/")) inBlock = false
-    return [title, comment].flatMap((one) => (one === undefined ? [] : [[index + 1, one] as const]))
+    const texts = hasMessages && comment === undefined ? messages(line) : []
+    return [title, comment, ...texts].flatMap((one) => (one === undefined ? [] : [[index + 1, one] as const]))
   })
 }
 
@@ -61,9 +68,12 @@ const pageProse = (text: string): ReadonlyArray<readonly [number, string]> => {
   })
 }
 
+/** Tests and the simulator quote the texts of other services. */
+const writesMessages = (path: string): boolean => path.startsWith("src/") && !path.startsWith("src/demo/")
+
 /** R9: the avoided words of a source file or a page, one line each. */
 export const avoidedWords = (path: string, text: string): ReadonlyArray<string> => {
-  const lines = path.endsWith(".md") ? pageProse(text) : codeProse(text)
+  const lines = path.endsWith(".md") ? pageProse(text) : codeProse(text, writesMessages(path))
   return lines.flatMap(([line, words]) =>
     findings(prose(words)).map((finding) => `${path}:${line} R9 words: ${finding}`)
   )

@@ -131,7 +131,7 @@ describe("accepted media fetches", () => {
       const urls = ["https://a.example/a.png", "https://a.example/b.png", "https://a.example/c.png"]
       expect([...(yield* fetching(urls, { to: server.url }))]).toEqual([
         [urls[0], fetched(png)],
-        [urls[1], failed("This URL answers with status 404: it must be readable by anybody, without a login.")],
+        [urls[1], failed("This URL answers with status 404: it must be readable without a login.")],
         [urls[2], fetched(png)]
       ])
     })
@@ -219,7 +219,7 @@ describe("refused media fetches", () => {
     Effect.gen(function* () {
       for (const status of [204, 206, 401, 403, 404, 500]) {
         expect(yield* from((_, response) => void response.writeHead(status).end("x"))).toEqual(
-          failed(`This URL answers with status ${status}: it must be readable by anybody, without a login.`)
+          failed(`This URL answers with status ${status}: it must be readable without a login.`)
         )
       }
     })
@@ -266,7 +266,7 @@ describe("refused media fetches", () => {
 })
 
 describe("limits of media fetches", () => {
-  const large = failed("The media behind the URLs of a request may have 20 bytes in all; these have more.")
+  const large = failed("The media at the URLs of a request may have 20 bytes in all; these have more.")
   const endless =
     (written: { bytes: number }): RequestListener =>
     (_, response) => {

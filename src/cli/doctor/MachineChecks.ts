@@ -41,7 +41,7 @@ const addressFinding = (check: string, place: ListenAddress, by: AddressSource):
         return warnFinding(
           check,
           `${where} is in use, by a running gateway perhaps`,
-          `model-gateway health says whether it is one; else choose another port ${by.port}`
+          `model-gateway health shows whether it is one; else choose another port ${by.port}`
         )
       case "EACCES":
         return failFinding(check, `${where} is not permitted`, `choose a port above 1023 ${by.port}`)

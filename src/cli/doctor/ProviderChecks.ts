@@ -175,7 +175,7 @@ export const originOfAccount = (
 const faultTexts: Partial<Readonly<Record<FaultKind, string>>> = {
   dns: "its name is not known to DNS",
   tls: "its certificate is not trusted",
-  refused: "nobody listens there",
+  refused: "nothing listens there",
   reset: "it broke the connection off",
   connect_timeout: "no connection in time",
   first_byte_timeout: "no answer in time",
@@ -239,9 +239,9 @@ const acceptedSkewMillis = 5_000
 /** Compares this machine's clock with the hosts' clocks. A skewed clock makes signed tokens invalid. */
 export const clockFinding = (skews: ReadonlyArray<number>): Finding => {
   const [least] = skews.toSorted((one, other) => Math.abs(one) - Math.abs(other))
-  if (least === undefined) return warnFinding("clock", "no upstream has told the time")
+  if (least === undefined) return warnFinding("clock", "no upstream has sent the time")
   const seconds = Math.round(Math.abs(least) / 1000)
-  const detail = `${seconds} s ${least > 0 ? "behind" : "ahead of"} the upstream`
+  const detail = `${seconds} s ${least > 0 ? "earlier" : "later"} than the upstream`
   const todo = "set the clock: timedatectl set-ntp true"
   return Math.abs(least) <= acceptedSkewMillis
     ? okFinding("clock", "as upstream")

@@ -182,7 +182,7 @@ const printResource = (what: string, resource: object, { json }: PrintOptions): 
   const fields = jsonObjectOf(resource)
   const { key, version } = fields
   const line = Console.error(
-    `${what} ${visible(nameOf(fields))}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is told this once" : ""}`
+    `${what} ${visible(nameOf(fields))}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is shown only here" : ""}`
   )
   return typeof key === "string" ? Effect.andThen(line, Console.log(key)) : line
 }

@@ -35,7 +35,7 @@ const textListFlag = (name: string, field: string, description: string) => listF
 
 const config = optional(
   Flag.String("config").pipe(Flag.withMetavar("gateway.yaml")),
-  "Configuration file; it says where the store is"
+  "Configuration file; it has the location of the store"
 )
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 const file = optional(
@@ -50,15 +50,11 @@ const commonFlags = { config, json }
 
 const keyFlags = {
   name: textFlag("name", "Name for people"),
-  scopes: textListFlag("scope", "scopes", "What it is for: inference (unless said) or admin"),
-  providers: textListFlag("provider", "providers", "Slug it may use; all unless said"),
-  models: textListFlag("model", "models", "Model id it may use, with a * at the end for any rest; all unless said"),
-  configs: textListFlag(
-    "allow-config",
-    "configs",
-    "Config it may name, whose targets it may then use; all unless said"
-  ),
-  prompts: textListFlag("allow-prompt", "prompts", "Prompt it may name, whose model it may then use; all unless said"),
+  scopes: textListFlag("scope", "scopes", "What it is for: inference (the default) or admin"),
+  providers: textListFlag("provider", "providers", "Slug it may use; all by default"),
+  models: textListFlag("model", "models", "Model id it may use, with a * at the end for any rest; all by default"),
+  configs: textListFlag("allow-config", "configs", "Config it may name, whose targets it may then use; all by default"),
+  prompts: textListFlag("allow-prompt", "prompts", "Prompt it may name, whose model it may then use; all by default"),
   useConfig: textFlag("use-config", "Config of requests that name none", "config"),
   expires: textFlag("expires-at", "Moment from which it is refused, as 2027-01-31T12:00:00Z"),
   requests: partFlag(
@@ -67,11 +63,7 @@ const keyFlags = {
     "Most requests in a minute"
   ),
   tokens: partFlag(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
-  concurrency: partFlag(
-    Flag.Int("concurrency"),
-    ["concurrency"],
-    "Most requests that run at once, in each gateway process"
-  ),
+  concurrency: partFlag(Flag.Int("concurrency"), ["concurrency"], "Most concurrent requests, in each gateway process"),
   dollars: partFlag(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: partFlag(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),
   metadata: Flag.KeyValuePair("metadata").pipe(
@@ -98,12 +90,12 @@ const providerFlags = {
   reads: listFlag(
     "gcs-read",
     ["gcs", "read"],
-    "gs://bucket/path below which requests may read under its credential; any unless said"
+    "gs://bucket/path below which requests may read under its credential; any by default"
   ),
   writes: listFlag(
     "gcs-write",
     ["gcs", "write"],
-    "gs://bucket/path below which requests may store pictures under its credential; none unless said"
+    "gs://bucket/path below which requests may store pictures under its credential; none by default"
   ),
   base: textFlag("base-url", "Replaces scheme and host of the provider"),
   token: textFlag("token-url", "Replaces the token endpoint"),
@@ -205,7 +197,7 @@ const keys = Command.make("keys").pipe(
         Effect.promise(() => import("./StoreCommands.ts")),
         (verbs) => verbs.rotateStoreSecret({ config: given.config, flags: {} })
       )
-    ).pipe(Command.withDescription("Encrypt the secrets of the store anew, while gateways use it"))
+    ).pipe(Command.withDescription("Encrypt the secrets of the store again, while gateways use it"))
   ])
 )
 

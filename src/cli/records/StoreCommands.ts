@@ -43,11 +43,11 @@ export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function* (
     storeFailure
   )
   yield* Console.log(
-    `ok  ${describeStore(setting.location)}  secrets encrypted anew: ${rotated.records}, keys retired: ${rotated.keysRetired}`
+    `ok  ${describeStore(setting.location)}  secrets encrypted again: ${rotated.records}, keys retired: ${rotated.keysRetired}`
   )
   if (rotated.broken.length > 0) {
     return yield* commandFailure(
-      `these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; give their secrets anew, or remove them`
+      `these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; store their secrets again, or remove them`
     )
   }
 })

@@ -50,10 +50,10 @@ const parseYaml = (text: string): Result.Result<Json, Unreadable> =>
   Result.mapBoth(yamlOf(text), {
     onSuccess: toJson,
     onFailure: (fault) => {
-      const told = /^(.*) at line (\d+)$/.exec(fault)
+      const located = /^(.*) at line (\d+)$/.exec(fault)
       return {
-        message: unmaskReferences(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
-        line: told?.[2] === undefined ? lineOf(text, fault) : Number(told[2])
+        message: unmaskReferences(located?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
+        line: located?.[2] === undefined ? lineOf(text, fault) : Number(located[2])
       }
     }
   })

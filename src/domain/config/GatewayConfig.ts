@@ -68,7 +68,7 @@ const fields = {
   virtual_key: opt(nonEmptyText.annotate({ description: "The same as provider." })),
   passthrough: opt(
     Schema.Literal(true).annotate({
-      description: "Says that the request names the provider, as it does wherever a target names none."
+      description: "The request names the provider, as it does wherever a target names none."
     })
   ),
   api_key: opt(nonEmptyText),

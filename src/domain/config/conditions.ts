@@ -1,6 +1,7 @@
 // Conditional routing: compiles and evaluates the queries of a config's conditions on metadata, params and path.
 // It must not know targets or routes. Syntax and meaning are Portkey's, so existing configs work.
 import * as Result from "effect/Result"
+import { readEach } from "../text/readEach.ts"
 import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 import { parsePattern, type StepBudget } from "../text/linearPattern.ts"
@@ -114,15 +115,15 @@ const subjectOf = (key: string, at: FaultPath): Read<Subject> => {
 
 const testOf: Operator = (bound, at, allowance) => {
   if (!isJsonObject(bound)) return plain(true)(bound, at)
-  const tests: Array<Test> = []
-  for (const [name, value] of Object.entries(bound)) {
+  const read = readEach(Object.entries(bound), ([name, value]) => {
     const here = [...at, name]
     const make = Object.hasOwn(operators, name) ? operators[name] : undefined
-    if (make === undefined) return refuse(here, `unknown operator${hint(name, Object.keys(operators))}`)
-    const test = make(value ?? null, here, allowance)
-    if (Result.isFailure(test)) return Result.fail(test.failure)
-    tests.push(test.success)
-  }
+    return make === undefined
+      ? refuse(here, `unknown operator${hint(name, Object.keys(operators))}`)
+      : make(value ?? null, here, allowance)
+  })
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const tests = read.success
   return tests.length === 0
     ? refuse(at, "asks nothing")
     : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
@@ -137,14 +138,11 @@ const groupOf = (name: string, value: Json | undefined, at: FaultPath, allowance
   const join = groups[name]
   if (join === undefined) return refuse(at, `${quoteValue(name)} joins nothing${hint(name, Object.keys(groups))}`)
   if (!Array.isArray(value) || value.length === 0) return refuse(at, "expected a list of queries")
-  const queries: Array<Query> = []
-  for (const [index, one] of value.entries()) {
+  const queries = readEach(value, (one, index) => {
     const here = [...at, index]
-    const query: Read<Query> = isJsonObject(one) ? parseQuery(one, here, allowance) : refuse(here, "expected a query")
-    if (Result.isFailure(query)) return query
-    queries.push(query.success)
-  }
-  return Result.succeed(join(queries))
+    return isJsonObject(one) ? parseQuery(one, here, allowance) : refuse(here, "expected a query")
+  })
+  return Result.map(queries, join)
 }
 
 /** Compiles a query; all of its members must match. Each pattern reduces the allowance. */
@@ -153,23 +151,24 @@ export const parseQuery = (
   at: FaultPath,
   allowance: QueryAllowance
 ): Result.Result<Query, Fault> => {
-  const queries: Array<Query> = []
-  for (const [key, value] of Object.entries(query)) {
-    const here = [...at, key]
-    if (key.startsWith("$")) {
-      const group = groupOf(key, value, here, allowance)
-      if (Result.isFailure(group)) return group
-      queries.push(group.success)
-      continue
-    }
-    const subject = subjectOf(key, here)
-    if (Result.isFailure(subject)) return Result.fail(subject.failure)
-    const test = testOf(value ?? null, here, allowance)
-    if (Result.isFailure(test)) return Result.fail(test.failure)
-    const { read, steps } = subject.success
-    queries.push((facts, budget) => (budget.left -= steps) >= 0 && test.success(read(facts), budget))
-  }
-  return queries.length === 0
-    ? refuse(at, "asks nothing")
-    : Result.succeed((facts, budget) => queries.every((holds) => holds(facts, budget)))
+  const read = readEach(Object.entries(query), ([key, value]) =>
+    key.startsWith("$")
+      ? groupOf(key, value, [...at, key], allowance)
+      : memberQuery(key, value ?? null, [...at, key], allowance)
+  )
+  return Result.flatMap(read, (queries) =>
+    queries.length === 0
+      ? refuse(at, "asks nothing")
+      : Result.succeed((facts, budget) => queries.every((holds) => holds(facts, budget)))
+  )
 }
+
+const memberQuery = (key: string, bound: Json, at: FaultPath, allowance: QueryAllowance): Read<Query> =>
+  Result.flatMap(subjectOf(key, at), ({ read, steps }) =>
+    Result.map(
+      testOf(bound, at, allowance),
+      (test): Query =>
+        (facts, budget) =>
+          (budget.left -= steps) >= 0 && test(read(facts), budget)
+    )
+  )

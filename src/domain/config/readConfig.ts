@@ -149,7 +149,7 @@ class Compiler {
     if (written.failure_threshold === undefined && written.failure_threshold_percentage === undefined) {
       this.fault(
         [...at, ...(own === undefined ? ["strategy"] : []), "cb_config"],
-        "says when a circuit opens by failure_threshold or failure_threshold_percentage"
+        "states when a circuit opens by failure_threshold or failure_threshold_percentage"
       )
     }
     return circuitOf(written)
@@ -209,7 +209,7 @@ class Compiler {
     const field = provider === undefined ? "virtual_key" : "provider"
     const named = provider ?? key
     if (provider !== undefined && key !== undefined)
-      this.fault([...at, "virtual_key"], "stands beside provider; one of them is enough")
+      this.fault([...at, "virtual_key"], "is next to provider; one of them is enough")
     if (named === undefined) return undefined
     const slug = named.startsWith("@") ? named.slice(1) : named
     if (!isSlug(slug))
@@ -248,7 +248,7 @@ class Compiler {
     }
     const { mode, on_status_codes: codes } = written.strategy ?? {}
     if (mode === undefined)
-      this.fault([...at, "strategy"], "is missing: its mode says what the targets are to each other")
+      this.fault([...at, "strategy"], "is missing: its mode states what the targets are to each other")
     const targets = written.targets ?? []
     if (targets.length === 0) this.fault([...at, "targets"], "names no target")
     if (depth === this.limits.configDepth)
@@ -357,7 +357,7 @@ export const readConfig = (value: Json, limits: ConfigLimits): Result.Result<Gat
     const fault = faultsOfIssue(decoded.failure.issue, value)[0] ?? faultAt([], "is not a config")
     return Result.fail(
       hostFields.has(String(fault.at?.at(-1)))
-        ? faultAt(fault.at ?? [], "is not taken: where a provider lives is the operator's to say")
+        ? faultAt(fault.at ?? [], "is not taken: where a provider lives is the operator's decision")
         : fault
     )
   }

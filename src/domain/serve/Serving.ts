@@ -9,10 +9,10 @@ export interface ServingDefaults {
   readonly openai?: string | undefined
 }
 
-export interface Serving {
+export interface ServingRules {
   readonly defaults: ServingDefaults
   readonly aliases: ModelAliases
 }
 
 /** The operator sets nothing. */
-export const noServing: Serving = { defaults: {}, aliases: {} }
+export const noServing: ServingRules = { defaults: {}, aliases: {} }

@@ -6,7 +6,7 @@ import { type ModelFamily, parseFamily } from "../ModelRef.ts"
 import { type BuiltInKind, isBuiltIn, type ProviderAccount } from "../ProviderAccount.ts"
 import type { ServingDefaults } from "./Serving.ts"
 
-export interface Choice {
+export interface AccountChoice {
   /** Without slug. */
   readonly model: string
   readonly accounts: ReadonlyArray<ProviderAccount>
@@ -52,13 +52,13 @@ export const canServe = (
 const hasEndpoints = ({ endpoints }: Pick<ProviderAccount, "endpoints">): boolean => Object.keys(endpoints).length > 0
 const endpointId = (model: string): string => model.slice("endpoints.".length)
 
-const settingOf = ({ model, native }: Choice): string | undefined => {
+const settingOf = ({ model, native }: AccountChoice): string | undefined => {
   if (native !== undefined) return `native.${native.kind === "google" ? "google" : "vertex"}`
   const family = familyOf(model)
   return family === "endpoint" ? undefined : `defaults.${family ?? "gemini"}`
 }
 
-const defaultOf = ({ defaults, model, native }: Choice): string | undefined => {
+const defaultOf = ({ defaults, model, native }: AccountChoice): string | undefined => {
   if (native?.slug !== undefined) return native.slug
   const family = familyOf(model)
   return family === undefined || family === "endpoint" ? undefined : defaults[family]
@@ -72,7 +72,7 @@ const only = (accounts: ReadonlyArray<ProviderAccount>): string | undefined =>
  * The slug that serves, in this order: the operator's default, the only account of the path's kind, the only account. A
  * default that this key may not use is passed over, so that the key's own accounts are asked.
  */
-export const chooseAccount = (choice: Choice): Result.Result<string, Undecided> => {
+export const chooseAccount = (choice: AccountChoice): Result.Result<string, Undecided> => {
   const { accounts, isCarried, key, model, native } = choice
   const mine = accounts.filter(({ slug }) => allows(key.providers, slug))
   const preferred = defaultOf(choice)

@@ -61,7 +61,7 @@ export const membersOf = (bytes: Uint8Array, open: number): ReadonlyArray<Member
 
 const encoder = new TextEncoder()
 
-export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   let size = 0
   for (const piece of pieces) size += piece.length
   const whole = new Uint8Array(size)

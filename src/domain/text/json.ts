@@ -109,7 +109,7 @@ export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<
   if (!isJsonObject(value)) return fault("body_not_object", "The request body must be a JSON object.")
   if (Object.keys(value).length !== scanned.topKeys) {
     const twice = printable(duplicateKey(bytes) ?? "")
-    return fault("duplicate_key", `The key "${twice}" stands in the body twice; send it once.`, twice)
+    return fault("duplicate_key", `The key "${twice}" is in the body twice; send it once.`, twice)
   }
   const broken = text.includes("\\u") ? illFormed(value, []) : undefined
   return broken === undefined

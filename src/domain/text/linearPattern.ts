@@ -171,7 +171,7 @@ class Reader {
   }
 
   private group(): Node {
-    if (!this.taken("?:") && this.taken("?")) this.stop("may not look ahead or behind, nor name groups")
+    if (!this.taken("?:") && this.taken("?")) this.stop("may not use lookahead, lookbehind or named groups")
     const node = this.alternatives()
     if (!this.taken(")")) this.stop('has a "(" without its ")"')
     return node

@@ -57,7 +57,7 @@ export const topMembers = (bytes: Uint8Array, limits: JsonLimits): Result.Result
   for (const member of members) {
     if (byKey.has(member.key)) {
       const twice = printable(member.key)
-      return fault("duplicate_key", `The key "${twice}" stands in the body twice; send it once.`, twice)
+      return fault("duplicate_key", `The key "${twice}" is in the body twice; send it once.`, twice)
     }
     byKey.set(member.key, member)
   }

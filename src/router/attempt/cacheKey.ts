@@ -14,12 +14,15 @@ export interface CacheAsk {
 
 /** Undefined unless the request or its config asks; the request's own word counts. */
 export const cacheAsk = (
-  wish: CacheOptions | undefined,
+  options: CacheOptions | undefined,
   rule: CacheRule | undefined,
   usualSeconds: number
 ): CacheAsk | undefined => {
-  if (wish?.mode === "off" || (wish?.mode !== "ask" && rule === undefined)) return undefined
-  return { maxAgeSeconds: wish?.maxAgeSeconds ?? rule?.maxAgeSeconds ?? usualSeconds, refresh: wish?.refresh ?? false }
+  if (options?.mode === "off" || (options?.mode !== "ask" && rule === undefined)) return undefined
+  return {
+    maxAgeSeconds: options?.maxAgeSeconds ?? rule?.maxAgeSeconds ?? usualSeconds,
+    refresh: options?.refresh ?? false
+  }
 }
 
 /**

@@ -59,7 +59,7 @@ export const withHint = ({ native }: HealScope, error: GatewayError): GatewayErr
 }
 
 /** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has. */
-export const insertsTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
+export const hasInsertedTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
   adjusted.some(({ param, sent }) => param === "messages" && sent === "continue")
 
 /** The lessons that hold for later requests. */

@@ -60,7 +60,7 @@ export const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache
   ending: prepared.target.ending
 })
 
-export const explain = ({ account, ignored, prepared }: Shown, key: GatewayKey): Explained => ({
+export const explainAttempt = ({ account, ignored, prepared }: Shown, key: GatewayKey): Explained => ({
   object: "dry_run",
   provider: account.slug,
   target_index: prepared.target.optionIndex,

@@ -30,7 +30,7 @@ const blamed = (target: ConfigTarget, { message }: BodyInvalid): BodyInvalid => 
   return new BodyInvalid({
     code: "invalid_config",
     param: "x-gateway-config",
-    message: `The request is not valid with the parameters that ${where === "" ? "the config" : `${where} of the config`} lays onto it: ${message}`
+    message: `The request is not valid with the parameters that ${where === "" ? "the config" : `${where} of the config`} sets: ${message}`
   })
 }
 

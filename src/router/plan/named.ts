@@ -6,7 +6,7 @@ import { type BodyInvalid, ProviderMissing } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey } from "../../domain/GatewayKey.ts"
 import { type ModelRef, parseModelRef } from "../../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../../domain/ProviderAccount.ts"
-import { chooseAccount, type Choice } from "../../domain/serve/chooseAccount.ts"
+import { chooseAccount, type AccountChoice } from "../../domain/serve/chooseAccount.ts"
 import { resolveModelName } from "../../domain/serve/modelNames.ts"
 import { noServing } from "../../domain/serve/Serving.ts"
 
@@ -36,7 +36,7 @@ interface Asking {
   readonly key: GatewayKey
   readonly carried: CarriedCredentials
   /** The dialect of a native path; undefined elsewhere. */
-  readonly native?: Choice["native"]
+  readonly native?: AccountChoice["native"]
 }
 
 /**

@@ -9,7 +9,7 @@ import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../.
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
 import type { ModelRef } from "../../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
-import type { Choice } from "../../domain/serve/chooseAccount.ts"
+import type { AccountChoice } from "../../domain/serve/chooseAccount.ts"
 import { type Named, readModel, unnamed } from "./named.ts"
 import { withPlace } from "./place.ts"
 
@@ -23,7 +23,7 @@ export interface Asked {
   /** Undefined for a config that came with the request. */
   readonly configId?: string | undefined
   /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */
-  readonly native?: Choice["native"]
+  readonly native?: AccountChoice["native"]
   /** The model of a prompt that is granted to the key. */
   readonly grantedModel?: string | undefined
 }

@@ -4,9 +4,9 @@ import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
 
-export interface Failure {
+export interface AttemptFailure {
   /** What may help: the same target again (`same`), only another one (`next`), or no further call (`never`). */
-  readonly cure: "same" | "next" | "never"
+  readonly retry: "same" | "next" | "never"
   /** The status codes of a config that it answers to. */
   readonly codes: ReadonlyArray<number>
   /** How long the upstream asks to wait. */
@@ -51,22 +51,26 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
 const adviceOf = (reason: Reason): number | undefined =>
   "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
 
-const ofProvider = ({ reason, upstreamStatus }: ProviderError): Failure => ({
-  cure: retryOf(reason),
+const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure => ({
+  retry: retryOf(reason),
   codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],
   adviceMillis: adviceOf(reason)
 })
 
 /** A refusal before the call, by a target that cannot take the request; another one may. */
-const refused = (code: number, cure: Failure["cure"]): Failure => ({ cure, codes: [code], adviceMillis: undefined })
+const refused = (code: number, retry: AttemptFailure["retry"]): AttemptFailure => ({
+  retry,
+  codes: [code],
+  adviceMillis: undefined
+})
 
 /** An answer of pictures may be made and billed where its call failed, unless the upstream refused to begin (N603). */
-const ofPictures = (failure: Failure): Failure =>
-  failure.cure === "same" && !failure.codes.some((code) => code === 429 || code === 503)
-    ? { ...failure, cure: "next" }
+const ofPictures = (failure: AttemptFailure): AttemptFailure =>
+  failure.retry === "same" && !failure.codes.some((code) => code === 429 || code === 503)
+    ? { ...failure, retry: "next" }
     : failure
 
-export const failureOf = (error: GatewayError, operation?: Operation): Failure => {
+export const failureOf = (error: GatewayError, operation?: Operation): AttemptFailure => {
   switch (error._tag) {
     case "ProviderError":
       return operation === "nativePredictions" ? ofPictures(ofProvider(error)) : ofProvider(error)
@@ -82,5 +86,5 @@ export const failureOf = (error: GatewayError, operation?: Operation): Failure =
 }
 
 /** True for what the client did: no repetition of it can help. */
-export const isClientFault = ({ codes }: Failure): boolean =>
+export const isClientFault = ({ codes }: AttemptFailure): boolean =>
   codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)

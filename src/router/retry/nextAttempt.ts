@@ -2,7 +2,7 @@
 // It must not depend on how a call is made. Time, chance and the budget are arguments.
 import type { RetryRule } from "../../domain/config/GatewayConfig.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
-import { type Failure, isClientFault } from "./failures.ts"
+import { type AttemptFailure, isClientFault } from "./failures.ts"
 import type { FallbackEdge } from "../plan/plan.ts"
 
 /** What is looked at of a target. */
@@ -31,7 +31,7 @@ export type Next =
   | { readonly _tag: "Wait"; readonly millis: number; readonly state: AttemptState }
   | { readonly _tag: "Done" }
 
-export interface Moment {
+export interface RetryMoment {
   readonly nowMillis: number
   readonly deadlineMillis: number | undefined
   /** From 0 to 1, the latter excluded. */
@@ -48,13 +48,18 @@ export type RetryLimits = Pick<
 const done: Next = { _tag: "Done" }
 
 /** A rule with its own codes also covers failures that only another target avoids, but never errors of the client. */
-const isRepeatable = (rule: RetryRule | undefined, failure: Failure): boolean =>
+const isRepeatable = (rule: RetryRule | undefined, failure: AttemptFailure): boolean =>
   rule?.codes === undefined
-    ? failure.cure === "same"
-    : failure.cure !== "never" && !isClientFault(failure) && failure.codes.some((code) => rule.codes?.has(code))
+    ? failure.retry === "same"
+    : failure.retry !== "never" && !isClientFault(failure) && failure.codes.some((code) => rule.codes?.has(code))
 
 /** Full jitter beneath a doubling bound; what the upstream asks for, and up to a quarter more so that callers part. */
-const waitOf = ({ retries }: AttemptState, { adviceMillis }: Failure, random: number, limits: RetryLimits): number =>
+const waitOf = (
+  { retries }: AttemptState,
+  { adviceMillis }: AttemptFailure,
+  random: number,
+  limits: RetryLimits
+): number =>
   adviceMillis === undefined
     ? Math.floor(random * Math.min(limits.retryCapMillis, limits.retryBaseMillis * 2 ** retries))
     : Math.ceil(adviceMillis * (1 + random / 4))
@@ -62,8 +67,8 @@ const waitOf = ({ retries }: AttemptState, { adviceMillis }: Failure, random: nu
 const retried = (
   { retry, edges }: Trying,
   state: AttemptState,
-  failure: Failure,
-  { deadlineMillis, isAffordable, nowMillis, random }: Moment,
+  failure: AttemptFailure,
+  { deadlineMillis, isAffordable, nowMillis, random }: RetryMoment,
   limits: RetryLimits
 ): Next | undefined => {
   // Another target is the second try, unless the config asks for retries as well.
@@ -78,15 +83,15 @@ const retried = (
   return { _tag: "Wait", millis, state: { ...state, retries: state.retries + 1, calls: state.calls + 1, waitedMillis } }
 }
 
-const isFor = ({ codes }: FallbackEdge, failure: Failure): boolean =>
-  codes === undefined ? failure.cure !== "never" : failure.codes.some((code) => codes.has(code))
+const isFor = ({ codes }: FallbackEdge, failure: AttemptFailure): boolean =>
+  codes === undefined ? failure.retry !== "never" : failure.codes.some((code) => codes.has(code))
 
 /** Terminates: a target is retried a bounded number of times, and every edge leads to a later target. */
 export const nextAttempt = (
   plan: ReadonlyArray<Trying>,
   state: AttemptState,
-  failure: Failure,
-  moment: Moment,
+  failure: AttemptFailure,
+  moment: RetryMoment,
   limits: RetryLimits
 ): Next => {
   const trying = plan[state.target]

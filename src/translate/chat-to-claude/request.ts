@@ -5,7 +5,7 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import { type MessagesBody, vertexVersion } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readMaxTokens } from "../shared/chat-request/amounts.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import { betaHeader, bodyBetas } from "../shared/claude/betas.ts"
 import { betasOfFields } from "../shared/claude/betasOfFields.ts"
 import { readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
@@ -35,15 +35,14 @@ export const chatToClaudeRequest = (
   if (Result.isFailure(turns)) return Result.fail(turns.failure)
   const plan = planTools(request, turns.success, names, facts)
   if (Result.isFailure(plan)) return Result.fail(plan.failure)
-  const talk = planThinking(request, turns.success, { context, names, facts, forced: plan.success.forced })
+  const params = new ParamReader(request)
+  const talk = planThinking(params, turns.success, { context, names, facts, forced: plan.success.forced })
   if (Result.isFailure(talk)) return Result.fail(talk.failure)
   const { thinking, messages } = talk.success
-  const chosen = claudeSampling(request, facts, thinking.mode !== "off")
-  if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
-  const stops = claudeStopSequences(request.stop, defaultLimits.stopSequences)
-  if (Result.isFailure(stops)) return Result.fail(stops.failure)
-  const answers = checkAnswerKinds(request)
-  if (Result.isFailure(answers)) return Result.fail(answers.failure)
+  const sampling = claudeSampling(params, facts, thinking.mode !== "off")
+  const stops = claudeStopSequences(params, defaultLimits.stopSequences)
+  const answersUnused = checkAnswerKinds(params)
+  if (params.fault !== undefined) return Result.fail(params.fault)
   const prompt = withFourMarks({
     ...plan.success.body,
     ...(messages.system.length === 0 ? {} : { system: messages.system }),
@@ -58,23 +57,17 @@ export const chatToClaudeRequest = (
     ...prompt,
     ...thinking.fields,
     ...outputConfig(thinking, plan.success),
-    ...chosen.success.fields,
-    ...stops.success.fields,
+    ...sampling.fields,
+    ...stops.fields,
     ...(user === "" ? {} : { metadata: { user_id: user } }),
     ...(request.stream === true ? { stream: true } : {})
   }
-  const unused = [
-    ...talk.success.unused,
-    ...plan.success.unused,
-    ...chosen.success.unused,
-    ...stops.success.unused,
-    ...answers.success
-  ]
+  const unused = [...talk.success.unused, ...plan.success.unused, ...sampling.unused, ...stops.unused, ...answersUnused]
   const adjusted = [
     ...(messages.continued ? [prefillAdjusted(context.target.modelId, `messages[${lastAssistant(request)}]`)] : []),
     ...thinking.adjusted,
     ...plan.success.adjusted,
-    ...chosen.success.adjusted
+    ...sampling.adjusted
   ]
   return Result.succeed({
     body,
@@ -104,7 +97,7 @@ const planTools = (
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
   const output = jsonOutputOf(request, facts)
   if (Result.isFailure(output)) return Result.fail(output.failure)
-  const wish = {
+  const options = {
     asked: asked.success,
     choice: choice.success,
     output: output.success,
@@ -118,7 +111,7 @@ const planTools = (
       )
     ]
   }
-  return Result.map(claudeTools(wish, names), (plan) => ({
+  return Result.map(claudeTools(options, names), (plan) => ({
     ...plan,
     unused: [...plan.unused, ...losingParams(request)]
   }))
@@ -149,25 +142,25 @@ interface Talk {
  * well. Source: Anthropic, extended thinking, "Extended thinking with tool use" and "Feature compatibility".
  */
 const planThinking = (
-  request: ChatRequest,
+  params: ParamReader,
   turns: ReadonlyArray<Turn>,
   { context, names, facts, forced }: Around
 ): Read<Talk> => {
-  const length = readMaxTokens(request)
-  if (Result.isFailure(length)) return Result.fail(length.failure)
-  const plain = length.success.maxTokens ?? facts.maxTokens
-  const asked = claudeThinking(request, facts, plain)
+  const { request } = params
+  const { maxTokens = facts.maxTokens, unused } = params.maxTokens()
+  if (params.fault !== undefined) return Result.fail(params.fault)
+  const asked = claudeThinking(request, facts, maxTokens)
   if (Result.isFailure(asked)) return Result.fail(asked.failure)
   const excluded = forced && asked.success.mode === "budget"
-  const wanted = excluded ? withoutThinking(request, asked.success, plain) : asked.success
+  const wanted = excluded ? withoutThinking(request, asked.success, maxTokens) : asked.success
   return Result.flatMap(messagesToClaude(turns, context, names, accepted(wanted, facts)), (messages) => {
     const settle = (thinking: ClaudeThinking, settled: ClaudeMessages): Talk => ({
       thinking,
       messages: settled,
-      unused: [...thinking.unused, ...length.success.unused]
+      unused: [...thinking.unused, ...unused]
     })
     if (wanted.mode !== "budget" || !messages.thinkingLost) return Result.succeed(settle(wanted, messages))
-    const without = withoutThinking(request, wanted, plain)
+    const without = withoutThinking(request, wanted, maxTokens)
     return Result.map(messagesToClaude(turns, context, names, accepted(without, facts)), (again) =>
       settle(without, again)
     )

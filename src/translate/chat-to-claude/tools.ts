@@ -46,10 +46,10 @@ export interface ToolPlan {
   readonly adjusted: ReadonlyArray<Adjustment>
 }
 
-export const claudeTools = (wish: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
-  const { choice, called } = wish
+export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
+  const { choice, called } = options
   // `web_search_options` is dropped without an error; only an entry of `tools` is a required tool.
-  const asked = wish.asked.filter((tool) => tool.path !== "web_search_options")
+  const asked = options.asked.filter((tool) => tool.path !== "web_search_options")
   const functions: Array<FunctionTool> = []
   const left: Array<string> = []
   for (const tool of asked) {
@@ -60,7 +60,7 @@ export const claudeTools = (wish: ToolOptions, names: ToolNames): Result.Result<
   return Result.map(checkToolChoice(choice, functions), () => {
     const wanted = choice?._tag === "Allowed" ? namedTools(choice).map(({ name }) => name) : undefined
     const declared = functions.filter((tool) => wanted === undefined || wanted.includes(tool.name))
-    const output = outputToolOf(wish)
+    const output = outputToolOf(options)
     const tools = [
       ...declared.map((tool) => declaration(tool, names)),
       ...(output === undefined
@@ -71,18 +71,18 @@ export const claudeTools = (wish: ToolOptions, names: ToolNames): Result.Result<
     // Claude rejects calls in the history without a declaration.
     const body: ClaudeTools =
       tools.length > 0
-        ? withChoice(tools, chooseTool({ ...wish, names, output, hasFunctions }), wish.parallel)
+        ? withChoice(tools, chooseTool({ ...options, names, output, hasFunctions }), options.parallel)
         : called.length > 0
           ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
           : {}
-    const native = wish.output?._tag === "Native" ? wish.output : undefined
+    const native = options.output?._tag === "Native" ? options.output : undefined
     return {
       body,
       forced: isForced(body.tool_choice),
       format: native?.schema,
-      unused: [...left, ...unusedOf(wish, body, native ?? output)],
+      unused: [...left, ...unusedOf(options, body, native ?? output)],
       adjusted: [
-        ...(!wish.forcedTools && demandsCall(choice) ? [choiceAdjusted(wish.choiceParam)] : []),
+        ...(!options.forcedTools && demandsCall(choice) ? [choiceAdjusted(options.choiceParam)] : []),
         ...((native ?? output)?.adjusted ?? [])
       ]
     }
@@ -158,10 +158,10 @@ const withChoice = (
 const isForced = (choice: JsonObject | undefined): boolean => choice?.["type"] === "any" || choice?.["type"] === "tool"
 
 const unusedOf = (
-  wish: ToolOptions,
+  options: ToolOptions,
   { tool_choice: choice }: ClaudeTools,
   output: JsonOutput | undefined
 ): ReadonlyArray<string> => [
-  ...(wish.parallel || choice?.["disable_parallel_tool_use"] === true ? [] : ["parallel_tool_calls"]),
-  ...(wish.output !== undefined && output === undefined ? ["response_format"] : [])
+  ...(options.parallel || choice?.["disable_parallel_tool_use"] === true ? [] : ["parallel_tool_calls"]),
+  ...(options.output !== undefined && output === undefined ? ["response_format"] : [])
 ]

@@ -4,8 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "../shared/chat-request/amounts.ts"
-import { invalid } from "../shared/fault.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { Adjustment, TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
 import type { SchemaBounds } from "./schema/schema.ts"
@@ -23,8 +22,6 @@ export interface GenerationConfig {
 
 /** The fields translated so far. */
 type Fields = Record<string, Json>
-/** The fault of the request; undefined when the request is valid. */
-type Fault = Result.Result<never, RequestFault> | undefined
 
 export const generationConfig = (
   request: ChatRequest,
@@ -38,16 +35,16 @@ export const generationConfig = (
   if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
   const config: Fields = {}
   const unused = [...thinking.success.unused]
-  const fault =
-    setSampling(request, target, config, unused) ??
-    setWholeNumbers(request, target, config, unused) ??
-    setMaxTokens(request, config, unused) ??
-    setStopSequences(request.stop, limits.stopSequences, config) ??
-    setMediaResolution(request.media_resolution, config) ??
-    checkLogitBias(request.logit_bias) ??
-    setModalities(request, Object.assign(config, format.success.fields), unused) ??
-    setImageConfig(request.image_config, target, config, unused)
-  if (fault !== undefined) return fault
+  const params = new ParamReader(request)
+  setSampling(params, target, config, unused)
+  setWholeNumbers(params, target, config, unused)
+  setMaxTokens(params, config, unused)
+  setStopSequences(params, limits.stopSequences, config)
+  setMediaResolution(params, config)
+  checkLogitBias(params)
+  setModalities(params, Object.assign(config, format.success.fields), unused)
+  setImageConfig(params, target, config, unused)
+  if (params.fault !== undefined) return Result.fail(params.fault)
   if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
   const { adjusted } = thinking.success
   return Result.succeed({
@@ -67,15 +64,13 @@ const numbers = [
 
 type Target = TranslateContext["target"]
 
-const setSampling = (request: ChatRequest, { facts, kind }: Target, fields: Fields, unused: Array<string>): Fault => {
+const setSampling = (params: ParamReader, { facts, kind }: Target, fields: Fields, unused: Array<string>): void => {
   for (const [param, field] of numbers) {
-    const value = readFinite(request, param)
-    if (Result.isFailure(value)) return Result.fail(value.failure)
-    if (value.success === undefined) continue
+    const value = params.finite(param)
+    if (value === undefined) continue
     if (isWithheld(facts, kind, param)) unused.push(param)
-    else fields[field] = value.success
+    else fields[field] = value
   }
-  return undefined
 }
 
 const int32 = 2 ** 31
@@ -97,87 +92,74 @@ const wholeNumbers: ReadonlyArray<WholeNumber> = [
 /** The parameter whose facts decide; `top_logprobs` is of no use without `logprobs`. */
 const ruling = { top_k: "top_k", n: "n", seed: "seed", top_logprobs: "logprobs" } as const
 
-const setWholeNumbers = (request: ChatRequest, target: Target, fields: Fields, unused: Array<string>): Fault => {
+const setWholeNumbers = (params: ParamReader, target: Target, fields: Fields, unused: Array<string>): void => {
   const { facts, kind } = target
   for (const { param, field, least, most } of wholeNumbers) {
-    const value = readWhole(request, param, least, most)
-    if (Result.isFailure(value)) return Result.fail(value.failure)
-    if (value.success === undefined) continue
+    const value = params.whole(param, least, most)
+    if (value === undefined) continue
     if (isWithheld(facts, kind, ruling[param])) unused.push(param)
-    else if (param !== "n" || value.success > 1) fields[field] = value.success
+    else if (param !== "n" || value > 1) fields[field] = value
   }
-  if (request.logprobs === true) {
+  if (params.request.logprobs === true) {
     if (isWithheld(facts, kind, "logprobs")) unused.push("logprobs")
     else fields["responseLogprobs"] = true
   }
-  return checkAnswers(request.n ?? 1, target)
+  checkAnswers(params, target)
 }
 
 /** A fan-out over several requests would cost more than the client asked for (M-503). */
-const checkAnswers = (answers: number, { facts: { mostAnswers }, modelId }: Target): Fault => {
-  if (mostAnswers !== undefined && answers > Math.max(mostAnswers, 1))
-    return invalid("n", "unsupported_value", `n is at most ${mostAnswers} for ${modelId}.`)
-  return undefined
+const checkAnswers = (params: ParamReader, { facts: { mostAnswers }, modelId }: Target): void => {
+  if (mostAnswers !== undefined && (params.request.n ?? 1) > Math.max(mostAnswers, 1))
+    params.invalid("n", "unsupported_value", `n is at most ${mostAnswers} for ${modelId}.`)
 }
 
-const setMaxTokens = (request: ChatRequest, fields: Fields, unused: Array<string>): Fault => {
-  const read = readMaxTokens(request)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  if (read.success.maxTokens !== undefined) fields["maxOutputTokens"] = read.success.maxTokens
-  unused.push(...read.success.unused)
-  return undefined
+const setMaxTokens = (params: ParamReader, fields: Fields, unused: Array<string>): void => {
+  const read = params.maxTokens()
+  if (read.maxTokens !== undefined) fields["maxOutputTokens"] = read.maxTokens
+  unused.push(...read.unused)
 }
 
-const setStopSequences = (stop: ChatRequest["stop"], most: number, fields: Fields): Fault => {
-  const words = readStop(stop, most)
-  if (Result.isFailure(words)) return Result.fail(words.failure)
-  if (words.success.length > 0) fields["stopSequences"] = words.success
-  return undefined
+const setStopSequences = (params: ParamReader, most: number, fields: Fields): void => {
+  const words = params.stop(most)
+  if (words.length > 0) fields["stopSequences"] = words
 }
 
-const setMediaResolution = (value: ChatRequest["media_resolution"], fields: Fields): Fault => {
-  if (value === undefined || value === null) return undefined
+const setMediaResolution = (params: ParamReader, fields: Fields): void => {
+  const value = params.request.media_resolution ?? undefined
+  if (value === undefined) return
   const level = value.toUpperCase().replace(/^MEDIA_RESOLUTION_/, "")
-  if (!/^[A-Z_]+$/.test(level)) {
-    return invalid("media_resolution", "invalid_value", "media_resolution must be a word such as low, medium or high.")
-  }
-  fields["mediaResolution"] = `MEDIA_RESOLUTION_${level}`
-  return undefined
+  if (/^[A-Z_]+$/.test(level)) fields["mediaResolution"] = `MEDIA_RESOLUTION_${level}`
+  else
+    params.invalid("media_resolution", "invalid_value", "media_resolution must be a word such as low, medium or high.")
 }
 
-const checkLogitBias = (bias: ChatRequest["logit_bias"]): Fault =>
-  bias === undefined || bias === null || Object.values(bias).every((value) => typeof value === "number")
-    ? undefined
-    : invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
+const checkLogitBias = (params: ParamReader): void => {
+  if (!Object.values(params.request.logit_bias ?? {}).every((value) => typeof value === "number"))
+    params.invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
+}
 
 /** Sets modalities; with audio among them, also the voice. */
-const setModalities = (request: ChatRequest, fields: Fields, unused: Array<string>): Fault => {
-  const unheard = (request.audio ?? undefined) !== undefined
-  const kinds = readModalities(request.modalities)
-  if (Result.isFailure(kinds)) return Result.fail(kinds.failure)
-  if (kinds.success?.includes("audio") === true) return setSpeech(request, fields)
-  if (unheard) unused.push("audio")
-  const isTextOnly = kinds.success === undefined || kinds.success.every((kind) => kind === "text")
-  if (!isTextOnly) fields["responseModalities"] = kinds.success.map((kind) => kind.toUpperCase())
-  return undefined
+const setModalities = (params: ParamReader, fields: Fields, unused: Array<string>): void => {
+  const kinds = params.modalities()
+  if (kinds?.includes("audio") === true) return setSpeech(params, fields)
+  if ((params.request.audio ?? undefined) !== undefined) unused.push("audio")
+  const isTextOnly = kinds === undefined || kinds.every((kind) => kind === "text")
+  if (!isTextOnly) fields["responseModalities"] = kinds.map((kind) => kind.toUpperCase())
 }
 
 /** Speech models answer with audio alone, so other modalities next to audio are dropped. */
-const setSpeech = (request: ChatRequest, fields: Fields): Fault => {
-  if (request.stream === true) {
-    return invalid("stream", "invalid_value", "Audio answers cannot be streamed; leave stream out or send false.")
-  }
-  const format = request.audio?.["format"] ?? "wav"
-  if (format !== "wav" && format !== "pcm16") {
-    return invalid("audio.format", "invalid_value", "audio.format must be wav or pcm16.")
-  }
-  const voice = request.audio?.["voice"] ?? undefined
-  if (voice !== undefined && typeof voice !== "string") {
-    return invalid("audio.voice", "invalid_type", "audio.voice must be the name of a voice.")
-  }
+const setSpeech = (params: ParamReader, fields: Fields): void => {
+  const { audio, stream } = params.request
+  if (stream === true)
+    params.invalid("stream", "invalid_value", "Audio answers cannot be streamed; leave stream out or send false.")
+  const format = audio?.["format"] ?? "wav"
+  if (format !== "wav" && format !== "pcm16")
+    params.invalid("audio.format", "invalid_value", "audio.format must be wav or pcm16.")
+  const voice = audio?.["voice"] ?? undefined
+  if (voice !== undefined && typeof voice !== "string")
+    return params.invalid("audio.voice", "invalid_type", "audio.voice must be the name of a voice.")
   fields["responseModalities"] = ["AUDIO"]
   if (voice !== undefined) fields["speechConfig"] = { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } }
-  return undefined
 }
 
 const imageFields: ReadonlyMap<string, string> = new Map([
@@ -186,26 +168,17 @@ const imageFields: ReadonlyMap<string, string> = new Map([
   ["person_generation", "personGeneration"]
 ])
 
-const setImageConfig = (
-  asked: ChatRequest["image_config"],
-  target: TranslateContext["target"],
-  fields: Fields,
-  unused: Array<string>
-): Fault => {
-  if (asked === undefined || asked === null) return undefined
+const setImageConfig = (params: ParamReader, target: Target, fields: Fields, unused: Array<string>): void => {
+  const asked = params.request.image_config ?? undefined
+  if (asked === undefined) return
   const image: Fields = {}
   for (const [name, value] of Object.entries(asked)) {
     if (value === undefined || value === null) continue
     const field = imageFields.get(name)
-    if (field === undefined || (name === "person_generation" && target.kind !== "vertex-ai")) {
+    if (field === undefined || (name === "person_generation" && target.kind !== "vertex-ai"))
       unused.push(`image_config.${name}`)
-      continue
-    }
-    if (typeof value !== "string") {
-      return invalid(`image_config.${name}`, "invalid_type", `image_config.${name} must be a string.`)
-    }
-    image[field] = value
+    else if (typeof value === "string") image[field] = value
+    else params.invalid(`image_config.${name}`, "invalid_type", `image_config.${name} must be a string.`)
   }
   if (Object.keys(image).length > 0) fields["imageConfig"] = image
-  return undefined
 }

@@ -38,49 +38,47 @@ export const googleFields = (
     ...extras.found("cached_content")
   ])
   const thinking = firstOf(extras.found("thinking_config"))
-  if (thinking.value !== undefined && !isJsonObject(thinking.value)) {
+  const { value: thinkingConfig } = thinking
+  const { value: cachedContent } = cached
+  if (thinkingConfig !== undefined && !isJsonObject(thinkingConfig)) {
     return invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
   }
-  if (cached.value !== undefined && (typeof cached.value !== "string" || cached.value === "")) {
+  if (cachedContent !== undefined && (typeof cachedContent !== "string" || cachedContent === "")) {
     return invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
   }
-  const settings = readSafety(safety.path, safety.value, target)
-  if (Result.isFailure(settings)) return Result.fail(settings.failure)
-  const armor = readArmor(request, target, settings.success.length > 0)
-  if (Result.isFailure(armor)) return Result.fail(armor.failure)
-  const labels = readLabels(request.labels, target)
-  if (Result.isFailure(labels)) return Result.fail(labels.failure)
-  const tier = serviceTier(request.service_tier, target)
-  const continued = readContinuation(
-    firstOf([
-      { path: "continuation_token", value: request.continuation_token ?? undefined },
-      ...extras.found("continuation_token")
-    ]),
-    target
-  )
-  if (Result.isFailure(continued)) return Result.fail(continued.failure)
-  return Result.succeed({
-    body: {
-      ...(settings.success.length === 0 ? {} : { safetySettings: settings.success }),
-      ...(cached.value === undefined || !target.facts.explicitCache ? {} : { cachedContent: cached.value }),
-      ...armor.success.body,
-      ...labels.success.body,
-      ...tier.body,
-      ...continued.success.body
-    },
-    headers: tier.headers,
-    thinking: thinking.value === undefined ? undefined : { path: thinking.path, value: thinking.value },
-    unused: [
-      ...extras.unknown,
-      ...safety.losers,
-      ...cached.losers,
-      ...(cached.value === undefined || target.facts.explicitCache ? [] : [cached.path]),
-      ...thinking.losers,
-      ...armor.success.unused,
-      ...labels.success.unused,
-      ...tier.unused,
-      ...continued.success.unused
-    ]
+  const continuation = firstOf([
+    { path: "continuation_token", value: request.continuation_token ?? undefined },
+    ...extras.found("continuation_token")
+  ])
+  return Result.gen(function* () {
+    const safetySettings = yield* readSafety(safety.path, safety.value, target)
+    const armor = yield* readArmor(request, target, safetySettings.length > 0)
+    const labels = yield* readLabels(request.labels, target)
+    const tier = serviceTier(request.service_tier, target)
+    const continued = yield* readContinuation(continuation, target)
+    return {
+      body: {
+        ...(safetySettings.length === 0 ? {} : { safetySettings }),
+        ...(cachedContent === undefined || !target.facts.explicitCache ? {} : { cachedContent }),
+        ...armor.body,
+        ...labels.body,
+        ...tier.body,
+        ...continued.body
+      },
+      headers: tier.headers,
+      thinking: thinkingConfig === undefined ? undefined : { path: thinking.path, value: thinkingConfig },
+      unused: [
+        ...extras.unknown,
+        ...safety.losers,
+        ...cached.losers,
+        ...(cachedContent === undefined || target.facts.explicitCache ? [] : [cached.path]),
+        ...thinking.losers,
+        ...armor.unused,
+        ...labels.unused,
+        ...tier.unused,
+        ...continued.unused
+      ]
+    }
   })
 }
 

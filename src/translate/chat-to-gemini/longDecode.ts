@@ -1,15 +1,15 @@
 // Reports whether the answer to a chat request may be longer than one request to Gemini gives.
 // Must not depend on how the rest of an answer is asked for.
-import * as Result from "effect/Result"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readMaxTokens } from "../shared/chat-request/amounts.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { ModelFacts } from "../shared/google/modelFacts.ts"
 
 /** True when the client asks for more than one request gives, and for one answer only (M-601). */
 export const mayContinue = (request: ChatRequest, { longDecode }: ModelFacts, stream: boolean): boolean => {
   if (longDecode === undefined || (request.n ?? 1) !== 1) return false
-  const most = Result.getOrUndefined(readMaxTokens(request))?.maxTokens
-  return most !== undefined && most > (stream ? longDecode.stream : longDecode.unary)
+  const params = new ParamReader(request)
+  const { maxTokens: most } = params.maxTokens()
+  return params.fault === undefined && most !== undefined && most > (stream ? longDecode.stream : longDecode.unary)
 }
 
 /** True for a request with the token of an earlier answer, in any of the places that the translation reads. */

@@ -9,7 +9,7 @@ interface Pieces {
   readonly before: Pieces | undefined
 }
 
-export interface OpenCall {
+export interface PartialCall {
   readonly name: string
   readonly signature: string | undefined
   readonly args: JsonObject
@@ -20,17 +20,17 @@ export interface OpenCall {
 export const isPartial = (call: FunctionCall): boolean =>
   call.willContinue === true || (call.partialArgs?.length ?? 0) > 0
 
-export const openCall = (call: FunctionCall, name: string, signature: string | undefined): OpenCall =>
+export const startPartialCall = (call: FunctionCall, name: string, signature: string | undefined): PartialCall =>
   addPieces({ name, signature, args: isJsonObject(call.args) ? call.args : {}, pieces: undefined }, call, undefined)
 
-export const addPieces = (open: OpenCall, call: FunctionCall, signature: string | undefined): OpenCall => {
+export const addPieces = (open: PartialCall, call: FunctionCall, signature: string | undefined): PartialCall => {
   let pieces = open.pieces
   for (const piece of call.partialArgs ?? []) pieces = { last: piece, before: pieces }
   return { ...open, pieces, signature: open.signature ?? signature }
 }
 
 /** Builds the arguments from all pieces. */
-export const buildArgs = (open: OpenCall): JsonObject => {
+export const buildArgs = (open: PartialCall): JsonObject => {
   if (open.pieces === undefined) return open.args
   const pieces: Array<Json> = []
   for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)

@@ -11,7 +11,7 @@ import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
 import { insertsTurn } from "./insertedTurn.ts"
-import { addPieces, buildArgs, isPartial, type OpenCall, openCall } from "./partialArgs.ts"
+import { addPieces, buildArgs, isPartial, type PartialCall, startPartialCall } from "./partialArgs.ts"
 
 /** State of one choice between its events. */
 export interface PartsState {
@@ -21,7 +21,7 @@ export interface PartsState {
   readonly growing: Kind | undefined
   /** Number of calls sent so far. */
   readonly calls: number
-  readonly open: OpenCall | undefined
+  readonly open: PartialCall | undefined
   /** The content so far (or only its start, see `keepsContent`), and the position of each part in it. */
   readonly content: string
   readonly partStarts: ReadonlyArray<number>
@@ -117,7 +117,7 @@ export const readParts = (
   const parts = candidate.content?.parts ?? []
   const only = parts[0]
   if (only === undefined) return [state, []]
-  const more = parts.length === 1 ? continueText(state, only, facts) : undefined
+  const more = parts.length === 1 ? readTextContinuation(state, only, facts) : undefined
   if (more !== undefined) return more
   const work: Work = { ...state, facts, callId, deltas: [] }
   parts.forEach((part, position) => readPart(work, part, position))
@@ -126,7 +126,7 @@ export const readParts = (
 }
 
 /** Fast path for the most frequent event, a continuation of the text: a third of the general path's cost. */
-const continueText = (
+const readTextContinuation = (
   state: PartsState,
   part: Part,
   facts: PartsFacts
@@ -299,7 +299,7 @@ const readCall = (work: Work, call: FunctionCall, signature: string | undefined)
   if (call.name) {
     closeCall(work)
     if (!isPartial(call)) return emitCall(work, call.name, call.args ?? {}, signature)
-    work.open = openCall(call, call.name, signature)
+    work.open = startPartialCall(call, call.name, signature)
   } else if (work.open !== undefined) {
     work.open = addPieces(work.open, call, signature)
   }

@@ -1,6 +1,7 @@
 // Translates a unary Gemini answer to a chat completion in full form.
 // Must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type {
@@ -14,7 +15,7 @@ import type { ChatCompletion, Choice, Delta, Usage } from "../../wire/openai/Cha
 import { malformedCall } from "../shared/reply/badStream.ts"
 import { buildCompletion } from "../shared/reply/envelope.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { tierOf, withTier } from "../shared/google/geminiTier.ts"
+import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import { joinDeltas } from "../shared/reply/message.ts"
@@ -33,7 +34,7 @@ export const responseFromGemini = (
   headers?: Readonly<Record<string, string>>
 ): Result.Result<ChatCompletion, Reason> => {
   const candidates = (reply.candidates ?? []).map((candidate) => [candidate] as const)
-  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), tierOf(headers))
+  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), readGeminiTier(headers))
   return completionOf(reply, candidates, usage, context, request)
 }
 
@@ -59,14 +60,12 @@ const completionOf = (
   const facts = partsFacts(context, request, true)
   let calls = 0
   const callId = () => context.callId(calls++)
-  const choices: Array<Choice> = []
-  for (const [position, hops] of candidates.entries()) {
-    const choice = choiceOf(hops, position, { reply, context, request, facts, callId })
-    if (Result.isFailure(choice)) return Result.fail(choice.failure)
-    choices.push(choice.success)
-  }
-  const completion = buildCompletion(context, model, choices, usage)
-  return Result.succeed(reply.modelStatus ? { ...completion, ...modelStatusField(reply.modelStatus) } : completion)
+  const around = { reply, context, request, facts, callId }
+  const choices = readEach(candidates, (hops, position) => choiceOf(hops, position, around))
+  return Result.map(choices, (all) => {
+    const completion = buildCompletion(context, model, all, usage)
+    return reply.modelStatus ? { ...completion, ...modelStatusField(reply.modelStatus) } : completion
+  })
 }
 
 /** One answer of several hops: the first names the model, and the parts follow each other (M-603). */

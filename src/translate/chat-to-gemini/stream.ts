@@ -11,7 +11,7 @@ import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badSt
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { tierOf, withTier } from "../shared/google/geminiTier.ts"
+import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
@@ -88,7 +88,7 @@ export const streamFromGemini = (
     context,
     parts: partsFacts(context, request, false),
     logprobs: request.logprobs === true,
-    tier: tierOf(headers)
+    tier: readGeminiTier(headers)
   }
   return {
     initial: () => initial,

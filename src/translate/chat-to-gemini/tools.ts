@@ -1,6 +1,7 @@
 // Translates tools and tool choice to Gemini's form: function declarations, built-in tools, `toolConfig`.
 // Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
@@ -84,16 +85,12 @@ const toolObjects = (
   target: TranslateContext["target"],
   bounds: SchemaBounds
 ): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
-  const declarations: Array<JsonObject> = []
-  for (const tool of functions) {
-    const declared = declaration(tool, names, target, bounds)
-    if (Result.isFailure(declared)) return Result.fail(declared.failure)
-    declarations.push(declared.success)
-  }
+  const declared = readEach(functions, (tool) => declaration(tool, names, target, bounds))
+  if (Result.isFailure(declared)) return Result.fail(declared.failure)
   const tools: Array<JsonObject> = []
   for (const tool of asked) {
     if (tool._tag === "Function") {
-      if (tool === functions[0]) tools.push({ functionDeclarations: declarations })
+      if (tool === functions[0]) tools.push({ functionDeclarations: declared.success })
       continue
     }
     const own = builtIn(tool, target)

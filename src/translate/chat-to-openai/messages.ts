@@ -1,6 +1,7 @@
 // Translates chat messages for an OpenAI-compatible upstream: the client's messages without the gateway's extensions.
 // Must not depend on parameters; leaves validation to the upstream.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
@@ -12,17 +13,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Refuses media that only Gemini can read, and URLs that are not public. */
 export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<ReadonlyArray<Fields>> => {
-  const out: Array<Fields> = []
-  for (const [index, message] of messages.entries()) {
-    if (isPlain(message)) {
-      out.push(message)
-      continue
-    }
-    const read = messageToOpenAi(message, `messages[${index}]`)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    out.push(read.success)
-  }
-  return Result.succeed(out)
+  return readEach(messages, (message, index) =>
+    isPlain(message) ? Result.succeed(message) : messageToOpenAi(message, `messages[${index}]`)
+  )
 }
 
 /** Fields of messages and calls that only the gateway uses. */

@@ -21,20 +21,20 @@ interface Shaped {
   readonly unused: ReadonlyArray<string>
 }
 
-const textShape = (request: EmbeddingsRequest, wish: EmbeddingsOptions): Result.Result<Shaped, RequestFault> => {
-  const { dimensions, taskType, title } = wish
+const textShape = (request: EmbeddingsRequest, options: EmbeddingsOptions): Result.Result<Shaped, RequestFault> => {
+  const { dimensions, taskType, title } = options
   const autoTruncate = request.auto_truncate ?? undefined
   const words = {
     ...(taskType === undefined ? {} : { task_type: taskType }),
     ...(title === undefined ? {} : { title })
   }
-  return Result.map(requireTexts(wish.inputs), (texts) => ({
+  return Result.map(requireTexts(options.inputs), (texts) => ({
     instances: texts.map((content) => ({ content, ...words })),
     parameters: {
       ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
       ...(autoTruncate === undefined ? {} : { autoTruncate })
     },
-    unused: wish.unused
+    unused: options.unused
   }))
 }
 
@@ -49,10 +49,10 @@ const predictRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
 ): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const wish = readEmbeddings(request)
-  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const options = readEmbeddings(request)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
   const isMultimodal = embeddingModel(target)?.multimodal === true
-  const shaped = isMultimodal ? mediaShape(wish.success) : textShape(request, wish.success)
+  const shaped = isMultimodal ? mediaShape(options.success) : textShape(request, options.success)
   if (Result.isFailure(shaped)) return Result.fail(shaped.failure)
   const { instances, parameters, unused } = shaped.success
   return Result.map(readLabels(request.labels, target), (labels) => ({

@@ -1,6 +1,7 @@
 // Translates text, image and video inputs to instances of multimodalembedding@001.
 // Must not depend on text-only models. Field names: Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { normaliseBase64 } from "../shared/media/base64.ts"
@@ -13,13 +14,9 @@ type Read<A> = Result.Result<A, RequestFault>
 /** A text input becomes an instance of that text. */
 export const multimodalInstances = (inputs: EmbeddingInputs): Read<ReadonlyArray<JsonObject>> => {
   if (inputs._tag === "Texts") return Result.succeed(inputs.texts.map((text) => ({ text })))
-  const instances: Array<JsonObject> = []
-  for (const [index, input] of inputs.objects.entries()) {
-    const instance = instanceOf(input, inputs.objects.length === 1 ? "input" : `input[${index}]`)
-    if (Result.isFailure(instance)) return Result.fail(instance.failure)
-    instances.push(instance.success)
-  }
-  return Result.succeed(instances)
+  return readEach(inputs.objects, (input, index) =>
+    instanceOf(input, inputs.objects.length === 1 ? "input" : `input[${index}]`)
+  )
 }
 
 const instanceOf = (input: JsonObject, path: string): Read<JsonObject> => {
@@ -27,20 +24,19 @@ const instanceOf = (input: JsonObject, path: string): Read<JsonObject> => {
   if (text !== undefined && (typeof text !== "string" || text === "")) {
     return invalid(`${path}.text`, "invalid_value", `${path}.text must be a text that is not empty.`)
   }
-  const image = mediumOf(input["image"] ?? undefined, `${path}.image`)
-  if (Result.isFailure(image)) return Result.fail(image.failure)
-  const video = mediumOf(input["video"] ?? undefined, `${path}.video`)
-  if (Result.isFailure(video)) return Result.fail(video.failure)
-  const stretch = stretchOf(input["video"] ?? undefined, `${path}.video`)
-  if (Result.isFailure(stretch)) return Result.fail(stretch.failure)
-  const instance: JsonObject = {
-    ...(text === undefined ? {} : { text }),
-    ...(image.success === undefined ? {} : { image: withType(image.success) }),
-    ...(video.success === undefined ? {} : { video: { ...video.success.data, ...stretch.success } })
-  }
-  return Object.keys(instance).length === 0
-    ? invalid(path, "invalid_value", `${path} holds nothing to embed; give text, image or video.`)
-    : Result.succeed(instance)
+  return Result.gen(function* () {
+    const image = yield* mediumOf(input["image"] ?? undefined, `${path}.image`)
+    const video = yield* mediumOf(input["video"] ?? undefined, `${path}.video`)
+    const stretch = yield* stretchOf(input["video"] ?? undefined, `${path}.video`)
+    const instance: JsonObject = {
+      ...(text === undefined ? {} : { text }),
+      ...(image === undefined ? {} : { image: withType(image) }),
+      ...(video === undefined ? {} : { video: { ...video.data, ...stretch } })
+    }
+    return Object.keys(instance).length === 0
+      ? yield* invalid(path, "invalid_value", `${path} holds nothing to embed; give text, image or video.`)
+      : instance
+  })
 }
 
 interface Medium {

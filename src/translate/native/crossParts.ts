@@ -1,6 +1,7 @@
 // Contents and parts for the other Google product, and signatures that it did not make.
 // It must not know the rest of a body. Rules: N503, N506, and the rows on parts of table 1.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -38,17 +39,17 @@ const droppedInside: Readonly<
   ]
 }
 
-const without = (
+/** The object without these members; each that was there is named, after the prefix of its path. */
+export const withoutForeign = (
   holder: JsonObject,
   names: ReadonlyArray<string>,
-  path: string,
+  prefix: string,
   ignored: Array<string>
 ): JsonObject => {
   const found = names.filter((name) => holder[name] !== undefined)
-  ignored.push(...found.map((name) => `${path}.${name}`))
-  return found.length === 0
-    ? holder
-    : Object.fromEntries(Object.entries(holder).filter(([name]) => !found.includes(name)))
+  if (found.length === 0) return holder
+  ignored.push(...found.map((name) => prefix + name))
+  return Object.fromEntries(Object.entries(holder).filter(([name]) => !found.includes(name)))
 }
 
 /** An address that the other product can read, with the type that Vertex AI demands. */
@@ -67,10 +68,12 @@ const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Js
   const { ignored, kind, refused } = crossing
   const foreign = refusedParts[kind].find((name) => written[name] !== undefined)
   if (foreign !== undefined) return refused(`${path}.${foreign}`)
-  const part: Record<string, Json | undefined> = { ...without(written, droppedMembers[kind], path, ignored) }
+  const part: Record<string, Json | undefined> = {
+    ...withoutForeign(written, droppedMembers[kind], `${path}.`, ignored)
+  }
   for (const [name, names] of droppedInside[kind]) {
     const inner = part[name]
-    if (isJsonObject(inner)) part[name] = without(inner, names, `${path}.${name}`, ignored)
+    if (isJsonObject(inner)) part[name] = withoutForeign(inner, names, `${path}.${name}.`, ignored)
   }
   const file = part["fileData"]
   return isJsonObject(file)
@@ -85,13 +88,10 @@ export const crossContent = (content: Json, path: string, crossing: PartCrossing
   const isTurn = path.startsWith("contents")
   const role = content["role"] === undefined && isTurn ? { role: "user" } : {}
   if (!Array.isArray(parts)) return Result.succeed({ ...role, ...content })
-  const crossed: Array<Json> = []
-  for (const [index, part] of parts.entries()) {
-    const read = crossPart(part, `${path}.parts[${index}]`, crossing)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    crossed.push(read.success)
-  }
-  return Result.succeed({ ...role, ...content, parts: crossed })
+  return Result.map(
+    readEach(parts, (part, index) => crossPart(part, `${path}.parts[${index}]`, crossing)),
+    (crossed) => ({ ...role, ...content, parts: crossed })
+  )
 }
 
 /** What Gemini takes where a signature is not known. Source: Google's page on thought signatures. */

@@ -2,6 +2,7 @@
 // It must not know URLs or how calls run. Rules: N504, N505.
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
@@ -80,18 +81,14 @@ const toVertex = (request: JsonObject, model: CrossModel, path: string): Read<Cr
 const valuesOf = (reply: JsonObject): Json =>
   object(reply["embedding"])["values"] ?? object(list(reply["predictions"])[0]?.["embeddings"])["values"] ?? []
 
-const batchToVertex = (body: JsonObject, model: CrossModel): Read<CrossedCalls> => {
-  const calls: Array<CrossedCall> = []
-  for (const [index, request] of list(body["requests"]).entries()) {
-    const one = toVertex(request, model, `requests[${index}].content`)
-    if (Result.isFailure(one)) return Result.fail(one.failure)
-    calls.push(one.success)
-  }
-  return Result.succeed({
-    calls,
-    answer: (replies) => ({ embeddings: replies.map((reply) => ({ values: valuesOf(reply) })) })
-  })
-}
+const batchToVertex = (body: JsonObject, model: CrossModel): Read<CrossedCalls> =>
+  Result.map(
+    readEach(list(body["requests"]), (request, index) => toVertex(request, model, `requests[${index}].content`)),
+    (calls) => ({
+      calls,
+      answer: (replies) => ({ embeddings: replies.map((reply) => ({ values: valuesOf(reply) })) })
+    })
+  )
 
 const embedToVertex = (body: JsonObject, model: CrossModel): Read<CrossedCalls> =>
   Result.map(toVertex(body, model, "content"), (one) => ({

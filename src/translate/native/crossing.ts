@@ -1,12 +1,13 @@
 // A native request for an account of the other Google product: table 1 of the native routes, field by field.
 // It must not know bytes, accounts or URLs. Rules: N501-N503. Derived from the published schemas of both products.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
 import { camelMembers } from "./camelMembers.ts"
-import { crossContent, type PartCrossing } from "./crossParts.ts"
+import { crossContent, type PartCrossing, withoutForeign } from "./crossParts.ts"
 
 export interface Crossed {
   readonly body: JsonObject
@@ -53,19 +54,6 @@ const refused = (param: string, kind: BuiltInKind): Result.Result<never, Request
 
 const objects = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
 
-/** The object without these members; each that was there is named. */
-const without = (
-  holder: JsonObject,
-  names: ReadonlyArray<string>,
-  path: string,
-  ignored: Array<string>
-): JsonObject => {
-  const found = names.filter((name) => holder[name] !== undefined)
-  if (found.length === 0) return holder
-  ignored.push(...found.map((name) => path + name))
-  return Object.fromEntries(Object.entries(holder).filter(([name]) => !found.includes(name)))
-}
-
 const crossSafety = (settings: Json | undefined, { kind }: CrossTo, ignored: Array<string>): Json | undefined => {
   if (!Array.isArray(settings)) return settings
   return settings.flatMap((setting: Json, index): ReadonlyArray<Json> => {
@@ -75,7 +63,7 @@ const crossSafety = (settings: Json | undefined, { kind }: CrossTo, ignored: Arr
       ignored.push(`safetySettings[${index}]`)
       return []
     }
-    return [kind === "google" ? without(setting, ["method"], `safetySettings[${index}].`, ignored) : setting]
+    return [kind === "google" ? withoutForeign(setting, ["method"], `safetySettings[${index}].`, ignored) : setting]
   })
 }
 
@@ -105,7 +93,7 @@ const crossToolConfig = (body: JsonObject, to: CrossTo, ignored: Array<string>):
   if (to.kind === "vertex-ai") {
     return config === undefined
       ? toolConfig
-      : without(config, ["includeServerSideToolInvocations"], "toolConfig.", ignored)
+      : withoutForeign(config, ["includeServerSideToolInvocations"], "toolConfig.", ignored)
   }
   const isMixed = to.mixesTools && hasTool(tools, "googleSearch") && hasTool(tools, "functionDeclarations")
   return isMixed ? { ...config, includeServerSideToolInvocations: true } : toolConfig
@@ -113,23 +101,20 @@ const crossToolConfig = (body: JsonObject, to: CrossTo, ignored: Array<string>):
 
 const crossSettings = (config: Json | undefined, { kind }: CrossTo, ignored: Array<string>): Json | undefined => {
   if (!isJsonObject(config)) return config
-  const plain = without(config, foreignSettings[kind], "generationConfig.", ignored)
+  const plain = withoutForeign(config, foreignSettings[kind], "generationConfig.", ignored)
   const { imageConfig } = plain
   return kind === "google" && isJsonObject(imageConfig)
-    ? { ...plain, imageConfig: without(imageConfig, foreignImageSettings, "generationConfig.imageConfig.", ignored) }
+    ? {
+        ...plain,
+        imageConfig: withoutForeign(imageConfig, foreignImageSettings, "generationConfig.imageConfig.", ignored)
+      }
     : plain
 }
 
 /** Each content through the rules of parts; the first that cannot cross refuses the request. */
 const crossContents = (contents: Json | undefined, crossing: PartCrossing): Read<Json | undefined> => {
   if (!Array.isArray(contents)) return Result.succeed(contents)
-  const crossed: Array<Json> = []
-  for (const [index, content] of contents.entries()) {
-    const read = crossContent(content, `contents[${index}]`, crossing)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    crossed.push(read.success)
-  }
-  return Result.succeed(crossed)
+  return readEach(contents, (content, index) => crossContent(content, `contents[${index}]`, crossing))
 }
 
 /** Top-level fields that only one product has. */
@@ -137,7 +122,7 @@ const crossTop = (body: JsonObject, to: CrossTo, ignored: Array<string>) => {
   const headers: Record<string, string> = {}
   if (to.kind === "google") {
     const tier = to.sharedRequestType
-    const top = without(body, ["labels"], "", ignored)
+    const top = withoutForeign(body, ["labels"], "", ignored)
     const isTier = tier !== undefined && tiers.has(tier) && top["serviceTier"] === undefined
     return { top: isTier ? { ...top, serviceTier: tier } : top, headers }
   }
@@ -145,7 +130,7 @@ const crossTop = (body: JsonObject, to: CrossTo, ignored: Array<string>) => {
   const tier = typeof serviceTier === "string" ? serviceTier.toLowerCase() : undefined
   if (tier !== undefined && tiers.has(tier)) headers[tierHeader] = tier
   else if (serviceTier !== undefined) ignored.push("serviceTier")
-  return { top: without(rest, ["store"], "", ignored), headers }
+  return { top: withoutForeign(rest, ["store"], "", ignored), headers }
 }
 
 const present = (members: JsonObject): JsonObject =>
@@ -158,26 +143,25 @@ export const crossRequest = (written: JsonObject, to: CrossTo): Read<Crossed> =>
   if (to.kind === "google" && body["modelArmorConfig"] !== undefined) return refused("modelArmorConfig", to.kind)
   const ignored: Array<string> = []
   const { headers, top } = crossTop(body, to, ignored)
-  const tools = crossTools(top["tools"], to)
-  if (Result.isFailure(tools)) return Result.fail(tools.failure)
   const crossing: PartCrossing = { kind: to.kind, ignored, refused: (param) => refused(param, to.kind) }
-  const contents = crossContents(top["contents"], crossing)
-  if (Result.isFailure(contents)) return Result.fail(contents.failure)
-  const system = top["systemInstruction"]
-  const instruction =
-    system === undefined ? Result.succeed(system) : crossContent(system, "systemInstruction", crossing)
-  if (Result.isFailure(instruction)) return Result.fail(instruction.failure)
-  return Result.succeed({
-    body: present({
-      ...top,
-      contents: contents.success,
-      systemInstruction: instruction.success,
-      tools: tools.success,
-      toolConfig: crossToolConfig({ ...top, tools: tools.success }, to, ignored),
-      safetySettings: crossSafety(top["safetySettings"], to, ignored),
-      generationConfig: crossSettings(top["generationConfig"], to, ignored)
-    }),
-    headers,
-    ignored
+  return Result.gen(function* () {
+    const tools = yield* crossTools(top["tools"], to)
+    const contents = yield* crossContents(top["contents"], crossing)
+    const system = top["systemInstruction"]
+    const systemInstruction =
+      system === undefined ? undefined : yield* crossContent(system, "systemInstruction", crossing)
+    return {
+      body: present({
+        ...top,
+        contents,
+        systemInstruction,
+        tools,
+        toolConfig: crossToolConfig({ ...top, tools }, to, ignored),
+        safetySettings: crossSafety(top["safetySettings"], to, ignored),
+        generationConfig: crossSettings(top["generationConfig"], to, ignored)
+      }),
+      headers,
+      ignored
+    }
   })
 }

@@ -110,13 +110,17 @@ export const anthropicModels = (rows: ReadonlyArray<ListedId>): ReadonlyArray<An
 const usualPage = 50
 const largestPage = 1_000
 
-export interface Page<A> {
+export interface ModelPage<A> {
   readonly items: ReadonlyArray<A>
   readonly nextPageToken: string | undefined
 }
 
 /** One page; the token is the place of its first row, and an unknown token is the beginning. */
-export const pageOf = <A>(rows: ReadonlyArray<A>, size: number | undefined, token: string | undefined): Page<A> => {
+export const pageOf = <A>(
+  rows: ReadonlyArray<A>,
+  size: number | undefined,
+  token: string | undefined
+): ModelPage<A> => {
   const from = token !== undefined && /^\d{1,6}$/.test(token) ? Number(token) : 0
   const to = from + Math.min(size ?? usualPage, largestPage)
   return { items: rows.slice(from, to), nextPageToken: to < rows.length ? String(to) : undefined }

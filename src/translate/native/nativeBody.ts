@@ -1,6 +1,7 @@
 // What the gateway reads of a native body in its bytes, and the few places it writes over.
 // It must not know accounts or configs. Rules: N203, N301-N306, N801, N802.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/text/readEach.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { NativeForm, NativeVerb } from "../../domain/native/nativePath.ts"
 import { editTopLevel, type Member, type TopLevelEdits } from "../../domain/text/editTopLevel.ts"
@@ -125,13 +126,10 @@ const readBatch = (bytes: Uint8Array, members: Members, path: PathModel): Read<N
   const elements = elementsOf(bytes, requests.success, mostRequests)
   if (elements.length > mostRequests)
     return refused("invalid_value", "requests", `holds more than ${mostRequests} elements.`)
-  const splices: Array<Splice | undefined> = []
-  for (const [index, element] of elements.entries()) {
-    const found = modelSplice(bytes, innerMembers(bytes, element), path, `requests[${index}].model`)
-    if (Result.isFailure(found)) return Result.fail(found.failure)
-    splices.push(found.success)
-  }
-  return Result.succeed(body(withSplices(bytes, splices)))
+  const splices = readEach(elements, (element, index) =>
+    modelSplice(bytes, innerMembers(bytes, element), path, `requests[${index}].model`)
+  )
+  return Result.map(splices, (found) => body(withSplices(bytes, found)))
 }
 
 /** embedContent: `model` may be repeated, the content is an object. */

@@ -52,7 +52,7 @@ export const eachObject = (bytes: Uint8Array, from: number, meet: (open: number)
 }
 
 /** The object of a member; undefined where it is none. */
-export const objectAt = (bytes: Uint8Array, span: Span | undefined): JsonObject | undefined => {
+export const parseObjectAt = (bytes: Uint8Array, span: Span | undefined): JsonObject | undefined => {
   const value = span === undefined || bytes[span.value] !== openBrace ? undefined : memberJson(bytes, span)
   return isJsonObject(value) ? value : undefined
 }
@@ -124,5 +124,5 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
       isFinished ||= hasText(bytes, span.value, "blockReason")
     }
   })
-  return { usage: objectAt(bytes, usage), error: objectAt(bytes, error), isFinished }
+  return { usage: parseObjectAt(bytes, usage), error: parseObjectAt(bytes, error), isFinished }
 }

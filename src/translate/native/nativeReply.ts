@@ -10,7 +10,7 @@ import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readCount } from "../shared/reply/counts.ts"
-import { eachMember, eachObject, type NativeEvent, objectAt, readNativeEvent } from "./nativeEvents.ts"
+import { eachMember, eachObject, type NativeEvent, parseObjectAt, readNativeEvent } from "./nativeEvents.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
 
 /** What an answer costs; pictures are paid by number where the model counts no tokens. */
@@ -41,7 +41,7 @@ const readPrediction = (bytes: Uint8Array, open: number): Prediction => {
     if (key === "raiFilteredReason") isFiltered = true
     if (key !== "embeddings" || bytes[span.value] !== 0x7b) return
     eachMember(bytes, span.value, (name, inner) => {
-      if (name === "statistics") textTokens += readCount(objectAt(bytes, inner)?.["token_count"])
+      if (name === "statistics") textTokens += readCount(parseObjectAt(bytes, inner)?.["token_count"])
     })
   })
   return { tokens: textTokens, isImage: hasImage && !isFiltered }
@@ -64,7 +64,7 @@ const predicted = (bytes: Uint8Array, open: number): NativeCounts => {
 const claude = (bytes: Uint8Array, open: number): NativeCounts => {
   let usage: JsonObject | undefined
   eachMember(bytes, open, (key, span) => {
-    if (key === "usage") usage = objectAt(bytes, span)
+    if (key === "usage") usage = parseObjectAt(bytes, span)
   })
   return usage === undefined ? nothing : { usage: claudeUsage(usage), images: 0 }
 }

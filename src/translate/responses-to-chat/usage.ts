@@ -17,5 +17,5 @@ export const usageOf = (usage: Usage): ResponseUsage => ({
 const tiers: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"])
 
 /** A tier by a word of the published list; upstreams have words of their own. */
-export const tierOf = (...words: ReadonlyArray<string | undefined>): string =>
+export const serviceTier = (...words: ReadonlyArray<string | undefined>): string =>
   words.find((word) => word !== undefined && tiers.has(word)) ?? "default"

@@ -112,7 +112,7 @@ const checkPlain = ({
   response_format,
   seed
 }: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
-  if (prompt.trim() === "") return invalid("prompt", "invalid_value", "prompt is empty; say what to draw.")
+  if (prompt.trim() === "") return invalid("prompt", "invalid_value", "prompt is empty; describe what to draw.")
   if (prompt.length > longestPrompt && [...prompt].length > longestPrompt) {
     return invalid("prompt", "invalid_value", `prompt is longer than ${longestPrompt} characters.`)
   }

@@ -162,7 +162,7 @@ describe("routing queries", () => {
     [{ "params.n": { $regex: 1 } }, "query.params.n.$regex  expected text"],
     [
       { "params.n": { $regex: "(?=a)" } },
-      "query.params.n.$regex  the pattern may not look ahead or behind, nor name groups"
+      "query.params.n.$regex  the pattern may not use lookahead, lookbehind or named groups"
     ],
     [{ $xor: [] }, 'query.$xor  "$xor" joins nothing; did you mean $or?'],
     [{ $and: [] }, "query.$and  expected a list of queries"],

@@ -44,19 +44,19 @@ describe("faults of a config (B112)", () => {
     [
       "a host (TH4)",
       { provider: "google", custom_host: "http://evil" },
-      "custom_host  is not taken: where a provider lives is the operator's to say"
+      "custom_host  is not taken: where a provider lives is the operator's decision"
     ],
     [
       "a host of a target (TH4)",
       { targets: [{ base_url: "http://evil" }] },
-      "targets[0].base_url  is not taken: where a provider lives is the operator's to say"
+      "targets[0].base_url  is not taken: where a provider lives is the operator's decision"
     ],
     [
       "unknown mode",
       { strategy: { mode: "fallbacks" } },
       'strategy.mode  "fallbacks" is not known here; did you mean fallback?'
     ],
-    ["no mode", { targets: [{}] }, "strategy  is missing: its mode says what the targets are to each other"],
+    ["no mode", { targets: [{}] }, "strategy  is missing: its mode states what the targets are to each other"],
     ["strategy without mode", { strategy: {}, targets: [{}] }, "strategy.mode  is missing"],
     ["no targets", { strategy: { mode: "fallback" } }, "targets  names no target"],
     ["empty targets", { strategy: { mode: "loadbalance" }, targets: [] }, "targets  names no target"],
@@ -88,7 +88,7 @@ describe("faults of a config (B112)", () => {
       { provider: "@Gemini" },
       'provider  "@Gemini" is not a slug: lower-case letters, digits and "-", at most 63'
     ],
-    ["slug twice", { provider: "a", virtual_key: "b" }, "virtual_key  stands beside provider; one of them is enough"],
+    ["slug twice", { provider: "a", virtual_key: "b" }, "virtual_key  is next to provider; one of them is enough"],
     [
       "a key without a provider",
       { api_key: "sekret" },
@@ -127,7 +127,7 @@ describe("faults of a config (B112)", () => {
     [
       "circuit that never opens",
       { strategy: { mode: "single", cb_config: { cooldown_interval: 1 } } },
-      "strategy.cb_config  says when a circuit opens by failure_threshold or failure_threshold_percentage"
+      "strategy.cb_config  states when a circuit opens by failure_threshold or failure_threshold_percentage"
     ],
     [
       "the route's own field",

@@ -46,7 +46,7 @@ describe("the end of a model", () => {
     ).toEqual([undefined, undefined, undefined, undefined])
   })
 
-  it("a refusal names the end, or else the locations (M-723, M-800)", () => {
+  it("a refusal names the end, or else the locations (H25, M-723, M-800)", () => {
     const absence = (id: string, location: string | undefined) =>
       absenceText(record(id), "vertex-ai", location, "2026-11-22")
     expect([

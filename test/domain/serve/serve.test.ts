@@ -3,7 +3,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { providerAccount, type ProviderAccount } from "../../../src/domain/ProviderAccount.ts"
-import { canServe, type Choice, chooseAccount } from "../../../src/domain/serve/chooseAccount.ts"
+import { canServe, type AccountChoice, chooseAccount } from "../../../src/domain/serve/chooseAccount.ts"
 import { resolveModelName } from "../../../src/domain/serve/modelNames.ts"
 
 const token = { _tag: "AccessToken", token: Redacted.make("t") } as const
@@ -13,7 +13,7 @@ const vertex = (slug: string, more: Partial<ProviderAccount> = {}) =>
 const google = (slug: string, more: Partial<ProviderAccount> = {}) =>
   providerAccount({ slug, kind: "google", credentials: apiKey, ...more })
 
-const choose = (model: string, accounts: ReadonlyArray<ProviderAccount>, more: Partial<Choice> = {}) => {
+const choose = (model: string, accounts: ReadonlyArray<ProviderAccount>, more: Partial<AccountChoice> = {}) => {
   const chosen = chooseAccount({
     model,
     accounts,

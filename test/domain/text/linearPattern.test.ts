@@ -112,8 +112,8 @@ describe("linear patterns", () => {
   })
 
   it.each([
-    ["(?=a)", "may not look ahead or behind, nor name groups"],
-    ["(?<n>a)", "may not look ahead or behind, nor name groups"],
+    ["(?=a)", "may not use lookahead, lookbehind or named groups"],
+    ["(?<n>a)", "may not use lookahead, lookbehind or named groups"],
     ["(a)\\1", 'may not hold "\\1"'],
     ["\\p", 'may not hold "\\p"'],
     ["\\u00g0", 'may not hold "\\u"'],

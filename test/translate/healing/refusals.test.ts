@@ -1,11 +1,7 @@
 // The lessons of refusals in the words of Google and Anthropic, row by row.
 import { describe, expect, it } from "@effect/vitest"
-import { refusalHint } from "../../../src/translate/healing/hints.ts"
 import { isLearnable, readLessons } from "../../../src/translate/healing/refusals.ts"
 import { healRows } from "../../../src/translate/healing/lessons.ts"
-import { absenceText } from "../../../src/domain/models/modelLife.ts"
-import type { ModelRecord } from "../../../src/domain/models/ModelRecord.ts"
-import { builtInModels } from "../../../src/domain/models/modelTable.ts"
 
 const gemini = { dialect: "gemini", native: false } as const
 const claude = { dialect: "claude", native: false } as const
@@ -121,29 +117,5 @@ describe("refusals without a lesson", () => {
 
   it("a lesson: holds for later requests unless it is about one conversation or one mix of fields (M-912)", () => {
     expect(healRows.filter((row) => !isLearnable({ row, value: "" }))).toStrictEqual(["H12", "H23"])
-  })
-
-  it("a hint: names the tool type that a model takes instead (H22)", () => {
-    const text = "'claude-opus-5-5' does not support tool types: computer_20251124."
-    expect([refusalHint(400, text), refusalHint(404, text), refusalHint(400, "No.")]).toStrictEqual([
-      "This model takes the tool type computer_toolset_20260801.",
-      undefined,
-      undefined
-    ])
-  })
-
-  it("a hint: names the day and the successor of a model that is shut down (H25)", () => {
-    const record = {
-      ...builtInModels.find("gemini-2.5-flash").record,
-      id: "gemini-old",
-      stage: "shut_down",
-      shutdown: { google: "2026-06-01" },
-      successor: "gemini-new"
-    } as const
-    const hint = (over: Partial<ModelRecord>) => absenceText({ ...record, ...over }, "google", undefined, "2026-11-22")
-    expect([hint({}), hint({ stage: "ga" })]).toStrictEqual([
-      "gemini-old is shut down since 2026-06-01; its successor is gemini-new.",
-      undefined
-    ])
   })
 })

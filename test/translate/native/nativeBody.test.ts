@@ -153,7 +153,7 @@ describe("native bodies: refusals", () => {
     [
       "generateContent",
       '{"a":1,"a":2,"contents":[1]}',
-      ["duplicate_key", "a", 'The key "a" stands in the body twice; send it once.']
+      ["duplicate_key", "a", 'The key "a" is in the body twice; send it once.']
     ],
     [
       "generateContent",

@@ -8,10 +8,10 @@ import type * as Pages from "./DocsPages.ts"
 import { baseHeaders } from "../../response/baseHeaders.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
 
-type Page = Pages.Page
-type Render = (pages: typeof Pages) => Promise<Page>
+type DocsPage = Pages.DocsPage
+type Render = (pages: typeof Pages) => Promise<DocsPage>
 
-const headersOf = (page: Page, incoming: IncomingRequest): Record<string, string> => ({
+const headersOf = (page: DocsPage, incoming: IncomingRequest): Record<string, string> => ({
   ...baseHeaders(incoming),
   ...page.headers,
   etag: page.etag,
@@ -20,7 +20,7 @@ const headersOf = (page: Page, incoming: IncomingRequest): Record<string, string
 })
 
 const answer = async (
-  page: Page,
+  page: DocsPage,
   { plainBytes }: typeof Pages,
   incoming: IncomingRequest
 ): Promise<HttpServerResponse.HttpServerResponse> => {
@@ -35,7 +35,7 @@ const answer = async (
 
 /** Rendered once for all, and not by the request that came first: that one may be broken off. */
 const route = (path: "/openapi.json" | "/docs", render: Render) => {
-  let made: Promise<Page> | undefined
+  let made: Promise<DocsPage> | undefined
   return lifecycleRoute(
     "GET",
     path,

@@ -8,7 +8,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import { openApi, WholeApi } from "../../../api/openApi.ts"
 
 /** A page in its compressed form, which nearly every client accepts. */
-export interface Page {
+export interface DocsPage {
   readonly gzipped: Uint8Array
   /** Weak, because both forms share it. */
   readonly etag: string
@@ -20,16 +20,16 @@ const zip = promisify(gzip)
 const unzip = promisify(gunzip)
 
 /** The bytes for a client that takes no compressed ones. */
-export const plainBytes = (page: Page): Promise<Uint8Array> => unzip(page.gzipped)
+export const plainBytes = (page: DocsPage): Promise<Uint8Array> => unzip(page.gzipped)
 
-const pageOf = async (text: string, contentType: string, headers: Record<string, string>): Promise<Page> => ({
+const pageOf = async (text: string, contentType: string, headers: Record<string, string>): Promise<DocsPage> => ({
   gzipped: await zip(text),
   etag: `W/"${createHash("sha256").update(text).digest("base64url")}"`,
   contentType,
   headers: { ...headers, "x-content-type-options": "nosniff" }
 })
 
-export const documentPage = (): Promise<Page> => pageOf(JSON.stringify(openApi()), "application/json", {})
+export const documentPage = (): Promise<DocsPage> => pageOf(JSON.stringify(openApi()), "application/json", {})
 
 /** Only the scripts of the page run, and only its own origin is called. */
 const policyOf = (html: string): string => {
@@ -60,7 +60,7 @@ const scalar = {
 }
 
 /** Effect's page with Scalar inside; it is a route there, so it is asked for once. */
-export const docsPage = async (): Promise<Page> => {
+export const docsPage = async (): Promise<DocsPage> => {
   const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(WholeApi, { path: "/docs", scalar }), {
     disableLogger: true
   })

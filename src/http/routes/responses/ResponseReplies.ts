@@ -1,5 +1,6 @@
 // Writes the answer of a chat as a response, or as the events of one.
 // It must not depend on how the chat was run. Rules: R501-R517, R611.
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { chatUsage } from "../../../accounting/usageOf.ts"
@@ -29,7 +30,7 @@ import type { Turn } from "./ReadTurn.ts"
 type WriteAnswers = (turn: Turn, incoming: IncomingRequest) => OperationAnswers<"chat">
 
 /** What was left without effect, in the client's words: by this route, then by the target. */
-export const ignoredBy = (
+export const ignoredInTurn = (
   { ignored, plan: { paths } }: Pick<Turn, "ignored" | "plan">,
   ofChat: ReadonlyArray<string>
 ): ReadonlyArray<string> => [...ignored, ...ofChat.map((name) => paramOf(paths, name))]
@@ -118,7 +119,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
     const events = Stream.mapArray(opened.chunks, (chunks) => {
       recorder?.read(chunks)
       if (recorder !== undefined) for (const chunk of chunks) recorder.characters += charactersOfChunk(chunk)
-      return chunks.map((chunk) => writer.read(chunk)) as [string, ...Array<string>]
+      return Arr.map(chunks, (chunk) => writer.read(chunk))
     })
     // Counts and the close of the connection follow the finish; an answer without them is whole (L7).
     const whole = Stream.catch(events, (error) => (writer.isWhole ? Stream.empty : Stream.fail(error)))
@@ -129,7 +130,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
         ? Effect.succeed(text)
         : Effect.map(keep(turn, finished, true), (response) => text + writer.last(finished, response))
     })
-    const served = { ...opened.served, ignored: ignoredBy(turn, opened.served.ignored) }
+    const served = { ...opened.served, ignored: ignoredInTurn(turn, opened.served.ignored) }
     return eventStream(
       { ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) },
       incoming,
@@ -147,7 +148,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
       Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
         answer(
           response,
-          { ...withEnding(served, completion.model_status), ignored: ignoredBy(turn, served.ignored) },
+          { ...withEnding(served, completion.model_status), ignored: ignoredInTurn(turn, served.ignored) },
           chatUsage(completion.usage),
           incoming
         )
@@ -156,6 +157,6 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
       turn.chat.stream === true
         ? { ping: pingFrame, reply: (opened, keepAlive) => streamed(turn, opened, incoming, keepAlive) }
         : undefined,
-    explained: (shown) => ({ ...shown, ignored_params: ignoredBy(turn, shown.ignored_params) })
+    explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
   })
 })

@@ -7,7 +7,7 @@ import { requestContext } from "../../request/requestContext.ts"
 import { answer } from "../../response/Reply.ts"
 import { runningOperation } from "../OperationRoute.ts"
 import { readTurn } from "./ReadTurn.ts"
-import { ignoredBy, responseReplies } from "./ResponseReplies.ts"
+import { ignoredInTurn, responseReplies } from "./ResponseReplies.ts"
 
 const create = keyedRoute(
   "POST",
@@ -38,12 +38,12 @@ const countTokens = keyedRoute(
         reply: ({ input_tokens }, served) =>
           answer(
             { object: "response.input_tokens", input_tokens },
-            { ...served, ignored: ignoredBy(turn, served.ignored) },
+            { ...served, ignored: ignoredInTurn(turn, served.ignored) },
             undefined,
             call.incoming
           ),
         stream: undefined,
-        explained: (shown) => ({ ...shown, ignored_params: ignoredBy(turn, shown.ignored_params) })
+        explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
       })
     })
   })

@@ -2,19 +2,10 @@
 // Must not depend on requests; the model's levels come from its facts.
 import type { JsonObject } from "../../../domain/text/json.ts"
 import type { AskedThinking, Effort } from "../../shared/chat-request/reasoning.ts"
-import type { ModelFacts, ThinkingLevel } from "../../shared/google/modelFacts.ts"
+import { geminiLevels, type ModelFacts, type ThinkingLevel } from "../../shared/google/modelFacts.ts"
 import type { BentThinking } from "./thinkingBent.ts"
 
 const rising: ReadonlyArray<ThinkingLevel> = ["MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"]
-
-const levelOf: Readonly<Record<Effort, ThinkingLevel>> = {
-  minimal: "MINIMAL",
-  low: "LOW",
-  medium: "MEDIUM",
-  high: "HIGH",
-  xhigh: "XHIGH",
-  max: "XHIGH"
-}
 
 const wordOf = (level: ThinkingLevel): string => level.toLowerCase()
 
@@ -26,7 +17,7 @@ const legalLevel = (wanted: ThinkingLevel, legal: ReadonlyArray<ThinkingLevel>):
 const effortOfBudget = (tokens: number): Effort => (tokens <= 4_096 ? "low" : tokens <= 16_384 ? "medium" : "high")
 
 const atLevel = (effort: Effort, asked: string, { levels }: ModelFacts): BentThinking => {
-  const level = legalLevel(levelOf[effort], levels)
+  const level = legalLevel(geminiLevels[effort], levels)
   const config: JsonObject = { thinkingLevel: level, includeThoughts: true }
   return asked === wordOf(level)
     ? { config, bent: undefined }

@@ -4,7 +4,7 @@ import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
 import type { ResponseObject } from "../../../wire/openai/responses/Response.ts"
 import type { Carrier } from "../carrier.ts"
 import { failureCode, failureMessage, type AnswerFailed } from "./failure.ts"
-import { tierOf, usageOf } from "../usage.ts"
+import { serviceTier, usageOf } from "../usage.ts"
 import type { Work } from "./work.ts"
 import { carrierOf } from "./work.ts"
 
@@ -36,7 +36,7 @@ export const envelope = (work: Work, end: Partial<ResponseObject>): ResponseObje
     output: [],
     usage: null,
     ...plan.echo,
-    service_tier: tierOf(work.usage?.service_tier, plan.echo.service_tier),
+    service_tier: serviceTier(work.usage?.service_tier, plan.echo.service_tier),
     ...end
   }
 }

@@ -1,6 +1,7 @@
 // The items of a conversation as messages of the chat.
 // It must not know parameters, tools or any provider. Rules: R204-R223, R405.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
@@ -9,7 +10,7 @@ import { AssistantTurn, type Signed, signedBy } from "./assistantTurn.ts"
 import { type Carrier, readCarrier } from "../carrier.ts"
 import type { RequestFacts } from "../facts.ts"
 import type { SourcedItem } from "./items.ts"
-import { readContent, textOf } from "./parts.ts"
+import { readResponsesContent, textOf } from "./parts.ts"
 import type { MessagePath } from "./paths.ts"
 import { joinedName } from "./tools.ts"
 
@@ -35,18 +36,15 @@ interface Opened extends SourcedItem {
   readonly carried: Carrier | undefined
 }
 
-export const messagesOf = (
+export const chatMessages = (
   instructions: string,
   items: ReadonlyArray<SourcedItem>,
   facts: RequestFacts
 ): Read<ChatMessages> => {
   const ignored: Array<string> = []
-  const opened: Array<Opened> = []
-  for (const item of items) {
-    const read = open(item, facts, ignored)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    opened.push(read.success)
-  }
+  const read = readEach(items, (item) => open(item, facts, ignored))
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const opened = read.success
   const carriers = latestOf(opened)
   const work: Work = {
     facts,
@@ -183,7 +181,7 @@ const readMessage = (work: Work, item: JsonObject, path: string): Read<void> => 
   const role = item["role"]
   if (role !== "assistant" && role !== "user" && role !== "system" && role !== "developer")
     return invalid(`${path}.role`, "invalid_value", "role must be one of user, assistant, system, developer.")
-  const content = readContent(item["content"], `${path}.content`)
+  const content = readResponsesContent(item["content"], `${path}.content`)
   if (Result.isFailure(content)) return Result.fail(content.failure)
   if (role === "assistant") {
     addContent(turnOf(work), content.success, stringAt(item, "id"), path)
@@ -226,7 +224,7 @@ const readOutput = (work: Work, item: JsonObject, path: string): Read<void> => {
   const id = stringAt(item, "call_id")
   if (id === "")
     return invalid(`${path}.call_id`, "missing_required_parameter", "The output of a call needs its call_id.")
-  const output = readContent(item["output"], `${path}.output`)
+  const output = readResponsesContent(item["output"], `${path}.output`)
   if (Result.isFailure(output)) return Result.fail(output.failure)
   endTurn(work)
   const content = typeof output.success === "string" ? output.success : output.success.map(asMedia)

@@ -1,6 +1,7 @@
 // The parts of an input item as parts of a chat message.
 // It must not know roles, items or any provider. Rules: R207, R209.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../../shared/fault.ts"
@@ -99,18 +100,15 @@ const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
 }
 
 /** `content` of a message or `output` of a tool: text as it is, or a list of parts. */
-export const readContent = (content: Json | undefined, path: string): Read<string | ReadonlyArray<JsonObject>> => {
+export const readResponsesContent = (
+  content: Json | undefined,
+  path: string
+): Read<string | ReadonlyArray<JsonObject>> => {
   if (typeof content === "string") return Result.succeed(content)
   if (content === undefined || content === null)
     return invalid(path, "missing_required_parameter", `${path} is missing.`)
   if (!Array.isArray(content)) return invalid(path, "invalid_type", `${path} must be a string or an array of parts.`)
-  const parts: Array<JsonObject> = []
-  for (const [index, item] of content.entries()) {
-    const part = readPart(item, `${path}[${index}]`)
-    if (Result.isFailure(part)) return Result.fail(part.failure)
-    parts.push(part.success)
-  }
-  return Result.succeed(parts)
+  return readEach(content, (item, index) => readPart(item, `${path}[${index}]`))
 }
 
 /** The texts of a content in one. */

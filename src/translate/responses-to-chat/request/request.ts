@@ -11,12 +11,12 @@ import type { ResponseEcho } from "../../../wire/openai/responses/Response.ts"
 import { invalid } from "../../shared/fault.ts"
 import type { Plan, RequestFacts, ResponsesChat } from "../facts.ts"
 import { conversationOf } from "./items.ts"
-import { messagesOf } from "./messages.ts"
+import { chatMessages } from "./messages.ts"
 import { paramOf } from "./paths.ts"
 import { echoedTool, type ReadParams, readParams, sentOr } from "./params.ts"
 import { offeredTools, type OfferedTools } from "./toolChoice.ts"
-import { readTools } from "./tools.ts"
-import { tierOf } from "../usage.ts"
+import { readResponsesTools } from "./tools.ts"
+import { serviceTier } from "../usage.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
@@ -43,13 +43,13 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
     return invalid("model", "missing_required_parameter", "model is missing, and no config or prompt sets one.")
   const params = readParams(body)
   if (Result.isFailure(params)) return Result.fail(params.failure)
-  const declared = readTools(body.tools ?? [], model)
+  const declared = readResponsesTools(body.tools ?? [], model)
   if (Result.isFailure(declared)) return Result.fail(declared.failure)
   const offered = offeredTools(body.tool_choice, declared.success)
   if (Result.isFailure(offered)) return Result.fail(offered.failure)
   const conversation = conversationOf(body, facts)
   if (Result.isFailure(conversation)) return Result.fail(conversation.failure)
-  const messages = messagesOf(body.instructions ?? "", conversation.success.items, facts)
+  const messages = chatMessages(body.instructions ?? "", conversation.success.items, facts)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const keep = body.store !== false && facts.keeps
   const carriers = params.success.shown.carriers || !keep
@@ -140,7 +140,7 @@ const echoOf = (body: ResponsesRequest, { metadata }: ReadParams, keep: boolean)
       summary: wordOf(reasoning["summary"]) ?? wordOf(reasoning["generate_summary"])
     },
     safety_identifier: sentOr(body.safety_identifier, null),
-    service_tier: tierOf(body.service_tier ?? undefined),
+    service_tier: serviceTier(body.service_tier ?? undefined),
     store: keep,
     temperature: sentOr(body.temperature, 1),
     text: { ...text, format: text["format"] ?? { type: "text" } },

@@ -72,7 +72,7 @@ export const unsupportedTool = (path: string, type: string): Result.Result<never
 export const joinedName = (namespace: string, name: string): string =>
   namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`
 
-export const readTools = (given: ReadonlyArray<unknown>, model: string): Read<ReadTools> => {
+export const readResponsesTools = (given: ReadonlyArray<unknown>, model: string): Read<ReadTools> => {
   const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
   for (const [index, tool] of given.entries()) {
     const path = `tools[${index}]`

@@ -1,6 +1,7 @@
 // Reads the tool calls of an assistant message: ids, names, arguments, thought signatures.
 // Must not depend on tool results or a provider.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
@@ -32,13 +33,7 @@ export const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArr
   if (given === undefined || given === null) return readLegacy(message.function_call, index)
   if (!Array.isArray(given)) return invalid(path, "invalid_value", "tool_calls must be an array.")
   if (given.length > maxCalls) return invalid(path, "invalid_value", `tool_calls holds more than ${maxCalls} calls.`)
-  const calls: Array<ReadCall> = []
-  for (const [position, item] of given.entries()) {
-    const call = readCall(item, position, `${path}[${position}]`)
-    if (Result.isFailure(call)) return Result.fail(call.failure)
-    calls.push(call.success)
-  }
-  return Result.succeed(calls)
+  return readEach(given, (item, position) => readCall(item, position, `${path}[${position}]`))
 }
 
 const readCall = (item: unknown, position: number, path: string): Read<ReadCall> => {

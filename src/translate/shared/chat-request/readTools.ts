@@ -1,6 +1,7 @@
 // Reads tools and tool choice of a chat request, `tools` as well as legacy `functions`, into plain unions.
 // Must not depend on an upstream's tool format and must not convert schemas.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/text/readEach.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
@@ -79,14 +80,13 @@ export const readTools = (
   if (list.length > limits.tools) {
     return invalid(where, "array_too_long", `At most ${limits.tools} tools are taken, ${list.length} were sent.`)
   }
-  const tools: Array<AskedTool> = []
-  for (const [index, tool] of list.entries()) {
-    if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${where}[${index}] must be an object.`)
+  const read = readEach(list, (tool, index): Result.Result<AskedTool, RequestFault> => {
     const path = `${where}[${index}]`
-    const read = legacy ? readFunction(tool, path, path, undefined) : readTool(tool, path)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    tools.push(read.success)
-  }
+    if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${path} must be an object.`)
+    return legacy ? readFunction(tool, path, path, undefined) : readTool(tool, path)
+  })
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const tools = read.success
   if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
     tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
   }

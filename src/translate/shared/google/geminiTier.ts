@@ -3,7 +3,7 @@
 import type { Usage } from "../../../wire/openai/ChatReply.ts"
 
 /** Undefined for a response without the header, and without headers at hand. */
-export const tierOf = (headers: Readonly<Record<string, string>> | undefined): string | undefined =>
+export const readGeminiTier = (headers: Readonly<Record<string, string>> | undefined): string | undefined =>
   headers?.["x-gemini-service-tier"]
 
 /** The tier of the counts takes precedence (M-704). */

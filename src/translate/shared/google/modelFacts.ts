@@ -39,7 +39,8 @@ export interface ModelFacts {
   readonly officeFiles: ReadonlySet<string>
 }
 
-const levelOf: Readonly<Record<ThinkingWord, ThinkingLevel>> = {
+/** Google's name of each level. */
+export const geminiLevels: Readonly<Record<ThinkingWord, ThinkingLevel>> = {
   minimal: "MINIMAL",
   low: "LOW",
   medium: "MEDIUM",
@@ -66,7 +67,7 @@ const thinkingOf = (
     control,
     levels: words = []
   } = record.thinking ?? {}
-  const levels = control === "level" ? words.map((word) => levelOf[word]) : []
+  const levels = control === "level" ? words.map((word) => geminiLevels[word]) : []
   return {
     thinking: control === "budget" || control === "level" ? control : "none",
     canStop: control === "budget" && canStop === true,

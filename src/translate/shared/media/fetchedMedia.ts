@@ -61,7 +61,7 @@ const readBytes = (source: MediaSource, contentType: string | undefined, data: s
   if (said === plainText && isBinary(claimed)) {
     return failed(
       source,
-      "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login."
+      "At this URL is text, such as a page in the place of an image or a document: it must be readable without a login."
     )
   }
   const mime = isSpecific(said) ? said : isSpecific(claimed) ? claimed : found

@@ -89,7 +89,7 @@ const unknownType = (source: MediaSource): Read<never> =>
   mediaFault(
     source,
     "unsupported_media_type",
-    "The type given beside the media is none; write it as image/png is written."
+    "The type given with the media is none; write it as image/png is written."
   )
 
 /** Refuses a text document that is not valid UTF-8. */
@@ -129,7 +129,7 @@ const inline = (source: MediaSource, mimeType: string | undefined, payload: stri
     ? mediaFault(
         source,
         "invalid_media_url",
-        "The type of this base64 data cannot be told; send it as data:<type>;base64,..."
+        "The type of this base64 data cannot be determined; send it as data:<type>;base64,..."
       )
     : Result.succeed({ _tag: "Inline", mimeType, data })
 }
@@ -265,5 +265,5 @@ export const unknownUrl = (source: MediaSource): Read<never> =>
   mediaFault(
     source,
     "unknown_media_type",
-    "The type of this URL cannot be told from its extension; add mime_type beside url."
+    "The type of this URL cannot be determined from its extension; add mime_type next to url."
   )

@@ -26,7 +26,7 @@ export const readUpstreamError = (status: number, headers: Headers, body: Json |
   const outer = objectOf(body)
   const inner = outer?.["error"]
   const error = isJsonObject(inner) ? inner : outer
-  const text = [inner, error?.["message"], detailOf(error?.["detail"])].find((told) => typeof told === "string") ?? ""
+  const text = [inner, error?.["message"], detailOf(error?.["detail"])].find((value) => typeof value === "string") ?? ""
   const type = contentTypeOf(headers)
   const code = error?.["code"]
   return {

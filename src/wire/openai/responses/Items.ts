@@ -38,8 +38,8 @@ export const OutputText = Schema.Struct({
   annotations: Schema.Array(UrlCitation),
   logprobs: Schema.Array(TextLogprob)
 })
-export const Refusal = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
-export const OutputPart = Schema.Union([OutputText, Refusal])
+export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
+export const OutputPart = Schema.Union([OutputText, RefusalPart])
 export type OutputPart = typeof OutputPart.Type
 
 export const SummaryPart = Schema.Struct({ type: Schema.Literal("summary_text"), text: Schema.String })

@@ -1,0 +1,242 @@
+// Tests GET /admin/v1/requests and /admin/v1/usage through the whole service, and the keys that may call them.
+// Must not depend on how requests are stored.
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { type AccountedGateway, accountedGateway, adminKey } from "../../support/accounted.ts"
+import { until } from "../../support/eventually.ts"
+import { replying } from "../../support/scripted.ts"
+import { gatewayKey } from "../../support/TestGateway.ts"
+
+const reply = {
+  candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 }
+}
+const overloaded = { status: 503, chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}'] }
+const messages = [{ role: "user", content: "Hello" }]
+
+let gateway: AccountedGateway
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2027-01-31T12:00:00Z") })
+  let calls = 0
+  gateway = accountedGateway(() => (++calls % 2 === 0 ? overloaded : replying(reply)))
+  for (const id of ["a", "b", "c"]) {
+    await (
+      await gateway.post(
+        "/v1/chat/completions",
+        { model: "@google/gemini-2.5-flash", messages },
+        { "x-request-id": id }
+      )
+    ).text()
+    // The first request waits for the price list, and the others for their order.
+    await until(
+      async () =>
+        ((await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<{ request_id: string }> }).data[0]
+          ?.request_id === id
+    )
+  }
+})
+afterAll(async () => {
+  await gateway.dispose()
+  vi.useRealTimers()
+})
+beforeEach(() => vi.setSystemTime(Date.parse("2027-01-31T12:00:10Z")))
+
+const common = {
+  object: "request",
+  id: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
+  trace_id: "01a1feb1fd447fb5884aaa19e8c22cad",
+  ts: expect.stringMatching(/^2027-01-31T12:00:00\.\d{3}Z$/),
+  route: "/v1/chat/completions",
+  provider: "google",
+  model: "gemini-2.5-flash",
+  target: 0,
+  stream: false,
+  duration_ms: 3,
+  overhead_ms: 2,
+  key_id: "test"
+}
+const attempt = { provider: "google", model: "gemini-2.5-flash", target: 0, started_ms: 1, duration_ms: 1 }
+const answered = (request_id: string) => ({
+  ...common,
+  request_id,
+  status: 200,
+  cache: "DISABLED",
+  usage: {
+    input_tokens: 1000,
+    output_tokens: 100,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    images: 0
+  },
+  cost_usd: 0.00055,
+  attempts: [attempt]
+})
+const failed = {
+  ...common,
+  request_id: "b",
+  status: 503,
+  error_code: "upstream_unavailable",
+  error_message: "m",
+  attempts: [{ ...attempt, upstream_status: 503, error_code: "upstream_unavailable", error_message: "m" }]
+}
+
+describe("list of requests", () => {
+  it("admin requests: are listed newest first and in full, without requests to other APIs", async () => {
+    expect(await gateway.admin("/admin/v1/requests")).toEqual({
+      object: "list",
+      data: [answered("c"), failed, answered("a")],
+      next_cursor: null
+    })
+  })
+
+  it("admin requests: are filtered and paged", async () => {
+    expect(await gateway.admin("/admin/v1/requests?status=503")).toEqual({
+      object: "list",
+      data: [failed],
+      next_cursor: null
+    })
+    expect(await gateway.admin("/admin/v1/requests?limit=1&provider=google&model=gemini-2.5-flash&key=test")).toEqual({
+      object: "list",
+      data: [answered("c")],
+      next_cursor: "2"
+    })
+    expect(await gateway.admin("/admin/v1/requests?limit=1&cursor=2")).toEqual({
+      object: "list",
+      data: [failed],
+      next_cursor: "1"
+    })
+    expect(await gateway.admin("/admin/v1/requests?since=2027-01-31T12:00:05Z")).toEqual({
+      object: "list",
+      data: [],
+      next_cursor: null
+    })
+  })
+
+  it("admin requests: one request is found by its id", async () => {
+    expect(await gateway.admin("/admin/v1/requests/b")).toEqual(failed)
+  })
+})
+
+it("admin usage: sums requests by the asked grouping", async () => {
+  const sums = { requests: 3, errors: 1, input_tokens: 2000, output_tokens: 200, cached_tokens: 0, cost_usd: 0.0011 }
+  expect(await gateway.admin("/admin/v1/usage")).toEqual({
+    object: "list",
+    data: [{ day: "2027-01-31", ...sums }],
+    next_cursor: null
+  })
+  expect(await gateway.admin("/admin/v1/usage?group_by=key,provider,model&from=2027-01-31&to=2027-01-31")).toEqual({
+    object: "list",
+    data: [{ key: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
+    next_cursor: null
+  })
+  expect(await gateway.admin("/admin/v1/usage?to=2027-01-30")).toEqual({ object: "list", data: [], next_cursor: null })
+})
+
+describe("refusals of the admin API", () => {
+  const problem = (status: number, code: string, detail: string) => ({
+    type: `urn:model-gateway:error:${code}`,
+    title: code.replaceAll("_", " "),
+    status,
+    detail,
+    instance: expect.any(String)
+  })
+  it.each([
+    [
+      "an unknown filter",
+      "/admin/v1/requests?stat=200",
+      problem(
+        400,
+        "invalid_value",
+        "stat is not known here; there are status, provider, model, key, request_id, since, limit, cursor."
+      )
+    ],
+    [
+      "an invalid status",
+      "/admin/v1/requests?status=4xx",
+      problem(400, "invalid_value", "status is a whole number from 1 to 599.")
+    ],
+    [
+      "a page that is too large",
+      "/admin/v1/requests?limit=1001",
+      problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")
+    ],
+    [
+      "a name that no store can look up",
+      "/admin/v1/requests?model=a%00b",
+      problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")
+    ],
+    [
+      "an invalid moment",
+      "/admin/v1/requests?since=yesterday",
+      problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "a moment without a time zone",
+      "/admin/v1/requests?since=2027-01-31T12:00:00",
+      problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "an unknown grouping",
+      "/admin/v1/usage?group_by=day,week",
+      problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")
+    ],
+    [
+      "an invalid day",
+      "/admin/v1/usage?from=2027",
+      problem(400, "invalid_value", "from is a day, such as 2027-01-31.")
+    ],
+    [
+      "a day that no month has",
+      "/admin/v1/usage?to=2027-02-31",
+      problem(400, "invalid_value", "to is a day, such as 2027-01-31.")
+    ],
+    ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
+    [
+      "a path below a request",
+      "/admin/v1/requests/a/b",
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
+    ]
+  ])("admin reports: refuses the query with a problem document: %s", async (_, path, expected) => {
+    const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey } })
+    expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
+      expected.status,
+      "application/problem+json",
+      expected
+    ])
+  })
+
+  it.each([
+    ["no key", {}, 401, "missing_gateway_key"],
+    ["a wrong key", { authorization: "Bearer mgk_wrong" }, 401, "invalid_gateway_key"],
+    ["a key for models (TH23)", { authorization: `Bearer ${gatewayKey}` }, 401, "invalid_gateway_key"]
+  ])("admin reports: refuses the caller with a problem document: %s", async (_, headers, status, code) => {
+    for (const path of ["/admin/v1/requests", "/admin/v1/requests/a", "/admin/v1/usage"]) {
+      const answer = await gateway.send(path, { headers })
+      expect([answer.status, await answer.json()]).toEqual([
+        status,
+        expect.objectContaining({ type: `urn:model-gateway:error:${code}` })
+      ])
+    }
+  })
+
+  it("admin reports: an admin key cannot call models", async () => {
+    const another = accountedGateway(() => replying(reply))
+    const answer = await another.post(
+      "/v1/chat/completions",
+      { model: "@google/gemini-2.5-flash", messages },
+      { "x-gateway-api-key": adminKey }
+    )
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      {
+        error: {
+          message: 'The gateway key lacks the scope "inference"; an operator gives it one under "scopes" of the key.',
+          type: "permission_error",
+          param: null,
+          code: "key_scope_missing"
+        }
+      }
+    ])
+    await another.dispose()
+  })
+})
