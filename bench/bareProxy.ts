@@ -6,9 +6,15 @@ import type { Dispatcher } from "undici"
 import { claudeChat, messages } from "./bareProxyClaude.ts"
 import { framesOf, bareProxyHttp } from "./bareProxyHttp.ts"
 
+type Part =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
 interface Message {
   readonly role: string
-  readonly content: string
+  readonly content: string | ReadonlyArray<Part>
+}
+interface Tool {
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: object }
 }
 export interface ChatBody {
   readonly model: string
@@ -16,6 +22,7 @@ export interface ChatBody {
   readonly stream?: boolean
   readonly max_tokens?: number
   readonly temperature?: number
+  readonly tools?: ReadonlyArray<Tool>
 }
 interface EmbeddingsBody {
   readonly model: string
@@ -24,8 +31,12 @@ interface EmbeddingsBody {
 interface Vectors {
   readonly embeddings: ReadonlyArray<{ readonly values: ReadonlyArray<number> }>
 }
+interface ReplyPart {
+  readonly text?: string
+  readonly inlineData?: { readonly mimeType: string; readonly data: string }
+}
 interface Candidate {
-  readonly content?: { readonly parts?: ReadonlyArray<{ readonly text?: string }> }
+  readonly content?: { readonly parts?: ReadonlyArray<ReplyPart> }
   readonly finishReason?: string
 }
 interface Reply {
@@ -42,12 +53,35 @@ if (port === undefined || upstream === undefined) throw new Error("usage: barePr
 const http = bareProxyHttp(upstream)
 const finishes: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKENS: "length" }
 
+const toParts = (content: Message["content"]) =>
+  typeof content === "string"
+    ? [{ text: content }]
+    : content.map((part) => {
+        if (part.type === "text") return { text: part.text }
+        const { url } = part.image_url
+        const comma = url.indexOf(",")
+        return { inlineData: { mimeType: url.slice(5, url.indexOf(";")), data: url.slice(comma + 1) } }
+      })
+
+const toTools = (tools: ReadonlyArray<Tool>) => ({
+  tools: [
+    {
+      functionDeclarations: tools.map(({ function: { description, name, parameters } }) => ({
+        name,
+        description,
+        parametersJsonSchema: parameters
+      }))
+    }
+  ]
+})
+
 const toGemini = (body: ChatBody): string => {
   const system = body.messages.filter(({ role }) => role === "system").map(({ content }) => ({ text: content }))
   return JSON.stringify({
     contents: body.messages
       .filter(({ role }) => role !== "system")
-      .map(({ content, role }) => ({ role: role === "assistant" ? "model" : "user", parts: [{ text: content }] })),
+      .map(({ content, role }) => ({ role: role === "assistant" ? "model" : "user", parts: toParts(content) })),
+    ...(body.tools === undefined ? {} : toTools(body.tools)),
     ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
     generationConfig: { maxOutputTokens: body.max_tokens, temperature: body.temperature }
   })
@@ -55,6 +89,15 @@ const toGemini = (body: ChatBody): string => {
 
 const textOf = (candidate: Candidate | undefined): string =>
   (candidate?.content?.parts ?? []).map(({ text }) => text ?? "").join("")
+
+const imagesOf = (candidate: Candidate | undefined) => {
+  const images = (candidate?.content?.parts ?? []).flatMap(({ inlineData }) =>
+    inlineData === undefined
+      ? []
+      : [{ type: "image", image: { b64_json: inlineData.data, mime_type: inlineData.mimeType } }]
+  )
+  return images.length === 0 ? {} : { content_parts: images }
+}
 
 const usageOf = (reply: Reply) => ({
   prompt_tokens: reply.usageMetadata?.promptTokenCount ?? 0,
@@ -72,7 +115,7 @@ const toCompletion = (reply: Reply, model: string): string => {
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content: textOf(candidate), refusal: null },
+        message: { role: "assistant", content: textOf(candidate), refusal: null, ...imagesOf(candidate) },
         logprobs: null,
         finish_reason: finishes[candidate?.finishReason ?? ""] ?? "stop"
       }
@@ -100,6 +143,12 @@ const embeddings = ({ input, model }: EmbeddingsBody, response: ServerResponse):
     const data = made.map(({ values }, index) => ({ object: "embedding", index, embedding: values }))
     return JSON.stringify({ object: "list", model, usage: { prompt_tokens: 0, total_tokens: 0 }, data })
   })
+}
+
+/** The provider's own dialect, passed as its bytes. */
+const native = (path: string, text: string, response: ServerResponse): void => {
+  if (path.includes(":stream")) http.streamed({ ...google, path, body: text }, response, (bytes) => bytes)
+  else http.whole({ ...google, path, body: text }, response, (reply) => reply)
 }
 
 const streamed = (body: ChatBody, response: ServerResponse): void => {
@@ -133,6 +182,7 @@ const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
       return
     }
     const text = Buffer.concat(parts).toString("utf8")
+    if (incoming.url?.startsWith("/v1beta/") === true) return native(incoming.url, text, response)
     if (incoming.url === "/v1/embeddings") return embeddings(JSON.parse(text), response)
     if (incoming.url === "/v1/messages") return messages(http, text, response)
     const body: ChatBody = JSON.parse(text)

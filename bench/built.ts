@@ -1,6 +1,6 @@
 // Builds the gateway as the package contains it, once per run: the bench measures what users install.
 // Must not know contestants.
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
 import config from "../rolldown.config.ts"
@@ -17,8 +17,8 @@ interface Built {
 let making: Promise<Built> | undefined
 
 const make = async (): Promise<Built> => {
-  // A folder below node_modules, so that the bundle finds its packages.
-  const dir = join(root, "node_modules", ".cache", "model-gateway-bench")
+  // Below node_modules, so that the bundle finds its packages. Checkouts that share their packages have a folder each.
+  const dir = join(root, "node_modules", ".cache", `model-gateway-bench-${basename(root)}`)
   await build({
     ...config,
     input: { main: join(root, "src", "main.ts"), unwatched: join(root, "bench", "unwatched.ts") },

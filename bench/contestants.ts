@@ -3,7 +3,7 @@
 import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:net"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import type { Readable } from "node:stream"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
@@ -11,15 +11,13 @@ import { fileURLToPath } from "node:url"
 import { buildPrograms } from "./built.ts"
 import { fallbackConfig } from "./careful.ts"
 import type { Target } from "./load.ts"
+import { bareTarget, body, chatPath, gatewayTarget, type OperationName } from "./operations.ts"
 
 const here = dirname(fileURLToPath(import.meta.url))
 const portkeyPackage = "@portkey-ai/gateway"
 const portkeyVersion = "1.15.2"
 
 export type Name = "bare" | "gateway" | "portkey"
-
-/** Operations other than Gemini chat, each with one small request. Streams bring one burst of events. */
-export type OperationName = "embeddings" | "claude" | "claudeStreams" | "messages" | "messageStreams"
 
 export interface Contestant {
   readonly name: Name
@@ -28,7 +26,7 @@ export interface Contestant {
   readonly startMillis: number
   readonly target: (model: string, stream: boolean) => Target
   /** Absent where the contestant has no such operation. */
-  readonly other?: (what: OperationName) => Target
+  readonly other?: (what: OperationName) => Target | undefined
   /** A chat with a key that has limits per minute and a budget. Absent where the contestant has none. */
   readonly limited?: Target
   /** A chat with a config that has fallback and retries. Absent where the contestant has none. */
@@ -36,62 +34,6 @@ export interface Contestant {
   /** Port of the process's inspector, where one is open. */
   readonly inspector: number | undefined
   readonly stop: () => Promise<void>
-}
-
-const system = "You answer in one sentence, in plain words, without a list and without any heading."
-const question =
-  "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?"
-const limits = { max_tokens: 200, temperature: 0.5 }
-const chat = {
-  messages: [
-    { role: "system", content: system },
-    { role: "user", content: question }
-  ],
-  ...limits
-}
-const streaming = { stream: true }
-
-export const body = (model: string, stream: boolean): string =>
-  JSON.stringify({ model, ...chat, ...(stream ? streaming : {}) })
-
-const json = "/v1/chat/completions"
-
-interface OperationCall {
-  readonly path: string
-  readonly slug: string
-  readonly model: string
-  /** The gateway's prefix of the model id. */
-  readonly prefix?: string
-  readonly rest: object
-}
-
-const claude = { slug: "vertex-ai", model: "claude-sonnet-4-5@20250929", prefix: "anthropic." }
-const message = { system, messages: [{ role: "user", content: question }], ...limits }
-
-const operationCalls: Readonly<Record<OperationName, OperationCall>> = {
-  embeddings: {
-    path: "/v1/embeddings",
-    slug: "google",
-    model: "gemini-embedding-001",
-    rest: {
-      input: [
-        "The tide follows the moon.",
-        "A cat sat on the mat.",
-        "Prices fell sharply today.",
-        "It will rain in the evening."
-      ],
-      encoding_format: "float"
-    }
-  },
-  claude: { path: json, ...claude, rest: chat },
-  claudeStreams: { path: json, ...claude, rest: { ...chat, ...streaming } },
-  messages: { path: "/v1/messages", ...claude, rest: message },
-  messageStreams: { path: "/v1/messages", ...claude, rest: { ...message, ...streaming } }
-}
-
-const operationTarget = (port: number, what: OperationName, headers: Target["headers"], bare: boolean): Target => {
-  const { model, path, prefix = "", rest, slug } = operationCalls[what]
-  return { port, path, headers, body: JSON.stringify({ model: bare ? model : `@${slug}/${prefix}${model}`, ...rest }) }
 }
 
 /** True where `taskset` exists. Without it the figures mix the contestants with the load. */
@@ -105,9 +47,14 @@ const pinned: boolean = (() => {
 })()
 export const isPinned = (): boolean => pinned
 
-/** A Node command line, pinned to one core. */
-export const pinToCore = (core: number, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
+/** A Node command line, pinned to one core, or to a list of them. */
+export const pinToCore = (
+  core: number | string,
+  args: ReadonlyArray<string>
+): readonly [string, ReadonlyArray<string>] =>
   pinned ? ["taskset", ["-c", String(core), process.execPath, ...args]] : [process.execPath, args]
+
+const allCores = `0-${availableParallelism() - 1}`
 
 /** Listens on any loopback port and returns it. */
 export const listen = (server: Server): Promise<number> =>
@@ -169,6 +116,8 @@ const answers = async (url: string): Promise<boolean> => {
 const isProfiling = process.argv.includes("--profile")
 
 interface Watching {
+  /** Processes of the gateway. More than one are not pinned. */
+  readonly workers?: number
   /** Opens the inspector. */
   readonly inspected?: boolean
   /** Receives the output of the process. */
@@ -177,7 +126,7 @@ interface Watching {
 
 /** Starts a process and waits until a URL answers 200. */
 export const start = async (
-  core: number,
+  core: number | string,
   args: ReadonlyArray<string>,
   url: string,
   env: Readonly<Record<string, string>> = {},
@@ -212,8 +161,8 @@ export const startBareProxy = async (upstream: string): Promise<Contestant> => {
   return {
     name: "bare",
     ...process,
-    target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }),
-    other: (what) => operationTarget(port, what, {}, true)
+    target: (model, stream) => ({ port, path: chatPath, headers: {}, body: body(model, stream) }),
+    other: (what) => bareTarget(port, what)
   }
 }
 
@@ -260,9 +209,11 @@ export const startGateway = async (
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   try {
     const main = program ?? (await buildPrograms()).main
-    const args = [main, "serve", "--config", config, "--port", String(port)]
+    const { workers } = watching
+    const several = workers === undefined ? [] : ["--workers", String(workers)]
+    const args = [main, "serve", "--config", config, "--port", String(port), ...several]
     const process = await start(
-      0,
+      workers === undefined ? 0 : allCores,
       args,
       `http://127.0.0.1:${port}/health/ready`,
       { GATEWAY_DATA_DIR: folder },
@@ -274,23 +225,23 @@ export const startGateway = async (
       stop: () => process.stop().finally(removeFolder),
       configured: {
         port,
-        path: json,
+        path: chatPath,
         headers: { "x-gateway-api-key": key, "x-gateway-config": "careful" },
         body: body("gemini-2.5-flash", false)
       },
       limited: {
         port,
-        path: json,
+        path: chatPath,
         headers: { "x-gateway-api-key": limitedKey },
         body: body("@google/gemini-2.5-flash", false)
       },
       target: (model, stream) => ({
         port,
-        path: json,
+        path: chatPath,
         headers: { "x-gateway-api-key": key },
         body: body(`@google/${model}`, stream)
       }),
-      other: (what) => operationTarget(port, what, { "x-gateway-api-key": key }, false)
+      other: (what) => gatewayTarget(port, what, { "x-gateway-api-key": key })
     }
   } catch (error) {
     removeFolder()
@@ -313,11 +264,11 @@ export const startUnwatched = async (upstream: string, watched = false): Promise
     ...process,
     configured: {
       port,
-      path: json,
+      path: chatPath,
       headers: { ...key, "x-gateway-config": "careful" },
       body: body("gemini-2.5-flash", false)
     },
-    target: (model, stream) => ({ port, path: json, headers: key, body: body(`@google/${model}`, stream) })
+    target: (model, stream) => ({ port, path: chatPath, headers: key, body: body(`@google/${model}`, stream) })
   }
 }
 
@@ -346,7 +297,7 @@ export const startPortkey = async (upstream: string): Promise<Contestant | strin
       ...process,
       target: (model, stream) => ({
         port,
-        path: json,
+        path: chatPath,
         headers: {
           "x-portkey-provider": "google",
           authorization: "Bearer bench-key",

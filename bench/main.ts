@@ -1,13 +1,13 @@
-// `npm run bench`: the bare proxy, this gateway and Portkey, in one run and in turn, against one simulated provider.
+// `npm run bench`: the bare proxy, this gateway and Portkey, in turn, against one simulated provider.
 // Prints a table and one JSON line; exit code 1 when a required goal fails. Everything stays on loopback.
-// Flags: --quick (about five minutes), --profile (CPU time per request by package and function, no figures),
-// --no-portkey, --streams=N, --warm=SECONDS, --only=unary,burst (scenario names as printed).
+// Every figure is a median over several processes of each side, as processes of one build differ by 5 to 10 %.
+// Flags: --keep (writes the result to docs/performance.md), --quick (three processes), --processes=N, --no-portkey,
+// --profile (CPU time per request by package and function, no figures), --streams=N, --only=unary,burst (scenario names).
 import { dirname, join } from "node:path"
-import { arch, cpus, release, totalmem } from "node:os"
+import { totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import {
-  body,
   type Contestant,
   freePort,
   isPinned,
@@ -20,6 +20,8 @@ import {
 } from "./contestants.ts"
 import { type FiguresByName, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
+import { commitOf, keep, machineName, type Result, whyNotKept } from "./keep.ts"
+import { body, operationNames, operationTitles } from "./operations.ts"
 import { profileRequests } from "./profile.ts"
 import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
@@ -32,27 +34,18 @@ const numberOf = (name: string): number | undefined => {
 /** Each open stream costs about 200 KiB over all processes. */
 const affordable = Math.min(5_000, Math.max(500, Math.floor(totalmem() / 2 ** 20)))
 const openStreams = numberOf("streams") ?? (quick ? 500 : affordable)
-const warmMillis = (numberOf("warm") ?? (quick ? 8 : 15)) * 1_000
+const processes = numberOf("processes") ?? (quick ? 3 : 5)
 
-const plan: measure.Plan = quick
-  ? {
-      rounds: 3,
-      warmMillis,
-      roundMillis: 1_500,
-      latencyCount: 300,
-      openStreams,
-      slowStreams: 200,
-      stoppedMillis: 4_000
-    }
-  : {
-      rounds: 5,
-      warmMillis,
-      roundMillis: 5_000,
-      latencyCount: 600,
-      openStreams,
-      slowStreams: 500,
-      stoppedMillis: 10_000
-    }
+const plan: measure.Plan = {
+  rounds: processes,
+  warmMillis: quick ? 500 : 800,
+  turnMillis: quick ? 500 : 1_250,
+  roundMillis: quick ? 500 : 1_250,
+  latencyCount: 300,
+  openStreams,
+  slowStreams: quick ? 200 : 500,
+  stoppedMillis: quick ? 4_000 : 10_000
+}
 
 const logLine = (line: string): void => console.error(line)
 
@@ -77,6 +70,7 @@ const startAll = async (): Promise<ReadonlyArray<Contestant>> => {
 const contestants = await startAll()
 const bench: measure.Bench = {
   load: measure.startLoad(),
+  providerPid: upstream.pid,
   plan,
   direct: (model, stream) => ({
     port: upstreamPort,
@@ -102,19 +96,48 @@ type Round = (
   all: ReadonlyArray<Contestant>,
   figuresOf: (one: Contestant) => Figures
 ) => Promise<void>
-/** Runs a scenario in which all contestants take turns within a round. */
-const allInTurns = async (name: string, scenario: Round): Promise<void> => {
-  if (!isSelected(name)) return
-  for (let round = 0; round < plan.rounds; round++) {
-    logLine(`${name}  round ${round + 1} of ${plan.rounds}`)
-    await scenario(bench, contestants, figuresOf)
+/** Compiles what all scenarios share. */
+const warmUp = async (some: ReadonlyArray<Contestant>, millis: number): Promise<void> => {
+  for (const [name, stream] of [
+    ["gemini-bench-burst", true],
+    ["gemini-2.5-flash", false]
+  ] as const) {
+    for (const one of some)
+      await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis })
   }
 }
-/** Runs a scenario in which each contestant has a round of its own. */
-const inTurn = (name: string, scenario: Scenario): Promise<void> =>
-  allInTurns(name, async () => {
-    for (const one of contestants) await scenario(bench, one, figuresOf(one))
-  })
+
+const own: ReadonlyArray<readonly [name: string, scenario: Scenario]> = [
+  ["latency", measure.latency],
+  ["limited", measure.limited]
+]
+const together: ReadonlyArray<readonly [name: string, scenario: Round]> = [
+  ["unary", measure.unary],
+  ["burst", measure.burst],
+  ...operationNames.map((name) => [name, measure.other(name)] as const)
+]
+
+/** All scenarios on one process of each contestant, which take turns. */
+const measureProcesses = async (some: ReadonlyArray<Contestant>): Promise<void> => {
+  await pause(300)
+  for (const one of some) {
+    figuresOf(one).startMillis.push(one.startMillis)
+    figuresOf(one).idleMib.push(rssKib(one.pid) / 1024)
+  }
+  await warmUp(some, plan.warmMillis * 3)
+  for (const [name, scenario] of together) if (isSelected(name)) await scenario(bench, some, figuresOf)
+  for (const [name, scenario] of own)
+    if (isSelected(name)) for (const one of some) await scenario(bench, one, figuresOf(one))
+}
+
+/** Two workers and one, on all processors. */
+const measureWorkers = async (): Promise<void> => {
+  const one = await startGateway(upstreamUrl, { workers: 1 })
+  const two = await startGateway(upstreamUrl, { workers: 2 })
+  await measure.workers(bench, [one, two], figuresOf(two))
+  await one.stop()
+  await two.stop()
+}
 
 /** The provider alone must be three times as fast as the bare proxy, or the run measures the provider. */
 const upstreamBound = async (): Promise<number> => {
@@ -130,7 +153,6 @@ const upstreamBound = async (): Promise<number> => {
 /** Fresh processes: memory does not shrink after load, and Portkey keeps streams whose clients left. */
 const inFresh = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
   if (!isSelected(name)) return
-  for (const one of contestants) await one.stop()
   for (let round = 0; round < rounds; round++) {
     logLine(`${name}  round ${round + 1} of ${rounds}`)
     for (const [who, again] of [
@@ -153,12 +175,6 @@ const warmed =
     await scenario(on, one, figures)
   }
 
-const startAndIdle: Scenario = async (_bench, one, figures) => {
-  await pause(300)
-  figures.startMillis.push(one.startMillis)
-  figures.idleMib.push(rssKib(one.pid) / 1024)
-}
-
 const cell = (value: number): string =>
   Number.isNaN(value) ? "-" : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)
 const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
@@ -170,16 +186,14 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["slowEventCpuMicros", "streams, slow: CPU us per event"],
   ["firstChunkMillis", "time to first chunk: ms, p50"],
   ["chunkDelayMillis", "100 paced streams: chunk delay ms, p50"],
-  ["embeddingsPerSecond", "embeddings, 32 connections: requests/s"],
-  ["embeddingsCpuMicros", "embeddings: CPU us per request"],
-  ["claudePerSecond", "Claude chat, 32 connections: requests/s"],
-  ["claudeCpuMicros", "Claude chat: CPU us per request"],
-  ["claudeStreamsPerSecond", "Claude chat, burst: streams/s"],
-  ["claudeStreamsCpuMicros", "Claude chat, burst: CPU us per stream"],
-  ["messagesPerSecond", "messages passed, 32 connections: requests/s"],
-  ["messagesCpuMicros", "messages passed: CPU us per request"],
-  ["messageStreamsPerSecond", "messages streamed: streams/s"],
-  ["messageStreamsCpuMicros", "messages streamed: CPU us per stream"],
+  ...operationNames.flatMap((name) => [
+    [`${name}PerSecond`, `${operationTitles[name]}: per second`] as const,
+    [`${name}CpuMicros`, `${operationTitles[name]}: CPU us`] as const
+  ]),
+  ["oneWorkerPerSecond", "all processors, one worker: requests/s"],
+  ["twoWorkersPerSecond", "all processors, two workers: requests/s"],
+  ["twoWorkersShare", "two workers: throughput / one"],
+  ["loadGeneratorShare", "the same: CPU share of load and provider"],
   ["limitedShare", "a key with limits: throughput / without"],
   ["limitedCpuShare", "a key with limits: CPU per request / without"],
   ["unwatchedPerSecond", "no config, log, metrics: requests/s"],
@@ -203,7 +217,7 @@ const table = (): string =>
       ...(["bare", "gateway", "portkey"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))
     ])
   ]
-    .map(([name = "", ...cells]) => name.padEnd(46) + cells.map((one) => one.padStart(10)).join(""))
+    .map(([name = "", ...cells]) => name.padEnd(56) + cells.map((one) => one.padStart(10)).join(""))
     .join("\n")
 
 const report = (direct: number): number => {
@@ -212,7 +226,7 @@ const report = (direct: number): number => {
   for (const { goal, spread, value, word } of verdicts) {
     const bound = `must ${goal.up ? ">=" : "<="} ${goal.must}, aim ${goal.aim} ${goal.unit}`.trim()
     console.log(
-      `${goal.id.padEnd(4)} ${goal.figure.padEnd(50)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`
+      `${goal.id.padEnd(4)} ${goal.figure.padEnd(60)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`
     )
   }
   const barePerSecond = median(all.bare?.unaryPerSecond ?? [])
@@ -221,47 +235,41 @@ const report = (direct: number): number => {
       `upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times the bare proxy`
     )
   if (!isPinned()) console.log("not pinned: taskset is missing, figures mix contestants with the load")
-  console.log(
-    JSON.stringify({
-      date: new Date().toISOString().slice(0, 10),
-      node: process.version,
-      machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${arch()}, kernel ${release().split("-")[0]}`,
-      plan: { ...plan, pinned: isPinned(), directPerSecond: Math.round(direct) },
-      goals: verdicts.map(({ goal, spread, value, word }) => ({
-        id: goal.id,
-        figure: goal.figure,
-        value: Number(value.toFixed(3)),
-        spread: Math.round(spread),
-        word
-      })),
-      figures: Object.fromEntries(
-        Object.entries(all).map(([name, figures]) => [
-          name,
-          Object.fromEntries(Object.entries(figures).map(([key, values]) => [key, Number(median(values).toFixed(3))]))
-        ])
-      )
-    })
-  )
+  const result: Result = {
+    machine: machineName(),
+    commit: commitOf(),
+    date: new Date().toISOString().slice(0, 10),
+    processes,
+    rows: rows.map(([key, name]) => ({
+      name,
+      cells: (["bare", "gateway", "portkey"] as const).map((who) => median(all[who]?.[key] ?? []))
+    })),
+    verdicts
+  }
+  console.log(JSON.stringify({ ...result, plan: { ...plan, pinned: isPinned(), directPerSecond: Math.round(direct) } }))
+  if (flags.has("--keep")) {
+    const refused = whyNotKept(result, { isPinned: isPinned(), isPart: only !== undefined || quick })
+    if (refused !== undefined) {
+      console.error(`not kept: ${refused}`)
+      return 1
+    }
+    keep(result)
+    console.error("kept in docs/performance.md and docs/images/performance.svg")
+  }
   return verdicts.some(({ word }) => word === "FAIL") ? 1 : 0
 }
 
 await requireSameAnswers(contestants)
 await requireSameOthers(contestants)
-logLine("same answers from all; warming up")
-for (const [name, stream] of [
-  ["gemini-bench-burst", true],
-  ["gemini-2.5-flash", false]
-] as const) {
-  for (const one of contestants)
-    await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis: plan.warmMillis })
-}
+logLine("same answers from all")
 if (flags.has("--profile")) {
+  await warmUp(contestants, 10_000)
   for (const one of contestants) {
     const job = {
       kind: "loop",
       target: one.target("gemini-2.5-flash", false),
       connections: 32,
-      millis: plan.roundMillis
+      millis: 5_000
     } as const
     if (one.inspector !== undefined)
       console.log(`\n${await profileRequests(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
@@ -269,26 +277,29 @@ if (flags.has("--profile")) {
   process.exit(0)
 }
 const direct = await upstreamBound()
-await allInTurns("unary", measure.unary)
-await inTurn("latency", measure.latency)
-await allInTurns("burst", measure.burst)
-for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const)
-  await allInTurns(what, measure.other(what))
-await inTurn("limited", measure.limited)
-if (isSelected("watched")) {
-  const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]
-  await inTurn("watched", measure.watched(unwatched, inMemory))
-  await unwatched.stop()
-  await inMemory.stop()
+for (const one of contestants) await one.stop()
+for (let round = 1; round <= processes; round++) {
+  logLine(`processes ${round} of ${processes}`)
+  const some = await startAll()
+  await measureProcesses(some)
+  for (const one of some) await one.stop()
+  if (isSelected("workers")) await measureWorkers()
+  if (isSelected("watched")) {
+    const [gateway, unwatched, inMemory] = [
+      await startGateway(upstreamUrl),
+      await startUnwatched(upstreamUrl),
+      await startUnwatched(upstreamUrl, true)
+    ]
+    await measure.watched(unwatched, inMemory)(bench, gateway, figuresOf(gateway))
+    for (const one of [gateway, unwatched, inMemory]) await one.stop()
+  }
 }
-await inFresh("paced", warmed(measure.paced), plan.rounds)
-await inFresh("slow", warmed(measure.slow), plan.rounds)
-await inFresh("start", startAndIdle, plan.rounds)
+await inFresh("paced", warmed(measure.paced), processes)
+await inFresh("slow", warmed(measure.slow), processes)
 await inFresh("open", measure.openStreams, 1)
 await inFresh("leaving", measure.leaving, 1)
 await inFresh("stopped", measure.stoppedReaders, 1)
 const code = report(direct)
 bench.load.stop()
-for (const one of contestants) await one.stop()
 await upstream.stop()
 process.exit(code)

@@ -1,22 +1,27 @@
 // The scenarios of the bench: each loads contestants once and appends to their figures.
 // Must not know goals.
 import { fork } from "node:child_process"
+import { availableParallelism } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { type Contestant, cpuMicros, pinToCore, type OperationName, rssKib } from "./contestants.ts"
+import { type Contestant, cpuMicros, pinToCore, rssKib } from "./contestants.ts"
 import type { Figures } from "./goals.ts"
 import type { Job, LoadResult, Target } from "./load.ts"
+import { connectionsOf, type OperationName } from "./operations.ts"
 
 /** Events of one burst stream; passed to the provider. */
 export const burstEvents = 200
 
 /** Rounds, times and sizes of a run: a quick look, or figures to quote. */
 export interface Plan {
+  /** Rounds, each with processes of its own. */
   readonly rounds: number
   /** A large program is compiled for many seconds. Earlier figures are those of cold code. */
   readonly warmMillis: number
   readonly roundMillis: number
+  /** One turn of one side; a round has as many as it takes. */
+  readonly turnMillis: number
   readonly latencyCount: number
   readonly openStreams: number
   readonly slowStreams: number
@@ -27,6 +32,7 @@ export interface Plan {
 const mostJobMillis = 60_000
 
 export interface Load {
+  readonly pid: number
   readonly run: (job: Job) => Promise<LoadResult>
   readonly stop: () => void
 }
@@ -37,6 +43,7 @@ export const startLoad = (): Load => {
   const inner = execPath === process.execPath ? { execPath } : { execPath, execArgv: [...args] }
   const child = fork(join(dirname(fileURLToPath(import.meta.url)), "load.ts"), [], { ...inner, serialization: "json" })
   return {
+    pid: child.pid ?? 0,
     run: (job) =>
       new Promise((resolve, reject) => {
         const died = (): void => reject(new Error("the load generator died"))
@@ -56,6 +63,8 @@ export const startLoad = (): Load => {
 export interface Bench {
   readonly load: Load
   readonly plan: Plan
+  /** The process of the simulated provider. */
+  readonly providerPid: number
   /** The provider itself, for the cost of a call without a proxy. */
   readonly direct: (model: string, stream: boolean) => Target
   readonly upstreamStats: () => Promise<{ readonly openStreams: number; readonly lastCloseMicros: number }>
@@ -67,9 +76,6 @@ const clean = (what: string, result: LoadResult): LoadResult => {
 }
 
 const model = "gemini-2.5-flash"
-
-/** The machine's speed changes within seconds, so turns are short. Shorter ones would measure cold caches. */
-const turnMillis = 2_000
 
 interface Side {
   readonly pid: number
@@ -86,19 +92,20 @@ interface Sum {
 
 const emptySum: Sum = { done: 0, seconds: 0, cpu: 0 }
 
-/** 32 connections, closed loop: every side for one round, in turns. */
+/** A closed loop over some connections: every side for one round, in turns. The machine's speed changes within seconds. */
 const measureInTurns = async <One extends Side>(
   { load, plan }: Bench,
   what: string,
-  sides: ReadonlyArray<One>
+  sides: ReadonlyArray<One>,
+  connections = 32
 ): Promise<ReadonlyArray<readonly [One, Sum]>> => {
   const sums = sides.map((side): readonly [One, Sum] => [side, { done: 0, seconds: 0, cpu: 0 }])
-  for (let turn = 0; turn < plan.roundMillis / turnMillis; turn++) {
+  for (let turn = 0; turn < plan.roundMillis / plan.turnMillis; turn++) {
     for (const [side, sum] of sums) {
       const before = cpuMicros(side.pid)
       const { done, seconds } = clean(
         what,
-        await load.run({ kind: "loop", target: side.target, connections: 32, millis: turnMillis })
+        await load.run({ kind: "loop", target: side.target, connections, millis: plan.turnMillis })
       )
       sum.cpu += cpuMicros(side.pid) - before
       sum.done += done
@@ -132,17 +139,15 @@ export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figure
 const compareSides = async (
   bench: Bench,
   on: Side,
-  off: Side,
-  isFirst: boolean
+  off: Side
 ): Promise<{
   readonly share: number
   readonly cpuShare: number
   readonly perSecond: number
   readonly offPerSecond: number
 }> => {
-  if (isFirst)
-    for (const { target } of [off, on])
-      await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+  for (const { target } of [off, on])
+    await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
   const sums = await measureInTurns(bench, "compared", [off, on])
   const [without = emptySum, sum = emptySum] = sums.map(([, one]) => one)
   const perSecond = sum.done / sum.seconds
@@ -159,12 +164,7 @@ const compareSides = async (
 export const limited = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   if (one.limited === undefined) return
   const off = { pid: one.pid, target: one.target(model, false) }
-  const { cpuShare, share } = await compareSides(
-    bench,
-    { pid: one.pid, target: one.limited },
-    off,
-    figures.limitedShare.length === 0
-  )
+  const { cpuShare, share } = await compareSides(bench, { pid: one.pid, target: one.limited }, off)
   figures.limitedCpuShare.push(cpuShare)
   figures.limitedShare.push(share)
 }
@@ -175,32 +175,30 @@ export const watched =
   async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
     if (one.configured === undefined || inMemory.configured === undefined) return
     const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
-    const isFirst = figures.watchedShare.length === 0
     const { cpuShare, offPerSecond, perSecond, share } = await compareSides(
       bench,
       { pid: inMemory.pid, target: inMemory.configured },
-      off,
-      isFirst
+      off
     )
     figures.watchedPerSecond.push(perSecond)
     figures.unwatchedPerSecond.push(offPerSecond)
     figures.watchedCpuShare.push(cpuShare)
     figures.watchedShare.push(share)
-    figures.keptShare.push((await compareSides(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
+    figures.keptShare.push((await compareSides(bench, { pid: one.pid, target: one.configured }, off)).share)
   }
 
 /** Like `unary`, for another operation, on the contestants that support it. */
 export const other =
   (what: OperationName): ((bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void>) =>
   async (bench, all, figuresOf) => {
-    const sides = all.flatMap((one): ReadonlyArray<Measured> =>
-      one.other === undefined ? [] : [{ pid: one.pid, target: one.other(what), figures: figuresOf(one) }]
-    )
-    for (const { figures, target } of sides) {
-      if (figures[`${what}PerSecond`].length === 0)
-        await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
-    }
-    for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, what, sides)) {
+    const connections = connectionsOf(what)
+    const sides = all.flatMap((one): ReadonlyArray<Measured> => {
+      const target = one.other?.(what)
+      return target === undefined ? [] : [{ pid: one.pid, target, figures: figuresOf(one) }]
+    })
+    for (const { target } of sides)
+      await bench.load.run({ kind: "loop", target, connections, millis: bench.plan.warmMillis })
+    for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, what, sides, connections)) {
       figures[`${what}CpuMicros`].push(cpu / done)
       figures[`${what}PerSecond`].push(done / seconds)
     }
@@ -247,6 +245,26 @@ export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figu
   figures.slowEventCpuMicros.push((cpuMicros(one.pid) - before) / (plan.slowStreams * 10 * (plan.roundMillis / 1000)))
   await load.run({ kind: "leave" })
   await pause(300)
+}
+
+/**
+ * Two workers relative to one, both on all processors. Load generator and provider run on the same processors; their
+ * share of the CPU time that the machine has is stated.
+ */
+export const workers = async (bench: Bench, [one, two]: readonly [Contestant, Contestant], figures: Figures) => {
+  const { load, plan, providerPid } = bench
+  const sides = [one, two].map(({ pid, target }) => ({ pid, target: target(model, false) }))
+  for (const { target } of sides) await load.run({ kind: "loop", target, connections: 64, millis: plan.warmMillis })
+  const outside = () => cpuMicros(load.pid) + cpuMicros(providerPid)
+  const before = outside()
+  const started = performance.now()
+  const sums = await measureInTurns(bench, "workers", sides, 64)
+  const available = (performance.now() - started) * 1_000 * availableParallelism()
+  figures.loadGeneratorShare.push((outside() - before) / available)
+  const [alone = 0, both = 0] = sums.map(([, { done, seconds }]) => done / seconds)
+  figures.oneWorkerPerSecond.push(alone)
+  figures.twoWorkersPerSecond.push(both)
+  figures.twoWorkersShare.push(both / alone)
 }
 
 /** Compiles a contestant's streaming code before it is timed. */

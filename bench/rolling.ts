@@ -8,7 +8,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { body, freePort, launch, listen } from "./contestants.ts"
+import { freePort, launch, listen } from "./contestants.ts"
+import { body } from "./operations.ts"
 import { reportFigure, isMissed } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")

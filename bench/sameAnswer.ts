@@ -1,6 +1,7 @@
 // Checks before the timing that all contestants do the same work: equal texts, finish reasons and token counts.
 // Must not measure time.
-import type { Contestant, OperationName } from "./contestants.ts"
+import type { Contestant } from "./contestants.ts"
+import type { OperationName } from "./operations.ts"
 import type { Target } from "./load.ts"
 
 /** Parts of an answer that must be equal for all contestants. */
@@ -64,11 +65,29 @@ const streamed = (text: string): Answer => {
   }
 }
 
+interface ImageBody {
+  readonly choices?: ReadonlyArray<{
+    readonly message?: { readonly content_parts?: ReadonlyArray<{ readonly image?: { readonly b64_json?: string } }> }
+  }>
+}
+
 interface EmbeddingList {
   readonly data?: ReadonlyArray<{ readonly index: number; readonly embedding: ReadonlyArray<number> }>
 }
 
 const otherKinds: Readonly<Record<OperationName, (text: string) => unknown>> = {
+  vertex: whole,
+  tools: whole,
+  longPrompt: whole,
+  imageIn: whole,
+  imageOut: (text) => {
+    const { choices = [] }: ImageBody = JSON.parse(text)
+    return choices.map(({ message }) => message?.content_parts?.map(({ image }) => image?.b64_json?.length))
+  },
+  native: (text) => text,
+  nativeStreams: (text) => text,
+  responses: (text) => text.length > 0,
+  responseStreams: (text) => text.length > 0,
   embeddings: (text) => {
     const list: EmbeddingList = JSON.parse(text)
     return (list.data ?? []).map(({ embedding, index }) => [index, embedding])
@@ -92,8 +111,9 @@ export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>):
   >) {
     let expected: string | undefined
     for (const one of contestants) {
-      if (one.other === undefined) continue
-      const answer = JSON.stringify(read(await ask(one.other(what))))
+      const target = one.other?.(what)
+      if (target === undefined) continue
+      const answer = JSON.stringify(read(await ask(target)))
       expected ??= answer
       requireSame(what, one, answer, expected)
     }

@@ -1,6 +1,7 @@
 // The simulated provider of the bench: constant answers, as fast as node:http can send them.
 // Must not know contestants. The model id selects how a stream behaves.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { imageBase64 } from "./operations.ts"
 
 const port = Number(process.argv[2])
 /** Events of one burst stream, the last one included. */
@@ -51,6 +52,23 @@ const vectors = Buffer.from(
   })
 )
 const vectorHeaders = { "content-type": json, "content-length": vectors.length }
+/** Made when it is first asked for. */
+let drawn: Buffer | undefined
+const image = (): Buffer =>
+  (drawn ??= Buffer.from(
+    JSON.stringify({
+      candidates: [
+        {
+          content: { parts: [{ inlineData: { mimeType: "image/png", data: imageBase64() } }], role: "model" },
+          finishReason: "STOP",
+          index: 0
+        }
+      ],
+      usageMetadata: usage,
+      modelVersion: "gemini-2.5-flash-image",
+      responseId: "bench-image"
+    })
+  ))
 const streamHeaders = { "content-type": "text/event-stream" }
 
 const few = Array.from({ length: 9 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP")
@@ -150,6 +168,11 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (url.endsWith(":streamRawPredict")) {
       response.writeHead(200, streamHeaders)
       response.end(claudeBurst)
+      return
+    }
+    if (url.includes("flash-image:")) {
+      response.writeHead(200, { "content-type": json, "content-length": image().length })
+      response.end(image())
       return
     }
     const [headers, body] = url.endsWith(":rawPredict")

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
-import type * as Redis from "effect/persistence/Redis"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { Administration } from "./admin/Administration.ts"
@@ -35,6 +34,7 @@ import { Circuits } from "./state/Circuits.ts"
 import { LearnedRemedies } from "./state/LearnedRemedies.ts"
 import { RateStore } from "./state/RateStore.ts"
 import { ResponseCache } from "./state/ResponseCache.ts"
+import { SharedState } from "./state/SharedState.ts"
 import { SignatureMemory } from "./state/SignatureMemory.ts"
 import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
@@ -73,12 +73,13 @@ export type GatewayServices =
   | ResponseStore
   | Carriers
 
-/** The Redis of several gateways; undefined for a single one. */
-type Sharing<E = PackageMissing> = Layer.Layer<SharedRedis | Redis.Redis, E> | undefined
+/** What several processes share, in Redis or in their first process; undefined for a single one. */
+type Sharing<E = PackageMissing> = Layer.Layer<SharedState, E> | undefined
 
-const sharing = ({ redis }: Settings): Sharing => (redis === undefined ? undefined : SharedRedis.layer(redis))
+const sharing = ({ redis }: Settings, { shared }: GatewayParts): Sharing =>
+  redis === undefined ? shared : SharedState.layerRedis.pipe(Layer.provideMerge(SharedRedis.layer(redis)))
 
-/** State that may be lost without harm; shared where there is a Redis. */
+/** State that may be lost without harm; shared where several processes serve together. */
 const memories = <E>(
   shared: Sharing<E>
 ): Layer.Layer<SignatureMemory | LearnedRemedies | Circuits | ResponseCache, E> =>
@@ -104,6 +105,10 @@ export interface GatewayParts {
     never,
     CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport
   >
+  /** What this process shares with others where no Redis is set; else its state is its own. */
+  readonly shared?: Layer.Layer<SharedState>
+  /** Dependencies that the health routes report in addition to store and Redis. */
+  readonly readiness?: Readiness
 }
 
 /** The store; it outlives the process where the settings name one. */
@@ -208,13 +213,13 @@ const layerNoDeps = (
   settings: Settings,
   parts: GatewayParts = {}
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
-  services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaitReachable))
+  services(settings, parts, sharing(settings, parts), Store.layerOf(settings.store, awaitReachable))
 
 /** The services over the real network, without an HTTP server. */
 const layerServices = (
   settings: Settings,
   parts: GatewayParts = {},
-  shared = sharing(settings)
+  shared = sharing(settings, parts)
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
   services(settings, parts, shared, Store.layerOf(settings.store, awaitReachable)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
@@ -223,14 +228,14 @@ const layerServices = (
 /** The whole service: listens until the layer's scope closes, then drains. The layer also provides its services. */
 const layer = (
   settings: Settings,
-  parts?: GatewayParts
+  parts: GatewayParts = {}
 ): Layer.Layer<
   HttpServer.HttpServer | GatewayServices,
   HttpServerError.ServeError | PackageMissing | StoreUnusable
 > => {
-  const shared = sharing(settings)
+  const shared = sharing(settings, parts)
   return Server.layer(settings.server).pipe(
-    Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
@@ -247,7 +252,11 @@ const accessOf = ({ native = {}, server: { cors = [], metricsAuth = "none" } }: 
   )
 
 /** The dependencies that the health routes report: store and Redis. */
-const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, ConfigSnapshot> =>
+const readiness = (
+  settings: Settings,
+  parts: GatewayParts,
+  shared: Sharing
+): Layer.Layer<never, PackageMissing, ConfigSnapshot> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
@@ -255,7 +264,8 @@ const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, Pack
       const redis = yield* Effect.serviceOption(SharedRedis)
       return {
         ...(settings.store === undefined ? {} : { store: isFresh }),
-        ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp })
+        ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp }),
+        ...parts.readiness
       }
     })
   ).pipe(Layer.provide(shared ?? Layer.empty))

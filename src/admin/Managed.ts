@@ -182,9 +182,8 @@ const changeSteps = <A>(
     const refused = guard(state, withRecord(state, kind, id, next), id, yield* Clock.currentTimeMillis)
     if (refused !== undefined) return yield* refused
   }),
-  /** Completes the write also when the client disconnects, and refreshes the snapshot before the change is reported. */
-  complete: <B, E>(write: Effect.Effect<B, E>) =>
-    Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(snapshot.refresh))),
+  /** Completes the write also when the client disconnects, and refreshes all snapshots before the change is reported. */
+  complete: <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => snapshot.refreshAll)),
   /** The record that a change starts from. */
   findChangeable: Effect.fnUntraced(function* (state: ConfigState, id: string, expected: Expected) {
     if (declared(state).has(id)) return yield* declaredFault(kind, id)

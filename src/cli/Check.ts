@@ -40,11 +40,20 @@ const noticeText = ({ at, text }: PlacedNotice): string => `${at}: ${text}`
 
 const isError = ({ kind }: PlacedNotice): boolean => kind === "shut_down" || kind === "not_offered"
 
+/** What workers do not share. */
+const workerLines = ({ server: { workers = 1 } }: Settings): ReadonlyArray<string> =>
+  workers === 1
+    ? []
+    : [
+        `    workers: ${workers === "auto" ? "one a processor" : workers}; slots, memory, connections and access tokens are of each, all else is shared`
+      ]
+
 const textLines = ({ file, settings }: Loaded, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
   return [
     `ok  ${file ?? "no configuration file; environment and defaults"}`,
     `    listens on ${settings.server.host}:${settings.server.port}`,
+    ...workerLines(settings),
     ...settings.accounts.map((account) => `    ${describeAccount(account)}`),
     ...(settings.prompts ?? []).map((prompt) => `    ${describePrompt(prompt)}`),
     ...(configs.length > 0 ? [`    configs: ${configs.join(", ")}`] : []),
@@ -63,7 +72,11 @@ const jsonSummary = (file: string | undefined, settings: Settings, models: Reado
   return {
     ok: !models.some(isError),
     file: file ?? null,
-    server: { host: server.host, port: server.port },
+    server: {
+      host: server.host,
+      port: server.port,
+      ...(server.workers === undefined ? {} : { workers: server.workers })
+    },
     providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
       slug,
       provider: kind,

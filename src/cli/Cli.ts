@@ -35,6 +35,13 @@ const port = Flag.Int("port").pipe(
   Flag.map(Option.getOrUndefined)
 )
 
+const workers = Flag.String("workers").pipe(
+  Flag.withMetavar("N|auto"),
+  Flag.withDescription("Processes that serve together on the port (default 1, auto for one a processor)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+
 const logFormat = Flag.Literals("log-format", ["json", "pretty", "off"]).pipe(
   Flag.withDescription("Form of the lines on stdout, one a request (default pretty on a terminal, else json)"),
   Flag.optional,
@@ -51,7 +58,7 @@ const listenFlags = (given: { readonly host: string | undefined; readonly port: 
   ...(given.port === undefined ? {} : { port: given.port })
 })
 
-const serve = Command.make("serve", { config, host, port, logFormat, logLevel }, (given) =>
+const serve = Command.make("serve", { config, host, port, workers, logFormat, logLevel }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./Serve.ts")),
     (verb) =>
@@ -59,6 +66,7 @@ const serve = Command.make("serve", { config, host, port, logFormat, logLevel },
         config: given.config,
         flags: {
           ...listenFlags(given),
+          ...(given.workers === undefined ? {} : { workers: given.workers }),
           ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
           ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
         }
@@ -68,9 +76,17 @@ const serve = Command.make("serve", { config, host, port, logFormat, logLevel },
   Command.withDescription("Run the service. SIGHUP, or a change of the file, takes a new configuration over"),
   Command.withExamples([
     { command: "GEMINI_API_KEY=... model-gateway serve", description: "Without a file" },
-    { command: "model-gateway serve --config gateway.yaml --host 0.0.0.0" }
+    { command: "model-gateway serve --config gateway.yaml --host 0.0.0.0" },
+    { command: "model-gateway serve --workers auto", description: "On all processors" }
   ])
 )
+
+const worker = Command.make("worker", {}, () =>
+  Effect.flatMap(
+    Effect.promise(() => import("./workers/Worker.ts")),
+    (verb) => verb.work
+  )
+).pipe(Command.withDescription("One process of serve --workers, which starts it"), Command.unlisted)
 
 const demo = Command.make(
   "demo",
@@ -240,6 +256,7 @@ const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
   Command.withSubcommands([
     serve,
+    worker,
     demo,
     check,
     doctor,

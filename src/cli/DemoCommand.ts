@@ -12,7 +12,8 @@ import { version } from "../domain/version.ts"
 import { makeKey } from "../keys/KeyText.ts"
 import { commandFailure, type Failure } from "./Failure.ts"
 import { makeMissingKeys } from "./FirstKeys.ts"
-import { renderOrigin, runGateway } from "./Serve.ts"
+import { runGateway } from "./RunGateway.ts"
+import { renderOrigin } from "./Starting.ts"
 
 export interface DemoFlags {
   readonly host?: string

@@ -9,7 +9,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { Limits } from "../domain/Limits.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
-import { type Declarations, ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import type { Declarations } from "../store/ConfigSnapshot.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { makeConfigWatch } from "./ConfigWatch.ts"
@@ -19,8 +19,8 @@ export interface ReloadOptions {
   readonly load: LoadOptions
   /** The settings the service was started with. */
   readonly started: Settings
-  /** Makes declarations from settings that were read. */
-  readonly declarations: (settings: Settings) => Declarations
+  /** Takes over a configuration without faults. */
+  readonly apply: (reading: Reading, settings: Settings) => Effect.Effect<void>
 }
 
 /** Parts of a configuration that a reload replaces. All other changes need a restart. */
@@ -58,17 +58,16 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
 })
 
 /** The counters, logs and state of reloads: applies a reading whole, or keeps the configuration in use. */
-const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: ReloadOptions) {
-  const snapshot = yield* ConfigSnapshot
+const makeReloader = Effect.fnUntraced(function* ({ apply, started }: ReloadOptions) {
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const succeeded = registry.counter(metrics.configReloads, { result: "success" })
   const refused = registry.counter(metrics.configReloads, { result: "failure" })
   let inUse = started
 
-  const takeOver = Effect.fnUntraced(function* ({ file, settings }: Loaded) {
+  const takeOver = Effect.fnUntraced(function* (reading: Reading, { file, settings }: Loaded) {
     const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
     const kept = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
-    yield* snapshot.declare(declarations(settings))
+    yield* apply(reading, settings)
     inUse = settings
     succeeded.add(1)
     yield* Effect.logInfo(
@@ -88,22 +87,24 @@ const makeReloader = Effect.fnUntraced(function* ({ declarations, started }: Rel
   /** True for an empty file that would change something. Its writing failed or is incomplete. */
   const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && namesOfChanges(inUse, settings).length > 0
 
-  const reload = ({ outcome }: Reading): Effect.Effect<void> =>
-    Result.match(outcome, {
+  const reload = (reading: Reading): Effect.Effect<void> =>
+    Result.match(reading.outcome, {
       onSuccess: (loaded) =>
         isCutShort(loaded)
           ? refuse(`${loaded.file}  is empty; write {} for a configuration of defaults`)
-          : takeOver(loaded),
+          : takeOver(reading, loaded),
       onFailure: refuse
     })
 
   /** Applies what changed between the start's reading and the first one here. Faults are left to the next reload. */
-  const catchUp = ({ outcome }: Reading): Effect.Effect<void> =>
-    Result.isSuccess(outcome) &&
-    !isCutShort(outcome.success) &&
-    namesOfChanges(started, outcome.success.settings).length > 0
-      ? takeOver(outcome.success)
+  const catchUp = (reading: Reading): Effect.Effect<void> => {
+    const { outcome } = reading
+    return Result.isSuccess(outcome) &&
+      !isCutShort(outcome.success) &&
+      namesOfChanges(started, outcome.success.settings).length > 0
+      ? takeOver(reading, outcome.success)
       : Effect.void
+  }
 
   return { catchUp, reload }
 })

@@ -35,7 +35,7 @@ export interface GatewayKey {
   readonly scopes: ReadonlyArray<KeyScope>
   readonly rateLimit?: RateLimit | undefined
   readonly budget?: Budget | undefined
-  /** Most requests of the key that run together, in each gateway process; undefined: its fair share. */
+  /** Most requests of the key that run together, in each gateway; undefined: its fair share. */
   readonly concurrency?: number | undefined
   /** From this moment the key is refused like an unknown one; undefined: never. */
   readonly expiresMillis?: number | undefined

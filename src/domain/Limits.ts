@@ -84,6 +84,9 @@ export interface LimitValues {
   readonly redisMillis: number
   readonly redisConnectMillis: number
   readonly redisQueue: number
+  /** Between the processes of `server.workers`: the wait for an answer, and how many asks may wait. */
+  readonly linkMillis: number
+  readonly linkQueue: number
   readonly refreshMillis: number
   readonly providerTestMillis: number
   readonly storeConnections: number
@@ -200,6 +203,8 @@ export const defaultLimits: LimitValues = {
   redisMillis: 100,
   redisConnectMillis: 1_000,
   redisQueue: 10_000,
+  linkMillis: 1_000,
+  linkQueue: 10_000,
   // Every process refuses a revoked key within 5 s. One poll reads one row.
   refreshMillis: 1_000,
   providerTestMillis: 10_000,

@@ -28,6 +28,8 @@ interface Place {
 export interface ServerOptions extends Place {
   /** Operators are served here and nowhere else. */
   readonly admin?: Place
+  /** True: other processes listen on the same addresses. */
+  readonly reusePort?: boolean
 }
 
 type MakeId = (millis: number) => string
@@ -161,6 +163,7 @@ const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
 /** Routes on a port. Closing its scope drains it. */
 const listening = (
   place: Place,
+  reusePort: boolean,
   routes: typeof HttpApi.routes
 ): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices | Traffic> =>
   Layer.unwrap(
@@ -180,6 +183,7 @@ const listening = (
           NodeHttpServer.layerServer(() => server, {
             host: place.host,
             port: place.port,
+            reusePort,
             gracefulShutdownTimeout: limits.drainMillis
           })
         )
@@ -188,13 +192,17 @@ const listening = (
   )
 
 /** The gateway on its port, or on two. It is known by the main one; both count the same traffic. */
-const layer = ({ admin, ...main }: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
+const layer = ({
+  admin,
+  reusePort = false,
+  ...main
+}: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
   (admin === undefined
-    ? listening(main, HttpApi.routes)
+    ? listening(main, reusePort, HttpApi.routes)
     : // Built by itself: a layer that hands on what it was built with would hand on its router.
       Layer.merge(
-        listening(main, HttpApi.routesApart),
-        Layer.effectDiscard(Layer.build(listening(admin, HttpApi.operatorRoutes)))
+        listening(main, reusePort, HttpApi.routesApart),
+        Layer.effectDiscard(Layer.build(listening(admin, reusePort, HttpApi.operatorRoutes)))
       )
   ).pipe(Layer.provide(Traffic.layer))
 

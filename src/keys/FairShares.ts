@@ -27,7 +27,8 @@ export class FairShares {
   private readonly kept: Readonly<Holding>
   private readonly all: Holding = { requests: 0, bytes: 0 }
   private readonly byKey = new Map<string, Holding>()
-  private readonly refused: (resource: Resource) => void
+  /** Counts a refusal of a key for its own usage. */
+  readonly refused: (resource: Resource) => void
 
   /** `refused` is called when a key is refused for its own usage. */
   constructor(capacity: Capacity, refused: (resource: Resource) => void) {
@@ -95,6 +96,8 @@ export class RequestHold implements Room {
   private readonly keyId: string
   private readonly held: Holding
   private bytes = 0
+  /** Runs at the end: frees the slot that other processes see. */
+  freeShared: (() => void) | undefined
 
   constructor(shares: FairShares, keyId: string, held: Holding) {
     this.shares = shares
@@ -117,5 +120,6 @@ export class RequestHold implements Room {
   end(): void {
     this.shares.give(this.held, this.bytes)
     this.shares.leave(this.keyId, this.held)
+    this.freeShared?.()
   }
 }

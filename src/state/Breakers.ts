@@ -1,12 +1,12 @@
-// The breakers that circuits are made of: in this process only, or shared by all processes on one Redis.
+// The breakers that circuits are made of: in this process only, or shared by several processes.
 // Must not know providers, requests or callers.
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import type * as Redis from "effect/persistence/Redis"
 import type * as Scope from "effect/Scope"
 import type { LimitValues } from "../domain/Limits.ts"
 import { followOpenCircuits, type OpenCircuits } from "./OpenCircuits.ts"
+import { type SharedBreakers, sharedBreakers, SharedState } from "./SharedState.ts"
 
 /** One threshold of a circuit. */
 export interface Policy {
@@ -38,13 +38,12 @@ export interface Breakers {
   readonly isOpen: (key: string) => Effect.Effect<boolean>
 }
 
-type Store = CircuitBreaker.CircuitBreakerStore["Service"]
-
-const outcomeOf = (moved: CircuitBreaker.Transition | undefined): "Open" | "Closed" | undefined =>
-  moved?.to === "HalfOpen" ? undefined : moved?.to
-
-const record = (store: Store, { key, openMillis, policy: tripPolicy }: Policy, generation: number, outcome: Verdict) =>
-  store.record({ key, generation, outcome, tripPolicy, openFor: Duration.millis(openMillis) })
+const record = (
+  store: SharedBreakers,
+  { key, openMillis, policy: tripPolicy }: Policy,
+  generation: number,
+  outcome: Verdict
+) => store.record({ key, generation, outcome, tripPolicy, openFor: Duration.millis(openMillis) })
 
 const unrecorded: Permit = { isProbe: false, record: () => Effect.succeed(undefined) }
 
@@ -61,7 +60,7 @@ const fromStore = Effect.map(CircuitBreaker.CircuitBreakerStore, (store): Breake
         Effect.succeed({
           isProbe: probe,
           record: (verdict) =>
-            Effect.orElseSucceed(Effect.map(record(store, policy, generation, verdict), outcomeOf), () => undefined)
+            Effect.orElseSucceed(record(sharedBreakers(store), policy, generation, verdict), () => undefined)
         })
     }),
   isOpen: (key) =>
@@ -77,11 +76,11 @@ const inProcess = ({ circuitIdleMillis }: LimitValues): Effect.Effect<Breakers> 
 
 interface SharedParts {
   readonly local: Breakers
-  readonly remote: Store
+  readonly remote: SharedBreakers
   readonly open: OpenCircuits
 }
 
-/** Opens in Redis a breaker that has opened in this process. A breaker that is open in Redis stays as it is. */
+/** Opens for all processes a breaker that has opened in this one. A breaker that is open for all stays as it is. */
 const publishOpen = ({ open, remote }: SharedParts, policy: Policy): Effect.Effect<void> =>
   Effect.scoped(remote.admit(policy.key)).pipe(
     Effect.flatMap(({ generation }) =>
@@ -99,7 +98,7 @@ const admitLocally = (parts: SharedParts, policy: Policy): Effect.Effect<Permit,
       Effect.tap(permit.record(verdict), (state) => (state === "Open" ? publishOpen(parts, policy) : Effect.void))
   }))
 
-/** The one probe among all processes. Its verdict counts in Redis and in this process. */
+/** The one probe among all processes. Its verdict counts in the shared state and in this process. */
 const admitProbe = ({ local, open, remote }: SharedParts, policy: Policy, generation: number) =>
   Effect.map(
     Effect.orElseSucceed(local.admit(policy), () => unrecorded),
@@ -107,7 +106,6 @@ const admitProbe = ({ local, open, remote }: SharedParts, policy: Policy, genera
       isProbe: true,
       record: (verdict) =>
         Effect.andThen(permit.record(verdict), record(remote, policy, generation, verdict)).pipe(
-          Effect.map(outcomeOf),
           Effect.tap((state) =>
             state === "Open"
               ? open.add(policy.key, policy.openMillis)
@@ -120,8 +118,8 @@ const admitProbe = ({ local, open, remote }: SharedParts, policy: Policy, genera
     })
   )
 
-/** Redis decides on a breaker that has been open; without Redis this process decides. */
-const admitByRedis = (parts: SharedParts, policy: Policy): Effect.Effect<Permit, Refused, Scope.Scope> =>
+/** The shared state decides on a breaker that has been open; without it this process decides. */
+const admitByAll = (parts: SharedParts, policy: Policy): Effect.Effect<Permit, Refused, Scope.Scope> =>
   Effect.matchEffect(parts.remote.admit(policy.key), {
     onFailure: ({ reason }): Effect.Effect<Permit, Refused, Scope.Scope> => {
       switch (reason._tag) {
@@ -143,21 +141,15 @@ const admitByRedis = (parts: SharedParts, policy: Policy): Effect.Effect<Permit,
   })
 
 /**
- * Each process counts its own calls, so that calls to a working target need no round trip to Redis. A breaker that opens
- * is published. From then on Redis decides, so that all processes together make one probe. During a Redis outage each
- * process uses its own breakers.
+ * Each process counts its own calls, so that calls to a working target need no round trip to the shared state. A breaker
+ * that opens is published. From then on the shared state decides, so that all processes together make one probe. While it
+ * does not answer, each process uses its own breakers.
  */
-const shared = (limits: LimitValues, prefix: string): Effect.Effect<Breakers, never, Redis.Redis | Scope.Scope> =>
+const shared = (limits: LimitValues): Effect.Effect<Breakers, never, SharedState | Scope.Scope> =>
   Effect.gen(function* () {
     const local = yield* inProcess(limits)
-    const remote = yield* Effect.provide(
-      CircuitBreaker.CircuitBreakerStore,
-      CircuitBreaker.layerStoreRedis({
-        prefix: `${prefix}circuit:`,
-        idleTimeToLive: Duration.millis(limits.circuitIdleMillis)
-      })
-    )
-    const open = yield* followOpenCircuits(limits, `${prefix}circuits`)
+    const { breakers: remote } = yield* SharedState
+    const open = yield* followOpenCircuits(limits)
     const parts = { local, remote, open }
     return {
       admit: (policy) =>
@@ -166,7 +158,7 @@ const shared = (limits: LimitValues, prefix: string): Effect.Effect<Breakers, ne
             ? admitLocally(parts, policy)
             : remaining > 0
               ? Effect.fail({ retryAfterMillis: remaining })
-              : admitByRedis(parts, policy)
+              : admitByAll(parts, policy)
         ),
       isOpen: (key) =>
         Effect.flatMap(open.remainingMillis(key), (remaining) =>

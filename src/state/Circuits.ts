@@ -6,13 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import type * as Redis from "effect/persistence/Redis"
 import * as Scope from "effect/Scope"
 import { FairEntries } from "../domain/FairEntries.ts"
 import type { CircuitRule } from "../domain/config/GatewayConfig.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { RedisPrefix } from "../store/SharedRedis.ts"
 import { Breakers, type Policy, type Refused, type Verdict } from "./Breakers.ts"
+import type { SharedState } from "./SharedState.ts"
 
 /** A circuit: its target, the gateway key it counts for, and when it opens. */
 export interface Circuit {
@@ -56,12 +55,12 @@ export class Circuits extends Context.Service<
     Effect.flatMap(Limits, (limits) => Effect.flatMap(Breakers.inProcess(limits), (breakers) => make(breakers, limits)))
   )
 
-  /** Circuits shared by all processes on one Redis: a circuit that opens in one process opens in all. */
-  static readonly layerShared: Layer.Layer<Circuits, never, Redis.Redis> = Layer.effect(
+  /** Circuits shared by several processes: a circuit that opens in one process opens in all. */
+  static readonly layerShared: Layer.Layer<Circuits, never, SharedState> = Layer.effect(
     Circuits,
     Effect.gen(function* () {
       const limits = yield* Limits
-      return yield* make(yield* Breakers.shared(limits, yield* RedisPrefix), limits)
+      return yield* make(yield* Breakers.shared(limits), limits)
     })
   )
 }

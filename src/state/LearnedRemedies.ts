@@ -3,14 +3,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
 import * as Result from "effect/Result"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { parseJsonText } from "../domain/text/json.ts"
-import { RedisPrefix } from "../store/SharedRedis.ts"
 import { healRows, type Lesson } from "../translate/healing/lessons.ts"
-import { TimedNames } from "./TimedNames.ts"
+import { SharedState } from "./SharedState.ts"
 
 /** A model of a provider. Neither project, region nor caller belongs to it, so that lessons contain no user data. */
 export interface TaughtModel {
@@ -42,18 +40,17 @@ export class LearnedRemedies extends Context.Service<
   )
 
   /**
-   * In this process and in Redis, which has the lessons of other processes. Requests never wait for Redis: its lessons
-   * are read in the background. A Redis outage leaves those of this process.
+   * In this process and in the shared state, which has the lessons of other processes. Requests never wait for it: its
+   * lessons are read in the background. An outage leaves those of this process.
    */
-  static readonly layerShared: Layer.Layer<LearnedRemedies, never, Redis.Redis> = Layer.effect(
+  static readonly layerShared: Layer.Layer<LearnedRemedies, never, SharedState> = Layer.effect(
     LearnedRemedies,
     Effect.gen(function* () {
-      const redis = yield* Redis.Redis
+      const state = yield* SharedState
       const limits = yield* Limits
       const { lessonEntries, lessonMillis } = limits
-      const name = `${yield* RedisPrefix}lessons`
       const { lessons, service } = inProcess(limits)
-      const read = Effect.flatMap(redis.eval(TimedNames.list)(name, lessonEntries, 0), (listed) =>
+      const read = Effect.flatMap(state.names(list, lessonEntries, 0), (listed) =>
         Effect.clockWith((clock) =>
           Effect.sync(() => {
             const now = clock.currentTimeMillisUnsafe()
@@ -66,7 +63,13 @@ export class LearnedRemedies extends Context.Service<
       })
       const share = (model: TaughtModel, taught: ReadonlyArray<Learned>) => {
         const add = (lesson: Learned) =>
-          redis.eval(TimedNames.add)(name, nameOf(model, lesson), lessonMillis, lessonEntries, 0)
+          state.addName({
+            list,
+            name: nameOf(model, lesson),
+            dueMillis: lessonMillis,
+            most: lessonEntries,
+            idleMillis: 0
+          })
         return Effect.ignore(Effect.forEach(taught, add, { discard: true }))
       }
       return {
@@ -76,12 +79,15 @@ export class LearnedRemedies extends Context.Service<
           Effect.andThen(service.learnMove(model, modelId), share(model, [moveTo(modelId)])),
         clear: Effect.andThen(
           Effect.sync(() => lessons.replace([])),
-          Effect.ignore(redis.send("DEL", name))
+          Effect.ignore(state.clearNames(list))
         )
       }
     })
   )
 }
+
+/** The name of the list that processes share. */
+const list = "lessons"
 
 /** How often a process reads what other processes have learned. */
 const readMillis = 1_000
@@ -98,7 +104,7 @@ const moveTo = (modelId: string): Move => ({ row: "move", value: modelId })
 
 const isLesson = <L extends Learned>(learned: L): learned is L & Lesson => learned.row !== "move"
 
-/** The name of a lesson, here and in Redis. */
+/** The name of a lesson, here and in the shared list. */
 const nameOf = ({ kind, modelId }: TaughtModel, { row, value }: Learned): string =>
   JSON.stringify([kind, modelId, row, value])
 

@@ -1,10 +1,9 @@
-// The list of open circuit breakers that several processes share in Redis, with a copy in this process.
+// The list of open circuit breakers that several processes share, with a copy in this process.
 // Must not decide whether a call is made; Breakers.ts does.
 import * as Effect from "effect/Effect"
-import * as Redis from "effect/persistence/Redis"
 import type * as Scope from "effect/Scope"
 import type { LimitValues } from "../domain/Limits.ts"
-import { TimedNames } from "./TimedNames.ts"
+import { SharedState } from "./SharedState.ts"
 
 export interface OpenCircuits {
   /**
@@ -12,26 +11,29 @@ export interface OpenCircuits {
    * has not seen the breaker open.
    */
   readonly remainingMillis: (key: string) => Effect.Effect<number | undefined>
-  /** Lists a breaker that this process opened, here and in Redis. */
+  /** Lists a breaker that this process opened, here and for all. */
   readonly add: (key: string, millis: number) => Effect.Effect<void>
-  /** Removes a breaker that this process closed, here and in Redis. */
+  /** Removes a breaker that this process closed, here and for all. */
   readonly remove: (key: string) => Effect.Effect<void>
-  /** Lists a breaker that Redis reports open, here only; returns `millis`. */
+  /** Lists a breaker that is open for all, here only; returns `millis`. */
   readonly addLocally: (key: string, millis: number) => Effect.Effect<number>
-  /** Removes a breaker that Redis reports closed, here only. */
+  /** Removes a breaker that is closed for all, here only. */
   readonly removeLocally: (key: string) => Effect.Effect<void>
 }
+
+/** The name of the list. */
+const list = "circuits"
 
 /** How often a process reads which breakers other processes have opened. */
 const readMillis = 500
 
-/** The copy changes when this process opens or closes a breaker, and with each periodic read of Redis. */
-export const followOpenCircuits = (
-  { circuitEntries, circuitIdleMillis }: LimitValues,
-  name: string
-): Effect.Effect<OpenCircuits, never, Redis.Redis | Scope.Scope> =>
+/** The copy changes when this process opens or closes a breaker, and with each periodic read of the list. */
+export const followOpenCircuits = ({
+  circuitEntries,
+  circuitIdleMillis
+}: LimitValues): Effect.Effect<OpenCircuits, never, SharedState | Scope.Scope> =>
   Effect.gen(function* () {
-    const redis = yield* Redis.Redis
+    const state = yield* SharedState
     const untilMillis = new Map<string, number>()
     const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
       Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
@@ -41,7 +43,7 @@ export const followOpenCircuits = (
         return millis
       })
     const removeLocally = (key: string) => Effect.sync(() => void untilMillis.delete(key))
-    const read = Effect.flatMap(redis.eval(TimedNames.list)(name, circuitEntries, circuitIdleMillis), (listed) =>
+    const read = Effect.flatMap(state.names(list, circuitEntries, circuitIdleMillis), (listed) =>
       clocked((now) => {
         untilMillis.clear()
         for (const [key, left] of listed) untilMillis.set(key, now + left)
@@ -59,9 +61,11 @@ export const followOpenCircuits = (
       add: (key, millis) =>
         Effect.andThen(
           addLocally(key, millis),
-          Effect.ignore(redis.eval(TimedNames.add)(name, key, millis, circuitEntries, circuitIdleMillis))
+          Effect.ignore(
+            state.addName({ list, name: key, dueMillis: millis, most: circuitEntries, idleMillis: circuitIdleMillis })
+          )
         ),
-      remove: (key) => Effect.andThen(removeLocally(key), Effect.ignore(redis.send("ZREM", name, key))),
+      remove: (key) => Effect.andThen(removeLocally(key), Effect.ignore(state.removeName(list, key))),
       addLocally,
       removeLocally
     }

@@ -1,20 +1,19 @@
-// The counters of rate limits: in this process, or in the Redis that several processes share.
+// The counters of rate limits: in this process, or in the state that several processes share.
 // Must not know gateway keys or the limits themselves. Lost counters let a few more requests pass.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import type * as Redis from "effect/persistence/Redis"
-import { RedisPrefix } from "../store/SharedRedis.ts"
+import { SharedState } from "./SharedState.ts"
 
 /** Counters of this process only. */
 const layerMemory: Layer.Layer<RateLimiter.RateLimiterStore> = RateLimiter.layerStoreMemory
 
-/** Counters shared by all processes on one Redis; during a Redis outage, counters of this process. */
-const layerShared: Layer.Layer<RateLimiter.RateLimiterStore, never, Redis.Redis> = Layer.effect(
+/** Counters shared by several processes; while the shared state does not answer, counters of this process. */
+const layerShared: Layer.Layer<RateLimiter.RateLimiterStore, never, SharedState> = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function* () {
     const local = yield* RateLimiter.RateLimiterStore
-    const shared = yield* RateLimiter.makeStoreRedis({ prefix: `${yield* RedisPrefix}limit:` })
+    const { rates: shared } = yield* SharedState
     const orLocal = <A>(
       remote: Effect.Effect<A, RateLimiter.RateLimiterError>,
       fallback: Effect.Effect<A, RateLimiter.RateLimiterError>

@@ -1,14 +1,13 @@
-// The response cache: texts by key, in this process or shared in Redis. A lost entry costs one provider call.
+// The response cache: texts by key, in this process or shared by several. A lost entry costs one provider call.
 // Must not know requests, operations or the format of a response.
 import { createHash } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { version } from "../domain/version.ts"
-import { RedisPrefix } from "../store/SharedRedis.ts"
+import { SharedState } from "./SharedState.ts"
 
 export class ResponseCache extends Context.Service<
   ResponseCache,
@@ -29,21 +28,21 @@ export class ResponseCache extends Context.Service<
   /** In this process. When the cache is full, the owner with most entries loses its least recently used one. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
 
-  /** In this process and in Redis. An entry in Redis wins, so that a refresh by one process is served by all. */
-  static readonly layerShared: Layer.Layer<ResponseCache, never, Redis.Redis> = Layer.effect(
+  /** In this process and in the shared state. A shared entry wins, so that a refresh by one process is served by all. */
+  static readonly layerShared: Layer.Layer<ResponseCache, never, SharedState> = Layer.effect(
     ResponseCache,
     Effect.gen(function* () {
       const local = make(yield* Limits)
-      const redis = yield* Redis.Redis
+      const state = yield* SharedState
       // Another version of the gateway may write another format.
-      const prefix = `${yield* RedisPrefix}cache:${version}:`
+      const nameOf = (key: string): string => `${version}:${key}`
       return {
         keyOf: local.keyOf,
         get: (key, maxAgeMillis) =>
           Effect.flatMap(
-            Effect.orElseSucceed(redis.send<string | null>("GET", prefix + key), () => null),
-            (written) => {
-              const entry = written === null ? undefined : entryOf(written)
+            Effect.orElseSucceed(state.texts("cache", [nameOf(key)]), () => []),
+            ([written]) => {
+              const entry = typeof written === "string" ? entryOf(written) : undefined
               return entry === undefined
                 ? local.get(key, maxAgeMillis)
                 : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
@@ -56,7 +55,8 @@ export class ResponseCache extends Context.Service<
               ? Effect.void
               : Effect.flatMap(
                   clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
-                  (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
+                  (written) =>
+                    Effect.ignore(state.setText({ room: "cache", owner, key: nameOf(key), text: written, lifeMillis }))
                 )
           ),
         longest: local.longest
@@ -78,7 +78,7 @@ const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
 const isGood = ({ sinceMillis, untilMillis }: Omit<Entry, "owner">, nowMillis: number, maxAgeMillis: number): boolean =>
   nowMillis < untilMillis && nowMillis - sinceMillis < maxAgeMillis
 
-/** Reads an entry from Redis: a line with start and end in milliseconds, then the text. */
+/** Reads a shared entry: a line with start and end in milliseconds, then the text. */
 const entryOf = (written: string): Omit<Entry, "owner"> | undefined => {
   const head = /^(\d+) (\d+)\n/.exec(written)
   return head === null

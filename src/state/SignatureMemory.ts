@@ -3,10 +3,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits } from "../domain/Limits.ts"
-import { RedisPrefix } from "../store/SharedRedis.ts"
+import { SharedState } from "./SharedState.ts"
 
 /** A signature and the backend that made it; another backend must not receive it. */
 export interface StoredSignature {
@@ -76,15 +75,14 @@ export class SignatureMemory extends Context.Service<
   )
 
   /**
-   * In this process and in Redis, which has the signatures of other processes. A Redis outage leaves those of this
+   * In this process and in the shared state, which has the signatures of other processes. An outage leaves those of this
    * process.
    */
-  static readonly layerShared: Layer.Layer<SignatureMemory, never, Redis.Redis> = Layer.effect(
+  static readonly layerShared: Layer.Layer<SignatureMemory, never, SharedState> = Layer.effect(
     SignatureMemory,
     Effect.gen(function* () {
       const local = yield* SignatureMemory
-      const redis = yield* Redis.Redis
-      const prefix = `${yield* RedisPrefix}signature:`
+      const state = yield* SharedState
       const { signatureBytes, signatureMillis } = yield* Limits
       return {
         recall: (keyId, callIds) =>
@@ -93,14 +91,13 @@ export class SignatureMemory extends Context.Service<
               .filter((callId) => !signatures.has(callId) && callId.length <= longestCallId)
               .slice(-mostRemoteReads)
             if (missing.length === 0) return Effect.succeed(signatures)
-            return redis
-              .send<ReadonlyArray<string | null>>("MGET", ...missing.map((callId) => prefix + nameOf(keyId, callId)))
-              .pipe(
-                Effect.map(
-                  (texts) => new Map([...signatures, ...texts.flatMap((text, at) => parseEntry(missing[at], text))])
-                ),
-                Effect.orElseSucceed(() => signatures)
-              )
+            const names = missing.map((callId) => nameOf(keyId, callId))
+            return state.texts("signature", names).pipe(
+              Effect.map(
+                (texts) => new Map([...signatures, ...texts.flatMap((text, at) => parseEntry(missing[at], text))])
+              ),
+              Effect.orElseSucceed(() => signatures)
+            )
           }),
         remember: (keyId, issuer, pairs) => {
           const kept = pairs.filter(
@@ -109,13 +106,13 @@ export class SignatureMemory extends Context.Service<
           const share = Effect.forEach(
             kept,
             ({ callId, signature }) =>
-              redis.send(
-                "SET",
-                prefix + nameOf(keyId, callId),
-                `${issuer}\n${signature}`,
-                "PX",
-                String(signatureMillis)
-              ),
+              state.setText({
+                room: "signature",
+                owner: keyId,
+                key: nameOf(keyId, callId),
+                text: `${issuer}\n${signature}`,
+                lifeMillis: signatureMillis
+              }),
             { concurrency: 16, discard: true }
           )
           return Effect.andThen(local.remember(keyId, issuer, pairs), Effect.ignore(share))
@@ -128,9 +125,9 @@ export class SignatureMemory extends Context.Service<
 /** Clients choose call ids and operators choose key names; the length keeps two pairs from having one name. */
 const nameOf = (keyId: string, callId: string): string => `${keyId.length}:${keyId}/${callId}`
 
-/** No upstream makes longer ids, so longer ones are not looked up in Redis. */
+/** No upstream makes longer ids, so longer ones are not looked up elsewhere. */
 const longestCallId = 256
-/** Redis is asked for this many calls at most, the last ones of the history. */
+/** The shared state is asked for this many calls at most, the last ones of the history. */
 const mostRemoteReads = 1_000
 
 const parseEntry = (

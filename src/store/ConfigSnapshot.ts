@@ -44,6 +44,12 @@ interface Following {
   readonly prepare: (state: ConfigState) => { readonly faults: ReadonlyArray<RecordFault>; readonly put: () => void }
 }
 
+/** Completes when other processes that serve with this one have read a change of the records, or are away. */
+export const ChangeNotice: Context.Reference<Effect.Effect<void>> = Context.Reference<Effect.Effect<void>>(
+  "gateway/store/ChangeNotice",
+  { defaultValue: () => Effect.void }
+)
+
 export class ConfigSnapshot extends Context.Service<
   ConfigSnapshot,
   {
@@ -51,8 +57,10 @@ export class ConfigSnapshot extends Context.Service<
     readonly view: <A>(build: Build<A>) => Effect.Effect<() => A>
     /** Replaces the declarations in all views together. */
     readonly declare: (declared: Declarations) => Effect.Effect<void>
-    /** Reads the records from the store. A change of a record calls it before it answers. */
+    /** Reads the records from the store. */
     readonly refresh: Effect.Effect<void, StoreUnavailable>
+    /** The same, here and in the processes that serve with this one. A change of a record calls it before it answers. */
+    readonly refreshAll: Effect.Effect<void>
     readonly current: () => ConfigState
     /** False while the store does not answer: its records may have changed. */
     readonly isFresh: () => boolean
@@ -83,14 +91,18 @@ export class ConfigSnapshot extends Context.Service<
 
 /** Reads the records once. When the store does not answer, the snapshot starts with the declarations. */
 const begin = Effect.fnUntraced(function* (declared: Declarations) {
-  const snapshot = follow(yield* Records, declared)
+  const followed = follow(yield* Records, declared)
+  const snapshot = ConfigSnapshot.of({
+    ...followed,
+    refreshAll: Effect.andThen(Effect.ignore(followed.refresh), yield* ChangeNotice)
+  })
   const poll = Effect.ignore(snapshot.refresh)
   yield* poll
   return { poll, snapshot }
 })
 
 /** One change at a time: a slow read must not replace a newer state with an older one. */
-const follow = (records: Records["Service"], declared: Declarations): ConfigSnapshot["Service"] => {
+const follow = (records: Records["Service"], declared: Declarations): Omit<ConfigSnapshot["Service"], "refreshAll"> => {
   const oneAtATime = Semaphore.makeUnsafe(1)
   const following: Array<Following> = []
   let state: ConfigState = { declared, records: { provider: [], key: [], config: [], prompt: [] }, revision: unread }

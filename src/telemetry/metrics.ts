@@ -8,6 +8,8 @@ export interface MetricSpec {
   /** Every label that a series may have, in Prometheus' spelling. */
   readonly labels: ReadonlyArray<string>
   readonly unit?: string
+  /** How the values of several processes become one: the sum unless set. */
+  readonly across?: "max" | "min"
   /** Upper bounds, for histograms. */
   readonly buckets?: ReadonlyArray<number>
 }
@@ -128,11 +130,14 @@ export const metrics = {
     "model",
     "row"
   ),
-  circuitState: gauge(
-    "gateway_circuit_state",
-    "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.",
-    "target"
-  ),
+  circuitState: {
+    ...gauge(
+      "gateway_circuit_state",
+      "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.",
+      "target"
+    ),
+    across: "max"
+  },
   modelWarnings: counter(
     "gateway_model_warnings_total",
     "Requests to a model whose end is announced or past, by its stage: deprecated or shut_down.",
@@ -148,12 +153,17 @@ export const metrics = {
     "scope",
     "kind"
   ),
-  budgetRemaining: gauge(
-    "gateway_budget_remaining_usd",
-    "US dollars left of the budget of a key in its period, as this process knows it; with telemetry.key_label only.",
-    "budget"
-  ),
+  budgetRemaining: {
+    ...gauge(
+      "gateway_budget_remaining_usd",
+      "US dollars left of the budget of a key in its period, as this process knows it; with telemetry.key_label only.",
+      "budget"
+    ),
+    across: "min"
+  },
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
+  workers: gauge("gateway_workers", "Processes that serve together and are ready; with server.workers only."),
+  workerRestarts: counter("gateway_worker_restarts_total", "Processes that ended by themselves and were replaced."),
   configReloads: counter("gateway_config_reload_total", "Reloads of the configuration, by result.", "result"),
   responsesUnstored: counter(
     "gateway_responses_unstored_total",
@@ -171,20 +181,20 @@ export const metrics = {
     "gateway_usage_dropped_total",
     "Ended requests that are in no list and no sum because too many waited."
   ),
-  buildInfo: gauge(
-    "gateway_build_info",
-    "Always 1; its labels name the running versions.",
-    "version",
-    "node",
-    "effect"
-  ),
+  buildInfo: {
+    ...gauge("gateway_build_info", "Always 1; its labels name the running versions.", "version", "node", "effect"),
+    across: "max"
+  },
   cpu: counter("process_cpu_seconds_total", "User and system CPU time."),
   residentMemory: gauge("process_resident_memory_bytes", "Resident memory."),
-  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
-  eventLoopLag: gauge(
-    "nodejs_eventloop_lag_seconds",
-    "99th percentile of the delay of the event loop since the last look."
-  ),
+  startTime: {
+    ...gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
+    across: "min"
+  },
+  eventLoopLag: {
+    ...gauge("nodejs_eventloop_lag_seconds", "99th percentile of the delay of the event loop since the last look."),
+    across: "max"
+  },
   heapUsed: gauge("nodejs_heap_size_used_bytes", "Heap in use."),
   heapTotal: gauge("nodejs_heap_size_total_bytes", "Heap taken from the system."),
   externalMemory: gauge("nodejs_external_memory_bytes", "Memory of buffers and other objects outside the heap.")

@@ -152,7 +152,7 @@ aliases: { fast: "@${fast}/gemini-2.5-flash" }
     }
     expect(await served()).toEqual(["key-one undefined", "key-two undefined"])
     expect(await change(serving("two", "one"))).toBe(
-      "The configuration was read anew from gateway.yaml: aliases, defaults changed."
+      "The configuration was reloaded from gateway.yaml: aliases, defaults changed."
     )
     expect(await served()).toEqual(["key-two undefined", "key-one undefined"])
     expect(await change(serving("one", "nowhere"))).toBe("The configuration has faults; the one in use stays.")

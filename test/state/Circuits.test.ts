@@ -1,4 +1,4 @@
-// Tests the circuits of one process and of several processes on one Redis: the same rules hold in both.
+// Tests the circuits of one process and of several processes, on Redis or on a first process: the same rules hold in both.
 // Must not depend on the router.
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -13,6 +13,7 @@ import type { CircuitRule } from "../../src/domain/config/GatewayConfig.ts"
 import { type Circuit, Circuits } from "../../src/state/Circuits.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { eventually } from "../support/eventually.ts"
+import { firstProcess } from "../support/firstProcess.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const cooldownMillis = 60_000
@@ -142,6 +143,19 @@ describe.each(rules)("a circuit %s", (_name, test) => {
       const one = yield* Circuits
       yield* test({ one, other: one, cooled: () => TestClock.adjust(cooldownMillis) })
     }).pipe(Effect.provide(Circuits.layerShared.pipe(Layer.provide(redisLayer("redis://127.0.0.1:1")))))
+  )
+
+  it.effect("circuit of two workers of one first process: follows the rule", () =>
+    Effect.gen(function* () {
+      const first = yield* firstProcess
+      const built = (worker: number): Effect.Effect<Service, never, Scope.Scope> =>
+        Effect.gen(function* () {
+          const { state } = yield* first.worker(worker)
+          const context = yield* Layer.build(Layer.fresh(Circuits.layerShared).pipe(Layer.provide(state)))
+          return yield* Effect.provide(Circuits, context)
+        })
+      yield* test({ one: yield* built(1), other: yield* built(2), cooled: () => TestClock.adjust(cooldownMillis) })
+    })
   )
 
   it.effect.runIf(saidWithoutRedis("circuits in Redis"))(

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import { RateStore } from "../../src/state/RateStore.ts"
+import { firstProcess } from "../support/firstProcess.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const shared = RateStore.layerShared.pipe(Layer.provide(redisLayer()))
@@ -39,6 +40,22 @@ describe.each(stores)("rate counters %s", (_name, layer) => {
         ]).toEqual([1, "RateLimitExceeded", 0, "RateLimitExceeded"])
         expect(yield* take("b", 3, algorithm)).toBe(0)
       }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("rate counters of two workers of one first process", () => {
+  it.effect.each(["fixed-window", "token-bucket"] as const)(
+    "rate counters: count the requests of both workers by a %s",
+    (algorithm) =>
+      Effect.gen(function* () {
+        const first = yield* firstProcess
+        const [one, other] = [yield* first.worker(1), yield* first.worker(2)].map(({ state }) =>
+          Layer.fresh(RateStore.layerShared).pipe(Layer.provide(state))
+        )
+        if (one === undefined || other === undefined) return
+        const taken = [one, other, one, other].map((store) => Effect.provide(take("a", 1, algorithm), store))
+        expect(yield* Effect.all(taken)).toEqual([2, 1, 0, "RateLimitExceeded"])
+      })
   )
 })
 

@@ -8,6 +8,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import { ResponseCache } from "../../src/state/ResponseCache.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import { firstProcess } from "../support/firstProcess.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const layer = (limits: Partial<LimitValues> = {}) =>
@@ -71,6 +72,16 @@ describe.each(rules)("a cached response %s", (_name, test) => {
     Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(
       Effect.provide(shared("redis://127.0.0.1:1", { cacheEntryBytes: 3_000 }))
     )
+  )
+  it.effect("cached response of two workers of one first process: follows the rule", () =>
+    Effect.gen(function* () {
+      const first = yield* firstProcess
+      const built = (worker: number) =>
+        Effect.flatMap(first.worker(worker), ({ state }) =>
+          Effect.provide(ResponseCache, Layer.fresh(ResponseCache.layerShared).pipe(Layer.provide(state)))
+        )
+      yield* test(yield* built(1), yield* built(2))
+    }).pipe(Effect.provideService(Limits, { ...defaultLimits, cacheEntryBytes: 3_000 }))
   )
   it.effect.runIf(saidWithoutRedis("cached answers in Redis"))(
     "cached response of two processes on one Redis: follows the rule",

@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import { SignatureMemory } from "../../src/state/SignatureMemory.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import { firstProcess } from "../support/firstProcess.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const limited = (limits: Partial<LimitValues>) => Layer.succeed(Limits, { ...defaultLimits, ...limits })
@@ -107,6 +108,19 @@ describe("the signature memory keeps the latest signature per key and drops larg
   it.live(
     "signature memory: in one process whose Redis is gone keeps the latest signature per key and drops large ones (TH37)",
     () => Effect.scoped(rules(one(inRedis("redis://127.0.0.1:1"))))
+  )
+
+  it.effect(
+    "signature memory: in two workers of one first process keeps the latest signature per key and drops large ones (TH37)",
+    () =>
+      Effect.gen(function* () {
+        const first = yield* firstProcess
+        const built = (worker: number) =>
+          Effect.flatMap(first.worker(worker), ({ state }) =>
+            Effect.provide(SignatureMemory, Layer.fresh(SignatureMemory.layerShared).pipe(Layer.provide(state)))
+          )
+        yield* rules(Effect.all([built(1), built(2)]))
+      }).pipe(Effect.provideService(Limits, { ...defaultLimits, signatureBytes: 8 }))
   )
 
   it.live.runIf(saidWithoutRedis("signatures in Redis"))(

@@ -2,7 +2,7 @@
 // Must not depend on the file system; it compares names.
 
 /** Folders whose tests have the whole service as their subject, and folders of helpers and data. */
-const wholes = ["agents", "compat", "faults", "fixtures", "http/native", "support"]
+const wholes = ["agents", "bench", "compat", "faults", "fixtures", "http/native", "support"]
 
 const isWhole = (folder: string): boolean => wholes.some((whole) => folder === whole || folder.startsWith(`${whole}/`))
 

@@ -7,6 +7,7 @@ import type * as RedisService from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import { createClient } from "redis"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { SharedState } from "../../src/state/SharedState.ts"
 import { RedisPrefix, SharedRedis } from "../../src/store/SharedRedis.ts"
 
 /** Undefined where there is no Redis to test with. */
@@ -37,9 +38,10 @@ export const removeKeys = async (prefix: string): Promise<void> => {
 /** No machine is so busy that its Redis takes longer. */
 export const patient = { redisMillis: 10_000, redisConnectMillis: 10_000 }
 
-/** A connection, under names of its own. */
-export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> =>
-  SharedRedis.layer(Redacted.make(url)).pipe(
+/** A connection and what processes share on it, under names of its own. */
+export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis | SharedState> =>
+  SharedState.layerRedis.pipe(
+    Layer.provideMerge(SharedRedis.layer(Redacted.make(url))),
     Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })),
     Layer.orDie
   )

@@ -82,6 +82,7 @@ const floors: Readonly<Record<string, number>> = {
   upstream: 2,
   store: 2,
   telemetry: 2,
+  workers: 2,
   client: 2,
   auth: 3,
   catalog: 3,

@@ -27,7 +27,7 @@ import { Transport } from "../../upstream/Transport.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { failFinding, type Finding, findingLines, okFinding, warnFinding } from "./Finding.ts"
 import { readConfiguration } from "../settings/LoadSettings.ts"
-import { nodeFinding, portFindings } from "./MachineChecks.ts"
+import { nodeFinding, portFindings, workerFindings } from "./MachineChecks.ts"
 import { onlineFindings } from "./OnlineChecks.ts"
 import {
   accountFindings,
@@ -175,7 +175,12 @@ export const modelFindings = (settings: NamingParts, today: string): ReadonlyArr
 
 const collectFindings = Effect.fnUntraced(function* (file: string | undefined, settings: Settings, online: boolean) {
   const here = yield* runTogether(
-    [...portFindings(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(limitTime("machine"))
+    [
+      ...portFindings(settings.server),
+      ...workerFindings(settings.server),
+      ...storeFindings(settings),
+      ...redisFinding(settings)
+    ].map(limitTime("machine"))
   )
   // An unusable store has its own row. The declared accounts are then checked without it.
   const { store: _, ...alone } = settings

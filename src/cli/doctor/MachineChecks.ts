@@ -1,6 +1,7 @@
 // The checks of `doctor` on this machine: the Node version and the ports.
 // Must not know providers.
 import { createServer } from "node:net"
+import { availableParallelism } from "node:os"
 import * as Effect from "effect/Effect"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { failFinding, type Finding, okFinding, warnFinding } from "./Finding.ts"
@@ -52,6 +53,18 @@ const addressFinding = (check: string, place: ListenAddress, by: AddressSource):
     }
   })
 }
+
+/** The processes that serve together; none unless the configuration has workers. */
+export const workerFindings = ({ workers }: Settings["server"]): ReadonlyArray<Effect.Effect<Finding>> =>
+  workers === undefined || workers === 1
+    ? []
+    : [
+        Effect.sync(() =>
+          process.platform === "linux"
+            ? okFinding("workers", `${workers} on ${availableParallelism()} processors; limits and caches are shared`)
+            : failFinding("workers", `they need Linux, this is ${process.platform}`, "leave server.workers out")
+        )
+      ]
 
 /** The port of the service, and the admin port where one is set. */
 export const portFindings = ({ admin, ...main }: Settings["server"]): ReadonlyArray<Effect.Effect<Finding>> => [

@@ -63,7 +63,7 @@ const keyFlags = {
     "Most requests in a minute"
   ),
   tokens: partFlag(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
-  concurrency: partFlag(Flag.Int("concurrency"), ["concurrency"], "Most concurrent requests, in each gateway process"),
+  concurrency: partFlag(Flag.Int("concurrency"), ["concurrency"], "Most concurrent requests, in each gateway"),
   dollars: partFlag(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: partFlag(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),
   metadata: Flag.KeyValuePair("metadata").pipe(

@@ -22,6 +22,17 @@ export interface LoadOptions {
   /** The flag `--config`. */
   readonly config: string | undefined
   readonly flags: Flags
+  /** Files that were read before. They are used in place of those on the disk. */
+  readonly copy?: FilesCopy
+}
+
+type FileContent = { readonly text: string } | { readonly fault: string }
+
+/** Everything that was read from files, as plain JSON. It contains secrets. */
+export interface FilesCopy {
+  /** The configuration file; null when there is none. */
+  readonly file: string | null
+  readonly contents: Readonly<Record<string, FileContent>>
 }
 
 export interface Loaded {
@@ -36,6 +47,7 @@ export interface Loaded {
 export interface Reading {
   /** Every file that was read or looked for: the configuration and the credentials it names. */
   readonly files: ReadonlyArray<string>
+  readonly copy: FilesCopy
   /** The configuration, or all its faults, one per line. */
   readonly outcome: Result.Result<Loaded, string>
 }
@@ -73,13 +85,27 @@ const chooseDataDirectory = (env: Environment): string =>
       (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env))
   )
 
-const readText = (path: string, what: string): Result.Result<string, string> => {
+const readContent = (path: string): FileContent => {
   try {
-    return Result.succeed(readFileSync(path, "utf8"))
+    return { text: readFileSync(path, "utf8") }
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined
-    return Result.fail(code === "ENOENT" ? `${what} does not exist` : `${what} cannot be read`)
+    return { fault: code === "ENOENT" ? "does not exist" : "cannot be read" }
   }
+}
+
+type ReadText = (path: string, what: string) => Result.Result<string, string>
+
+/** Reads files from the copy, or from the disk into a copy. */
+const textReader = (copy: FilesCopy | undefined) => {
+  const contents: Record<string, FileContent> = {}
+  const readText: ReadText = (path, what) => {
+    const whole = resolve(path)
+    const content = copy === undefined ? readContent(whole) : (copy.contents[whole] ?? { fault: "does not exist" })
+    contents[whole] = content
+    return "text" in content ? Result.succeed(content.text) : Result.fail(`${what} ${content.fault}`)
+  }
+  return { contents, readText }
 }
 
 /** One line per fault: faults of the file in file order, then faults of variables and flags. */
@@ -106,7 +132,7 @@ const faultLines = (file: string | undefined, text: SettingsText | undefined, fa
     .join("\n")
 }
 
-const parseFile = (file: string): Result.Result<SettingsText, string> =>
+const parseFile = (file: string, readText: ReadText): Result.Result<SettingsText, string> =>
   Result.flatMap(
     Result.mapError(readText(file, "the configuration file"), (message) => `${file}  ${message}`),
     (text) =>
@@ -117,10 +143,11 @@ const parseFile = (file: string): Result.Result<SettingsText, string> =>
   )
 
 const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
-  const file = chooseFile(options.config, env)
+  const file = options.copy === undefined ? chooseFile(options.config, env) : (options.copy.file ?? undefined)
+  const { contents, readText } = textReader(options.copy)
   const files = new Set(file === undefined ? [] : [resolve(file)])
   const parsed: Result.Result<SettingsText | undefined, string> =
-    file === undefined ? Result.succeed(undefined) : parseFile(file)
+    file === undefined ? Result.succeed(undefined) : parseFile(file, readText)
   const outcome = Result.flatMap(parsed, (text) => {
     const base = file === undefined ? "." : dirname(file)
     const whole: Places["resolve"] = (path, writtenIn) => resolve(writtenIn === "file" ? base : ".", path)
@@ -146,7 +173,7 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
       ? Result.succeed({ settings: withLogin(read.success), file, isBlank: text?.isBlank === true })
       : Result.fail(faultLines(file, text, faults))
   })
-  return { files: [...files], outcome }
+  return { files: [...files], copy: { file: file ?? null, contents }, outcome }
 }
 
 /** Reads the configuration of this process as it is now. */
@@ -157,6 +184,14 @@ export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> 
 export const readVariable = (name: string): Effect.Effect<string | undefined> =>
   Effect.sync(() => (Object.hasOwn(process.env, name) ? process.env[name] || undefined : undefined))
 
+/** The configuration with the copy of its files, or one failure with a line per fault. */
+export const loadWithCopy = (
+  options: LoadOptions
+): Effect.Effect<{ readonly loaded: Loaded; readonly copy: FilesCopy }, Failure> =>
+  Effect.flatMap(readConfiguration(options), ({ copy, outcome }) =>
+    Effect.fromResult(Result.mapBoth(outcome, { onSuccess: (loaded) => ({ loaded, copy }), onFailure: usageFailure }))
+  )
+
 /** The configuration of this process, or one failure with a line per fault. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
-  Effect.flatMap(readConfiguration(options), ({ outcome }) => Effect.fromResult(Result.mapError(outcome, usageFailure)))
+  Effect.map(loadWithCopy(options), ({ loaded }) => loaded)

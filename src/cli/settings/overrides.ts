@@ -9,6 +9,7 @@ import type { Environment } from "./substitute.ts"
 export interface Flags {
   readonly host?: string
   readonly port?: number
+  readonly workers?: string
   readonly logFormat?: string
   readonly logLevel?: string
 }
@@ -37,6 +38,7 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("server", "port", variableOf("server", "port"))
   variable("server", "admin_host", variableOf("server", "admin_host"))
   variable("server", "admin_port", variableOf("server", "admin_port"))
+  variable("server", "workers", variableOf("server", "workers"))
   variable("server", "cors", variableOf("server", "cors"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
   // Platforms set DATABASE_URL for any database; only Postgres is meant for this gateway.
@@ -51,6 +53,8 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
+  if (flags.workers !== undefined)
+    found.push({ section: "server", name: "workers", origin: "--workers", value: flags.workers })
   if (flags.logFormat !== undefined)
     found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
   if (flags.logLevel !== undefined)
@@ -87,6 +91,8 @@ const withLists = (section: JsonObject, name: string): JsonObject => {
     : section
 }
 
+const serverNumbers: ReadonlySet<string> = new Set(["port", "admin_port", "workers"])
+
 /** The file with the overrides applied. An empty section (`keys:` without members) counts as absent. */
 export const applyOverrides = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject => {
   const out: Record<string, Json | undefined> = {}
@@ -98,7 +104,7 @@ export const applyOverrides = (file: JsonObject, over: ReadonlyArray<Override>):
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
   if (isJsonObject(out["server"]))
-    out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => name === "port" || name === "admin_port")
+    out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => serverNumbers.has(name))
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out

@@ -1,7 +1,8 @@
-// Reads the `server` section: host, port, admin port, CORS origins, authentication of /metrics.
+// Reads the `server` section: host, port, admin port, workers, CORS origins, authentication of /metrics.
 // Must not know where a value was written.
 import { type Fault, faultAt, quoteValue } from "../../domain/faults.ts"
-import { anyOrigin, defaultServer, type Settings } from "../../domain/settings/Settings.ts"
+import { anyOrigin, defaultServer, type Settings, type StoreSetting } from "../../domain/settings/Settings.ts"
+import { describeStore, storeMemory } from "../../domain/settings/storeLocation.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 
 type ServerSection = NonNullable<SettingsFile["server"]>
@@ -39,6 +40,17 @@ const adminFaults = ({ admin_host: host, admin_port: port }: ServerSection, main
     : [])
 ]
 
+/** Workers keep their records in the store, so that it must be one that all of them open. */
+export const workersFaults = ({ workers = 1 }: ServerSection, store: StoreSetting | undefined): ReadonlyArray<Fault> =>
+  workers !== 1 && store !== undefined && describeStore(store.location) === describeStore(storeMemory)
+    ? [
+        faultAt(
+          ["server", "workers"],
+          "needs a store that all processes open; name a file or a PostgreSQL in store.url, or leave workers out"
+        )
+      ]
+    : []
+
 export interface ReadServer {
   readonly setting: Settings["server"]
   /** Faults of the main port's host. */
@@ -55,7 +67,8 @@ export const readServer = (section: ServerSection): ReadServer => {
     cors = [],
     host = defaultServer.host,
     metrics_auth: metricsAuth,
-    port = defaultServer.port
+    port = defaultServer.port,
+    workers
   } = section
   return {
     setting: {
@@ -63,7 +76,8 @@ export const readServer = (section: ServerSection): ReadServer => {
       port,
       ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
       ...(cors.length === 0 ? {} : { cors }),
-      ...(metricsAuth === undefined ? {} : { metricsAuth })
+      ...(metricsAuth === undefined ? {} : { metricsAuth }),
+      ...(workers === undefined ? {} : { workers })
     },
     hostFaults: hostFaults(host),
     otherFaults: [...adminFaults(section, port), ...corsFaults(cors)]

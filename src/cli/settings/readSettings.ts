@@ -20,7 +20,7 @@ import { readModels } from "./readModels.ts"
 import { applyOverrides, collectOverrides, type Flags, nameOrigin, originOf, type Override } from "./overrides.ts"
 import { readExport } from "./readExport.ts"
 import { servingFaults } from "./readServing.ts"
-import { readServer } from "./readServer.ts"
+import { readServer, workersFaults } from "./readServer.ts"
 import { type Places, readStore } from "./readStore.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
@@ -184,6 +184,7 @@ const checkMeaning = (
       ...server.hostFaults,
       ...(stored?.faults ?? []),
       ...server.otherFaults,
+      ...workersFaults(file.server ?? {}, stored?.setting),
       ...redisFaults(file.redis?.url),
       ...faults,
       ...keyFaults(file, accounts),

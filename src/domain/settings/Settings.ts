@@ -53,6 +53,10 @@ export interface Settings {
     readonly port: number
     /** A separate address for the admin API and the metrics. */
     readonly admin?: { readonly host: string; readonly port: number }
+    /** Processes that serve together; undefined: one. */
+    readonly workers?: number | "auto"
+    /** True: other processes listen on the same addresses, and the system spreads connections over them. */
+    readonly reusePort?: boolean
     readonly metricsAuth?: "none" | "admin"
     /** Origins whose web pages may call `/v1`; `anyOrigin` allows all. */
     readonly cors?: ReadonlyArray<string>

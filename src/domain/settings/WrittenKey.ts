@@ -49,7 +49,7 @@ export const WrittenKey = Schema.Struct({
     }).annotate({ description: "Most that it may spend." })
   ),
   concurrency: Schema.optionalKey(
-    wholeNumber(1, mostMillis).annotate({ description: "Most requests that run together, in each gateway process." })
+    wholeNumber(1, mostMillis).annotate({ description: "Most requests that run together, in each gateway." })
   ),
   metadata: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String).annotate({

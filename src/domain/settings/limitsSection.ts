@@ -88,6 +88,8 @@ export const limitsSection = Schema.Struct({
   redisMillis: duration,
   redisConnectMillis: duration,
   redisQueue: count,
+  linkMillis: duration,
+  linkQueue: count,
   providerTestMillis: duration,
   refreshMillis: duration,
   storeConnections: count,

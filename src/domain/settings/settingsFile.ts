@@ -25,6 +25,11 @@ const server = Schema.Struct({
       description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set."
     })
   ),
+  workers: Schema.optionalKey(
+    Schema.Union([wholeNumber(1, 1_024), Schema.Literal("auto")]).annotate({
+      description: "Processes that serve together on the port; 1 unless set, auto for one a processor."
+    })
+  ),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({
       description: "Who may read /metrics: anyone unless set, or holders of an admin key."

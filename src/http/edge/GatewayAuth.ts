@@ -21,6 +21,7 @@ import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
+import { SharedSlots } from "../../keys/SharedSlots.ts"
 import { type Handler, lifecycleRoute, type RouteMethod, type RoutePath } from "./RequestLifecycle.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
@@ -87,6 +88,7 @@ export const keyed = <R>(
     const configs = yield* Configs
     const traffic = yield* Traffic
     const shares = scope === "admin" ? traffic.adminShares : traffic.shares
+    const slots = yield* SharedSlots
     const handler = yield* make
     return (incoming) => {
       const presented = presentedKeys(incoming.headers, incoming.queryKey)
@@ -98,7 +100,20 @@ export const keyed = <R>(
         const hold = shares.enter(key.id, key.concurrency)
         if (typeof hold === "string") return Effect.fail(crowded(hold, key))
         incoming.hold = hold
-        return handler({ incoming, key, keyText, configs, catalog: catalog.now() })
+        const call = { incoming, key, keyText, configs, catalog: catalog.now() }
+        if (slots === undefined || key.concurrency === undefined) return handler(call)
+        // A slot that was taken is freed with the hold, so nothing may come between the two.
+        const entered = Effect.uninterruptible(
+          Effect.map(slots.enter(key.id, key.concurrency), (free) => {
+            hold.freeShared = free
+            return free !== undefined
+          })
+        )
+        return Effect.flatMap(entered, (isEntered) => {
+          if (isEntered) return handler(call)
+          shares.refused("requests")
+          return Effect.fail(crowded("limit", key))
+        })
       })
     }
   })

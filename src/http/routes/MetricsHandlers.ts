@@ -17,11 +17,16 @@ export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Refere
   }
 )
 
+/** The registry to show instead of the one of this process, where several processes serve together. */
+export const SharedRegistry: Context.Reference<Effect.Effect<Context.Context<never>> | undefined> = Context.Reference<
+  Effect.Effect<Context.Context<never>> | undefined
+>("gateway/http/SharedRegistry", { defaultValue: () => undefined })
+
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-/** The registry is the one the service was built with. */
-const answer = Effect.map(Effect.context<never>(), (context) =>
-  Effect.sync(() =>
+/** The registry is the one the service was built with, or a shared one. */
+const answer = Effect.map(Effect.all([Effect.context<never>(), SharedRegistry]), ([own, shared]) =>
+  Effect.map(shared ?? Effect.succeed(own), (context) =>
     HttpServerResponse.text(PrometheusMetrics.formatUnsafe(context, { metricNameMapper: prometheusName }), {
       contentType,
       headers: { "cache-control": "no-store" }

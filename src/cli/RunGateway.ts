@@ -1,0 +1,77 @@
+// Runs the gateway of a process until it is stopped, and prints what it serves.
+// Must not know the parts of the gateway.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { Limits } from "../domain/Limits.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { Settings } from "../domain/settings/Settings.ts"
+import { describeStore } from "../domain/settings/storeLocation.ts"
+import { version } from "../domain/version.ts"
+import { Gateway, type GatewayParts, type GatewayServices } from "../Gateway.ts"
+import { describeAccount } from "./describeAccount.ts"
+import type { Failure } from "./Failure.ts"
+import { FaultLog } from "./FaultLog.ts"
+import type { FirstKeys } from "./FirstKeys.ts"
+import type { Loaded } from "./settings/LoadSettings.ts"
+import { renderOrigin, startFailure } from "./Starting.ts"
+
+/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure. */
+export const runGateway = (
+  settings: Settings,
+  open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
+  parts: GatewayParts = {},
+  around: Layer.Layer<never> = Layer.empty
+): Effect.Effect<never, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const surroundings = Layer.mergeAll(
+        FaultLog.layer(settings.log?.format === "json"),
+        Layer.succeed(Limits, settings.limits),
+        around
+      )
+      const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings, parts), surroundings)).pipe(
+        Effect.mapError(startFailure(settings))
+      )
+      const { address } = Context.get(context, HttpServer.HttpServer)
+      yield* Effect.provide(
+        open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
+        context
+      )
+      yield* Effect.sync(() => {
+        process.exitCode = 0
+      })
+      return yield* Effect.never
+    })
+  )
+
+/** The start-up lines on the services that this gateway uses: admin port, store, Redis. */
+const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
+  ...(server.admin === undefined ? [] : [`Admin    ${renderOrigin(server.admin.host, server.admin.port)}/admin/v1`]),
+  `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
+  ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
+]
+
+/** The start-up lines: version, addresses, services, accounts, and the keys that were made. */
+export const startLines = (
+  origin: string,
+  { file, settings }: Loaded,
+  accounts: ReadonlyArray<ProviderAccount>,
+  { admin, inference }: FirstKeys,
+  workers: number
+): string =>
+  [
+    `model-gateway ${version}   ${file ?? "no configuration file"}`,
+    `API      ${origin}/v1`,
+    ...(workers === 1 ? [] : [`Workers  ${workers} processes`]),
+    ...describeServices(settings),
+    ...accounts.map((account) => `Account  ${describeAccount(account)}`),
+    ...(admin === undefined
+      ? []
+      : [`Admin    ${admin}   key for /admin/v1, shown only here; set GATEWAY_ADMIN_KEY to choose one`]),
+    ...(inference === undefined
+      ? []
+      : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])
+  ].join("\n")

@@ -1,0 +1,198 @@
+// The state that the first process keeps for its workers: rate buckets, breakers, texts, lists of names, slots.
+// Must not know how workers reach it.
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import { FairEntries } from "../domain/FairEntries.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { Handlers } from "../workers/Link.ts"
+import {
+  type DueName,
+  type ListedName,
+  type SharedBreakers,
+  sharedBreakers,
+  type SharedText,
+  type TextRoom
+} from "./SharedState.ts"
+import type { AdmitAnswer, RecordAsk, StateCalls, TokenAsk } from "./StateCalls.ts"
+
+export interface KeptState {
+  /** The calls of one worker. */
+  readonly of: (worker: number) => Handlers<StateCalls>
+  /** Ends what a worker held when it ended: its slots and its probes. */
+  readonly forget: (worker: number) => Effect.Effect<void>
+}
+
+/** A list of names that become due; the bounds come with each call. */
+export class DueNames {
+  private readonly untilMillis = new Map<string, number>()
+
+  add({ dueMillis, most, name }: Omit<DueName, "list">, nowMillis: number): void {
+    this.untilMillis.set(name, nowMillis + dueMillis)
+    if (this.untilMillis.size <= most) return
+    for (const [late] of this.sorted().slice(most)) this.untilMillis.delete(late)
+  }
+
+  list(most: number, idleMillis: number, nowMillis: number): ReadonlyArray<ListedName> {
+    for (const [name, until] of this.untilMillis) if (until <= nowMillis - idleMillis) this.untilMillis.delete(name)
+    return this.sorted()
+      .slice(0, most)
+      .map(([name, until]) => [name, until - nowMillis])
+  }
+
+  remove(name: string): void {
+    this.untilMillis.delete(name)
+  }
+
+  private sorted(): ReadonlyArray<readonly [name: string, untilMillis: number]> {
+    return [...this.untilMillis].toSorted(([, one], [, other]) => other - one)
+  }
+}
+
+/** The slots of keys with a limit of running requests. A worker numbers its slots. */
+export class Slots {
+  private readonly byKey = new Map<string, Set<string>>()
+  private readonly keyOf = new Map<string, string>()
+
+  enter(worker: number, slot: number, key: string, most: number): boolean {
+    const taken = this.byKey.get(key) ?? new Set()
+    if (taken.size >= most) return false
+    const name = `${worker}:${slot}`
+    this.byKey.set(key, taken.add(name))
+    this.keyOf.set(name, key)
+    return true
+  }
+
+  leave(worker: number, slot: number): void {
+    this.free(`${worker}:${slot}`)
+  }
+
+  forget(worker: number): void {
+    for (const name of this.keyOf.keys()) if (name.startsWith(`${worker}:`)) this.free(name)
+  }
+
+  private free(name: string): void {
+    const key = this.keyOf.get(name)
+    if (key === undefined) return
+    this.keyOf.delete(name)
+    const taken = this.byKey.get(key)
+    taken?.delete(name)
+    if (taken?.size === 0) this.byKey.delete(key)
+  }
+}
+
+interface HeldText {
+  readonly text: string
+  readonly untilMillis: number
+}
+
+/** Texts by room, within the bounds that one process has for them. */
+const makeTexts = (limits: LimitValues) => {
+  const rooms: Readonly<Record<TextRoom, FairEntries<HeldText>>> = {
+    cache: new FairEntries(limits.cacheEntries, limits.cacheBytes),
+    signature: new FairEntries(limits.signatureEntries, limits.signatureTotalBytes)
+  }
+  return {
+    get: (room: TextRoom, key: string, nowMillis: number): string | null => {
+      const held = rooms[room].get(key)
+      if (held === undefined) return null
+      if (held.untilMillis > nowMillis) return held.text
+      rooms[room].delete(key)
+      return null
+    },
+    set: ({ key, lifeMillis, owner, room, text }: SharedText, nowMillis: number): void =>
+      // Two bytes a character, the most that V8 takes.
+      rooms[room].set(owner, key, { text, untilMillis: nowMillis + lifeMillis }, 2 * text.length)
+  }
+}
+
+const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
+  Effect.clockWith((clock) => Effect.sync(() => use(clock.currentTimeMillisUnsafe())))
+
+const takeTokens = (
+  store: RateLimiter.RateLimiterStore["Service"],
+  { algorithm, allowOverflow, key, limit, refillMillis, tokens }: TokenAsk
+): Effect.Effect<readonly [number, number]> => {
+  const refillRate = Duration.millis(refillMillis)
+  return Effect.orDie(
+    algorithm === "tokenBucket"
+      ? store.tokenBucket({ key, tokens, limit: limit ?? tokens, refillRate, allowOverflow })
+      : store.fixedWindow({ key, tokens, limit: limit ?? undefined, refillRate })
+  )
+}
+
+/** Breakers, and the probes that run in each worker. */
+const makeBreakers = (store: SharedBreakers) => {
+  const probes = new Map<string, RecordAsk & { readonly worker: number }>()
+  const ended: Omit<RecordAsk, "key" | "generation"> = {
+    outcome: "Ignored",
+    tripPolicy: CircuitBreaker.consecutive(1),
+    openMillis: 0
+  }
+  const admit = (worker: number, key: string): Effect.Effect<AdmitAnswer> =>
+    Effect.scoped(
+      Effect.matchEffect(store.admit(key), {
+        onSuccess: ({ consecutiveOpenings, generation, probe }) => {
+          if (probe) probes.set(key, { ...ended, key, generation, worker })
+          return Effect.succeed<AdmitAnswer>({ generation, probe, consecutiveOpenings })
+        },
+        onFailure: ({ reason }): Effect.Effect<AdmitAnswer> =>
+          reason._tag === "CircuitOpen"
+            ? Effect.succeed({ openMillis: Duration.toMillis(reason.retryAfter) })
+            : reason._tag === "CircuitHalfOpen"
+              ? Effect.succeed({ isProbing: true })
+              : Effect.die(reason)
+      })
+    )
+  const record = ({ generation, key, openMillis, outcome, tripPolicy }: RecordAsk) => {
+    if (probes.get(key)?.generation === generation) probes.delete(key)
+    const recorded = store.record({ key, generation, outcome, tripPolicy, openFor: Duration.millis(openMillis) })
+    return Effect.orDie(Effect.map(recorded, (state) => state ?? null))
+  }
+  const forget = (worker: number): Effect.Effect<void> =>
+    Effect.forEach(
+      [...probes.values()].filter((probe) => probe.worker === worker),
+      record,
+      { discard: true }
+    )
+  return { admit, record, forget }
+}
+
+export const makeKeptState: Effect.Effect<KeptState> = Effect.gen(function* () {
+  const limits = yield* Limits
+  const rates = yield* Effect.provide(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
+  const store = yield* Effect.provide(
+    CircuitBreaker.CircuitBreakerStore,
+    CircuitBreaker.layerStoreMemory({ idleTimeToLive: Duration.millis(limits.circuitIdleMillis) })
+  )
+  const breakers = makeBreakers(sharedBreakers(store))
+  const texts = makeTexts(limits)
+  const slots = new Slots()
+  const lists = new Map<string, DueNames>()
+  const listOf = (name: string): DueNames => {
+    const list = lists.get(name) ?? new DueNames()
+    lists.set(name, list)
+    return list
+  }
+  return {
+    of: (worker) => ({
+      takeTokens: (ask) => takeTokens(rates, ask),
+      admit: (key) => breakers.admit(worker, key),
+      record: breakers.record,
+      texts: ({ keys, room }) => clocked((now) => keys.map((key) => texts.get(room, key, now))),
+      setText: (text) => clocked((now) => texts.set(text, now)),
+      addName: ({ list, ...name }) => clocked((now) => listOf(list).add(name, now)),
+      names: ({ idleMillis, list, most }) => clocked((now) => listOf(list).list(most, idleMillis, now)),
+      removeName: ({ list, name }) => Effect.sync(() => listOf(list).remove(name)),
+      clearNames: (list) => Effect.sync(() => void lists.delete(list)),
+      enter: ({ key, most, slot }) => Effect.sync(() => slots.enter(worker, slot, key, most)),
+      leave: (slot) => Effect.sync(() => slots.leave(worker, slot))
+    }),
+    forget: (worker) =>
+      Effect.andThen(
+        Effect.sync(() => slots.forget(worker)),
+        breakers.forget(worker)
+      )
+  }
+})

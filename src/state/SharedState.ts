@@ -1,0 +1,116 @@
+// What several processes share: rate buckets, circuit breakers, texts that expire, lists of names that become due.
+// Must not know what a bucket, text or name stands for. Redis holds it here; PrimaryState.ts asks the first process.
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import * as Redis from "effect/persistence/Redis"
+import { Limits } from "../domain/Limits.ts"
+import { RedisPrefix } from "../store/SharedRedis.ts"
+import { TimedNames } from "./TimedNames.ts"
+
+/** The shared state does not answer. Each caller then continues with the state of its own process. */
+export class StateAway extends Data.TaggedError("StateAway")<{ readonly cause: unknown }> {}
+
+/** Whose text it is. Each room has its own bounds where the first process keeps the texts. */
+export type TextRoom = "cache" | "signature"
+
+export interface SharedText {
+  readonly room: TextRoom
+  /** The gateway key that the text counts for. */
+  readonly owner: string
+  readonly key: string
+  readonly text: string
+  readonly lifeMillis: number
+}
+
+export interface DueName {
+  readonly list: string
+  readonly name: string
+  readonly dueMillis: number
+  /** Beyond so many names the one that is due first leaves. */
+  readonly most: number
+  /** How long a name stays listed after it became due. */
+  readonly idleMillis: number
+}
+
+/** A name with its remaining milliseconds, negative once it is due. */
+export type ListedName = readonly [name: string, leftMillis: number]
+
+/** Circuit breakers; `record` returns the new state, or undefined when the state stays. */
+export interface SharedBreakers extends Pick<CircuitBreaker.CircuitBreakerStore["Service"], "admit"> {
+  readonly record: (
+    ...call: Parameters<CircuitBreaker.CircuitBreakerStore["Service"]["record"]>
+  ) => Effect.Effect<"Open" | "Closed" | undefined, CircuitBreaker.CircuitBreakerError>
+}
+
+/** The breakers of a store of Effect. */
+export const sharedBreakers = (store: CircuitBreaker.CircuitBreakerStore["Service"]): SharedBreakers => ({
+  admit: store.admit,
+  record: (call) => Effect.map(store.record(call), (moved) => (moved?.to === "HalfOpen" ? undefined : moved?.to))
+})
+
+export class SharedState extends Context.Service<
+  SharedState,
+  {
+    readonly rates: RateLimiter.RateLimiterStore["Service"]
+    readonly breakers: SharedBreakers
+    /** The texts in the order of the keys; null where there is none. */
+    readonly texts: (
+      room: TextRoom,
+      keys: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<string | null>, StateAway>
+    readonly setText: (text: SharedText) => Effect.Effect<void, StateAway>
+    readonly addName: (name: DueName) => Effect.Effect<void, StateAway>
+    /** At most `most` names, those that are due last first. Names due for more than `idleMillis` are removed before. */
+    readonly names: (
+      list: string,
+      most: number,
+      idleMillis: number
+    ) => Effect.Effect<ReadonlyArray<ListedName>, StateAway>
+    readonly removeName: (list: string, name: string) => Effect.Effect<void, StateAway>
+    readonly clearNames: (list: string) => Effect.Effect<void, StateAway>
+  }
+>()("gateway/state/SharedState") {
+  /** In the Redis of several gateways. */
+  static readonly layerRedis: Layer.Layer<SharedState, never, Redis.Redis> = Layer.effect(
+    SharedState,
+    Effect.suspend(() => inRedis)
+  )
+}
+
+const away = <A>(command: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, StateAway> =>
+  Effect.mapError(command, (cause) => new StateAway({ cause }))
+
+const inRedis = Effect.gen(function* () {
+  const redis = yield* Redis.Redis
+  const prefix = yield* RedisPrefix
+  const { circuitIdleMillis } = yield* Limits
+  const rates = yield* RateLimiter.makeStoreRedis({ prefix: `${prefix}limit:` })
+  const breakers = sharedBreakers(
+    yield* Effect.provide(
+      CircuitBreaker.CircuitBreakerStore,
+      CircuitBreaker.layerStoreRedis({
+        prefix: `${prefix}circuit:`,
+        idleTimeToLive: Duration.millis(circuitIdleMillis)
+      })
+    )
+  )
+  const nameOf = (room: TextRoom, key: string): string => `${prefix}${room}:${key}`
+  return SharedState.of({
+    rates,
+    breakers,
+    texts: (room, keys) =>
+      away(redis.send<ReadonlyArray<string | null>>("MGET", ...keys.map((key) => nameOf(room, key)))),
+    setText: ({ key, lifeMillis, room, text }) =>
+      away(redis.send("SET", nameOf(room, key), text, "PX", String(lifeMillis))),
+    addName: ({ dueMillis, idleMillis, list, most, name }) =>
+      away(redis.eval(TimedNames.add)(prefix + list, name, dueMillis, most, idleMillis)),
+    names: (list, most, idleMillis) => away(redis.eval(TimedNames.list)(prefix + list, most, idleMillis)),
+    removeName: (list, name) => away(redis.send("ZREM", prefix + list, name)),
+    clearNames: (list) => away(redis.send("DEL", prefix + list))
+  })
+})
