@@ -4,7 +4,9 @@ import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../src/domain/text/json.ts"
+import { chatToClaude } from "../../src/translate/chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
+import { chatToOpenAi } from "../../src/translate/chat-to-openai/ChatToOpenAi.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { RepeatedEvent, type RepeatPlace } from "../../src/translate/repeatedEvents.ts"
 import { machine, runMachine, type TranslateContext, type Translator } from "../../src/translate/Translator.ts"
@@ -28,7 +30,10 @@ const read = <Body, Reply, Event, Out, Chunk, State>(
   const prepared = Result.getOrThrow(
     prepare({
       translator,
-      request: chatRequest([{ role: "user", content: "hi" }], { logprobs: context.betas.includes("logprobs") }),
+      request: chatRequest([{ role: "user", content: "hi" }], {
+        max_tokens: 9,
+        logprobs: context.betas.includes("logprobs")
+      }),
       context,
       target: { slug: "x", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
       url: "https://example.com/v1",
@@ -98,7 +103,7 @@ const candidate = (part: JsonObject, rest: JsonObject = {}): JsonObject => ({
 })
 const usage = (n: number): JsonObject => ({ promptTokenCount: 7, candidatesTokenCount: n, totalTokenCount: 7 + n })
 
-const forms: ReadonlyArray<Form> = [
+const geminiForms: ReadonlyArray<Form> = [
   (text) => ({ candidates: [candidate({ text })], modelVersion: "gemini" }),
   (text, n) => ({ candidates: [candidate({ text }, { index: 0 })], usageMetadata: usage(n), modelVersion: "gemini" }),
   (text, n) => ({
@@ -152,15 +157,77 @@ const forms: ReadonlyArray<Form> = [
   (text) => ({ candidates: [candidate({ text })], error: null })
 ]
 
+const block = (delta: JsonObject, rest: JsonObject = {}): JsonObject => ({
+  type: "content_block_delta",
+  index: 0,
+  delta,
+  ...rest
+})
+const begin = (content_block: JsonObject): JsonObject => ({ type: "content_block_start", index: 0, content_block })
+
+const claudeForms: ReadonlyArray<Form> = [
+  (text) => block({ type: "text_delta", text }),
+  (text, n) => block({ type: "text_delta", text }, { usage: { output_tokens: n } }),
+  () => begin({ type: "text", text: "" }),
+  (text) => begin({ type: "text", text }),
+  (thinking) => block({ type: "thinking_delta", thinking }),
+  () => begin({ type: "thinking", thinking: "" }),
+  (text) => block({ type: "signature_delta", signature: text, text }),
+  () => begin({ type: "tool_use", id: "t", name: "f", input: {} }),
+  (text) => block({ type: "input_json_delta", partial_json: text }),
+  (text) => block({ type: "input_json_delta", partial_json: "{}", text }),
+  (text, n) => block({ type: "text_delta", text }, { index: n % 2 }),
+  (text) => block({ type: "text_delta", text }, { index: null }),
+  (text) => block({ type: "citations_delta", text, citation: { title: text } }),
+  () => ({ type: "content_block_stop", index: 0 }),
+  (text, n) => ({ type: "message_start", message: { model: text, usage: { input_tokens: n } } }),
+  (text, n) => ({ type: "message_delta", delta: { stop_reason: "end_turn", text }, usage: { output_tokens: n } }),
+  () => ({ type: "message_stop" }),
+  (text) => ({ type: "ping", delta: { text } }),
+  (text) => ({ type: "error", delta: { text }, error: { type: "overloaded_error", message: text } }),
+  (text) => ({ delta: { text }, error: { code: 500, message: "broken" } }),
+  (text) => ({ delta: { text } })
+]
+
+const chunk = (delta: JsonObject, rest: JsonObject = {}, top: JsonObject = {}): JsonObject => ({
+  id: "c",
+  choices: [{ index: 0, delta, finish_reason: null, ...rest }],
+  ...top
+})
+
+const openAiForms: ReadonlyArray<Form> = [
+  (content) => chunk({ content }),
+  (content, n) => chunk({ content }, {}, { usage: { prompt_tokens: 2, completion_tokens: n, total_tokens: n + 2 } }),
+  (content) => chunk({ role: "assistant", content }, { logprobs: null }, { usage: null }),
+  (content) => chunk({ content }, { index: 1 }),
+  (content, n) => chunk({ content }, {}, { note: n }),
+  (content, n) => chunk({ content }, { usage: { n } }),
+  (content) => chunk({ content, reasoning_content: "so" }),
+  (content) => chunk({ content, refusal: content }),
+  (content) => chunk({ content, tool_calls: [{ index: 0, id: "t", function: { name: "f", arguments: "{}" } }] }),
+  (content) => chunk({ content }, { finish_reason: "stop" }),
+  (content) => chunk({ content }, { finish_reason: "error" }),
+  (content) => chunk({ content }, { logprobs: { content: [{ token: "a", logprob: -1 }] } }),
+  (content) => ({ choices: [{ message: { content }, delta: { content } }] }),
+  (content) => ({ ...chunk({ content }), error: { message: "broken" } }),
+  (content) => ({ ...chunk({ content }), error: null, system_fingerprint: "f" }),
+  (content) => chunk({ content: [{ text: content }] }),
+  (_content, n) => chunk({ content: n })
+]
+
 /** Runs of events of one form and one style; the usual forms come more often. */
-const run = fc
-  .tuple(
-    fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, { weight: 2, arbitrary: fc.nat(forms.length - 1) }),
-    fc.oneof({ weight: 6, arbitrary: style }, { weight: 1, arbitrary: rawStyle }),
-    fc.array(fc.tuple(word, fc.nat(2_000)), { minLength: 1, maxLength: 7 })
-  )
-  .map(([at, { blank, escape }, events]) => events.map(([text, n]) => print(forms[at]?.(text, n) ?? {}, blank, escape)))
-const stream = fc.array(run, { minLength: 1, maxLength: 5 }).map((runs) => runs.flat())
+const runOf = (forms: ReadonlyArray<Form>) =>
+  fc
+    .tuple(
+      fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, { weight: 2, arbitrary: fc.nat(forms.length - 1) }),
+      fc.oneof({ weight: 6, arbitrary: style }, { weight: 1, arbitrary: rawStyle }),
+      fc.array(fc.tuple(word, fc.nat(2_000)), { minLength: 1, maxLength: 7 })
+    )
+    .map(([at, { blank, escape }, events]) =>
+      events.map(([text, n]) => print(forms[at]?.(text, n) ?? {}, blank, escape))
+    )
+const streamOf = (forms: ReadonlyArray<Form>) =>
+  fc.array(runOf(forms), { minLength: 1, maxLength: 6 }).map((runs) => runs.flat())
 
 const contexts: ReadonlyArray<TranslateContext> = [
   chatContext("gemini-2.5-flash", { strict: true }),
@@ -168,23 +235,32 @@ const contexts: ReadonlyArray<TranslateContext> = [
   chatContext("gemini-2.5-flash", { strict: true, betas: ["logprobs"] })
 ]
 
+const checkStreams = <Body, Reply, Event, Out, Chunk, State>(
+  translator: Translator<ChatRequest, Body, Reply, Event, Out, Chunk, State>,
+  forms: ReadonlyArray<Form>
+) =>
+  fc.assert(
+    fc.property(streamOf(forms), fc.constantFrom(...contexts), fc.nat(3_000), (events, context, at) => {
+      const bytes = sse(events)
+      for (const pieces of [[bytes], cutAt(bytes, at % bytes.length)])
+        expect(read(translator, context, pieces)).toStrictEqual(read(readingWhole(translator), context, pieces))
+    }),
+    { numRuns: 1_000 }
+  )
+
 describe("events that repeat each other", () => {
-  it("repeated events: random Gemini streams give the chunks, counts and failures of events read whole (L6)", () => {
-    fc.assert(
-      fc.property(stream, fc.constantFrom(...contexts), fc.nat(3_000), (events, context, at) => {
-        const bytes = sse(events)
-        for (const pieces of [[bytes], cutAt(bytes, at % bytes.length)])
-          expect(read(chatToGemini, context, pieces)).toStrictEqual(read(readingWhole(chatToGemini), context, pieces))
-      }),
-      { numRuns: 2_000 }
-    )
-  })
+  it("repeated events: random Gemini streams give the chunks, counts and failures of events read whole (L6)", () =>
+    checkStreams(chatToGemini, geminiForms))
+  it("repeated events: random Claude streams give the chunks, counts and failures of events read whole (L6)", () =>
+    checkStreams(chatToClaude, claudeForms))
+  it("repeated events: random OpenAI streams give the chunks, counts and failures of events read whole (L6)", () =>
+    checkStreams(chatToOpenAi, openAiForms))
 
   const texts = (events: ReadonlyArray<string>) =>
     runMachine(machine(jsonEvents(limits, place)), [sse(events)]).map((event) =>
       event instanceof RepeatedEvent ? event.text : "whole"
     )
-  const print0 = (form: number, text: string, n = 1) => JSON.stringify(forms[form]?.(text, n))
+  const print0 = (form: number, text: string, n = 1) => JSON.stringify(geminiForms[form]?.(text, n))
 
   it("repeated events: two events give the form, the last of a run is read whole (L6)", () => {
     expect(texts(Array.from({ length: 8 }, (_, n) => print0(1, `w${n}`, 95 + n)))).toStrictEqual([
