@@ -100,15 +100,14 @@ const stringAt = (event: Json, path: RepeatPlace["path"]): string | undefined =>
 const backslash = 0x5c
 
 /**
- * The opening quote of the first text with this key. A quote without a backslash before it opens or closes a string,
- * and one that closes is not followed by a letter.
+ * The opening quote of the first text with this key. A quote after a letter closes a string, and a closed string before
+ * a colon is a key.
  */
 const valueOf = (data: string, key: string): number | undefined => {
-  const name = `"${key}"`
-  const at = data.indexOf(name)
-  if (at < 1 || data.charCodeAt(at - 1) === backslash) return undefined
+  const at = data.indexOf(`"${key}"`)
+  if (at === -1) return undefined
   const colon = /\s*:\s*"/y
-  colon.lastIndex = at + name.length
+  colon.lastIndex = at + key.length + 2
   return colon.test(data) ? colon.lastIndex - 1 : undefined
 }
 

@@ -21,19 +21,21 @@ const place: RepeatPlace = { path: ["candidates", 0, "content", "parts", 0, "tex
 const sse = (events: ReadonlyArray<string>): Uint8Array =>
   bytesOf(events.map((data) => `data: ${data}\r\n\r\n`).join(""))
 
+interface Asked {
+  readonly context: TranslateContext
+  readonly logprobs: boolean
+}
+
 /** What the gateway makes of a stream: its chunks, how it ends, and its counts. */
 const read = <Body, Reply, Event, Out, Chunk, State>(
   translator: Translator<ChatRequest, Body, Reply, Event, Out, Chunk, State>,
-  context: TranslateContext,
+  { context, logprobs }: Asked,
   pieces: ReadonlyArray<Uint8Array>
 ) => {
   const prepared = Result.getOrThrow(
     prepare({
       translator,
-      request: chatRequest([{ role: "user", content: "hi" }], {
-        max_tokens: 9,
-        logprobs: context.betas.includes("logprobs")
-      }),
+      request: chatRequest([{ role: "user", content: "hi" }], { max_tokens: 9, logprobs }),
       context,
       target: { slug: "x", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
       url: "https://example.com/v1",
@@ -169,6 +171,7 @@ const claudeForms: ReadonlyArray<Form> = [
   (text) => block({ type: "text_delta", text }),
   (text, n) => block({ type: "text_delta", text }, { usage: { output_tokens: n } }),
   () => begin({ type: "text", text: "" }),
+  (text) => ({ delta: { type: "text_delta", text }, ...begin({ type: "text", text: "y" }) }),
   (text) => begin({ type: "text", text }),
   (thinking) => block({ type: "thinking_delta", thinking }),
   () => begin({ type: "thinking", thinking: "" }),
@@ -215,46 +218,88 @@ const openAiForms: ReadonlyArray<Form> = [
   (_content, n) => chunk({ content: n })
 ]
 
-/** Runs of events of one form and one style; the usual forms come more often. */
+interface Dialect {
+  readonly begins: ReadonlyArray<JsonObject>
+  readonly forms: ReadonlyArray<Form>
+  readonly ends: ReadonlyArray<JsonObject>
+}
+
+const sources: JsonObject = {
+  groundingChunks: [{ web: { uri: "https://example.com", title: "t" } }],
+  groundingSupports: [{ segment: { startIndex: 9, endIndex: 30 }, groundingChunkIndices: [0] }]
+}
+
+const gemini: Dialect = {
+  begins: [{ candidates: [candidate({ text: "x" })] }],
+  forms: geminiForms,
+  ends: [
+    { candidates: [{ finishReason: "STOP", groundingMetadata: sources }], usageMetadata: { promptTokenCount: 9 } },
+    { candidates: [{ finishReason: "OTHER", finishMessage: "why" }] }
+  ]
+}
+const claude: Dialect = {
+  begins: [{ type: "message_start", message: { model: "claude" } }, begin({ type: "text", text: "" })],
+  forms: claudeForms,
+  ends: [
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+    { type: "message_stop" }
+  ]
+}
+const openAi: Dialect = {
+  begins: [chunk({ role: "assistant", content: "" })],
+  forms: openAiForms,
+  ends: [chunk({}, { finish_reason: "stop" })]
+}
+
+/** Events of one form and one style. */
 const runOf = (forms: ReadonlyArray<Form>) =>
   fc
     .tuple(
-      fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, { weight: 2, arbitrary: fc.nat(forms.length - 1) }),
+      fc.oneof({ weight: 1, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.nat(forms.length - 1) }),
       fc.oneof({ weight: 6, arbitrary: style }, { weight: 1, arbitrary: rawStyle }),
-      fc.array(fc.tuple(word, fc.nat(2_000)), { minLength: 1, maxLength: 7 })
+      fc.array(fc.tuple(word, fc.nat(2_000)), { minLength: 1, maxLength: 8 })
     )
     .map(([at, { blank, escape }, events]) =>
       events.map(([text, n]) => print(forms[at]?.(text, n) ?? {}, blank, escape))
     )
-const streamOf = (forms: ReadonlyArray<Form>) =>
-  fc.array(runOf(forms), { minLength: 1, maxLength: 6 }).map((runs) => runs.flat())
 
-const contexts: ReadonlyArray<TranslateContext> = [
-  chatContext("gemini-2.5-flash", { strict: true }),
-  chatContext("gemini-2.5-flash"),
-  chatContext("gemini-2.5-flash", { strict: true, betas: ["logprobs"] })
+const streamOf = ({ begins, ends, forms }: Dialect) =>
+  fc
+    .tuple(fc.boolean(), fc.array(runOf(forms), { minLength: 1, maxLength: 5 }), fc.nat(ends.length))
+    .map(([isBegun, runs, end]) => [
+      ...(isBegun ? begins : []).map((event) => JSON.stringify(event)),
+      ...runs.flat(),
+      ...ends.slice(end).map((event) => JSON.stringify(event))
+    ])
+
+const strict: Asked = { context: chatContext("gemini-2.5-flash", { strict: true }), logprobs: false }
+const asked: ReadonlyArray<Asked> = [
+  strict,
+  { context: chatContext(), logprobs: false },
+  { context: strict.context, logprobs: true },
+  { context: { ...strict.context, ordered: true }, logprobs: false }
 ]
 
 const checkStreams = <Body, Reply, Event, Out, Chunk, State>(
   translator: Translator<ChatRequest, Body, Reply, Event, Out, Chunk, State>,
-  forms: ReadonlyArray<Form>
+  dialect: Dialect
 ) =>
   fc.assert(
-    fc.property(streamOf(forms), fc.constantFrom(...contexts), fc.nat(3_000), (events, context, at) => {
+    fc.property(streamOf(dialect), fc.constantFrom(...asked), fc.nat(3_000), (events, one, at) => {
       const bytes = sse(events)
       for (const pieces of [[bytes], cutAt(bytes, at % bytes.length)])
-        expect(read(translator, context, pieces)).toStrictEqual(read(readingWhole(translator), context, pieces))
+        expect(read(translator, one, pieces)).toStrictEqual(read(readingWhole(translator), one, pieces))
     }),
     { numRuns: 1_000 }
   )
 
 describe("events that repeat each other", () => {
   it("repeated events: random Gemini streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(chatToGemini, geminiForms))
+    checkStreams(chatToGemini, gemini))
   it("repeated events: random Claude streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(chatToClaude, claudeForms))
+    checkStreams(chatToClaude, claude))
   it("repeated events: random OpenAI streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(chatToOpenAi, openAiForms))
+    checkStreams(chatToOpenAi, openAi))
 
   const texts = (events: ReadonlyArray<string>) =>
     runMachine(machine(jsonEvents(limits, place)), [sse(events)]).map((event) =>
@@ -294,23 +339,23 @@ describe("events that repeat each other", () => {
   })
 
   it("repeated events: what is no JSON string or integer is read whole, and fails as it does alone (L6)", () => {
-    const begin = ["a", "b", "c"].map((text) => print0(1, text))
+    const before = ["a", "b", "c"].map((text) => print0(1, text))
     for (const last of [
       print0(1, "d").replace('"d"', '"\t"'),
       print0(1, "d").replace('"d"', '"\\x"'),
+      `${print0(1, "d")}}`,
       print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":01'),
       print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":')
     ]) {
-      const events = [...begin, last, last]
-      const context = chatContext("gemini-2.5-flash", { strict: true })
-      const whole = read(readingWhole(chatToGemini), context, [sse(events)])
-      expect(read(chatToGemini, context, [sse(events)])).toStrictEqual(whole)
+      const events = [...before, last, last]
+      const whole = read(readingWhole(chatToGemini), strict, [sse(events)])
+      expect(read(chatToGemini, strict, [sse(events)])).toStrictEqual(whole)
       expect(whole.out.at(-1)).toStrictEqual({
         _tag: "StreamFailed",
         reason: { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." }
       })
     }
     const long = print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":1234567890123456')
-    expect(texts([...begin, long, long])).toStrictEqual(["whole", "whole", "whole", "whole", "whole"])
+    expect(texts([...before, long, long])).toStrictEqual(["whole", "whole", "whole", "whole", "whole"])
   })
 })

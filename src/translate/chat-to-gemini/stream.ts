@@ -209,7 +209,7 @@ const onlySends = ({ choices }: GeminiStreamState, { candidates }: GenerateConte
   if (choice === undefined || !candidate?.content || part === undefined) return false
   const isOnly = choices.length === 1 && candidates?.length === 1 && candidate.content.parts?.length === 1
   const isText = isPlain(candidate) && isPlain(candidate.content) && isPlain(part)
-  return isOnly && isText && !facts.logprobs && onlyContinues(choice.parts, part, facts.parts)
+  return isOnly && isText && onlyContinues(choice.parts, part, facts.parts)
 }
 
 const isOpened = (choice: ChoiceState): boolean => choice.opened
