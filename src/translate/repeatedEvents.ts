@@ -20,11 +20,6 @@ export class RepeatedEvent {
     this.like = like
     this.text = text
   }
-
-  /** The text for what outlives the read: V8 keeps all text of the read for a slice of it. */
-  get ownText(): string {
-    return ` ${this.text}`.slice(1)
-  }
 }
 
 /** The text of an event that is its text and nothing else that differs from `like`. */
@@ -174,7 +169,8 @@ const special = /[\\\0-\x1f]/
 
 const stringIn = (data: string, from: number, close: number): string | undefined => {
   const content = data.slice(from, close)
-  if (!special.test(content)) return content
+  // V8 keeps all text of the read for a slice of it, and readers of the text may collect it: so it is copied.
+  if (!special.test(content)) return ` ${content}`.slice(1)
   const text = Result.getOrElse(parseJsonText(`"${content}"`), () => undefined)
   return typeof text === "string" ? text : undefined
 }

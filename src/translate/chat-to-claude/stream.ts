@@ -96,7 +96,7 @@ const readEvent = (state: ClaudeStreamState, json: Json, facts: Facts): Step => 
 /** The event before was checked, so more text of the same block needs no check (`bench`, Claude streams). */
 const readRepeated = (state: ClaudeStreamState, event: RepeatedEvent, facts: Facts): Step => {
   const like = isJsonObject(event.like) ? event.like : {}
-  const delta = { ...(isJsonObject(like["delta"]) ? like["delta"] : {}), text: event.ownText }
+  const delta = { ...(isJsonObject(like["delta"]) ? like["delta"] : {}), text: event.text }
   if (like["type"] !== "content_block_delta") return readEvent(state, { ...like, delta }, facts)
   const index = typeof like["index"] === "number" ? like["index"] : 0
   return emitBlocks(state, growBlock(state.blocks, index, delta, facts.blocks), facts)

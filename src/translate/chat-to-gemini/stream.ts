@@ -182,7 +182,7 @@ const readRepeated = (
     return [state, [buildChunk(facts.context, model, { index: choice.index, delta, finish_reason: null })]]
   }
   if (state.failed || !isEvent(like)) return [state, []]
-  const [next, out] = readEvent(state, withText(like, event.ownText), facts)
+  const [next, out] = readEvent(state, withText(like, text), facts)
   return [onlySends(next, like, facts) ? { ...next, continued: like } : next, out]
 }
 

@@ -64,9 +64,7 @@ export const streamFromOpenAi = (context: TranslateContext): EventFold<OpenAiStr
   repeats: {
     place: { path: ["choices", 0, "delta", "content"], counts: "usage" },
     step: (state, event) =>
-      state.failed || !isEvent(event.like)
-        ? [state, []]
-        : readEvent(state, withText(event.like, event.ownText), context)
+      state.failed || !isEvent(event.like) ? [state, []] : readEvent(state, withText(event.like, event.text), context)
   },
   onHalt: (state) => (state.failed ? [] : finish(state, context)),
   usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
