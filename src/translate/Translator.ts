@@ -8,6 +8,7 @@ import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import { RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
 import type { ModelFacts } from "./shared/google/modelFacts.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
@@ -118,7 +119,7 @@ export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends 
     context: TranslateContext,
     request: Req,
     headers?: Readonly<Record<string, string>>
-  ) => Fold<State, Json, Chunk | StreamFailed>
+  ) => EventFold<State, Chunk | StreamFailed>
   /** Only for upstreams that give a long answer in several hops. */
   readonly hops?: HopTranslation<Req, Body, Reply, Out>
 }
@@ -163,6 +164,27 @@ export interface Fold<State, In, Out> {
   readonly progress?: (state: State) => Progress
   /** The next hop of an answer that stopped at the limit of one request; read at the end of the input. */
   readonly next?: (state: State) => { readonly token: string; readonly state: State } | undefined
+}
+
+/** A fold over the JSON of events. With `repeats` it reads repeated events too. */
+export interface EventFold<State, Out> extends Fold<State, Json, Out> {
+  readonly repeats?: {
+    readonly place: RepeatPlace
+    /** Equals `step` of the whole event. */
+    readonly step: (state: State, event: RepeatedEvent) => readonly [State, ReadonlyArray<Out>]
+  }
+}
+
+/** The same fold over all that `jsonEvents` emits for its place. */
+export const readRepeats = <State, Out>(fold: EventFold<State, Out>): Fold<State, Json | RepeatedEvent, Out> => {
+  const { repeats, step } = fold
+  return {
+    ...fold,
+    step: (state, event) => {
+      if (!(event instanceof RepeatedEvent)) return step(state, event)
+      return repeats === undefined ? [state, []] : repeats.step(state, event)
+    }
+  }
 }
 
 /** A fold bound to its state. */

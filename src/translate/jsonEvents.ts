@@ -3,7 +3,8 @@
 import * as Result from "effect/Result"
 import { type Json, isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { type FrameState, type SseEvent, splitJson, sseEvents } from "../wire/frames.ts"
+import { type FrameFault, type FrameState, type SseEvent, splitJson, sseEvents } from "../wire/frames.ts"
+import { EventForms, type RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
 import { type Fold, type StreamFailed, streamFailed } from "./Translator.ts"
 
 export interface JsonEventsState {
@@ -13,21 +14,20 @@ export interface JsonEventsState {
 
 /**
  * Emits every object sent as an event and skips other values. A payload that is not valid JSON ends the stream as
- * failed.
+ * failed. With a `place`, events that repeat each other but for the text at that place are not parsed.
  */
-export const jsonEvents = (limits: {
-  readonly eventBytes: number
-}): Fold<JsonEventsState, Uint8Array, Json | StreamFailed> => {
+export const jsonEvents = (
+  limits: { readonly eventBytes: number },
+  place?: RepeatPlace
+): Fold<JsonEventsState, Uint8Array, Output> => {
   const framing = sseEvents(limits)
-  const read = (outputs: ReturnType<typeof framing.onHalt>): readonly [boolean, ReadonlyArray<Json | StreamFailed>] => {
-    const out: Array<Json | StreamFailed> = []
-    for (const output of outputs) {
-      const fault = output._tag === "FrameFault" ? faults[output.kind] : readPayload(output, out)
-      if (fault === undefined) continue
-      out.push(streamFailed(fault))
-      return [true, out]
-    }
-    return [false, out]
+  const read = (outputs: ReturnType<typeof framing.onHalt>): readonly [boolean, ReadonlyArray<Output>] => {
+    const out: Array<Output> = []
+    const fault =
+      place === undefined || outputs.length < leastRun ? readEach(outputs, out) : readRuns(outputs, place, out)
+    if (fault === undefined) return [false, out]
+    out.push(streamFailed(fault))
+    return [true, out]
   }
   return {
     initial: () => ({ frames: framing.initial(), failed: false }),
@@ -41,6 +41,42 @@ export const jsonEvents = (limits: {
   }
 }
 
+/** An event as JSON, or one that repeats the event before. */
+export type JsonEvent = Json | RepeatedEvent
+type Output = JsonEvent | StreamFailed
+type Frames = ReadonlyArray<SseEvent | FrameFault>
+
+/** Two events give a form, and the last one of a run is read whole. */
+const leastRun = 4
+
+const readEach = (frames: Frames, out: Array<Output>): Reason | undefined => {
+  for (const frame of frames) {
+    const fault = readFrame(frame, out)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** An event that repeats the one before is sent as such when the next one does so too; the last of a run is read whole. */
+const readRuns = (frames: Frames, place: RepeatPlace, out: Array<Output>): Reason | undefined => {
+  const forms = new EventForms(place)
+  let last: RepeatedEvent | undefined
+  let lastFrame: SseEvent | undefined
+  for (const frame of frames) {
+    const repeated = frame._tag === "SseEvent" ? forms.repeated(frame.data) : undefined
+    if (repeated === undefined) {
+      const fault = (lastFrame === undefined ? undefined : readFrame(lastFrame, out)) ?? readFrame(frame, out, forms)
+      if (fault !== undefined) return fault
+      lastFrame = undefined
+    } else {
+      if (last !== undefined) out.push(last)
+      lastFrame = frame._tag === "SseEvent" ? frame : undefined
+    }
+    last = repeated
+  }
+  return lastFrame === undefined ? undefined : readFrame(lastFrame, out)
+}
+
 const badReply = (kind: "unreadable" | "too_large", message: string): Reason => ({ _tag: "BadReply", kind, message })
 const faults = {
   unreadable: badReply("unreadable", "The upstream sent an event that is not JSON text."),
@@ -50,10 +86,14 @@ const faults = {
 /** Some proxies append OpenAI's end mark; it is not an event. */
 const isMark = (data: string): boolean => data === "" || data === "[DONE]"
 
-const readPayload = (event: SseEvent, out: Array<Json | StreamFailed>): Reason | undefined => {
+const readFrame = (frame: SseEvent | FrameFault, out: Array<Output>, forms?: EventForms): Reason | undefined =>
+  frame._tag === "FrameFault" ? faults[frame.kind] : readPayload(frame, out, forms)
+
+const readPayload = (event: SseEvent, out: Array<Output>, forms: EventForms | undefined): Reason | undefined => {
   if (isMark(event.data)) return undefined
   const whole = parseExactJsonText(event.data)
   if (Result.isSuccess(whole)) {
+    forms?.learn(event.data, whole.success)
     pushObjects(whole.success, out)
     return undefined
   }
@@ -67,7 +107,7 @@ const readPayload = (event: SseEvent, out: Array<Json | StreamFailed>): Reason |
   return event.ended && (split === undefined || split.rest) ? faults.unreadable : undefined
 }
 
-const pushObjects = (value: Json, out: Array<Json | StreamFailed>): void => {
+const pushObjects = (value: Json, out: Array<Output>): void => {
   if (isJsonObject(value)) out.push(value)
   else if (Array.isArray(value)) for (const one of value) if (isJsonObject(one)) out.push(one)
 }

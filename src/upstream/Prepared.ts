@@ -10,7 +10,8 @@ import { absenceText } from "../domain/models/modelLife.ts"
 import { dayOf } from "../domain/text/days.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
-import { jsonEvents } from "../translate/jsonEvents.ts"
+import { type JsonEvent, jsonEvents } from "../translate/jsonEvents.ts"
+import { RepeatedEvent } from "../translate/repeatedEvents.ts"
 import {
   type Adjustment,
   composeHops,
@@ -20,6 +21,7 @@ import {
   machine,
   type NextHop,
   noProgress,
+  readRepeats,
   type StreamFailed,
   streamFailed,
   type TranslateContext,
@@ -115,15 +117,13 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   input: PrepareInput<Translator<Req, Body, Reply, Event, Out, Chunk, State>, Req>
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
   Result.map(
-    preparedBody(input, (headers, redaction = noRedaction) =>
-      composeHops(
-        () => machine(jsonEvents(input.limits)),
-        machineWithOrigin(
-          input.origin,
-          throughFailure(machine(input.translator.stream(input.context, input.request, headers)), redaction)
-        )
+    preparedBody(input, (headers, redaction = noRedaction) => {
+      const fold = input.translator.stream(input.context, input.request, headers)
+      return composeHops(
+        () => machine(jsonEvents(input.limits, fold.repeats?.place)),
+        machineWithOrigin(input.origin, throughFailure(machine(readRepeats(fold)), redaction))
       )
-    ),
+    }),
     ([call, body]) => {
       const { hops: most, translator } = input
       const { hops } = translator
@@ -247,9 +247,9 @@ const isReason = Schema.is(Reason)
 
 /** A failure of the framing bypasses the translator and ends the stream. */
 const throughFailure = <Chunk>(
-  inner: Machine<Json, Chunk | StreamFailed>,
+  inner: Machine<JsonEvent, Chunk | StreamFailed>,
   redaction: Redaction
-): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
+): Machine<JsonEvent | StreamFailed, Chunk | StreamFailed> => ({
   steps: (inputs) => {
     const at = inputs.findIndex(isFailure)
     const before = withoutFailures(at < 0 ? inputs : inputs.slice(0, at))
@@ -267,14 +267,16 @@ const throughFailure = <Chunk>(
   next: () => nextThrough(inner, (next) => throughFailure(next, redaction))
 })
 
-/** Machines are pure, so the failure is produced a second time, from redacted events. */
+/** Machines are pure, so the failure is produced a second time, from redacted events. A repeated event never fails. */
 const redactedFailure = <Chunk>(
-  inner: Machine<Json, Chunk | StreamFailed>,
-  events: ReadonlyArray<Json>,
+  inner: Machine<JsonEvent, Chunk | StreamFailed>,
+  events: ReadonlyArray<JsonEvent>,
   redaction: Redaction,
   first: StreamFailed
 ): StreamFailed => {
-  const again = inner.steps(events.map((event) => redaction.json(event)))[1].at(-1)
+  const again = inner
+    .steps(events.map((event) => (event instanceof RepeatedEvent ? event : redaction.json(event))))[1]
+    .at(-1)
   return isStreamFailed(again) && again.reason._tag === first.reason._tag ? again : first
 }
 
@@ -282,8 +284,8 @@ const redactedFailure = <Chunk>(
 const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(input) && isReason(input.reason)
 
 /** The caller has cut the inputs before the first failure. */
-const withoutFailures = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json> =>
-  inputs as ReadonlyArray<Json>
+const withoutFailures = (inputs: ReadonlyArray<JsonEvent | StreamFailed>): ReadonlyArray<JsonEvent> =>
+  inputs as ReadonlyArray<JsonEvent>
 
 /** Ignores every input and returns nothing: a stream that has failed, or an operation without streams. */
 export const finishedMachine: Machine<unknown, never> = {

@@ -2,12 +2,14 @@
 // Must not depend on a translator.
 import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
-import { jsonEvents } from "../../src/translate/jsonEvents.ts"
+import { type JsonEvent, jsonEvents } from "../../src/translate/jsonEvents.ts"
 import {
   compose,
+  type EventFold,
   type Fold,
   isStreamFailed,
   machine,
+  readRepeats,
   runMachine,
   type StreamFailed,
   type TranslateContext
@@ -25,20 +27,21 @@ export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Network bytes to the outputs of a fold, as the gateway runs it. */
 export const bytesThrough = <State>(
-  fold: Fold<State, Json, Output>,
+  fold: EventFold<State, Output>,
   pieces: Iterable<Uint8Array>
 ): ReadonlyArray<Output> => {
-  const reading = machine<{ readonly own: State } | undefined, Json | StreamFailed, Output>({
+  const { step } = readRepeats(fold)
+  const reading = machine<{ readonly own: State } | undefined, JsonEvent | StreamFailed, Output>({
     initial: () => ({ own: fold.initial() }),
     step: (state, event) => {
       if (state === undefined) return [state, []]
       if (isStreamFailed(event)) return [undefined, [event]]
-      const [own, outputs] = fold.step(state.own, event)
+      const [own, outputs] = step(state.own, event)
       return [{ own }, outputs]
     },
     onHalt: (state) => (state === undefined ? [] : fold.onHalt(state.own))
   })
-  return runMachine(compose(machine(jsonEvents(limits)), reading), pieces)
+  return runMachine(compose(machine(jsonEvents(limits, fold.repeats?.place)), reading), pieces)
 }
 
 /** Events to the outputs of a fold; events and states are deeply frozen on the way. */

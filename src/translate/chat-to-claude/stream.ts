@@ -11,7 +11,8 @@ import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badSt
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
-import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import type { RepeatedEvent } from "../repeatedEvents.ts"
+import { type EventFold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import {
   type BlocksFacts,
   blocksFacts,
@@ -64,11 +65,15 @@ interface Facts {
 export const streamFromClaude = (
   context: TranslateContext,
   request: ChatRequest
-): Fold<ClaudeStreamState, Json, Output> => {
+): EventFold<ClaudeStreamState, Output> => {
   const facts: Facts = { context, blocks: blocksFacts(context, request) }
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
+    repeats: {
+      place: { path: ["delta", "text"], counts: "usage" },
+      step: (state, event) => (state.stage === "over" ? [state, []] : readRepeated(state, event, facts))
+    },
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
     usage: ({ usage }) => (usage === undefined ? undefined : claudeUsage(usage)),
     // The event with the stop reason has the last counts.
@@ -86,6 +91,15 @@ const readEvent = (state: ClaudeStreamState, json: Json, facts: Facts): Step => 
   return Result.isFailure(decoded)
     ? failStream(state, unreadableEvent)
     : readKnownEvent(state, type, decoded.success, facts)
+}
+
+/** The event before was checked, so more text of the same block needs no check (`bench`, Claude streams). */
+const readRepeated = (state: ClaudeStreamState, event: RepeatedEvent, facts: Facts): Step => {
+  const like = isJsonObject(event.like) ? event.like : {}
+  const delta = { ...(isJsonObject(like["delta"]) ? like["delta"] : {}), text: event.text }
+  if (like["type"] !== "content_block_delta") return readEvent(state, { ...like, delta }, facts)
+  const index = typeof like["index"] === "number" ? like["index"] : 0
+  return emitBlocks(state, growBlock(state.blocks, index, delta, facts.blocks), facts)
 }
 
 const knownEventTypes = new Set([

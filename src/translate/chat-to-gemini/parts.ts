@@ -132,16 +132,7 @@ const readTextContinuation = (
   facts: PartsFacts
 ): readonly [PartsState, ReadonlyArray<Delta>] | undefined => {
   const { text } = part
-  const isMore =
-    typeof text === "string" &&
-    text !== "" &&
-    part.thought !== true &&
-    !part.thoughtSignature &&
-    state.lastPart === "text" &&
-    state.growing === "text" &&
-    !facts.joins &&
-    !facts.trims
-  if (!isMore) return undefined
+  if (typeof text !== "string" || text === "" || !continuesText(state, part, facts)) return undefined
   const { blocks, calls, open, partStarts, media, joined, blank, malformed } = state
   return [
     {
@@ -157,9 +148,23 @@ const readTextContinuation = (
       blank,
       malformed
     },
-    [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
+    [continuation(state, text)]
   ]
 }
+
+/** True for a part whose text, if it has any, continues the last text. */
+const continuesText = ({ growing, lastPart }: PartsState, part: Part, { joins, trims }: PartsFacts): boolean =>
+  part.thought !== true && !part.thoughtSignature && lastPart === "text" && growing === "text" && !joins && !trims
+
+/** True when more texts like that of this part are sent as continuations and change no state. */
+export const onlyContinues = (state: PartsState, part: Part, facts: PartsFacts): boolean =>
+  continuesText(state, part, facts) && !facts.keepsContent && state.content !== ""
+
+/** The delta of a text that continues the last text. */
+export const continuation = ({ blocks }: PartsState, text: string): Delta => ({
+  content: text,
+  content_blocks: [{ index: blocks - 1, delta: { text } }]
+})
 
 const extendContent = (content: string, piece: string, { keepsContent }: PartsFacts): string =>
   keepsContent ? appendPiece(content, piece) : content === "" ? piece : content

@@ -14,7 +14,8 @@ import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
-import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import type { RepeatedEvent } from "../repeatedEvents.ts"
+import { type EventFold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { modelStatusField, modelStatusOf } from "../shared/google/modelStatus.ts"
 import {
   blockedEnd,
@@ -26,7 +27,16 @@ import {
   readGeminiEnd
 } from "./finish.ts"
 import { geminiLogprobs } from "./logprobs.ts"
-import { closeParts, noParts, type PartsFacts, type PartsState, partsFacts, readParts } from "./parts.ts"
+import {
+  closeParts,
+  continuation,
+  noParts,
+  onlyContinues,
+  type PartsFacts,
+  type PartsState,
+  partsFacts,
+  readParts
+} from "./parts.ts"
 import { geminiCandidateIndex } from "./response.ts"
 
 interface ChoiceState {
@@ -50,6 +60,8 @@ export interface GeminiStreamState {
   /** Shown in the chunks that end a choice. */
   readonly status: GenerateContentReply["modelStatus"]
   readonly failed: boolean
+  /** The event whose repeats only send their text; undefined after any other event. */
+  readonly continued?: Json
 }
 
 const initial: GeminiStreamState = {
@@ -83,7 +95,7 @@ export const streamFromGemini = (
   context: TranslateContext,
   request: ChatRequest,
   headers?: Readonly<Record<string, string>>
-): Fold<GeminiStreamState, Json, Output> => {
+): EventFold<GeminiStreamState, Output> => {
   const facts: Facts = {
     context,
     parts: partsFacts(context, request, false),
@@ -96,6 +108,10 @@ export const streamFromGemini = (
       if (state.failed) return [state, []]
       if (!isEvent(event)) return failStream(state, unreadableEvent)
       return event.error ? failStream(state, googleFailureInside(event.error)) : readEvent(state, event, facts)
+    },
+    repeats: {
+      place: { path: ["candidates", 0, "content", "parts", 0, "text"], counts: "usageMetadata" },
+      step: (state, event) => readRepeated(state, event, facts)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts)),
     usage: (state) => (state.usage === undefined && state.hops.length === 0 ? undefined : usageOf(state, facts)),
@@ -151,6 +167,50 @@ const readEvent = (
   const feedback = event.promptFeedback ?? state.feedback
   const status = event.modelStatus ?? state.status
   return [{ model, choices, calls, usage, hops: state.hops, status, feedback, failed: false }, out]
+}
+
+/** A stream sends the same event again and again, with more of its text: most of them change no state (`bench`, burst). */
+const readRepeated = (
+  state: GeminiStreamState,
+  event: RepeatedEvent,
+  facts: Facts
+): readonly [GeminiStreamState, ReadonlyArray<Output>] => {
+  const { like, text } = event
+  const [choice] = state.choices
+  if (state.continued === like && choice !== undefined && text !== "") {
+    const delta = continuation(choice.parts, text)
+    const model = modelOf(state.model, facts)
+    return [state, [buildChunk(facts.context, model, { index: choice.index, delta, finish_reason: null })]]
+  }
+  if (state.failed || !isEvent(like)) return [state, []]
+  const [next, out] = readEvent(state, withText(like, text), facts)
+  return [onlySends(next, like, facts) ? { ...next, continued: like } : next, out]
+}
+
+const withText = (event: GenerateContentReply, text: string): GenerateContentReply => {
+  const [candidate, ...candidates] = event.candidates ?? []
+  const [part, ...parts] = candidate?.content?.parts ?? []
+  return {
+    ...event,
+    candidates: [
+      { ...candidate, content: { ...candidate?.content, parts: [{ ...part, text }, ...parts] } },
+      ...candidates
+    ]
+  }
+}
+
+const plainFields = new Set(["index", "content", "role", "parts", "text"])
+const isPlain = (value: object): boolean => Object.keys(value).every((field) => plainFields.has(field))
+
+/** True when the event is one text of the only choice, and further ones of its form change no state. */
+const onlySends = ({ choices }: GeminiStreamState, { candidates }: GenerateContentReply, facts: Facts): boolean => {
+  const [choice] = choices
+  const [candidate] = candidates ?? []
+  const [part] = candidate?.content?.parts ?? []
+  if (choice === undefined || !candidate?.content || part === undefined) return false
+  const isOnly = choices.length === 1 && candidates?.length === 1 && candidate.content.parts?.length === 1
+  const isText = isPlain(candidate) && isPlain(candidate.content) && isPlain(part)
+  return isOnly && isText && onlyContinues(choice.parts, part, facts.parts)
 }
 
 const isOpened = (choice: ChoiceState): boolean => choice.opened

@@ -1,14 +1,14 @@
 // Translates a streamed OpenAI-compatible answer to chat chunks and fills in missing fields.
 // Must not depend on bytes or frames; reads the JSON of each event.
 import * as Schema from "effect/Schema"
-import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
-import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { type EventFold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls } from "./calls.ts"
 import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
 import { envelopeRest, type Identity, readIdentity } from "./envelope.ts"
@@ -53,13 +53,18 @@ const isEvent = Schema.is(UpstreamChat)
  * Finish reasons are held back to the end: some servers send more after them. The usage chunk is always last; the
  * caller filters it for clients that did not request it. A stream without a finish reason fails.
  */
-export const streamFromOpenAi = (context: TranslateContext): Fold<OpenAiStreamState, Json, Output> => ({
+export const streamFromOpenAi = (context: TranslateContext): EventFold<OpenAiStreamState, Output> => ({
   initial: () => initial,
   step: (state, event) => {
     if (state.failed) return [state, []]
     if (!isEvent(event)) return failStream(state, unreadableEvent)
     const fault = openAiFailureInside(event)
     return fault === undefined ? readEvent(state, event, context) : failStream(state, fault)
+  },
+  repeats: {
+    place: { path: ["choices", 0, "delta", "content"], counts: "usage" },
+    step: (state, event) =>
+      state.failed || !isEvent(event.like) ? [state, []] : readEvent(state, withText(event.like, event.text), context)
   },
   onHalt: (state) => (state.failed ? [] : finish(state, context)),
   usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
@@ -69,6 +74,11 @@ const failStream = (state: OpenAiStreamState, reason: Reason): Step => [
   { ...state, failed: true },
   [streamFailed(reason)]
 ]
+
+const withText = (event: UpstreamChat, content: string): UpstreamChat => {
+  const [choice, ...choices] = event.choices ?? []
+  return { ...event, choices: [{ ...choice, delta: { ...choice?.delta, content } }, ...choices] }
+}
 
 const readEvent = (state: OpenAiStreamState, event: UpstreamChat, context: TranslateContext): Step => {
   let { choices, made } = state
