@@ -1,7 +1,6 @@
 // The reports of the admin API: the latest requests and the usage of all requests; and forgetting the lessons of refusals.
 // It must not depend on how requests run or are counted.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { LearnedRemedies } from "../../state/LearnedRemedies.ts"
@@ -9,6 +8,7 @@ import { gone } from "./AdminAnswer.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
 import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
+import { together } from "../edge/Route.ts"
 import { json } from "../response/Reply.ts"
 import { allowedMethods } from "../edge/routes.ts"
 
@@ -62,4 +62,4 @@ const forget = keyedRoute(
   "admin"
 )
 
-export const AdminHandlers = Layer.mergeAll(requests, usage, forget)
+export const AdminHandlers = together(requests, usage, forget)

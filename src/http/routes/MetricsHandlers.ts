@@ -2,12 +2,11 @@
 // It must not depend on which metrics there are.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { prometheusName } from "../../telemetry/metrics.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
+import type { Routes } from "../edge/Route.ts"
 
 /** Who may read the metrics. */
 export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Reference<"none" | "admin">(
@@ -30,7 +29,7 @@ const answer = Effect.map(Effect.context<never>(), (context) =>
 )
 
 /** Outside the request lifecycle, like the health routes: a gateway that refuses work still reports its metrics. */
-const open = HttpRouter.use((router) => Effect.flatMap(answer, (metrics) => router.add("GET", "/metrics", metrics)))
+const open: Routes = Effect.map(answer, (metrics) => [{ method: "GET", path: "/metrics", answer: () => metrics }])
 
 const guarded = keyedRoute(
   "GET",
@@ -39,6 +38,6 @@ const guarded = keyedRoute(
   "admin"
 )
 
-export const MetricsHandlers = Layer.unwrap(
-  Effect.map(MetricsAccess, (access) => (access === "admin" ? guarded : open))
+export const MetricsHandlers: Routes<Effect.Services<typeof guarded>> = Effect.flatMap(MetricsAccess, (access) =>
+  access === "admin" ? guarded : open
 )
