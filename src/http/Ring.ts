@@ -12,7 +12,7 @@ import * as Scope from "effect/Scope"
 import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
 import { arrivalOfNode } from "./node/Arrival.ts"
-import { boundUnreadBody, closesConnection } from "./node/unreadBody.ts"
+import { boundUnreadBody, closesConnection } from "./node/UnreadBody.ts"
 
 /** Larger answers count as in flight until they are written. */
 const waitedLength = 1024 * 1024
