@@ -38,8 +38,8 @@ const write = (
 
 /** A request that nothing answered: its client has left, or the edge itself is broken. */
 const breakOff = (response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
-  if (!response.headersSent && !response.destroyed) response.writeHead(500)
-  if (!response.writableEnded) response.destroy()
+  if (response.headersSent || response.destroyed) response.destroy()
+  else response.writeHead(500, { connection: "close", "content-length": "0" }).end()
   return Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("request failed unexpectedly", cause)
 }
 
