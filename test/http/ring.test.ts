@@ -1,4 +1,4 @@
-// Tests the ring on a socket: which requests start, how bodies that nobody reads end, and answers outside of any handler.
+// Tests the ring on a socket: which requests start, how unread bodies end, and answers outside of any handler.
 // Must not depend on a translator: the chat service is a fake.
 import { createServer, IncomingMessage, Server as NodeServer, ServerResponse } from "node:http"
 import { connect, Socket } from "node:net"
@@ -48,7 +48,7 @@ const head = (line: string, ...headers: ReadonlyArray<string>) =>
   `${[line, "host: x", ...headers].join("\r\n")}\r\n\r\n`
 
 /** Status line, connection and body of each answer of a connection. */
-const told = (text: string) =>
+const partsOf = (text: string) =>
   text
     .split(/(?=HTTP\/1\.1 )/)
     .map((answer) => [
@@ -65,13 +65,13 @@ const alive = '{"status":"ok"}'
 describe("requests of a connection", () => {
   it("ring: HEAD is answered by the route of GET, without its body", async () => {
     const text = await exchange(port, head("HEAD /health/live HTTP/1.1", "connection: close"))
-    expect(told(text)).toEqual([["200", "close", ""]])
+    expect(partsOf(text)).toEqual([["200", "close", ""]])
     expect(/^content-length: (\d+)\r$/im.exec(text)?.[1]).toBe(String(alive.length))
   })
 
   it("ring: a target with its host is read as its path", async () => {
     const text = await exchange(port, head("GET http://other/health/live?a=1 HTTP/1.1", "connection: close"))
-    expect(told(text)).toEqual([["200", "close", alive]])
+    expect(partsOf(text)).toEqual([["200", "close", alive]])
   })
 
   it("ring: a WebSocket is refused with 426, and its connection ends (R113)", async () => {
@@ -80,17 +80,17 @@ describe("requests of a connection", () => {
       head("GET /v1/responses HTTP/1.1", "connection: Upgrade", "upgrade: websocket"),
       head("GET /health/live HTTP/1.1", "connection: close")
     )
-    expect(told(text).map(([status, connection]) => [status, connection])).toEqual([["426", "close"]])
+    expect(partsOf(text).map(([status, connection]) => [status, connection])).toEqual([["426", "close"]])
   })
 })
 
-describe("bodies that nobody reads", () => {
+describe("unread bodies", () => {
   it("ring: a short one is taken in, and the connection serves the next request", async () => {
     const text = await exchange(
       port,
       `${head("POST /nowhere HTTP/1.1", "content-length: 5")}hello${head("GET /health/live HTTP/1.1", "connection: close")}`
     )
-    expect(told(text)).toEqual([
+    expect(partsOf(text)).toEqual([
       ["404", "keep-alive", unknown],
       ["200", "close", alive]
     ])
@@ -108,7 +108,7 @@ describe("bodies that nobody reads", () => {
       })
       socket.on("close", () => resolve(text))
     })
-    expect(told(await first)).toEqual([
+    expect(partsOf(await first)).toEqual([
       ["404", "keep-alive", unknown],
       ["200", "close", alive]
     ])
@@ -117,7 +117,7 @@ describe("bodies that nobody reads", () => {
   it("ring: a long one ends the connection after the client has its answer", async () => {
     const size = 16 * 1024 * 1024
     const text = await exchange(port, head("POST /nowhere HTTP/1.1", `content-length: ${size}`), "x".repeat(size))
-    expect(told(text)).toEqual([["404", "close", unknown]])
+    expect(partsOf(text)).toEqual([["404", "close", unknown]])
   })
 
   it("ring: an endless one in chunks ends the connection", async () => {
@@ -127,10 +127,10 @@ describe("bodies that nobody reads", () => {
       head("POST /nowhere HTTP/1.1", "transfer-encoding: chunked"),
       ...Array.from({ length: 64 }, () => chunk)
     )
-    expect(told(text)).toEqual([["404", "keep-alive", unknown]])
+    expect(partsOf(text)).toEqual([["404", "keep-alive", unknown]])
   })
 
-  it("ring: a client that waits to send it is told to close", async () => {
+  it("ring: a client that waits to send it gets an answer that closes", async () => {
     const text = await exchange(
       port,
       head(
@@ -140,7 +140,7 @@ describe("bodies that nobody reads", () => {
         `content-length: ${JSON.stringify(hello).length}`
       )
     )
-    expect(told(text).map(([status, connection]) => [status, connection])).toEqual([["401", "close"]])
+    expect(partsOf(text).map(([status, connection]) => [status, connection])).toEqual([["401", "close"]])
   })
 })
 
@@ -162,7 +162,7 @@ describe("fibers of requests", () => {
     })
     const text = await exchange(at, head("GET / HTTP/1.1"))
     server.close()
-    expect(told(text)).toEqual([["500", "close", ""]])
+    expect(partsOf(text)).toEqual([["500", "close", ""]])
     expect([logged.length, running.size]).toEqual([1, 0])
   })
 
@@ -220,6 +220,6 @@ describe("fibers of requests", () => {
         `content-length: ${json.length}`
       ) + json
     )
-    expect(told(text).map(([status, connection]) => [status, connection])).toEqual([["200", "close"]])
+    expect(partsOf(text).map(([status, connection]) => [status, connection])).toEqual([["200", "close"]])
   })
 })
