@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import { ClientAbort } from "effect/http/HttpServerError"
 import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
@@ -43,13 +43,21 @@ const breakOff = (response: ServerResponse, cause: Cause.Cause<unknown>): Effect
   return Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("request failed unexpectedly", cause)
 }
 
+/** The running requests of a server. */
+export interface Running {
+  readonly fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>
+  /** Interrupts them, and every one that still arrives. */
+  readonly interrupt: Effect.Effect<void>
+}
+
 /**
- * Answers the requests of a server, and returns those that are running. Requests are started after the event loop has
+ * Answers the requests of a server. Requests are started after the event loop has
  * read all sockets, when most bodies are complete.
  */
-export const ring = (server: Server, answer: Answering): Effect.Effect<ReadonlySet<Fiber.Fiber<unknown, unknown>>> =>
+export const ring = (server: Server, answer: Answering): Effect.Effect<Running> =>
   Effect.contextWith((context: Context.Context<never>) => {
-    const running = new Set<Fiber.Fiber<unknown, unknown>>()
+    const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
+    let isOver = false
 
     const start = (message: IncomingMessage, response: ServerResponse): void => {
       // No further event would report a connection that has closed by now.
@@ -57,7 +65,7 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<ReadonlyS
       if (!message.complete) boundUnreadBody(message, response)
       const scope = Scope.makeUnsafe()
       const answered = Effect.flatMap(
-        Effect.interruptible(Effect.suspend(() => answer(arrivalOfNode(message, response)))),
+        Effect.suspend(() => answer(arrivalOfNode(message, response))),
         (value) => write(message, response, value)
       )
       const fiber = Effect.runForkWith(Context.add(context, Scope.Scope, scope))(
@@ -70,8 +78,9 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<ReadonlyS
         { uninterruptible: true }
       )
       if (fiber.pollUnsafe() !== undefined) return
-      running.add(fiber)
-      fiber.addObserver(() => running.delete(fiber))
+      fibers.add(fiber)
+      fiber.addObserver(() => fibers.delete(fiber))
+      if (isOver) fiber.interruptUnsafe()
       response.once("close", () => {
         if (!response.writableEnded) fiber.interruptUnsafe(undefined, ClientAbort.annotation)
       })
@@ -81,5 +90,9 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<ReadonlyS
       schedulePhase("arrival", () => start(message, response))
     server.on("request", arrive)
     server.on("checkContinue", arrive)
-    return Effect.succeed(running)
+    const interrupt = Effect.suspend(() => {
+      isOver = true
+      return Fiber.interruptAll(fibers)
+    })
+    return Effect.succeed({ fibers, interrupt })
   })

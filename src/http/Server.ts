@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import type * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
@@ -15,7 +14,7 @@ import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
 import { destroyLater } from "./node/UnreadBody.ts"
-import { ring } from "./Ring.ts"
+import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
 import { Traffic } from "./node/Traffic.ts"
@@ -148,10 +147,7 @@ const closed = (server: NodeServer): Effect.Effect<Effect.Effect<void>> =>
  * running answers finish, and idle connections are closed as they fall idle. What still runs after the hard cap is
  * interrupted.
  */
-const drain = (
-  server: NodeServer,
-  running: ReadonlySet<Fiber.Fiber<unknown, unknown>>
-): Effect.Effect<void, never, Traffic> =>
+const drain = (server: NodeServer, running: Running): Effect.Effect<void, never, Traffic> =>
   Effect.gen(function* () {
     const traffic = yield* Traffic
     const limits = yield* Limits
@@ -161,7 +157,7 @@ const drain = (
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
     server.once("close", () => clearInterval(sweep))
     yield* Effect.timeoutOrElse(allClosed, { duration: limits.drainMillis, orElse: () => Effect.void })
-    yield* Fiber.interruptAll(running)
+    yield* running.interrupt
     yield* allClosed
   })
 
@@ -175,7 +171,7 @@ const listening = <R>(
       const server = nodeServer(yield* Limits, yield* FreshId)
       const serving = Effect.gen(function* () {
         const running = yield* ring(server, yield* make)
-        yield* Effect.acquireRelease(Effect.void, () => drain(server, running))
+        yield* Effect.addFinalizer(() => drain(server, running))
       })
       return Layer.effectDiscard(serving).pipe(
         Layer.provideMerge(NodeHttpServer.layerServer(() => server, { host: place.host, port: place.port }))

@@ -4,6 +4,7 @@ import { createServer, IncomingMessage, Server as NodeServer, ServerResponse } f
 import { connect, Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -163,7 +164,7 @@ describe("fibers of requests", () => {
     const text = await exchange(at, head("GET / HTTP/1.1"))
     server.close()
     expect(partsOf(text)).toEqual([["500", "close", ""]])
-    expect([logged.length, running.size]).toEqual([1, 0])
+    expect([logged.length, running.fibers.size]).toEqual([1, 0])
   })
 
   it("ring: a large answer counts as running until it is written", async () => {
@@ -176,14 +177,14 @@ describe("fibers of requests", () => {
     await new Promise<void>((resolve) => {
       const socket = connect({ port: at, host: "127.0.0.1" }, () => socket.write(head("GET / HTTP/1.1")))
       socket.on("data", (part) => {
-        if (seen < 0) seen = running.size
+        if (seen < 0) seen = running.fibers.size
         size += part.length
       })
       socket.on("close", () => resolve())
     })
-    await Promise.all([...running].map((fiber) => Effect.runPromise(Fiber.await(fiber))))
+    await Promise.all([...running.fibers].map((fiber) => Effect.runPromise(Fiber.await(fiber))))
     server.close()
-    expect([seen, running.size, size > bytes.length]).toEqual([1, 0, true])
+    expect([seen, running.fibers.size, size > bytes.length]).toEqual([1, 0, true])
   })
 
   it("ring: starts connected requests after the current turn of the loop, in order", async () => {
@@ -206,6 +207,41 @@ describe("fibers of requests", () => {
     expect(arrived).toEqual([])
     await turn()
     expect(arrived).toEqual(["/first", "/second"])
+  })
+
+  it("ring: the hard cap of a shutdown answers a waiting request with 503", async () => {
+    const scripted = script()
+    const begun = Deferred.makeUnsafe<void>()
+    scripted.value = Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+    const closing = Scope.makeUnsafe()
+    const built = Layer.buildWithScope(
+      Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
+        Layer.provide(services(scripted, { drainMillis: 1 })),
+        Layer.orDie
+      ),
+      closing
+    )
+    const { address } = Context.get(await Effect.runPromise(built), HttpServer.HttpServer)
+    const json = JSON.stringify(hello)
+    const chat = `${head(
+      "POST /v1/chat/completions HTTP/1.1",
+      "content-type: application/json",
+      `x-gateway-api-key: ${key}`,
+      `content-length: ${json.length}`
+    )}${json}`
+    const answer = exchange("port" in address ? address.port : 0, chat)
+    await Effect.runPromise(Deferred.await(begun))
+    await Effect.runPromise(Scope.close(closing, Exit.void))
+    const [[status, connection, body = ""] = []] = partsOf(await answer)
+    expect([status, connection, JSON.parse(body).error.code]).toEqual(["503", "close", "server_shutting_down"])
+  })
+
+  it("ring: a request that comes after the hard cap is interrupted", async () => {
+    const { at, running, server } = await serving(() => Effect.interruptible(Effect.never))
+    await Effect.runPromise(running.interrupt)
+    const text = await exchange(at, head("GET / HTTP/1.1"))
+    server.close()
+    expect([partsOf(text), running.fibers.size]).toEqual([[["500", "close", ""]], 0])
   })
 
   it("ring: a client that sends its key is served", async () => {

@@ -46,7 +46,8 @@ export const requestLifecycle = (
           Scope.addFinalizerExit(scope, (exit) => leave(exit, incoming)),
           () =>
             Effect.matchCauseEffect(
-              Effect.suspend(() => handler(incoming)),
+              // What follows is not: a request that is interrupted by a shutdown still gets its answer.
+              Effect.interruptible(Effect.suspend(() => handler(incoming))),
               {
                 onSuccess: (answer) => {
                   if (incoming.recorder?.status === 0)
