@@ -30,10 +30,12 @@ const write = (
   if (body._tag !== "Uint8Array") return Effect.sync(() => response.end())
   const bytes = body.text ?? body.body
   if (body.contentLength < waitedLength) return Effect.sync(() => response.end(bytes))
-  return Effect.callback((resume) => {
-    response.once("close", () => resume(Effect.void))
-    response.end(bytes)
-  })
+  return Effect.interruptible(
+    Effect.callback((resume) => {
+      response.once("close", () => resume(Effect.void))
+      response.end(bytes)
+    })
+  )
 }
 
 /** A request that nothing answered: its client has left, or the edge itself is broken. */
@@ -51,8 +53,7 @@ export interface Running {
 }
 
 /**
- * Answers the requests of a server. Requests are started after the event loop has
- * read all sockets, when most bodies are complete.
+ * Answers the requests of a server. Each starts after the event loop has read all sockets, when most bodies are complete.
  */
 export const ring = (server: Server, answer: Answering): Effect.Effect<Running> =>
   Effect.contextWith((context: Context.Context<never>) => {
