@@ -1,13 +1,19 @@
 import { defineConfig } from "vitest/config"
 
+const every = ["test/**/*.test.ts"]
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
     // Modules are read once a worker: no test changes what another imports, and it saves two minutes.
-    isolate: false
+    isolate: false,
+    projects: [
+      { extends: true, test: { name: "all", include: every } },
+      // The tests of the HTTP face once more, over the ring instead of a router of Effect.
+      { extends: true, test: { name: "ring", include: ["test/http/**/*.test.ts"], env: { TEST_WAY: "ring" } } }
+    ]
   }
 })

@@ -2,13 +2,9 @@
 // It must not depend on keys: a page sends its own in a header, and cookies are never read.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
-import { canonicalPath } from "../api/clients/canonicalPath.ts"
 import { anyOrigin } from "../domain/settings/Settings.ts"
-import { headersOf, nodeResponseOf } from "./node/NodeAnswer.ts"
+import type { Answering } from "./edge/Route.ts"
 
 /** Origins whose pages may call. */
 export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
@@ -19,7 +15,7 @@ export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Ref
 )
 
 /** Operators and health are for no page. */
-const isPages = (url: string): boolean => /^\/v1(alpha|beta1?)?\//.test(canonicalPath(url.split("?", 1)[0] ?? ""))
+const isPages = (path: string): boolean => /^\/v1(alpha|beta1?)?\//.test(path)
 
 /** A star does not include `authorization`. The age is in seconds. */
 const preflight = {
@@ -39,28 +35,22 @@ const permissionOf =
       : undefined
   }
 
-const allowing = (origins: ReadonlyArray<string>) =>
-  HttpRouter.middleware(
-    (app) => {
-      const permitted = permissionOf(origins)
-      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        const headers = headersOf(request)
-        const permission = isPages(request.url) ? permitted(headers["origin"]) : undefined
-        if (permission === undefined) return app
-        if (request.method === "OPTIONS" && headers["access-control-request-method"] !== undefined) {
-          return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
-        }
-        const response = nodeResponseOf(request)
-        if (response === undefined)
-          return Effect.map(app, (answer) => HttpServerResponse.setHeaders(answer, permission))
-        // Most answers are written on it past this middleware, and take these along.
-        for (const [name, value] of Object.entries(permission)) response.setHeader(name, value)
-        return app
-      })
-    },
-    { global: true }
-  )
+/** What answers, with the permission of the pages it answers. */
+const allowing = (origins: ReadonlyArray<string>, answer: Answering): Answering => {
+  const permitted = permissionOf(origins)
+  return (arrival) => {
+    const { headers, method, node, path } = arrival
+    const permission = isPages(path) ? permitted(headers["origin"]) : undefined
+    if (permission === undefined) return answer(arrival)
+    if (method === "OPTIONS" && headers["access-control-request-method"] !== undefined) {
+      return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
+    }
+    if (node === undefined) return Effect.map(answer(arrival), HttpServerResponse.setHeaders(permission))
+    // Answers that are written on it take these along.
+    for (const [name, value] of Object.entries(permission)) node.setHeader(name, value)
+    return answer(arrival)
+  }
+}
 
-export const Cors: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(
-  Effect.map(CorsOrigins, (origins) => (origins.length === 0 ? Layer.empty : allowing(origins)))
-)
+export const withCors = (answer: Answering): Effect.Effect<Answering> =>
+  Effect.map(CorsOrigins, (origins) => (origins.length === 0 ? answer : allowing(origins, answer)))

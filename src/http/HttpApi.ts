@@ -1,11 +1,12 @@
-// All routes of the service as one layer on Effect's HttpRouter.
+// All routes of the service: for its own servers, for a web handler, and for the router of another application.
 // It must not depend on servers, sockets or where the services come from.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
-import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import type * as Scope from "effect/Scope"
 import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
@@ -24,9 +25,10 @@ import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
-import { serverEdge } from "./edge/RequestLifecycle.ts"
+import { dispatching } from "./edge/Dispatch.ts"
+import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
-import { Cors } from "./Cors.ts"
+import { withCors } from "./Cors.ts"
 import { CountTokensHandlers } from "./routes/CountTokensHandlers.ts"
 import { DocsHandlers } from "./routes/docs/DocsHandlers.ts"
 import { EmbeddingsHandlers } from "./routes/EmbeddingsHandlers.ts"
@@ -41,6 +43,7 @@ import { RootHandlers } from "./routes/RootHandlers.ts"
 import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
 import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
 import { isOperators } from "./edge/routes.ts"
+import { answering, mounted } from "./Mounted.ts"
 import { Traffic } from "./node/Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
@@ -59,9 +62,9 @@ export type HttpApiServices =
   | ResponseStore
   | Carriers
 
-type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
+type Needed = HttpApiServices | Traffic
 
-const ofOperations: Readonly<Record<Exclude<Operation, NativeOperation>, Routes>> = {
+const ofOperations: Readonly<Record<Exclude<Operation, NativeOperation>, Routes<Needed>>> = {
   chat: ChatHandlers,
   countTokens: CountTokensHandlers,
   embeddings: EmbeddingsHandlers,
@@ -71,7 +74,7 @@ const ofOperations: Readonly<Record<Exclude<Operation, NativeOperation>, Routes>
 }
 
 /** The routes of clients, which every composition serves. */
-const clients: Routes = Layer.mergeAll(
+const clients: Routes<Needed> = together(
   ModelsHandlers,
   PromptsHandlers,
   ResponsesHandlers,
@@ -80,61 +83,34 @@ const clients: Routes = Layer.mergeAll(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes = Layer.mergeAll(AdminHandlers, AdminModels, AdminEntries)
+const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminEntries)
 
-/** Native paths are read after everything else of the edge: middleware that is added last is the innermost. */
-const withNative = (edge: Routes): Routes => Layer.provideMerge(NativeRoutes, edge)
+/** The routes of a server of the gateway alone. */
+const routes: Routes<Needed> = together(clients, operators, MetricsHandlers, DocsHandlers, RootHandlers)
 
-/** The routes of a server of the gateway alone; they share the traffic counters of that server. */
-const routes: Routes = withNative(
-  Layer.mergeAll(
-    clients,
-    operators,
-    MetricsHandlers,
-    DocsHandlers,
-    RootHandlers,
-    Cors,
-    serverEdge(() => true)
+/** Answers every request of a server of clients; `serves` is true for its paths. */
+const answeringClients = (
+  parts: Routes<Needed>,
+  serves: (path: string) => boolean
+): Effect.Effect<Answering, never, Needed> =>
+  Effect.gen(function* () {
+    return yield* withCors(yield* dispatching({ routes: yield* parts, native: yield* NativeRoutes, serves }))
+  })
+
+/** What answers on each server: on a single one, or on two where operators have a server of their own. */
+const servers = {
+  single: answeringClients(routes, () => true),
+  clients: answeringClients(together(clients, DocsHandlers, RootHandlers), (path) => !isOperators(path)),
+  operators: Effect.flatMap(together(operators, MetricsHandlers, HealthHandlers), (routes) =>
+    dispatching({ routes, native: () => undefined, serves: isOperators })
   )
-)
-
-/** The routes of clients where operators have a server of their own. */
-const routesApart: Routes = withNative(
-  Layer.mergeAll(
-    clients,
-    DocsHandlers,
-    RootHandlers,
-    Cors,
-    serverEdge((path) => !isOperators(path))
-  )
-)
-const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
+}
 
 /** The routes for the router of another application, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(
-  withNative(Layer.merge(clients, operators)),
+  mounted(together(clients, operators), NativeRoutes),
   Traffic.layer
 )
-
-/** Paths are taken literally: the edge of the server reads the other spellings of a path, and no others count. */
-const routerConfig = {
-  caseSensitive: true,
-  ignoreTrailingSlash: false,
-  ignoreDuplicateSlashes: false,
-  maxParamLength: 1024
-}
-
-/** The whole face as a function from web request to web response, without a socket; it rejects when the services cannot be made. */
-const webHandler = <E>(
-  services: Layer.Layer<HttpApiServices, E>
-): {
-  readonly handler: (request: Request) => Promise<Response>
-  readonly dispose: () => Promise<void>
-} =>
-  HttpRouter.toWebHandler(routes.pipe(Layer.provide(Traffic.layer), Layer.provide(services)), {
-    disableLogger: true,
-    routerConfig
-  })
 
 /** The whole face as a function of web requests, without a socket. It lives as long as its layer and keeps the clock and ids of its surroundings. */
 export class WebHandler extends Context.Service<WebHandler, (request: Request) => Promise<Response>>()(
@@ -143,13 +119,27 @@ export class WebHandler extends Context.Service<WebHandler, (request: Request) =
   static readonly layer: Layer.Layer<WebHandler, never, HttpApiServices> = Layer.effect(
     WebHandler,
     Effect.gen(function* () {
-      const app = yield* HttpRouter.toHttpEffect(routes.pipe(Layer.provide(Traffic.layer)))
+      const answer = yield* servers.single
       const context = yield* Effect.context<HttpApiServices>()
       return HttpEffect.toWebHandlerWith<HttpApiServices, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
-        app
+        answering(answer)
       )
-    }).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
-  )
+    })
+  ).pipe(Layer.provide(Traffic.layer))
 }
 
-export const HttpApi = { layer, operatorRoutes, routes, routesApart, routerConfig, webHandler }
+/** The whole face as a function from web request to web response, without a socket; it rejects when the services cannot be made. */
+const webHandler = <E>(
+  services: Layer.Layer<HttpApiServices, E>
+): {
+  readonly handler: (request: Request) => Promise<Response>
+  readonly dispose: () => Promise<void>
+} => {
+  const runtime = ManagedRuntime.make(Layer.provide(WebHandler.layer, services))
+  return {
+    handler: async (request) => (await runtime.runPromise(WebHandler))(request),
+    dispose: () => runtime.dispose()
+  }
+}
+
+export const HttpApi = { layer, routes, servers, webHandler }

@@ -1,10 +1,9 @@
 // The listening server: Node's options, answers to broken HTTP, and a graceful shutdown.
 // It must not depend on routes or handlers.
-import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
@@ -12,10 +11,12 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { errorBody } from "./response/errorBody.ts"
 import type { ErrorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
-import { headersOfNode, OwnServer } from "./node/NodeAnswer.ts"
+import type { Answering } from "./edge/Route.ts"
+import { headersOfNode } from "./node/Arrival.ts"
+import { destroyLater } from "./node/UnreadBody.ts"
+import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
-import { StepwiseServer } from "./StepwiseServer.ts"
 import { Traffic } from "./node/Traffic.ts"
 import { expectationFailed, headerFault, parserFault } from "./request/wireFaults.ts"
 
@@ -34,8 +35,6 @@ export interface ServerOptions extends Place {
 
 type MakeId = (millis: number) => string
 
-/** How long a refused peer may take to read its answer before the socket is destroyed. */
-const graceMillis = 500
 /** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
 const sweepMillis = 100
 
@@ -70,7 +69,7 @@ const closingQuietly = (server: NodeServer): void => {
 }
 
 const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
-  const server = new StepwiseServer({
+  const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMillis,
     requestTimeout: limits.requestTimeoutMillis,
@@ -91,8 +90,7 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
       return
     }
     socket.end(rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
-    const timer = setTimeout(() => socket.destroy(), graceMillis)
-    socket.once("close", () => clearTimeout(timer))
+    destroyLater(socket)
   })
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const ids = requestIds(headersOfNode(request), freshId(Date.now()))
@@ -138,55 +136,48 @@ const rawAnswer = (facts: ErrorFacts, ids: RequestIds): string => {
   return `HTTP/1.1 ${facts.status} ${reasons[facts.status] ?? "Bad Request"}\r\n${lines.join("")}\r\n${body}`
 }
 
-/**
- * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
- * running answers finish, and idle connections are closed as they fall idle. The hard cap is the server's own.
- */
-const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const traffic = yield* Traffic
-      const limits = yield* Limits
-      // Without a listener Node answers upgrade requests as ordinary ones, which is what we want (B30).
-      server.removeAllListeners("upgrade")
-      yield* Effect.addFinalizer(() =>
-        Effect.gen(function* () {
-          traffic.draining = true
-          yield* Effect.sleep(limits.readyDelayMillis)
-          const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
-          server.once("close", () => clearInterval(sweep))
-        })
-      )
+/** Ends when the listener and all of its connections are closed. */
+const closed = (server: NodeServer): Effect.Effect<Effect.Effect<void>> =>
+  Effect.cached(
+    Effect.callback<void>((resume) => {
+      server.close(() => resume(Effect.void))
     })
   )
 
-/** Routes on a port. Closing its scope drains it. */
-const listening = (
+/**
+ * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
+ * running answers finish, and idle connections are closed as they fall idle. What still runs after the hard cap is
+ * interrupted.
+ */
+const drain = (server: NodeServer, running: Running): Effect.Effect<void, never, Traffic> =>
+  Effect.gen(function* () {
+    const traffic = yield* Traffic
+    const limits = yield* Limits
+    const allClosed = yield* closed(server)
+    traffic.draining = true
+    yield* Effect.sleep(limits.readyDelayMillis)
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
+    server.once("close", () => clearInterval(sweep))
+    yield* Effect.timeoutOrElse(allClosed, { duration: limits.drainMillis, orElse: () => Effect.void })
+    yield* running.interrupt
+    yield* allClosed
+  })
+
+/** What answers, on a port. Closing its scope drains it. */
+const listening = <R>(
   place: Place,
   reusePort: boolean,
-  routes: typeof HttpApi.routes
-): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices | Traffic> =>
+  make: Effect.Effect<Answering, never, R>
+): Layer.Layer<HttpServer.HttpServer, ServeError, R | Traffic> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const limits = yield* Limits
-      const server = nodeServer(limits, yield* FreshId)
-      return drain(server).pipe(
-        Layer.provideMerge(
-          HttpRouter.serve(routes, {
-            disableLogger: true,
-            disableListenLog: true,
-            routerConfig: HttpApi.routerConfig
-          })
-        ),
-        Layer.provide(Layer.succeed(OwnServer, true)),
-        Layer.provideMerge(
-          NodeHttpServer.layerServer(() => server, {
-            host: place.host,
-            port: place.port,
-            reusePort,
-            gracefulShutdownTimeout: limits.drainMillis
-          })
-        )
+      const server = nodeServer(yield* Limits, yield* FreshId)
+      const serving = Effect.gen(function* () {
+        const running = yield* ring(server, yield* make)
+        yield* Effect.addFinalizer(() => drain(server, running))
+      })
+      return Layer.effectDiscard(serving).pipe(
+        Layer.provideMerge(NodeHttpServer.layerServer(() => server, { host: place.host, port: place.port, reusePort }))
       )
     })
   )
@@ -198,11 +189,10 @@ const layer = ({
   ...main
 }: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
   (admin === undefined
-    ? listening(main, reusePort, HttpApi.routes)
-    : // Built by itself: a layer that hands on what it was built with would hand on its router.
-      Layer.merge(
-        listening(main, reusePort, HttpApi.routesApart),
-        Layer.effectDiscard(Layer.build(listening(admin, reusePort, HttpApi.operatorRoutes)))
+    ? listening(main, reusePort, HttpApi.servers.single)
+    : Layer.merge(
+        listening(main, reusePort, HttpApi.servers.clients),
+        Layer.effectDiscard(Layer.build(listening(admin, reusePort, HttpApi.servers.operators)))
       )
   ).pipe(Layer.provide(Traffic.layer))
 

@@ -10,6 +10,7 @@ import { TransportFault } from "../../src/upstream/TransportFault.ts"
 import { accountedGateway, type AccountedGateway, adminKey } from "../support/accounted.ts"
 import { replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
+import { isRing } from "../support/ways.ts"
 
 const chat = "/v1/chat/completions"
 const open: Array<AccountedGateway> = []
@@ -112,7 +113,7 @@ describe("estimates from the edited body", () => {
   const counted = gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
   const config = (edits: object) => ({ "x-gateway-config": JSON.stringify({ provider: "@google", ...edits }) })
 
-  it.each([
+  it.skipIf(isRing).each([
     ["max_tokens is raised by an override", { max_tokens: 1 }, { override_params: { max_tokens: 60_000 } }],
     ["max_tokens is a default", {}, { default_params: { max_tokens: 60_000 } }],
     ["more answers are asked for by an override", { max_tokens: 10_000 }, { override_params: { n: 8 } }],
@@ -357,7 +358,7 @@ describe("cut streams and the budget", () => {
     event({ type: "message_stop" })
   ]
 
-  it.each([
+  it.skipIf(isRing).each([
     ["in a chat", chat],
     ["natively", "/v1/messages"]
   ])("budget: a stream cut by the client %s costs its reservation where that is more", async (_name, path) => {

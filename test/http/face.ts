@@ -15,7 +15,8 @@ import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import type { Operation } from "../../src/domain/operations.ts"
-import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
+import type { HttpApiServices } from "../../src/http/HttpApi.ts"
+import { webFace } from "../support/ways.ts"
 import { Admission } from "../../src/keys/Admission.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
@@ -190,7 +191,7 @@ export interface Face {
 
 export const face = (limits: Partial<LimitValues> = {}): Face => {
   const scripted = script()
-  const { dispose, handler } = HttpApi.webHandler(services(scripted, limits))
+  const { dispose, handler } = webFace(services(scripted, limits))
   const send = (path: string, init: RequestInit = {}) => handler(new Request(`http://gateway${path}`, init))
   const post: Face["post"] = (path, body, headers = {}) =>
     send(path, {

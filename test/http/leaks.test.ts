@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
 import { type Credentials, providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"
-import { HttpApi } from "../../src/http/HttpApi.ts"
+import { webFace } from "../support/ways.ts"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 import { type ScriptedResponse, Transport } from "../../src/upstream/Transport.ts"
 import { gatewayKey, serviceAccount, settingsFor } from "../support/TestGateway.ts"
@@ -46,7 +46,7 @@ let tokenReply: (body: string) => ScriptedResponse = () => ({ status: 200 })
 const asText = (body: TransportRequest["body"]) =>
   body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "")
 
-const { dispose, handler } = HttpApi.webHandler(
+const { dispose, handler } = webFace(
   Gateway.layerNoDeps(
     settingsFor("http://unused.invalid", {
       accounts: [
@@ -397,7 +397,7 @@ describe("errors of the token endpoint", () => {
           ]
         }
       }
-      const { dispose, handler } = HttpApi.webHandler(
+      const { dispose, handler } = webFace(
         Gateway.layerNoDeps(
           settingsFor("http://unused.invalid", {
             accounts: [providerAccount({ slug: "exchange", ...vertex, credentials: key })]

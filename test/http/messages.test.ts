@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http"
 import * as Layer from "effect/Layer"
 import { afterAll, describe, expect, it } from "vitest"
 import { Gateway } from "../../src/Gateway.ts"
-import { HttpApi } from "../../src/http/HttpApi.ts"
+import { webFace } from "../support/ways.ts"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 import { type ScriptedResponse, Transport } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
@@ -19,7 +19,7 @@ interface Sent {
 
 const seen: Array<Sent> = []
 let next: ScriptedResponse = { status: 200 }
-const { handler, dispose } = HttpApi.webHandler(
+const { handler, dispose } = webFace(
   Gateway.layerNoDeps(settingsFor("http://unused.invalid", { accounts: [vertexAccount, googleAccount] })).pipe(
     Layer.provide(
       Transport.layerTest(({ url, headers, body }: TransportRequest) => {

@@ -6,7 +6,7 @@ import { afterEach } from "vitest"
 import { Limits } from "../../src/domain/Limits.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
-import { HttpApi } from "../../src/http/HttpApi.ts"
+import { webFace } from "./ways.ts"
 import { Transport, type TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
 import { gatewayKey, type MoreSettings, settingsFor } from "./TestGateway.ts"
@@ -43,7 +43,7 @@ export const gatewayOver = (script: TransportScript, { draw, ...more }: Scripted
     ...settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more }),
     ...more.settings
   }
-  const { dispose, handler } = HttpApi.webHandler(
+  const { dispose, handler } = webFace(
     Gateway.layerNoDeps(settings).pipe(
       Layer.provide(
         Transport.layerTest((request) => {

@@ -334,7 +334,8 @@ const readers: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => bo
   [/^process\.env$/, (file) => file.file === "cli/settings/LoadSettings.ts"],
   [/^JSON\.parse$/, (file) => file.file === "domain/text/json.ts" || file.file === "client/readJson.ts"],
   [/^console\./, (file) => file.folder === "cli"],
-  [/^Effect\.run/, (file) => file.file === "main.ts" || file.folder === "client"]
+  // The ring starts the fiber of each request, as a server of Effect would.
+  [/^Effect\.run/, ({ file, folder, path }) => file === "main.ts" || folder === "client" || path === "src/http/Ring.ts"]
 ]
 
 const opensLayer = (node: Node): boolean => {

@@ -38,9 +38,14 @@ export const valueEnd = (bytes: Uint8Array, from: number): number => {
   return bytes.length
 }
 
-/** Decodes a key, which may contain escapes. */
-const keyOf = (bytes: Uint8Array): string => {
-  const text = decodeUtf8(bytes) ?? ""
+/** The same bytes with Node's own readers and writers. */
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The key between two quotes. Only one with escapes or beyond ASCII is decoded. */
+const keyOf = (bytes: Buffer, open: number, close: number): string => {
+  const plain = bytes.toString("latin1", open + 1, close)
+  if (close < bytes.length && !/[\\\u0080-\u00ff]/.test(plain)) return plain
+  const text = decodeUtf8(bytes.subarray(open, close + 1)) ?? ""
   if (!text.includes("\\") && text.endsWith('"') && text.length > 1) return text.slice(1, -1)
   return String(Result.getOrElse(parseJsonText(text), () => text))
 }
@@ -48,56 +53,51 @@ const keyOf = (bytes: Uint8Array): string => {
 /** The members of the object that opens at `open`, as far as they are well-formed. */
 export const membersOf = (bytes: Uint8Array, open: number): ReadonlyArray<Member> => {
   const members: Array<Member> = []
+  const buffer = bufferOf(bytes)
   let at = skipBlank(bytes, open + 1)
   while (bytes[at] === 0x22) {
     const quote = closingQuote(bytes, at)
     const value = skipBlank(bytes, skipBlank(bytes, quote + 1) + 1)
     const to = valueEnd(bytes, value)
-    members.push({ key: keyOf(bytes.subarray(at, quote + 1)), from: at, value, to })
+    members.push({ key: keyOf(buffer, at, quote), from: at, value, to })
     at = skipBlank(bytes, skipBlank(bytes, to) + 1)
   }
   return members
 }
 
-const encoder = new TextEncoder()
-
-const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  let size = 0
-  for (const piece of pieces) size += piece.length
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
+/** The most bytes that these edits add: a UTF-16 unit has at most three. */
+const mostAdded = (edits: TopLevelEdits): number => {
+  let most = 0
+  for (const [key, text = ""] of Object.entries(edits)) most += 3 * (2 * key.length + text.length) + '"":,'.length
+  return most
 }
 
 /** `bytes` are the JSON text of one object without repeated keys; the result starts at its opening brace. */
 export const editTopLevel = (bytes: Uint8Array, edits: TopLevelEdits): Uint8Array => {
   const open = bytes.indexOf(0x7b)
   const members = membersOf(bytes, open)
-  const last = members.at(-1)
-  const pieces = [bytes.subarray(open, members[0]?.from ?? open + 1)]
-  const present = new Set<string>()
+  const source = bufferOf(bytes)
+  // Written in one piece: a view or an encoded text for each part is garbage outside the heap.
+  const whole = Buffer.allocUnsafe(bytes.length + mostAdded(edits))
+  let size = source.copy(whole, 0, open, members[0]?.from ?? open + 1)
   // The bytes between two members are removed with the first of them, except when no member follows.
-  let between: Uint8Array | undefined
-  for (const [index, { key, from, value, to }] of members.entries()) {
-    present.add(key)
+  let kept = -1
+  for (const [index, member] of members.entries()) {
+    const { from, key, to, value } = member
     const isEdited = Object.hasOwn(edits, key)
     const text = isEdited ? edits[key] : undefined
     if (isEdited && text === undefined) continue
-    if (between !== undefined) pieces.push(between)
-    if (text === undefined) pieces.push(bytes.subarray(from, to))
-    else pieces.push(bytes.subarray(from, value), encoder.encode(text))
-    between = bytes.subarray(to, members[index + 1]?.from ?? to)
+    if (kept >= 0) size += source.copy(whole, size, members[kept]?.to, members[kept + 1]?.from)
+    size += source.copy(whole, size, from, text === undefined ? to : value)
+    if (text !== undefined) size += whole.write(text, size)
+    kept = index
   }
-  let isEmpty = between === undefined
+  let isEmpty = kept < 0
   for (const [key, text] of Object.entries(edits)) {
-    if (text === undefined || present.has(key)) continue
-    pieces.push(encoder.encode(`${isEmpty ? "" : ","}${JSON.stringify(key)}:${text}`))
+    if (text === undefined || members.some((member) => member.key === key)) continue
+    size += whole.write(`${isEmpty ? "" : ","}${JSON.stringify(key)}:${text}`, size)
     isEmpty = false
   }
-  pieces.push(bytes.subarray(last?.to ?? open + 1))
-  return joined(pieces)
+  size += source.copy(whole, size, members.at(-1)?.to ?? open + 1)
+  return whole.subarray(0, size)
 }

@@ -1,7 +1,6 @@
 // /admin/v1/{providers,keys,configs,prompts}: lists, reads, creates, updates and removes entries; and the log of all changes.
 // It must not depend on the meaning of an entry, or on where entries are kept.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Administration } from "../../admin/Administration.ts"
 import type { Managed } from "../../admin/Managed.ts"
@@ -13,6 +12,7 @@ import { created, gone, listed, shown, answered } from "./AdminAnswer.ts"
 import { pageQuery } from "./adminQuery.ts"
 import { matching } from "./entityTag.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
+import { together } from "../edge/Route.ts"
 import { withSpending } from "./KeySpending.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { providerTestResult } from "./providerTestResult.ts"
@@ -130,7 +130,7 @@ const entries = <A extends Entry, R = never>(
   joining: Kind<A, R>["joining"] = Effect.succeed(Effect.succeed)
 ) => {
   const kind = { path, of, idIn, joining }
-  return Layer.mergeAll(listRoute(kind), createRoute(kind), getRoute(kind), updateRoute(kind), removeRoute(kind))
+  return together(listRoute(kind), createRoute(kind), getRoute(kind), updateRoute(kind), removeRoute(kind))
 }
 
 const rotate = keyedRoute(
@@ -177,7 +177,7 @@ const audit = keyedRoute(
   "admin"
 )
 
-export const AdminEntries = Layer.mergeAll(
+export const AdminEntries = together(
   entries(
     "/admin/v1/providers",
     ({ providers }) => providers,

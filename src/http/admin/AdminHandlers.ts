@@ -1,12 +1,12 @@
 // The reports of the admin API: the latest requests and the usage of all requests.
 // It must not depend on how requests run or are counted.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
 import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
+import { together } from "../edge/Route.ts"
 import { json } from "../response/Reply.ts"
 import { allowedMethods } from "../edge/routes.ts"
 
@@ -48,4 +48,4 @@ const usage = keyedRoute(
   "admin"
 )
 
-export const AdminHandlers = Layer.merge(requests, usage)
+export const AdminHandlers = together(requests, usage)

@@ -1,7 +1,7 @@
 // Models on the admin API: the facts in force about one, with the origin of each, and forgetting what was learned.
 // It must not depend on how facts are used.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { together } from "../edge/Route.ts"
 import { writtenModelId } from "../../domain/ModelRef.ts"
 import { explainModel } from "../../domain/models/modelOrigins.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
@@ -57,4 +57,4 @@ const forget = keyedRoute(
   "admin"
 )
 
-export const AdminModels = Layer.merge(facts, forget)
+export const AdminModels = together(facts, forget)

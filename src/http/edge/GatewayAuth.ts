@@ -1,9 +1,7 @@
 // Finds the gateway key of a request before anything else of the request is read.
 // It must not depend on bodies, providers or their credentials.
 import * as Effect from "effect/Effect"
-import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { presentedKeys } from "../../api/clients/presentedKeys.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
@@ -22,7 +20,8 @@ import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
 import { SharedSlots } from "../../keys/SharedSlots.ts"
-import { type Handler, lifecycleRoute, type RouteMethod, type RoutePath } from "./RequestLifecycle.ts"
+import { type Handler, lifecycleRoute } from "./RequestLifecycle.ts"
+import type { RouteMethod, RoutePath, Routes } from "./Route.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
 
@@ -74,8 +73,7 @@ export const keyedRoute = <R>(
   path: RoutePath,
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
-): Layer.Layer<never, never, R | KeyedServices | HttpRouter.HttpRouter> =>
-  lifecycleRoute(method, path, keyed(make, scope))
+): Routes<R | KeyedServices> => lifecycleRoute(method, path, keyed(make, scope))
 
 /** A handler for holders of a gateway key of this scope. */
 export const keyed = <R>(

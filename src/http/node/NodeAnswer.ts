@@ -1,40 +1,13 @@
-// Reads Node's own request and writes Node's own response, without the copies of headers and the stream operators of Effect's values.
+// Writes Node's own response, without the copies of headers and the stream operators of Effect's values.
 // It must not depend on what is answered. Without a Node response (a web handler) Reply.ts builds a value instead.
-import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
-import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
+import type { ServerResponse } from "node:http"
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Pull from "effect/Pull"
-import type { HeaderRecord } from "../../api/Headers.ts"
 import { phaseTurn } from "../../batching/Phases.ts"
 
-/**
- * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
- * so that its own middleware sees and changes them as it does those of its other routes.
- */
-export const OwnServer: Context.Reference<boolean> = Context.Reference("gateway/http/OwnServer", {
-  defaultValue: () => false
-})
-
-/** The response of a request that came over a socket of ours. */
-export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
-  if (!(request.source instanceof IncomingMessage)) return undefined
-  const response = toServerResponse(request)
-  return response instanceof ServerResponse ? response : undefined
-}
-
-/** The headers of a request; Node's own where they are, for Effect's are a copy of them. */
-export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderRecord =>
-  request.source instanceof IncomingMessage ? headersOfNode(request.source) : request.headers
-
-/** Only `set-cookie` would be a list, and requests have none. */
-export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord =>
-  headers as HeaderRecord
-
-/** The value for Effect's server when the answer is written already. The server ignores a response that has ended. */
+/** The value of an answer that is written already. */
 const answered = HttpServerResponse.empty()
 
 /** A complete answer in one write. */

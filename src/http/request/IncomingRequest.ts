@@ -1,21 +1,16 @@
 // A request as it comes in, before its key is looked at: ids, switches of the answer, and its share of the process.
 // It must not depend on bodies, routes or keys.
 import { randomUUID } from "node:crypto"
-import { IncomingMessage, type ServerResponse } from "node:http"
 import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { RequestMeta } from "../../accounting/RequestMeta.ts"
 import type { RequestRecord } from "../../accounting/RequestRecord.ts"
 import { parseTraceparent } from "../../accounting/traceContext.ts"
-import { canonicalPath } from "../../api/clients/canonicalPath.ts"
-import { clientDialect } from "../../api/clients/clientDialect.ts"
 import { gatewayHeader, type HeaderRecord, isStrict, requestHeaderNames, usesAliasPrefix } from "../../api/Headers.ts"
-import { type NativePath, readNativePath } from "../../domain/native/nativePath.ts"
 import { queryKey } from "../../domain/native/nativeQuery.ts"
 import type { RequestHold } from "../../keys/FairShares.ts"
-import { headersOf, nodeResponseOf, OwnServer } from "../node/NodeAnswer.ts"
+import type { Arrival } from "../node/Arrival.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { countOf } from "./wireFaults.ts"
 
@@ -47,26 +42,13 @@ export interface RequestIds {
 }
 
 /** What the gateway reads of a request before it looks at the key. */
-export interface IncomingRequest extends RequestIds, RequestMeta {
+export interface IncomingRequest extends RequestIds, RequestMeta, Arrival {
   /** An invalid switch counts as strict here; the context of the request refuses it later. */
   readonly strict: boolean
-  readonly method: string
-  /** Path and query as the client sent them. */
-  readonly url: string
-  /** As the routes know it, without the query. */
-  readonly path: string
-  /** The reading of the path where it is one of Google's own dialects. */
-  readonly native: NativePath | undefined
   /** The key in the query; clients of Google's own dialects write theirs there. */
   readonly queryKey: string | undefined
   /** Two Authorization headers came. Node drops the second one silently. */
   readonly authorizationTwice: boolean
-  /** Node's request, where there is one. */
-  readonly message: IncomingMessage | undefined
-  /** Reads a body that is not taken from `message`. */
-  readonly accessor: Pick<HttpServerRequest.HttpServerRequest, "arrayBuffer">
-  /** Node's response, where the request came over a socket of our own server. */
-  readonly node: ServerResponse | undefined
   readonly traffic: Traffic["Service"]
   /** Takes notes for the accounts of the request; undefined without accounting. */
   readonly recorder: RequestRecord | undefined
@@ -98,30 +80,15 @@ export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds =
   usesAlias: usesAliasPrefix(headers)
 })
 
-/** The reading of a path in one of Google's own dialects; undefined where the path belongs to other routes. */
-export const nativePathOf = (method: string, path: string, headers: HeaderRecord): NativePath | undefined =>
-  readNativePath(method, canonicalPath(path), clientDialect(headers) === "google")
+type Receive = (arrival: Arrival, clock: Clock.Clock, recorder: RequestRecord | undefined) => IncomingRequest
 
-type Receive = (
-  request: HttpServerRequest.HttpServerRequest,
-  clock: Clock.Clock,
-  recorder: RequestRecord | undefined
-) => IncomingRequest
-
-/** Makes the function that turns the requests of a server into ours. */
+/** Makes the function that turns the arrivals of a server into requests. */
 export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.gen(function* () {
   const traffic = yield* Traffic
   const freshId = yield* FreshId
-  const isOwnServer = yield* OwnServer
-  return (request, clock, recorder) => {
-    const { method, source, url } = request
-    const message = source instanceof IncomingMessage ? source : undefined
-    const headers = headersOf(request)
+  return ({ accessor, headers, message, method, native, node, path, query, url }, clock, recorder) => {
     const startedMillis = clock.currentTimeMillisUnsafe()
     const id = freshId(startedMillis)
-    const query = url.indexOf("?")
-    const path = canonicalPath(query < 0 ? url : url.slice(0, query))
-    const native = nativePathOf(method, path, headers)
     return {
       requestId: requestIdOf(headers, id),
       traceId: traceIdOf(headers, id),
@@ -132,13 +99,14 @@ export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.ge
       method,
       url,
       path,
+      query,
       native,
-      queryKey: native === undefined || query < 0 ? undefined : queryKey(url.slice(query + 1)),
+      queryKey: native === undefined || query === "" ? undefined : queryKey(query),
       authorizationTwice: message !== undefined && countOf(message.rawHeaders, "authorization") > 1,
       headers,
       message,
-      accessor: request,
-      node: isOwnServer ? nodeResponseOf(request) : undefined,
+      accessor,
+      node,
       traffic,
       recorder,
       hold: undefined,

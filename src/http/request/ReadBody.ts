@@ -208,16 +208,21 @@ const fromNode = (
     return Effect.sync(detach)
   })
 
+const unreadable = () =>
+  new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
+
 const fromAccessor = (limits: LimitValues, incoming: IncomingRequest): Effect.Effect<Uint8Array, ReadFault> =>
-  incoming.accessor.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
-    Effect.mapError((error) =>
-      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-        ? tooLarge(limits)
-        : new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
-    ),
-    Effect.flatMap((buffer) => {
-      const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, incoming)
-      return fault === undefined ? Effect.succeed(new Uint8Array(buffer)) : Effect.fail(fault)
-    })
-  )
+  incoming.accessor === undefined
+    ? Effect.fail(unreadable())
+    : incoming.accessor.arrayBuffer.pipe(
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
+        Effect.mapError((error) =>
+          error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+            ? tooLarge(limits)
+            : unreadable()
+        ),
+        Effect.flatMap((buffer) => {
+          const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, incoming)
+          return fault === undefined ? Effect.succeed(new Uint8Array(buffer)) : Effect.fail(fault)
+        })
+      )

@@ -1,11 +1,10 @@
 // An error as an answer: from a cause to facts, from facts to a response.
 // It must not depend on which handler failed.
 import * as Cause from "effect/Cause"
-import * as HttpServerError from "effect/http/HttpServerError"
+import { ClientAbort } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { addAliases, answerHeaders } from "../../api/Headers.ts"
-import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../../domain/GatewayError.ts"
-import { queryless } from "../../domain/text/queryless.ts"
+import { Busy, type GatewayError, Unexpected } from "../../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody, nativeEnvelope } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import { baseHeaders } from "./baseHeaders.ts"
@@ -52,9 +51,7 @@ const isGatewayError = (error: unknown): error is GatewayError =>
 /** True when the client closed the connection and nothing else failed; there is no answer to write. */
 export const isClientGone = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.length > 0 &&
-  cause.reasons.every(
-    (reason) => Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key)
-  )
+  cause.reasons.every((reason) => Cause.isInterruptReason(reason) && reason.annotations.has(ClientAbort.key))
 
 /** The error of a cause. Only here a defect becomes `Unexpected`. */
 export const errorOf = (cause: Cause.Cause<unknown>): GatewayError => {
@@ -66,12 +63,7 @@ export const errorOf = (cause: Cause.Cause<unknown>): GatewayError => {
     : new Unexpected()
 }
 
-const failureOf = (error: unknown): GatewayError => {
-  if (isGatewayError(error)) return error
-  return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
-    ? new RouteUnknown({ method: error.reason.request.method, path: queryless(error.reason.request.url).slice(0, 256) })
-    : new Unexpected()
-}
+const failureOf = (error: unknown): GatewayError => (isGatewayError(error) ? error : new Unexpected())
 
 /** The facts in the envelope of the caller's dialect. */
 export const refusal = (

@@ -1,10 +1,10 @@
 // Liveness and readiness for supervisors and load balancers, without a key and without a call to a dependency.
 // It must not depend on providers, or on which dependencies the service has.
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { version } from "../../domain/version.ts"
 import { Readiness } from "./Readiness.ts"
+import type { Routes } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
 
 const answer = (
@@ -29,12 +29,13 @@ const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.Htt
 }
 
 /** Outside the request lifecycle: a busy process is alive and ready, even while its in-flight bound refuses requests. */
-export const HealthHandlers = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const traffic = yield* Traffic
-    const readiness = yield* Readiness
-    const look = Effect.sync(() => ready(readiness, traffic.draining))
-    for (const path of ["/health/live", "/livez", "/healthz"] as const) yield* router.add("GET", path, alive)
-    for (const path of ["/health/ready", "/readyz", "/health"] as const) yield* router.add("GET", path, look)
-  })
-)
+export const HealthHandlers: Routes<Traffic> = Effect.gen(function* () {
+  const traffic = yield* Traffic
+  const readiness = yield* Readiness
+  const live = Effect.succeed(alive)
+  const look = Effect.sync(() => ready(readiness, traffic.draining))
+  return [
+    ...(["/health/live", "/livez", "/healthz"] as const).map((path) => ({ path, answer: () => live })),
+    ...(["/health/ready", "/readyz", "/health"] as const).map((path) => ({ path, answer: () => look }))
+  ].map((route) => ({ ...route, method: "GET" }))
+})

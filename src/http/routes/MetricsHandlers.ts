@@ -2,12 +2,11 @@
 // It must not depend on which metrics there are.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { prometheusName } from "../../telemetry/metrics.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
+import type { Routes } from "../edge/Route.ts"
 
 /** Who may read the metrics. */
 export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Reference<"none" | "admin">(
@@ -35,7 +34,7 @@ const answer = Effect.map(Effect.all([Effect.context<never>(), SharedRegistry]),
 )
 
 /** Outside the request lifecycle, like the health routes: a gateway that refuses work still reports its metrics. */
-const open = HttpRouter.use((router) => Effect.flatMap(answer, (metrics) => router.add("GET", "/metrics", metrics)))
+const open: Routes = Effect.map(answer, (metrics) => [{ method: "GET", path: "/metrics", answer: () => metrics }])
 
 const guarded = keyedRoute(
   "GET",
@@ -44,6 +43,6 @@ const guarded = keyedRoute(
   "admin"
 )
 
-export const MetricsHandlers = Layer.unwrap(
-  Effect.map(MetricsAccess, (access) => (access === "admin" ? guarded : open))
+export const MetricsHandlers: Routes<Effect.Services<typeof guarded>> = Effect.flatMap(MetricsAccess, (access) =>
+  access === "admin" ? guarded : open
 )

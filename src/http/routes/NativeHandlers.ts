@@ -23,12 +23,6 @@ export const NativeDefaults: Context.Reference<NativeSlugs> = Context.Reference<
   { defaultValue: () => ({}) }
 )
 
-/** The text after `?`. */
-export const queryOf = ({ url }: Pick<IncomingRequest, "url">): string => {
-  const at = url.indexOf("?")
-  return at < 0 ? "" : url.slice(at + 1)
-}
-
 const context = Effect.map(NativeDefaults, (slugs) => (call: Call) => {
   const { headers, native } = call.incoming
   const read = requestContext(call)
@@ -53,7 +47,7 @@ type Bytes = Effect.Success<ReturnType<Effect.Success<ReturnType<typeof bytesRea
 
 const native = (most: BodyLimit): Effect.Effect<Read<NativeRequest>> =>
   reader(most, (call, incoming, { bytes, limits }) =>
-    Effect.fromResult(readNative(call, queryOf(incoming), incoming.headers, bytes, limits))
+    Effect.fromResult(readNative(call, incoming.query, incoming.headers, bytes, limits))
   )
 
 const raw: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, _incoming, { bytes, limits }) =>

@@ -8,7 +8,6 @@ import { googleModels, pageOf, publisherModels } from "../../translate/native/mo
 import type { Call, KeyedHandler } from "../edge/GatewayAuth.ts"
 import { json } from "../response/Reply.ts"
 import { modelList } from "./modelList.ts"
-import { queryOf } from "./NativeHandlers.ts"
 
 const listed = ({ catalog, incoming, key }: Call) => {
   const { native } = incoming
@@ -42,7 +41,7 @@ export const listNatively: KeyedHandler = (call) => {
       ? Effect.fail(new RecordUnknown({ kind: "model", id: model.slice(0, 256) }))
       : json(entry, incoming)
   }
-  const asked = readNativeQuery(queryOf(incoming), form)
+  const asked = readNativeQuery(incoming.query, form)
   if (Result.isFailure(asked)) return Effect.fail(asked.failure)
   const { items, nextPageToken } = pageOf<(typeof entries)[number]>(
     entries,

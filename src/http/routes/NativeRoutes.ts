@@ -1,24 +1,17 @@
 // Finds the paths of Google's own dialects before the router sees them, since one resource has many spellings, and hands each on.
 // It must not depend on bodies or providers. Rules: N101, N109, N110, N901-N903.
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type * as Types from "effect/Types"
 import { MethodNotAllowed, RouteUnknown, UnsupportedOperation } from "../../domain/GatewayError.ts"
 import type { NativePath } from "../../domain/native/nativePath.ts"
 import { operations } from "../../domain/operations.ts"
 import { keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
-import { type Answering, type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
-import { headersOf } from "../node/NodeAnswer.ts"
-import { nativePathOf } from "../request/IncomingRequest.ts"
+import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
+import type { Answering } from "../edge/Route.ts"
+import type { Arrival } from "../node/Arrival.ts"
 import { operationOf } from "./nativeBodies.ts"
 import { nativeOperations } from "./NativeHandlers.ts"
 import { listNatively } from "./NativeModels.ts"
-import type { OperationServices } from "./OperationRoute.ts"
 
 /** A refusal by name, once the key is known; the body is not read. */
 const refuseByName: KeyedHandler = ({ incoming }) =>
@@ -74,31 +67,17 @@ const answers = Effect.gen(function* () {
   }
 })
 
-type Services = Effect.Services<typeof answers>
-
 /** A client that asked for a socket gets its refusal and no second request (N902). */
-const closing = (answer: Answering): Answering =>
-  Effect.map(answer, (response) => HttpServerResponse.setHeader(response, "connection", "close"))
+const closing = HttpServerResponse.setHeader("connection", "close")
 
-/** Paths of Google's dialects are answered here; every other one goes on to the router. */
-export const NativeRoutes: Layer.Layer<never, never, Services | OperationServices | HttpRouter.HttpRouter> =
-  HttpRouter.middleware(
-    Effect.map(
-      answers,
-      (answerOf) => (app) =>
-        Effect.withFiber((fiber) => {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const headers = headersOf(request)
-          const path = nativePathOf(request.method, request.url.split("?", 1)[0] ?? "", headers)
-          if (path === undefined) return app
-          const answer: Effect.Effect<
-            HttpServerResponse.HttpServerResponse,
-            Types.unhandled,
-            HttpServerRequest.HttpServerRequest | Scope.Scope
-          > = headers["upgrade"] === undefined ? answerOf(path) : closing(answerOf(path))
-          // The router makes its own routes interruptible; without it a client that leaves would not end its call.
-          return Effect.interruptible(answer)
-        })
-    ),
-    { global: true }
-  )
+/** Answers the paths of Google's dialects; undefined for every other request. */
+export const NativeRoutes: Effect.Effect<
+  (arrival: Arrival) => ReturnType<Answering> | undefined,
+  never,
+  Effect.Services<typeof answers>
+> = Effect.map(answers, (answerOf) => (arrival) => {
+  const { headers, native } = arrival
+  if (native === undefined) return undefined
+  const answer = answerOf(native)(arrival)
+  return headers["upgrade"] === undefined ? answer : Effect.map(answer, closing)
+})

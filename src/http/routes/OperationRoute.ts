@@ -1,9 +1,7 @@
 // Carries a request through the route of any operation: context, body, admission, then a dry run, an answer or a stream.
 // It must not depend on a provider, or on what an operation is about.
 import * as Effect from "effect/Effect"
-import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Catalog } from "../../catalog/Catalog.ts"
@@ -26,6 +24,7 @@ import {
 } from "../../router/ProviderRouter.ts"
 import { admitting, admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute, type KeyedHandler } from "../edge/GatewayAuth.ts"
+import type { Routes } from "../edge/Route.ts"
 import type { Traffic } from "../node/Traffic.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import type { ReadBody } from "../request/ReadBody.ts"
@@ -162,9 +161,7 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
 export type OperationServices = ProviderRouter | Admission | Prices | GatewayKeys | Catalog | Configs | Traffic
 
 /** The route of an operation. */
-export const handleOperation = <Op extends Operation, R>(
-  route: OperationRoute<Op, R>
-): Layer.Layer<never, never, R | OperationServices | HttpRouter.HttpRouter> =>
+export const handleOperation = <Op extends Operation, R>(route: OperationRoute<Op, R>): Routes<R | OperationServices> =>
   keyedRoute("POST", route.path ?? operations[route.operation].path, operationHandler(route))
 
 /** The handler of an operation, wherever its path is read. A key without limits is not asked for admission. */

@@ -1,7 +1,6 @@
 // POST /v1/prompts/{id}/completions and /render: variables in; the answer of a chat, or the chat body itself, out.
 // It must not depend on templates, providers, or how a chat is answered.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Prompts } from "../../catalog/Prompts.ts"
 import type { ReadyPrompt } from "../../catalog/readyPrompts.ts"
@@ -14,6 +13,7 @@ import { checkChat } from "../../router/bodies/bodyChecks.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
+import { together } from "../edge/Route.ts"
 import { bodyDecoder, textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
@@ -94,4 +94,4 @@ const render = keyedRoute(
   })
 )
 
-export const PromptsHandlers = Layer.merge(completions, render)
+export const PromptsHandlers = together(completions, render)

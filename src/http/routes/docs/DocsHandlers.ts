@@ -2,8 +2,8 @@
 // It must not depend on any endpoint; the contract is loaded and rendered at its first request.
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
 import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
+import { together } from "../../edge/Route.ts"
 import type * as Pages from "./DocsPages.ts"
 import { baseHeaders } from "../../response/baseHeaders.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
@@ -49,7 +49,7 @@ const route = (path: "/openapi.json" | "/docs", render: Render) => {
   )
 }
 
-export const DocsHandlers = Layer.merge(
+export const DocsHandlers = together(
   route("/openapi.json", (pages) => pages.documentPage()),
   route("/docs", (pages) => pages.docsPage())
 )

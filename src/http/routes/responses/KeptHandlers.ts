@@ -1,13 +1,13 @@
 // Kept responses by their id: one, its input, its deletion; and what this gateway does to none of them.
 // It must not depend on how a response was made. Rules: R111, R112, R223, R412, R706.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { BodyInvalid, type GatewayError, RecordUnknown } from "../../../domain/GatewayError.ts"
 import { Carriers } from "../../../store/Carriers.ts"
 import { ResponseStore } from "../../../store/ResponseStore.ts"
 import { isResponseId } from "../../../translate/responses-to-chat/ids.ts"
 import { inputItems, readKept, shownAgain } from "../../../translate/responses-to-chat/kept.ts"
 import { type Call, keyedRoute } from "../../edge/GatewayAuth.ts"
+import { together } from "../../edge/Route.ts"
 import { json } from "../../response/Reply.ts"
 import { itemsQuery, shownQuery } from "./keptQuery.ts"
 
@@ -98,4 +98,4 @@ const compact = keyedRoute(
   )
 )
 
-export const KeptHandlers = Layer.mergeAll(retrieve, remove, listInput, cancel, compact)
+export const KeptHandlers = together(retrieve, remove, listInput, cancel, compact)

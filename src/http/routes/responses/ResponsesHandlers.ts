@@ -1,8 +1,8 @@
 // POST /v1/responses and its token count: a request of the Responses API, run as the chat it becomes.
 // It must not depend on providers, or on how a request becomes a chat.
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { keyedRoute } from "../../edge/GatewayAuth.ts"
+import { together } from "../../edge/Route.ts"
 import { requestContext } from "../../request/requestContext.ts"
 import { answer } from "../../response/Reply.ts"
 import { runningOperation } from "../OperationRoute.ts"
@@ -49,4 +49,4 @@ const countTokens = keyedRoute(
   })
 )
 
-export const ResponsesHandlers = Layer.merge(create, countTokens)
+export const ResponsesHandlers = together(create, countTokens)
