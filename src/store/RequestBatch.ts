@@ -3,7 +3,8 @@
 //
 // Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
-import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
+import { randomUUID } from "node:crypto"
+import type { RequestRow } from "../domain/RequestRow.ts"
 import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 
@@ -15,15 +16,15 @@ const comma = 0x2c
 const closing = 0x5d
 
 export class RequestBatch {
+  /** Unique. A batch that is written again keeps it. */
+  readonly id = randomUUID()
   private room = Buffer.alloc(0)
   private length = 0
   private count = 0
-  private firstId = ""
   private readonly buckets = new Map<string, UsageBucket>()
 
   /** `model` is the name under which the row is summed. */
   add(row: RequestRow, model: string): void {
-    if (this.count === 0) this.firstId = ownIdOf(row)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -31,11 +32,6 @@ export class RequestBatch {
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
     sumUp(this.buckets, row, model)
-  }
-
-  /** Unique, because no other request has the id of its first one. A batch that is written again keeps it. */
-  get id(): string {
-    return this.firstId
   }
 
   get rows(): number {

@@ -37,9 +37,11 @@ interface Gateway {
 
 const gatewayOn = async (upstream: string, redis: string): Promise<Gateway> => {
   const said: Array<string> = []
-  const logger = Logger.make<unknown, void>(
-    ({ logLevel, message }) => void said.push(`${logLevel} ${String(message).replace(/\(.*\)/, "(why)")}`)
-  )
+  const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+    const text = String(message)
+    // The model of the requests may end one day, which is of no interest here.
+    if (!text.startsWith("Requests go to a model")) said.push(`${logLevel} ${text.replace(/\(.*\)/, "(why)")}`)
+  })
   const settings = settingsFor(upstream, { limits: { redisMillis } })
   const gateway = await startGateway(
     { ...settings, redis: Redacted.make(redis) },
