@@ -136,7 +136,9 @@ export const judge = (
       ...(status === 500 ? [`answered 500: ${body.slice(0, 200)}`] : []),
       ...(status === 0 && !left && !isBroken ? [`no answer: ${body}`] : []),
       ...(secret === undefined ? [] : [`shows ${secret}`]),
-      ...(isRefused && !isError(path, asked, answer) ? [`${status} with a body of another form: ${body.slice(0, 200)}`] : []),
+      ...(isRefused && !isError(path, asked, answer)
+        ? [`${status} with a body of another form: ${body.slice(0, 200)}`]
+        : []),
       ...(isRefused && (headers["x-request-id"] ?? "") === "" ? [`${status} without x-request-id`] : []),
       ...lateFaults(path, answer)
     ]

@@ -78,9 +78,7 @@ export const callInput = (
       issuer,
       operation,
       optionIndex,
-      ending: endpoint
-        ? undefined
-        : modelEnding(own, account.kind, dayOf(request.createdSeconds * 1000))
+      ending: endpoint ? undefined : modelEnding(own, account.kind, dayOf(request.createdSeconds * 1000))
     },
     url,
     headers,
