@@ -3,6 +3,7 @@
 export { makeSimulator, type Simulator, type SimulatorOptions } from "./demo/google/Simulator.ts"
 export { Demo, type DemoOptions } from "./demo/Demo.ts"
 export { Gateway } from "./Gateway.ts"
+export { layerStandIns, type StandInOptions } from "./StandIns.ts"
 export { WebHandler } from "./http/HttpApi.ts"
 export { FreshId } from "./http/request/IncomingRequest.ts"
 export type { TransportRequest } from "./upstream/HttpExchange.ts"

@@ -109,11 +109,33 @@ const routesApart: Routes = withNative(
 )
 const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
+/** Routes for the router of another application; all of them count the same traffic. */
+const mounted = <R>(own: Layer.Layer<never, never, R>): Layer.Layer<never, never, Exclude<R, Traffic>> =>
+  Layer.provide(own, Traffic.layer)
+
 /** The routes for the router of another application, whose other paths stay its own. */
-const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(
-  withNative(Layer.merge(clients, operators)),
-  Traffic.layer
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = mounted(
+  withNative(Layer.merge(clients, operators))
 )
+
+/**
+ * The routes of one subject each, for an application that mounts some of them. A group needs what its own routes
+ * need: `chat` needs no administration.
+ */
+const groups = {
+  admin: mounted(operators),
+  chat: mounted(Layer.merge(ChatHandlers, CountTokensHandlers)),
+  docs: mounted(DocsHandlers),
+  embeddings: mounted(EmbeddingsHandlers),
+  health: mounted(HealthHandlers),
+  images: mounted(ImagesHandlers),
+  messages: mounted(Layer.merge(MessagesHandlers, MessagesCountHandlers)),
+  metrics: mounted(MetricsHandlers),
+  models: mounted(ModelsHandlers),
+  native: mounted(NativeRoutes),
+  prompts: mounted(PromptsHandlers),
+  responses: mounted(Layer.merge(ResponsesHandlers, KeptHandlers))
+}
 
 /** Paths are taken literally: the edge of the server reads the other spellings of a path, and no others count. */
 const routerConfig = {
@@ -151,4 +173,4 @@ export class WebHandler extends Context.Service<WebHandler, (request: Request) =
   )
 }
 
-export const HttpApi = { layer, operatorRoutes, routes, routesApart, routerConfig, webHandler }
+export const HttpApi = { groups, layer, operatorRoutes, routes, routesApart, routerConfig, webHandler }
