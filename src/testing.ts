@@ -7,4 +7,10 @@ export { layerStandIns, type StandInOptions } from "./StandIns.ts"
 export { WebHandler } from "./http/HttpApi.ts"
 export { FreshId } from "./http/request/IncomingRequest.ts"
 export type { TransportRequest } from "./upstream/HttpExchange.ts"
-export { type ScriptedResponse, Transport, type TransportScript } from "./upstream/Transport.ts"
+export {
+  type ScriptedPause,
+  type ScriptedResponse,
+  Transport,
+  type TransportScript,
+  type TransportService
+} from "./upstream/Transport.ts"

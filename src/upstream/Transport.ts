@@ -1,7 +1,6 @@
 // The transport: one HTTP call to an upstream over undici, with the response as a whole body or as a pull of bytes.
 // Must not know providers, dialects or what a body means.
 import type { LookupFunction } from "node:net"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,39 +10,13 @@ import { Agent, Client, type Dispatcher } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"
-import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
-import type {
-  AuthHeaders,
-  CollectBounds,
-  CollectedResponse,
-  TransportRequest,
-  TransportResponse
-} from "./HttpExchange.ts"
-import { type FaultKind, TransportFault } from "./TransportFault.ts"
+import { type Call, CollectCall, StreamCall, type Wire } from "./HttpCall.ts"
+import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
+import { scriptedTransport, type TransportScript, type TransportService } from "./ScriptedTransport.ts"
 
-/** The response of a scripted call: a head and chunks, then optionally a fault. */
-export interface ScriptedResponse {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly chunks?: ReadonlyArray<string | Uint8Array>
-  readonly fault?: FaultKind
-}
-export type TransportScript = (
-  request: TransportRequest
-) => ScriptedResponse | Effect.Effect<ScriptedResponse, TransportFault>
+export type { ScriptedPause, ScriptedResponse, TransportScript, TransportService } from "./ScriptedTransport.ts"
 
-export class Transport extends Context.Service<
-  Transport,
-  {
-    /** Succeeds with the head of the response; closing the scope closes the socket. */
-    readonly open: (request: TransportRequest) => Effect.Effect<TransportResponse, TransportFault, Scope.Scope>
-    /** Returns the complete response. */
-    readonly collect: (
-      request: TransportRequest,
-      bounds: CollectBounds
-    ) => Effect.Effect<CollectedResponse, TransportFault>
-  }
->()("gateway/upstream/Transport") {
+export class Transport extends Context.Service<Transport, TransportService>()("gateway/upstream/Transport") {
   /** Over undici. Redirects are not followed, and bodies are not decompressed. */
   static readonly layer: Layer.Layer<Transport> = Layer.effect(
     Transport,
@@ -69,37 +42,9 @@ export class Transport extends Context.Service<
     })
   )
 
-  /** Responses come from a function, without sockets and timers. */
-  static readonly layerTest = (script: TransportScript): Layer.Layer<Transport> => {
-    const answer = (request: TransportRequest): Effect.Effect<ScriptedResponse, TransportFault> =>
-      Effect.suspend(() => {
-        const scripted = script(request)
-        return Effect.isEffect(scripted) ? scripted : Effect.succeed(scripted)
-      })
-    return Layer.succeed(Transport, {
-      open: (request) => Effect.map(answer(request), scriptedStream),
-      collect: (request) =>
-        Effect.flatMap(answer(request), ({ status, headers = {}, chunks = [], fault }) =>
-          fault === undefined
-            ? Effect.succeed({ status, headers, bytes: Buffer.concat(chunks.map(toBytes)) })
-            : Effect.fail(new TransportFault({ kind: fault }))
-        )
-    })
-  }
-}
-
-const scriptedStream = ({ status, headers = {}, chunks = [], fault }: ScriptedResponse): TransportResponse => {
-  let at = 0
-  return {
-    status,
-    headers,
-    body: Effect.suspend((): TransportResponse["body"] => {
-      const chunk = chunks[at++]
-      if (chunk !== undefined) return Effect.succeed([toBytes(chunk)])
-      return fault === undefined ? Cause.done() : Effect.fail(new TransportFault({ kind: fault }))
-    }),
-    close: Effect.void
-  }
+  /** Responses come from a script, without sockets; waits and timeouts run on the Clock. */
+  static readonly layerTest = (script: TransportScript): Layer.Layer<Transport> =>
+    Layer.sync(Transport, () => scriptedTransport(script))
 }
 
 const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise<unknown> } => {
