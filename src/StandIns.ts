@@ -1,4 +1,4 @@
-// Every service that the routes need besides the router, in memory and small, for tests of an application.
+// Every service that the routes need, the router excepted, in memory and small, for tests of an application.
 // Must not know how requests are served, and must not be imported by the service.
 import * as Layer from "effect/Layer"
 import { Administration } from "./admin/Administration.ts"

@@ -12,6 +12,8 @@ import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, type Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
+import type { CassetteUnusable } from "./Cassette.ts"
+import { recordingTransport, replayingTransport } from "./RecordedTransport.ts"
 import { scriptedTransport, type TransportScript, type TransportService } from "./ScriptedTransport.ts"
 
 export type { ScriptedPause, ScriptedResponse, TransportScript, TransportService } from "./ScriptedTransport.ts"
@@ -45,6 +47,25 @@ export class Transport extends Context.Service<Transport, TransportService>()("g
   /** Responses come from a script, without sockets; waits and timeouts run on the Clock. */
   static readonly layerTest = (script: TransportScript): Layer.Layer<Transport> =>
     Layer.sync(Transport, () => scriptedTransport(script))
+
+  /**
+   * Records the exchanges of a network into a folder, one file each, without credentials. Recordings of a folder add up.
+   */
+  static readonly layerRecord = (
+    folder: string,
+    network: Layer.Layer<Transport> = Transport.layer
+  ): Layer.Layer<Transport, CassetteUnusable> =>
+    Layer.effect(
+      Transport,
+      Effect.flatMap(Transport, (over) => recordingTransport(folder, over, secretsIn))
+    ).pipe(Layer.provide(network))
+
+  /** Answers from the recordings of a folder, without a network. A request that was not recorded fails. */
+  static readonly layerReplay = (folder: string): Layer.Layer<Transport, CassetteUnusable> =>
+    Layer.effect(
+      Transport,
+      Effect.suspend(() => replayingTransport(folder, secretsIn))
+    )
 }
 
 const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise<unknown> } => {
@@ -104,12 +125,13 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
   }
 }
 
-/** The credentials of a call without their scheme, for redaction. */
+/** The credentials of a call without their scheme. */
+const secretsIn = (auth: AuthHeaders): ReadonlyArray<string> =>
+  Object.values(auth).map((value) => Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""))
+
+/** The same, for redaction. */
 export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
-  Object.values(auth).map((value) => ({
-    value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""),
-    put: redacted
-  }))
+  secretsIn(auth).map((value) => ({ value, put: redacted }))
 
 const userAgent = `model-gateway/${version}`
 
