@@ -1,5 +1,6 @@
 // `serve`: runs the gateway until the process is stopped.
 // Must not know the parts of the gateway.
+import { resolve } from "node:path"
 import * as Context from "effect/Context"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -18,6 +19,8 @@ import { commandFailure, type Failure, storeFailure, usageFailure } from "./Fail
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./settings/LoadSettings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
+import type { CassetteUnusable } from "../upstream/Cassette.ts"
+import { Transport } from "../upstream/Transport.ts"
 import type { StoreUnusable } from "../store/Sql.ts"
 import { makeMissingKeys, declareWithKey } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
@@ -31,7 +34,8 @@ export const renderOrigin = (host: string, port: number): string => {
 /** The reason why the service could not start, for the operator. */
 export const startFailure =
   (settings: Settings) =>
-  (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
+  (error: HttpServerError.ServeError | PackageMissing | StoreUnusable | CassetteUnusable): Failure => {
+    if (error._tag === "CassetteUnusable") return commandFailure(error.message)
     if (error._tag === "StoreUnusable") return storeFailure(error)
     if (error._tag === "PackageMissing") return usageFailure(error.message)
     const cause = error.cause
@@ -50,10 +54,14 @@ export const startFailure =
     )
   }
 
-/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure. */
+/**
+ * Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure.
+ * `network` is one with recordings; without it the real one is called.
+ */
 export const runGateway = (
   settings: Settings,
-  open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>
+  open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
+  network?: Layer.Layer<Transport, CassetteUnusable>
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -61,7 +69,8 @@ export const runGateway = (
         FaultLog.layer(settings.log?.format === "json"),
         Layer.succeed(Limits, settings.limits)
       )
-      const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings), surroundings)).pipe(
+      const gateway = network === undefined ? Gateway.layer(settings) : Layer.provide(Gateway.layer(settings), network)
+      const context = yield* Layer.build(Layer.provideMerge(gateway, surroundings)).pipe(
         Effect.mapError(startFailure(settings))
       )
       const { address } = Context.get(context, HttpServer.HttpServer)
@@ -83,7 +92,15 @@ const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<str
   ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
 ]
 
-export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Effect.fn.Return<void, Failure> {
+export interface ServeOptions extends LoadOptions {
+  /** Folder in which every exchange with a provider is recorded, without credentials. */
+  readonly record?: string | undefined
+}
+
+export const serve = Effect.fn("Cli.serve")(function* ({
+  record,
+  ...options
+}: ServeOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
   const format = settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json")
   yield* runGateway(
@@ -97,6 +114,7 @@ export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Ef
           `model-gateway ${version}   ${file ?? "no configuration file"}`,
           `API      ${origin}/v1`,
           ...describeServices(settings),
+          ...(record === undefined ? [] : [`Record   ${resolve(record)}   every exchange, without credentials`]),
           ...accounts.map((account) => `Account  ${describeAccount(account)}`),
           ...(admin === undefined
             ? []
@@ -106,6 +124,7 @@ export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Ef
             : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])
         ].join("\n")
       )
-    })
+    }),
+    record === undefined ? undefined : Transport.layerRecord(resolve(record))
   )
 })
