@@ -92,6 +92,38 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(await run("test-your-app.ts")).toEqual({ code: 0, err: "", out: "the answer is exact\n" })
   })
 
+  it("examples: exact-failures.ts prints the same in both of its runs", async () => {
+    const { code, err, out } = await run("exact-failures.ts")
+    const id = "chatcmpl-00000000-0000-7000-8000-000000000001"
+    const whole = (model: string, content: string) =>
+      `200 {"id":"${id}","object":"chat.completion","created":1700000000,"model":"${model}","usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}},"choices":[{"index":0,"finish_reason":"stop","logprobs":null,"message":{"role":"assistant","content":"${content}","refusal":null}}]}`
+    const chunk = (delta: string) =>
+      `data: {"id":"${id}","object":"chat.completion.chunk","created":1700000005,"model":"cut","choices":[{"index":0,"finish_reason":null,"delta":{${delta}}}]}`
+    expect([code, err, out.split("\n")]).toEqual([
+      0,
+      "",
+      [
+        "call 1 of busy-once with key-of-main",
+        "call 2 of busy-once with key-of-main",
+        whole("busy-once", "second try"),
+        "call 3 of down with key-of-main",
+        "call 4 of down with key-of-spare",
+        whole("down", "spare"),
+        "call 5 of silent with key-of-main",
+        '504 {"error":{"message":"The upstream did not finish its answer in the time allowed.","type":"api_error","param":null,"code":"upstream_timeout"}}',
+        "call 6 of cut with key-of-main",
+        `200 ${chunk('"role":"assistant","content":""')}`,
+        "",
+        chunk('"content":"Hello"'),
+        "",
+        'data: {"error":{"message":"The upstream closed the connection in the middle of its answer.","type":"api_error","param":null,"code":"upstream_truncated"}}',
+        "",
+        "",
+        ""
+      ]
+    ])
+  })
+
   it("examples: add-a-provider.ts works in less than 100 lines", async () => {
     const { code, err, out } = await run("add-a-provider.ts")
     const [url, auth, body, status, ...answer] = out.split("\n")
