@@ -41,9 +41,10 @@ export const Provider = Schema.Struct({
   ),
   ...managedFields
 }).annotate({ identifier: "AdminProvider" })
-export type Provider = typeof Provider.Type
+export interface Provider extends Schema.Schema.Type<typeof Provider> {}
 
 export const WrittenProvider = ProviderEntry.annotate({ identifier: "AdminProviderBody" })
+export interface WrittenProvider extends Schema.Schema.Type<typeof WrittenProvider> {}
 
 export const Key = Schema.Struct({
   object: Schema.Literal("key"),
@@ -58,9 +59,10 @@ export const Key = Schema.Struct({
   last_used_at: opt(moment),
   ...managedFields
 }).annotate({ identifier: "AdminKey" })
-export type Key = typeof Key.Type
+export interface Key extends Schema.Schema.Type<typeof Key> {}
 
 export const WrittenKeyBody = WrittenKey.annotate({ identifier: "AdminKeyBody" })
+export interface WrittenKeyBody extends Schema.Schema.Type<typeof WrittenKeyBody> {}
 
 export const Config = Schema.Struct({
   object: Schema.Literal("config"),
@@ -69,7 +71,7 @@ export const Config = Schema.Struct({
   config: WrittenConfig,
   ...managedFields
 }).annotate({ identifier: "AdminConfig" })
-export type Config = typeof Config.Type
+export interface Config extends Schema.Schema.Type<typeof Config> {}
 
 export const WrittenConfigBody = Schema.Struct({
   id: nonEmptyText,
@@ -92,9 +94,10 @@ export const Prompt = Schema.Struct({
     description: "Every version there is, each readable as {id}@{version}."
   })
 }).annotate({ identifier: "AdminPrompt" })
-export type Prompt = typeof Prompt.Type
+export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
 export const WrittenPrompt = Schema.Struct(promptFields).annotate({ identifier: "AdminPromptBody" })
+export interface WrittenPrompt extends Schema.Schema.Type<typeof WrittenPrompt> {}
 
 /** The result of a provider test. */
 export const ProviderCheck = Schema.Struct({
@@ -107,7 +110,7 @@ export const ProviderCheck = Schema.Struct({
   upstream_status: opt(Schema.Number),
   duration_ms: Schema.Number
 }).annotate({ identifier: "AdminProviderTest" })
-export type ProviderCheck = typeof ProviderCheck.Type
+export interface ProviderCheck extends Schema.Schema.Type<typeof ProviderCheck> {}
 
 export const Change = Schema.Struct({
   object: Schema.Literal("audit_entry"),
@@ -121,7 +124,7 @@ export const Change = Schema.Struct({
   id: Schema.String,
   version: Schema.Number
 }).annotate({ identifier: "AdminAuditEntry" })
-export type Change = typeof Change.Type
+export interface Change extends Schema.Schema.Type<typeof Change> {}
 
 const count = Schema.Number
 const attempt = Schema.Struct({
@@ -165,6 +168,7 @@ export const AdminRequest = Schema.Struct({
   error_code: opt(Schema.String),
   attempts: Schema.Array(attempt)
 }).annotate({ identifier: "AdminRequest" })
+export interface AdminRequest extends Schema.Schema.Type<typeof AdminRequest> {}
 
 export const AdminUsage = Schema.Struct({
   day: opt(Schema.String),
@@ -178,6 +182,7 @@ export const AdminUsage = Schema.Struct({
   cached_tokens: count,
   cost_usd: Schema.Number
 }).annotate({ identifier: "AdminUsage" })
+export interface AdminUsage extends Schema.Schema.Type<typeof AdminUsage> {}
 
 /** The schema of one page of a list. */
 export const pageSchema = <S extends Schema.Top>(one: S, identifier: string) =>
@@ -201,4 +206,4 @@ export const AdminProblem = Schema.Struct({
     })
   )
 }).annotate({ identifier: "AdminProblem" })
-export type AdminProblem = typeof AdminProblem.Type
+export interface AdminProblem extends Schema.Schema.Type<typeof AdminProblem> {}
