@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as codecs from "../src/schema.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "./support/TestGateway.ts"
 
+type AnyCodec = Schema.Codec<unknown, unknown>
+
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startTestGateway()
@@ -26,9 +28,7 @@ const messages = [{ role: "user", content: "Hello" }]
 const gemini = "@google/gemini-2.5-flash"
 const claude = "@vertex-ai/anthropic.claude-sonnet-4-5"
 
-const bodies: ReadonlyArray<
-  readonly [path: string, body: Schema.Codec<any, any>, answer: Schema.Codec<any, any>, asked: object]
-> = [
+const bodies: ReadonlyArray<readonly [path: string, body: AnyCodec, answer: AnyCodec, asked: object]> = [
   ["/v1/chat/completions", codecs.ChatBody, codecs.ChatCompletion, { model: gemini, messages }],
   ["/v1/chat/completions/count_tokens", codecs.ChatBody, codecs.TokenCount, { model: gemini, messages }],
   [
@@ -59,7 +59,7 @@ describe("codecs of routes", () => {
     ["/v1/chat/completions", codecs.ChatChunk, { model: gemini, messages, stream: true }],
     ["/v1/messages", codecs.MessageEvent, { model: claude, max_tokens: 9, messages, stream: true }],
     ["/v1/responses", codecs.ResponsesEvent, { model: gemini, input: "Hello", stream: true }]
-  ] as ReadonlyArray<readonly [string, Schema.Codec<any, any>, object]>)(
+  ] as ReadonlyArray<readonly [string, AnyCodec, object]>)(
     "codecs: %s keeps every event of a stream",
     async (path, codec, asked) => {
       const text = await (await send(path, asked)).text()
@@ -73,7 +73,7 @@ describe("codecs of routes", () => {
     ["/v1/chat/completions", codecs.OpenAiError],
     ["/v1/messages", codecs.AnthropicError],
     ["/v1beta/models/gemini-2.5-flash:generateContent", codecs.GoogleError]
-  ] as ReadonlyArray<readonly [string, Schema.Codec<any, any>]>)("codecs: %s keeps its error", async (path, codec) => {
+  ] as ReadonlyArray<readonly [string, AnyCodec]>)("codecs: %s keeps its error", async (path, codec) => {
     const response = await send(path, { messages: 1 })
     const answered: unknown = await response.json()
     expect([response.status, through(codec, answered)]).toEqual([400, answered])
