@@ -12,7 +12,9 @@ import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Demo } from "../src/demo/Demo.ts"
 import { demoKey } from "../src/demo/seed.ts"
+import { makeSimulator } from "../src/demo/google/Simulator.ts"
 import { Gateway } from "../src/Gateway.ts"
+import { geminiKey } from "./support/TestGateway.ts"
 
 const folder = fileURLToPath(new URL("../examples/", import.meta.url))
 const greeting = (family: string) =>
@@ -139,8 +141,68 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(readFileSync(`${folder}add-a-provider.ts`, "utf8").trimEnd().split("\n").length).toBeLessThan(100)
   })
 
-  it("examples: embed-in-an-app.ts prints its answers", async () => {
-    const child = start("embed-in-an-app.ts", { PORT: "0" })
+  it("examples: replace-a-layer.ts sends the credential of its own layer", async () => {
+    const { code, err, out } = await run("replace-a-layer.ts")
+    const [models = "", ...sent] = out.split("\n")
+    const { data }: { readonly data: ReadonlyArray<{ readonly id: string }> } = JSON.parse(models)
+    expect([code, err, data.map(({ id }) => id), sent]).toEqual([
+      0,
+      "",
+      ["@team-a/gemini-3.8-flash"],
+      [
+        "> https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent",
+        "> Bearer token-of-team-a",
+        ""
+      ]
+    ])
+  })
+
+  it("examples: handle-errors.ts prints a verdict on each failure", async () => {
+    expect(await run("handle-errors.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: [
+        "ProviderError: 429 rate_limit_error rate_limit_exceeded {}",
+        "@google/busy: try later",
+        "ProviderError: 502 api_error upstream_error {}",
+        "@google/broken: try later",
+        "SlugUnknown: 404 not_found_error provider_not_found {}",
+        "@elsewhere/model: change the request",
+        ""
+      ].join("\n")
+    })
+  })
+
+  it("examples: translate-only.ts prints the body and the chunks", async () => {
+    const chunk = (rest: string) =>
+      `{"id":"chatcmpl-local","object":"chat.completion.chunk","created":0,"model":"gemini-3.8-flash",${rest}}`
+    const choice = (finish: string, delta: string) =>
+      chunk(`"choices":[{"index":0,"finish_reason":${finish},"delta":{${delta}}}]`)
+    expect(await run("translate-only.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: [
+        '{"body":{"contents":[{"role":"user","parts":[{"text":"Hello"}]}],"generationConfig":{"maxOutputTokens":100}},"ignored":[]}',
+        choice("null", '"role":"assistant","content":""'),
+        choice("null", '"content":"Hel"'),
+        choice("null", '"content":"lo!"'),
+        choice('"stop"', ""),
+        chunk(
+          '"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}},"choices":[]'
+        ),
+        ""
+      ].join("\n")
+    })
+  })
+
+  it("examples: embed-in-an-app.ts answers, and finishes a running answer on SIGTERM", async () => {
+    const google = await makeSimulator({
+      geminiApiKeys: [geminiKey],
+      serviceAccounts: [],
+      anyLocation: true,
+      tokensPerSecond: 50
+    }).listen()
+    const child = start("embed-in-an-app.ts", { PORT: "0", GEMINI_API_KEY: geminiKey, GEMINI_BASE_URL: google.url })
     const end = ended(child)
     const listening = await new Promise<string>((done, failed) => {
       child.stdout?.on("data", (part) => done(String(part)))
@@ -148,17 +210,23 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     })
     const app = listening.trim().replace("listening on ", "")
     const hello: unknown = await (await fetch(`${app}/hello`)).json()
+    const elsewhere = await fetch(`${app}/nowhere`)
     const asked = await fetch(`${app}/v1/chat/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-gateway-api-key": demoKey },
-      body: JSON.stringify({ model: "@vertex-ai/gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] })
+      headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me_and_nobody_else" },
+      body: JSON.stringify({
+        model: "@google/gemini-3.8-flash",
+        stream: true,
+        messages: [{ role: "user", content: "Hello" }]
+      })
     })
-    const answer: unknown = await asked.json()
-    const elsewhere = await fetch(`${app}/nowhere`)
-    child.kill("SIGINT")
-    expect(hello).toEqual({ hello: "world", accounts: ["google", "vertex-ai"] })
-    expect(answer).toMatchObject({ choices: [{ message: { content: greeting("Gemini") } }] })
+    child.kill("SIGTERM")
+    const text = await asked.text()
+    await google.close()
+    const content = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, part]) => part).join("")
+    expect(hello).toEqual({ hello: "world", accounts: ["google"] })
     expect([elsewhere.status, await elsewhere.text()]).toEqual([404, ""])
+    expect([content, text.endsWith("data: [DONE]\n\n")]).toEqual([greeting("Gemini"), true])
     expect(await end).toMatchObject({ code: 130, err: "" })
   })
 })
