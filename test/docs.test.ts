@@ -76,7 +76,7 @@ describe("examples page", () => {
       const path = line.split(" ").at(-1) ?? ""
       const program = path.endsWith(".sh")
         ? "sh"
-        : read(path).includes('from "model-gateway"')
+        : /from "model-gateway[/"]/.test(read(path))
           ? "npm run example"
           : "node"
       expect(line).toBe(`${program} ${path}`)
@@ -303,7 +303,7 @@ describe("README", () => {
         .exec(block)?.[1]
         ?.split(", ")
         .filter((name) => !name.startsWith("type ")) ?? []
-    expect(names).toEqual(["defaultLimits", "Gateway"])
+    expect(names).toEqual(["defaultLimits", "Gateway", "providerAccount"])
     expect(names.filter((name) => !(name in Package))).toEqual([])
   })
 })
