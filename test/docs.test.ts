@@ -88,8 +88,10 @@ describe("embedding page", () => {
   const page = read("docs/embedding.md")
 
   it("embedding page: installs the Effect version of the package", () => {
-    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read("package.json"))
-    expect(blocks(page, "sh")).toEqual([`npm install model-gateway effect@${dependencies["effect"]}\n`])
+    const { devDependencies: tested }: { devDependencies: Record<string, string> } = JSON.parse(read("package.json"))
+    expect(blocks(page, "sh")).toEqual([
+      `npm install model-gateway effect@${tested["effect"]} @effect/platform-node@${tested["@effect/platform-node"]}\n`
+    ])
   })
 
   it("embedding page: names services and layers that exist", () => {
