@@ -102,6 +102,9 @@ export const recordedExchange = (
 export const exchangeKey = ({ body, method, url }: Exchange["request"]): string =>
   JSON.stringify([method, url, body ?? null])
 
+/** The host as a part of a file name. */
+const hostOf = (url: string): string => new URL(url).hostname.replace(/[^\w.-]/g, "_")
+
 const fileForm = /^(\d{4,})-[\w.-]+\.json$/
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -134,7 +137,7 @@ export const openFolder = (
           Effect.tryPromise({
             try: () =>
               writeFile(
-                join(folder, `${String(number).padStart(4, "0")}-${new URL(exchange.request.url).hostname}.json`),
+                join(folder, `${String(number).padStart(4, "0")}-${hostOf(exchange.request.url)}.json`),
                 `${JSON.stringify(exchange, undefined, 2)}\n`,
                 { mode: 0o600, flag: "wx" }
               ),

@@ -19,11 +19,15 @@ import { TransportFault } from "./TransportFault.ts"
 /** The secret values of a call. Only the transport reads them. */
 export type SecretsOf = (auth: AuthHeaders) => ReadonlyArray<string>
 
-/** Records whole responses of `over`: one file each, none for a call that fails or is given up. */
+/**
+ * Records whole responses of `over`: one file each, none for a call that fails or is given up, and none for a stream of
+ * more than `mostBytes`.
+ */
 export const recordingTransport = (
   folder: string,
   over: TransportService,
-  secretsOf: SecretsOf
+  secretsOf: SecretsOf,
+  mostBytes: number
 ): Effect.Effect<TransportService, CassetteUnusable> =>
   Effect.map(openFolder(folder), ({ number, write }) => {
     /** A recording that cannot be written is missing later; the request goes on. */
@@ -48,16 +52,24 @@ export const recordingTransport = (
           const at = number()
           return Effect.map(over.open(request), (response) => {
             const reads: Array<Uint8Array> = []
+            let bytes = 0
             return {
               ...response,
               body: Effect.matchEffect(response.body, {
                 onSuccess: (pulled) => {
-                  reads.push(...pulled)
+                  for (const read of pulled) bytes += read.length
+                  if (bytes > mostBytes) reads.length = 0
+                  else reads.push(...pulled)
                   return Effect.succeed(pulled)
                 },
                 onFailure: (error): TransportResponse["body"] =>
                   Cause.isDone(error)
-                    ? Effect.andThen(keep(at, request, response, reads), Cause.done())
+                    ? Effect.andThen(
+                        bytes > mostBytes
+                          ? Effect.logWarning(`A stream of ${bytes} bytes is too long to be recorded in ${folder}.`)
+                          : keep(at, request, response, reads),
+                        Cause.done()
+                      )
                     : Effect.fail(error)
               })
             }

@@ -57,7 +57,10 @@ export class Transport extends Context.Service<Transport, TransportService>()("g
   ): Layer.Layer<Transport, CassetteUnusable> =>
     Layer.effect(
       Transport,
-      Effect.flatMap(Transport, (over) => recordingTransport(folder, over, secretsIn))
+      Effect.gen(function* () {
+        const { replyBytes } = yield* Limits
+        return yield* recordingTransport(folder, yield* Transport, secretsIn, replyBytes)
+      })
     ).pipe(Layer.provide(network))
 
   /** Answers from the recordings of a folder, without a network. A request that was not recorded fails. */

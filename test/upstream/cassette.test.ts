@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { scrub } from "../../src/domain/text/scrub.ts"
+import { defaultLimits, Limits } from "../../src/index.ts"
 import { FreshId, Gateway, Transport, WebHandler } from "../../src/testing.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { gatewayKey, serviceAccount, settingsFor } from "../support/TestGateway.ts"
@@ -190,6 +191,18 @@ describe("cassettes", () => {
     })
   )
 
+  it.effect("cassette: a stream beyond the limit is passed on and not recorded", () =>
+    Effect.gen(function* () {
+      const network = Transport.layerTest(() => ({ status: 200, chunks: ["abc", "def", "ghi"] }))
+      const limits = Layer.succeed(Limits, { ...defaultLimits, replyBytes: 5 })
+      const reads = yield* Effect.gen(function* () {
+        const { body } = yield* (yield* Transport).open(request)
+        return [yield* body, yield* body, yield* body, yield* Effect.flip(body)].length
+      }).pipe(Effect.scoped, Effect.provide(Transport.layerRecord(folder, network).pipe(Layer.provide(limits))))
+      expect([reads, files()]).toEqual([4, []])
+    })
+  )
+
   it.effect.each([
     ["an empty folder", "", "there are none; record some with serve --record"],
     ["a file that is none", "{}", '0001-x.json is not a recording: Missing key\n  at ["request"]']
@@ -201,6 +214,18 @@ describe("cassettes", () => {
     })
   )
 })
+
+const request = {
+  method: "GET" as const,
+  url: "https://host.invalid/",
+  headers: {},
+  auth: {},
+  body: undefined,
+  connectMillis: 10,
+  firstByteMillis: 10,
+  idleMillis: 10,
+  totalMillis: 10
+}
 
 const recording = (network: Layer.Layer<Transport>) =>
   Gateway.layerTest(settings).pipe(Layer.provide(Transport.layerRecord(folder, network)))
