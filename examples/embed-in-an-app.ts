@@ -1,5 +1,5 @@
-// An Effect application with its own routes and the gateway's routes on one server.
-// Needs no key: the Google services are simulated. PORT sets the port. Try /hello and /v1/models; Ctrl-C ends it.
+// An Effect application with its own routes and the gateway's routes on one server: one key, one account.
+// GEMINI_API_KEY is the account's key, PORT the port. Try /hello and /v1/models. SIGTERM lets running answers finish.
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -8,11 +8,22 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import { Catalog, Gateway, HttpApi } from "model-gateway"
-import { Demo } from "model-gateway/testing"
+import * as Redacted from "effect/Redacted"
+import { Catalog, defaultLimits, Gateway, HttpApi, providerAccount, type Settings } from "model-gateway"
 
-/** Replace these by settings of your own. */
-const settings = Demo.settings({ host: "127.0.0.1", port: 0, key: "mgk_demo" })
+const settings: Settings = {
+  server: { host: "127.0.0.1", port: 8788 },
+  accounts: [
+    providerAccount({
+      slug: "google",
+      kind: "google",
+      credentials: { _tag: "ApiKey", key: Redacted.make(process.env["GEMINI_API_KEY"] ?? "") },
+      baseUrl: process.env["GEMINI_BASE_URL"]
+    })
+  ],
+  keys: [{ name: "me", key: Redacted.make("mgk_me_and_nobody_else") }],
+  limits: defaultLimits
+}
 
 /** A route of the application. It may use the gateway's services, here the catalog. */
 const Hello = HttpRouter.add(
@@ -24,9 +35,6 @@ const Hello = HttpRouter.add(
   })
 )
 
-/** The services once, for both: the gateway's without its HTTP routes, over the real network. */
-const Services = Layer.unwrap(Effect.map(settings, (some) => Gateway.layerServices(some)))
-
 const Announce = Layer.effectDiscard(
   HttpServer.addressFormattedWith((address) => Effect.sync(() => console.log(`listening on ${address}`)))
 )
@@ -36,8 +44,14 @@ const App = HttpRouter.serve(Layer.mergeAll(Hello, HttpApi.layer), {
   disableListenLog: true
 }).pipe(
   Layer.provideMerge(Announce),
-  Layer.provide(Services),
-  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.env["PORT"] ?? 8788) }))
+  Layer.provide(Gateway.layerServices(settings)),
+  Layer.provide(
+    NodeHttpServer.layer(createServer, {
+      host: settings.server.host,
+      port: Number(process.env["PORT"] ?? settings.server.port),
+      gracefulShutdownTimeout: settings.limits.drainMillis
+    })
+  )
 )
 
 NodeRuntime.runMain(Layer.launch(App))

@@ -18,6 +18,7 @@ import { Limits } from "./domain/Limits.ts"
 import { PackageMissing } from "./domain/PackageMissing.ts"
 import type { Settings } from "./domain/settings/Settings.ts"
 import { version } from "./domain/version.ts"
+import { type GatewayParts, partOf, type PartsOverNetwork, storeAround } from "./GatewayParts.ts"
 import { accountingLayer } from "./accounting/Accounting.ts"
 import { circuitMetersLayer } from "./accounting/CircuitMeters.ts"
 import { CorsOrigins } from "./http/Cors.ts"
@@ -51,7 +52,7 @@ import { ResponseStore } from "./store/ResponseStore.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
-import { mediaFetchLayer } from "./upstream/MediaFetch.ts"
+import { MediaFetch, mediaFetchLayer } from "./upstream/MediaFetch.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
@@ -81,75 +82,85 @@ const sharing = ({ redis }: Settings, { shared }: GatewayParts): Sharing =>
 
 /** State that may be lost without harm; shared where several processes serve together. */
 const memories = <E>(
+  { cache, circuits, remedies, signatures }: GatewayParts,
   shared: Sharing<E>
-): Layer.Layer<SignatureMemory | LearnedRemedies | Circuits | ResponseCache, E> =>
-  shared === undefined
-    ? Layer.mergeAll(
-        SignatureMemory.layerMemory,
-        LearnedRemedies.layerMemory,
-        Circuits.layerMemory,
-        ResponseCache.layerMemory
-      )
-    : Layer.mergeAll(
-        SignatureMemory.layerShared,
-        LearnedRemedies.layerShared,
-        Circuits.layerShared,
-        ResponseCache.layerShared
-      ).pipe(Layer.provide(shared))
-
-/** Services that an application replaces. */
-export interface GatewayParts {
-  /** Adds providers to the built-in ones: `Providers.layerWith({ acme: AcmeProvider })`. */
-  readonly providers?: Layer.Layer<
-    Providers,
-    never,
-    CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport
-  >
-  /** What this process shares with others where no Redis is set; else its state is its own. */
-  readonly shared?: Layer.Layer<SharedState>
-  /** Dependencies that the health routes report in addition to store and Redis. */
-  readonly readiness?: Readiness
+): Layer.Layer<SignatureMemory | LearnedRemedies | Circuits | ResponseCache, E> => {
+  const either = <I>(one: Layer.Layer<I>, several: Layer.Layer<I, never, SharedState>): Layer.Layer<I, E> =>
+    shared === undefined ? one : Layer.provide(several, shared)
+  return Layer.mergeAll(
+    partOf(SignatureMemory, signatures, either(SignatureMemory.layerMemory, SignatureMemory.layerShared)),
+    partOf(LearnedRemedies, remedies, either(LearnedRemedies.layerMemory, LearnedRemedies.layerShared)),
+    partOf(Circuits, circuits, either(Circuits.layerMemory, Circuits.layerShared)),
+    partOf(ResponseCache, cache, either(ResponseCache.layerMemory, ResponseCache.layerShared))
+  )
 }
 
 /** The store; it outlives the process where the settings name one. */
 type Kept<E> = Layer.Layer<Store.StoreServices, E>
 
+/** The services of these settings over a network, with the parts in their places. */
 const services = <E, F>(
   settings: Settings,
-  parts: GatewayParts,
+  parts: PartsOverNetwork,
   shared: Sharing<F>,
   kept: Kept<E>
-): Layer.Layer<GatewayServices, E | F, Transport> => {
-  const limits = Layer.succeed(Limits, settings.limits)
-  const providers = (parts.providers ?? Providers.layer).pipe(
-    Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
-    Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
+): Layer.Layer<GatewayServices, E | F, Transport> =>
+  Layer.unwrap(
+    Effect.map(storeAround, (around): Layer.Layer<GatewayServices, E | F, Transport> => {
+      const given = parts.store ?? around
+      return composed(settings, parts, shared, given ?? kept, given !== undefined || settings.store !== undefined)
+    })
   )
+
+const composed = <E, F>(
+  settings: Settings,
+  parts: PartsOverNetwork,
+  shared: Sharing<F>,
+  kept: Kept<E>,
+  isKept: boolean
+): Layer.Layer<GatewayServices, E | F, Transport> => {
   const snapshot = Layer.provideMerge(
-    settings.store === undefined ? ConfigSnapshot.layerAlone(settings) : ConfigSnapshot.layer(settings),
+    isKept ? ConfigSnapshot.layer(settings) : ConfigSnapshot.layerAlone(settings),
     kept
   )
-  const catalog = Catalog.layer.pipe(Layer.provide(snapshot))
-  const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
-  const media = settings.media?.fetch === true ? mediaFetchLayer : Layer.empty
-  const states = memories(shared).pipe(Layer.provide(circuitMeters(settings, prices)))
-  const router = ProviderRouter.layer.pipe(Layer.provide([providers, Upstream.layer, states, catalog, media]))
-  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(
-    Layer.provideMerge(keys),
-    Layer.provideMerge(snapshot)
+  const catalog = partOf(Catalog, parts.catalog, Catalog.layer).pipe(Layer.provide(snapshot))
+  const prices = partOf(Prices, parts.prices, Prices.layerWith(settings.prices ?? {}, publicPrices)).pipe(
+    Layer.provide(catalog)
   )
-  const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
-  const usage =
-    settings.store === undefined
-      ? UsageLog.layerMemory
-      : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
-  const spending = settings.store === undefined ? Spending.layerMemory : Spending.layer.pipe(Layer.provide(kept))
-  const admission = Admission.layer.pipe(
-    Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)])
+  const states = memories(parts, shared).pipe(Layer.provide(circuitMeters(settings, prices)))
+  const router = partOf(ProviderRouter, parts.router, ProviderRouter.layer).pipe(
+    Layer.provide([
+      providersOf(settings, parts),
+      partOf(Upstream, parts.upstream, Upstream.layer),
+      states,
+      catalog,
+      mediaOf(settings)
+    ])
   )
-  const responses = ResponseStore.layerWith({ keeps: settings.responses?.keep !== false }).pipe(
-    Layer.provideMerge(kept)
-  )
+  const entries = Layer.mergeAll(
+    partOf(Configs, parts.configs, Configs.layer),
+    partOf(Prompts, parts.prompts, Prompts.layer),
+    partOf(Administration, parts.administration, Administration.layer)
+  ).pipe(Layer.provideMerge(partOf(GatewayKeys, parts.keys, keys)), Layer.provideMerge(snapshot))
+  const test = partOf(ProviderTest, parts.providerTest, ProviderTest.layer).pipe(Layer.provide([router, catalog]))
+  const usage = partOf(
+    UsageLog,
+    parts.usageLog,
+    isKept ? UsageLog.layer.pipe(Layer.provide(RequestTable.layer)) : UsageLog.layerMemory
+  ).pipe(Layer.provide(kept))
+  const spending = isKept ? Spending.layer.pipe(Layer.provide(kept)) : Spending.layerMemory
+  const admission = partOf(
+    Admission,
+    parts.admission,
+    Admission.layer.pipe(
+      Layer.provide([rateStore(shared), spending, Layer.succeed(KeyLabel, settings.keyLabel === true)])
+    )
+  ).pipe(Layer.provide(usage))
+  const responses = partOf(
+    ResponseStore,
+    parts.responses,
+    ResponseStore.layerWith({ keeps: settings.responses?.keep !== false })
+  ).pipe(Layer.provideMerge(kept))
   return Layer.mergeAll(
     responses,
     router,
@@ -160,9 +171,31 @@ const services = <E, F>(
     usage,
     prices,
     admission,
-    accounting(settings, prices, usage)
-  ).pipe(Layer.provide(limits))
+    accounting(settings, isKept, prices, usage)
+  ).pipe(Layer.provide(Layer.succeed(Limits, settings.limits)))
 }
+
+/** The fetching of media, unless one is provided around the gateway. */
+const mediaOf = ({ media }: Settings): Layer.Layer<never, never, Transport> =>
+  media?.fetch === true
+    ? Layer.unwrap(Effect.map(MediaFetch, (around) => (around === undefined ? mediaFetchLayer : Layer.empty)))
+    : Layer.empty
+
+/** Every provider with its credentials. */
+const providersOf = (settings: Settings, parts: GatewayParts): Layer.Layer<Providers, never, Transport> =>
+  partOf(Providers, parts.providers, Providers.layer).pipe(
+    Layer.provide([
+      partOf(CloudPlatformProvider, parts.cloudPlatform, CloudPlatformProvider.layer),
+      partOf(ModelMakerProvider, parts.modelMaker, ModelMakerProvider.layer)
+    ]),
+    Layer.provide(
+      partOf(
+        TokenProvider,
+        parts.tokenProvider,
+        TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })
+      )
+    )
+  )
 
 /** The pepper of keys comes from the store, so that key digests are the same in every process on it. */
 const keys: Layer.Layer<GatewayKeys, never, Vault | ConfigSnapshot> = Layer.unwrap(
@@ -173,26 +206,25 @@ const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterSt
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
 
 /** Limits of a key need accounting, which counts its usage. A store may have such keys at any time. */
-const mayLimit = ({ keys, store }: Settings): boolean =>
-  store !== undefined || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
+const mayLimit = ({ keys }: Settings, isKept: boolean): boolean =>
+  isKept || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
 
 /** Requests are kept only where an admin key can list them. */
 const accounting = <E>(
   settings: Settings,
+  isKept: boolean,
   prices: Layer.Layer<Prices, E>,
   usage: Layer.Layer<UsageLog, E>
 ): Layer.Layer<never, E> => {
   const isOff = settings.accounting === false
-  return isOff && !mayLimit(settings)
+  return isOff && !mayLimit(settings, isKept)
     ? Layer.empty
     : accountingLayer({
         log: { format: isOff ? "off" : (settings.log?.format ?? "off"), level: settings.log?.level ?? "info" },
         byKey: settings.keyLabel === true,
         warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
-        keep:
-          !isOff &&
-          (settings.store !== undefined || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
+        keep: !isOff && (isKept || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
       }).pipe(Layer.provide([prices, usage]))
 }
 
@@ -211,7 +243,7 @@ const layerAdministration = (settings: Settings): Layer.Layer<Administration, St
 /** All services without the network: provide a Transport, real or scripted. */
 const layerNoDeps = (
   settings: Settings,
-  parts: GatewayParts = {}
+  parts: PartsOverNetwork = {}
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
   services(settings, parts, sharing(settings, parts), Store.layerOf(settings.store, awaitReachable))
 
@@ -222,7 +254,9 @@ const layerServices = (
   shared = sharing(settings, parts)
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
   services(settings, parts, shared, Store.layerOf(settings.store, awaitReachable)).pipe(
-    Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
+    Layer.provide(
+      partOf(Transport, parts.transport, Transport.layer).pipe(Layer.provide(Layer.succeed(Limits, settings.limits)))
+    )
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. The layer also provides its services. */
@@ -275,7 +309,7 @@ const readiness = (
  */
 const layerTest = (
   settings: Settings,
-  parts: GatewayParts = {}
+  parts: PartsOverNetwork = {}
 ): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
     Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),

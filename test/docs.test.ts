@@ -77,7 +77,7 @@ describe("examples page", () => {
       const path = line.split(" ").at(-1) ?? ""
       const program = path.endsWith(".sh")
         ? "sh"
-        : read(path).includes('from "model-gateway"')
+        : /from "model-gateway[/"]/.test(read(path))
           ? "npm run example"
           : "node"
       expect(line).toBe(`${program} ${path}`)
@@ -89,8 +89,10 @@ describe("embedding page", () => {
   const page = read("docs/embedding.md")
 
   it("embedding page: installs the Effect version of the package", () => {
-    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read("package.json"))
-    expect(blocks(page, "sh")).toEqual([`npm install model-gateway effect@${dependencies["effect"]}\n`])
+    const { devDependencies: tested }: { devDependencies: Record<string, string> } = JSON.parse(read("package.json"))
+    expect(blocks(page, "sh")).toEqual([
+      `npm install model-gateway effect@${tested["effect"]} @effect/platform-node@${tested["@effect/platform-node"]}\n`
+    ])
   })
 
   it("embedding page: names services and layers that exist", () => {
@@ -335,7 +337,7 @@ describe("README", () => {
         .exec(block)?.[1]
         ?.split(", ")
         .filter((name) => !name.startsWith("type ")) ?? []
-    expect(names).toEqual(["defaultLimits", "Gateway"])
+    expect(names).toEqual(["defaultLimits", "Gateway", "providerAccount"])
     expect(names.filter((name) => !(name in Package))).toEqual([])
   })
 })

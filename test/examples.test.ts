@@ -12,7 +12,9 @@ import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Demo } from "../src/demo/Demo.ts"
 import { demoKey } from "../src/demo/seed.ts"
+import { makeSimulator } from "../src/demo/google/Simulator.ts"
 import { Gateway } from "../src/Gateway.ts"
+import { geminiKey } from "./support/TestGateway.ts"
 
 const folder = fileURLToPath(new URL("../examples/", import.meta.url))
 const greeting = (family: string) =>
@@ -92,6 +94,38 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(await run("test-your-app.ts")).toEqual({ code: 0, err: "", out: "the answer is exact\n" })
   })
 
+  it("examples: exact-failures.ts prints the same in both of its runs", async () => {
+    const { code, err, out } = await run("exact-failures.ts")
+    const id = "chatcmpl-00000000-0000-7000-8000-000000000001"
+    const whole = (model: string, content: string) =>
+      `200 {"id":"${id}","object":"chat.completion","created":1700000000,"model":"${model}","usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}},"choices":[{"index":0,"finish_reason":"stop","logprobs":null,"message":{"role":"assistant","content":"${content}","refusal":null}}]}`
+    const chunk = (delta: string) =>
+      `data: {"id":"${id}","object":"chat.completion.chunk","created":1700000005,"model":"cut","choices":[{"index":0,"finish_reason":null,"delta":{${delta}}}]}`
+    expect([code, err, out.split("\n")]).toEqual([
+      0,
+      "",
+      [
+        "call 1 of busy-once with key-of-main",
+        "call 2 of busy-once with key-of-main",
+        whole("busy-once", "second try"),
+        "call 3 of down with key-of-main",
+        "call 4 of down with key-of-spare",
+        whole("down", "spare"),
+        "call 5 of silent with key-of-main",
+        '504 {"error":{"message":"The upstream did not finish its answer in the time allowed.","type":"api_error","param":null,"code":"upstream_timeout"}}',
+        "call 6 of cut with key-of-main",
+        `200 ${chunk('"role":"assistant","content":""')}`,
+        "",
+        chunk('"content":"Hello"'),
+        "",
+        'data: {"error":{"message":"The upstream closed the connection in the middle of its answer.","type":"api_error","param":null,"code":"upstream_truncated"}}',
+        "",
+        "",
+        ""
+      ]
+    ])
+  })
+
   it("examples: add-a-provider.ts works in less than 100 lines", async () => {
     const { code, err, out } = await run("add-a-provider.ts")
     const [url, auth, body, status, ...answer] = out.split("\n")
@@ -107,8 +141,68 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     expect(readFileSync(`${folder}add-a-provider.ts`, "utf8").trimEnd().split("\n").length).toBeLessThan(100)
   })
 
-  it("examples: embed-in-an-app.ts prints its answers", async () => {
-    const child = start("embed-in-an-app.ts", { PORT: "0" })
+  it("examples: replace-a-layer.ts sends the credential of its own layer", async () => {
+    const { code, err, out } = await run("replace-a-layer.ts")
+    const [models = "", ...sent] = out.split("\n")
+    const { data }: { readonly data: ReadonlyArray<{ readonly id: string }> } = JSON.parse(models)
+    expect([code, err, data.map(({ id }) => id), sent]).toEqual([
+      0,
+      "",
+      ["@team-a/gemini-3.8-flash"],
+      [
+        "> https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent",
+        "> Bearer token-of-team-a",
+        ""
+      ]
+    ])
+  })
+
+  it("examples: handle-errors.ts prints a verdict on each failure", async () => {
+    expect(await run("handle-errors.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: [
+        "ProviderError: 429 rate_limit_error rate_limit_exceeded {}",
+        "@google/busy: try later",
+        "ProviderError: 502 api_error upstream_error {}",
+        "@google/broken: try later",
+        "SlugUnknown: 404 not_found_error provider_not_found {}",
+        "@elsewhere/model: change the request",
+        ""
+      ].join("\n")
+    })
+  })
+
+  it("examples: translate-only.ts prints the body and the chunks", async () => {
+    const chunk = (rest: string) =>
+      `{"id":"chatcmpl-local","object":"chat.completion.chunk","created":0,"model":"gemini-3.8-flash",${rest}}`
+    const choice = (finish: string, delta: string) =>
+      chunk(`"choices":[{"index":0,"finish_reason":${finish},"delta":{${delta}}}]`)
+    expect(await run("translate-only.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: [
+        '{"body":{"contents":[{"role":"user","parts":[{"text":"Hello"}]}],"generationConfig":{"maxOutputTokens":100}},"ignored":[]}',
+        choice("null", '"role":"assistant","content":""'),
+        choice("null", '"content":"Hel"'),
+        choice("null", '"content":"lo!"'),
+        choice('"stop"', ""),
+        chunk(
+          '"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}},"choices":[]'
+        ),
+        ""
+      ].join("\n")
+    })
+  })
+
+  it("examples: embed-in-an-app.ts answers, and finishes a running answer on SIGTERM", async () => {
+    const google = await makeSimulator({
+      geminiApiKeys: [geminiKey],
+      serviceAccounts: [],
+      anyLocation: true,
+      tokensPerSecond: 50
+    }).listen()
+    const child = start("embed-in-an-app.ts", { PORT: "0", GEMINI_API_KEY: geminiKey, GEMINI_BASE_URL: google.url })
     const end = ended(child)
     const listening = await new Promise<string>((done, failed) => {
       child.stdout?.on("data", (part) => done(String(part)))
@@ -116,17 +210,23 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     })
     const app = listening.trim().replace("listening on ", "")
     const hello: unknown = await (await fetch(`${app}/hello`)).json()
+    const elsewhere = await fetch(`${app}/nowhere`)
     const asked = await fetch(`${app}/v1/chat/completions`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-gateway-api-key": demoKey },
-      body: JSON.stringify({ model: "@vertex-ai/gemini-3.8-flash", messages: [{ role: "user", content: "Hello" }] })
+      headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me_and_nobody_else" },
+      body: JSON.stringify({
+        model: "@google/gemini-3.8-flash",
+        stream: true,
+        messages: [{ role: "user", content: "Hello" }]
+      })
     })
-    const answer: unknown = await asked.json()
-    const elsewhere = await fetch(`${app}/nowhere`)
-    child.kill("SIGINT")
-    expect(hello).toEqual({ hello: "world", accounts: ["google", "vertex-ai"] })
-    expect(answer).toMatchObject({ choices: [{ message: { content: greeting("Gemini") } }] })
+    child.kill("SIGTERM")
+    const text = await asked.text()
+    await google.close()
+    const content = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, part]) => part).join("")
+    expect(hello).toEqual({ hello: "world", accounts: ["google"] })
     expect([elsewhere.status, await elsewhere.text()]).toEqual([404, ""])
+    expect([content, text.endsWith("data: [DONE]\n\n")]).toEqual([greeting("Gemini"), true])
     expect(await end).toMatchObject({ code: 130, err: "" })
   })
 })

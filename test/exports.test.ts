@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync
 } from "node:fs"
@@ -31,6 +32,8 @@ interface Manifest {
   >
   readonly files: ReadonlyArray<string>
   readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, unknown>>
 }
 const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
@@ -57,7 +60,8 @@ beforeAll(async () => {
     "--strip-components=1"
   ])
   // Links the declared dependencies, and Node's types for programs of a user. Undeclared and optional packages are absent.
-  for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
+  const peers = Object.keys(manifest.peerDependencies).filter((name) => !(name in manifest.peerDependenciesMeta))
+  for (const name of [...Object.keys(manifest.dependencies), ...peers, "@types/node"]) {
     mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))
   }
@@ -199,6 +203,24 @@ describe("packed package", { timeout: 120_000 }, () => {
         Array.isArray(exported) && exported.length > 0 ? [name] : []
       )
     ).toEqual(names)
+  })
+
+  it("packed package: the types of each entry are small, and source maps hold their sources", () => {
+    const installed = join(app, "node_modules", "model-gateway")
+    const sizes = Object.entries(manifest.exports).map(
+      ([entry, { types }]) => [entry, statSync(join(installed, types)).size] as const
+    )
+    expect(sizes.filter(([, size]) => size > 40 * 1024)).toEqual([])
+    const maps = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".js.map")
+    )
+    const bare = maps.filter((name) => {
+      const { sourcesContent }: { readonly sourcesContent?: ReadonlyArray<string> } = JSON.parse(
+        readFileSync(join(installed, "dist", name), "utf8")
+      )
+      return sourcesContent === undefined
+    })
+    expect([maps.length > 100, bare]).toEqual([true, []])
   })
 
   it("packed package: has the types of the client", async () => {

@@ -42,9 +42,10 @@ export const Provider = Schema.Struct({
   ),
   ...managedFields
 }).annotate({ identifier: "AdminProvider" })
-export type Provider = typeof Provider.Type
+export interface Provider extends Schema.Schema.Type<typeof Provider> {}
 
 export const WrittenProvider = ProviderEntry.annotate({ identifier: "AdminProviderBody" })
+export interface WrittenProvider extends Schema.Schema.Type<typeof WrittenProvider> {}
 
 export const Key = Schema.Struct({
   object: Schema.Literal("key"),
@@ -59,9 +60,10 @@ export const Key = Schema.Struct({
   last_used_at: opt(moment),
   ...managedFields
 }).annotate({ identifier: "AdminKey" })
-export type Key = typeof Key.Type
+export interface Key extends Schema.Schema.Type<typeof Key> {}
 
 export const WrittenKeyBody = WrittenKey.annotate({ identifier: "AdminKeyBody" })
+export interface WrittenKeyBody extends Schema.Schema.Type<typeof WrittenKeyBody> {}
 
 export const Config = Schema.Struct({
   object: Schema.Literal("config"),
@@ -70,7 +72,7 @@ export const Config = Schema.Struct({
   config: WrittenConfig,
   ...managedFields
 }).annotate({ identifier: "AdminConfig" })
-export type Config = typeof Config.Type
+export interface Config extends Schema.Schema.Type<typeof Config> {}
 
 export const WrittenConfigBody = Schema.Struct({
   id: nonEmptyText,
@@ -93,9 +95,10 @@ export const Prompt = Schema.Struct({
     description: "Every version there is, each readable as {id}@{version}."
   })
 }).annotate({ identifier: "AdminPrompt" })
-export type Prompt = typeof Prompt.Type
+export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
 export const WrittenPrompt = Schema.Struct(promptFields).annotate({ identifier: "AdminPromptBody" })
+export interface WrittenPrompt extends Schema.Schema.Type<typeof WrittenPrompt> {}
 
 /** The result of a provider test. */
 export const ProviderCheck = Schema.Struct({
@@ -108,7 +111,7 @@ export const ProviderCheck = Schema.Struct({
   upstream_status: opt(Schema.Number),
   duration_ms: Schema.Number
 }).annotate({ identifier: "AdminProviderTest" })
-export type ProviderCheck = typeof ProviderCheck.Type
+export interface ProviderCheck extends Schema.Schema.Type<typeof ProviderCheck> {}
 
 export const Change = Schema.Struct({
   object: Schema.Literal("audit_entry"),
@@ -122,7 +125,7 @@ export const Change = Schema.Struct({
   id: Schema.String,
   version: Schema.Number
 }).annotate({ identifier: "AdminAuditEntry" })
-export type Change = typeof Change.Type
+export interface Change extends Schema.Schema.Type<typeof Change> {}
 
 const count = Schema.Number
 const attempt = Schema.Struct({
@@ -177,6 +180,7 @@ export const AdminRequest = Schema.Struct({
   error_param: opt(Schema.String),
   attempts: Schema.Array(attempt)
 }).annotate({ identifier: "AdminRequest" })
+export interface AdminRequest extends Schema.Schema.Type<typeof AdminRequest> {}
 
 export const AdminUsage = Schema.Struct({
   day: opt(Schema.String),
@@ -190,6 +194,7 @@ export const AdminUsage = Schema.Struct({
   cached_tokens: count,
   cost_usd: Schema.Number
 }).annotate({ identifier: "AdminUsage" })
+export interface AdminUsage extends Schema.Schema.Type<typeof AdminUsage> {}
 
 export const AdminModelFacts = Schema.Struct({
   object: Schema.Literal("model_facts"),
@@ -231,4 +236,4 @@ export const AdminProblem = Schema.Struct({
     })
   )
 }).annotate({ identifier: "AdminProblem" })
-export type AdminProblem = typeof AdminProblem.Type
+export interface AdminProblem extends Schema.Schema.Type<typeof AdminProblem> {}

@@ -199,7 +199,7 @@ const parameters = {
 export const ChatBody = Schema.StructWithRest(Schema.Struct(parameters), openFields).annotate({
   identifier: "ChatBody"
 })
-export type ChatBody = typeof ChatBody.Type
+export interface ChatBody extends Schema.Schema.Type<typeof ChatBody> {}
 
 const { messages, model, ...shared } = parameters
 
@@ -216,4 +216,4 @@ export const PromptBody = Schema.StructWithRest(
   identifier: "PromptBody",
   description: "The prompt's variables, and chat parameters that replace its own."
 })
-export type PromptBody = typeof PromptBody.Type
+export interface PromptBody extends Schema.Schema.Type<typeof PromptBody> {}

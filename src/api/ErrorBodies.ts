@@ -24,14 +24,25 @@ export const OpenAiError = Schema.Struct({
     upstream_status: opt(Schema.Number)
   })
 }).annotate({ identifier: "OpenAiError" })
-export type OpenAiError = typeof OpenAiError.Type
+export interface OpenAiError extends Schema.Schema.Type<typeof OpenAiError> {}
 
 export const AnthropicError = Schema.Struct({
   type: Schema.Literal("error"),
   error: Schema.Struct({ type: Schema.String, message: Schema.String }),
   request_id: Schema.String
 }).annotate({ identifier: "AnthropicError" })
-export type AnthropicError = typeof AnthropicError.Type
+export interface AnthropicError extends Schema.Schema.Type<typeof AnthropicError> {}
+
+/** On paths of Google's own dialects: google.rpc.Status as Google's REST APIs write it. */
+export const GoogleError = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.Int.annotate({ description: "The HTTP status." }),
+    message: Schema.String,
+    status: Schema.String.annotate({ description: "The canonical word, such as INVALID_ARGUMENT." }),
+    details: opt(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
+  })
+}).annotate({ identifier: "GoogleError" })
+export interface GoogleError extends Schema.Schema.Type<typeof GoogleError> {}
 
 /** The description of each status, in both envelopes. */
 export const statusMeanings = {

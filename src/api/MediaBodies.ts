@@ -17,7 +17,7 @@ export const EmbeddingsBody = Schema.StructWithRest(
   }),
   openFields
 ).annotate({ identifier: "EmbeddingsBody" })
-export type EmbeddingsBody = typeof EmbeddingsBody.Type
+export interface EmbeddingsBody extends Schema.Schema.Type<typeof EmbeddingsBody> {}
 
 export const ImagesBody = ImagesRequest.annotate({ identifier: "ImagesBody" })
-export type ImagesBody = typeof ImagesBody.Type
+export interface ImagesBody extends Schema.Schema.Type<typeof ImagesBody> {}

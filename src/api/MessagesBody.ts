@@ -41,10 +41,10 @@ export const MessagesBody = openStruct({
   stop_sequences: maybe(Schema.Array(Schema.String)),
   metadata: maybe(openObject)
 }).annotate({ identifier: "MessagesBody" })
-export type MessagesBody = typeof MessagesBody.Type
+export interface MessagesBody extends Schema.Schema.Type<typeof MessagesBody> {}
 
 export const MessagesCountBody = openStruct(counted).annotate({ identifier: "MessagesCountBody" })
-export type MessagesCountBody = typeof MessagesCountBody.Type
+export interface MessagesCountBody extends Schema.Schema.Type<typeof MessagesCountBody> {}
 
 const usage = openStruct({
   input_tokens: opt(Schema.NullOr(Schema.Number)),
@@ -61,7 +61,7 @@ export const Message = openStruct({
   stop_sequence: opt(Schema.NullOr(Schema.String)),
   usage
 }).annotate({ identifier: "Message" })
-export type Message = typeof Message.Type
+export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /** Every event in one schema; `type` decides which fields are present. */
 export const MessageEvent = openStruct({
@@ -81,7 +81,7 @@ export const MessageEvent = openStruct({
   ),
   usage: opt(usage)
 }).annotate({ identifier: "MessageEvent" })
-export type MessageEvent = typeof MessageEvent.Type
+export interface MessageEvent extends Schema.Schema.Type<typeof MessageEvent> {}
 
 export const MessagesCount = openStruct({ input_tokens: Schema.Number }).annotate({ identifier: "MessagesCount" })
-export type MessagesCount = typeof MessagesCount.Type
+export interface MessagesCount extends Schema.Schema.Type<typeof MessagesCount> {}

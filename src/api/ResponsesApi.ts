@@ -32,12 +32,15 @@ export const ResponsesBody = Schema.StructWithRest(
   }),
   openFields
 ).annotate({ identifier: "ResponsesBody" })
+export interface ResponsesBody extends Schema.Schema.Type<typeof ResponsesBody> {}
 
-const ResponseAnswer = ResponseObject.annotate({ identifier: "Response" })
-const InputTokens = Schema.Struct({
+export const ResponseAnswer = ResponseObject.annotate({ identifier: "Response" })
+export interface ResponseAnswer extends Schema.Schema.Type<typeof ResponseAnswer> {}
+export const InputTokens = Schema.Struct({
   object: Schema.Literal("response.input_tokens"),
   input_tokens: Schema.Number
 }).annotate({ identifier: "ResponseInputTokens" })
+export interface InputTokens extends Schema.Schema.Type<typeof InputTokens> {}
 
 const asked = { headers: requestHeaders, error: modelErrors, payload: ResponsesBody } as const
 const kept = {

@@ -11,10 +11,15 @@ import { arrivalFields, servedFields } from "./headerFields.ts"
 import { openObject, openStruct } from "./shapes.ts"
 
 export const ChatCompletionAnswer = ChatReply.ChatCompletion.annotate({ identifier: "ChatCompletion" })
+export interface ChatCompletionAnswer extends Schema.Schema.Type<typeof ChatCompletionAnswer> {}
 export const ChatChunkEvent = ChatReply.ChatChunk.annotate({ identifier: "ChatChunk" })
+export interface ChatChunkEvent extends Schema.Schema.Type<typeof ChatChunkEvent> {}
 export const EmbeddingListAnswer = Embeddings.EmbeddingList.annotate({ identifier: "EmbeddingList" })
+export interface EmbeddingListAnswer extends Schema.Schema.Type<typeof EmbeddingListAnswer> {}
 export const ImageListAnswer = Images.ImageList.annotate({ identifier: "ImageList" })
+export interface ImageListAnswer extends Schema.Schema.Type<typeof ImageListAnswer> {}
 export const TokenCountAnswer = FullTokenCount.annotate({ identifier: "TokenCount" })
+export interface TokenCountAnswer extends Schema.Schema.Type<typeof TokenCountAnswer> {}
 
 /** The request that would have been sent; secrets in its headers are masked. */
 export const DryRun = Schema.Struct({
@@ -30,7 +35,7 @@ export const DryRun = Schema.Struct({
   ignored_params: Schema.Array(Schema.String),
   adjusted_params: Schema.Array(Schema.String)
 }).annotate({ identifier: "DryRun", description: "The answer to x-gateway-dry-run: true." })
-export type DryRun = typeof DryRun.Type
+export interface DryRun extends Schema.Schema.Type<typeof DryRun> {}
 
 /** Facts beyond OpenAI's fields; none in strict answers, and none that is not known. */
 const modelExtensions = {
@@ -54,24 +59,25 @@ export const Model = Schema.Struct({
   owned_by: Schema.String,
   ...modelExtensions
 }).annotate({ identifier: "Model" })
-export type Model = typeof Model.Type
+export interface Model extends Schema.Schema.Type<typeof Model> {}
 
 export const ModelList = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Model) }).annotate({
   identifier: "ModelList"
 })
-export type ModelList = typeof ModelList.Type
+export interface ModelList extends Schema.Schema.Type<typeof ModelList> {}
 
 export const RenderedPrompt = Schema.Struct({
   success: Schema.Literal(true),
   data: openStruct({ model: Schema.optionalKey(Schema.String), messages: Schema.Array(openObject) })
 }).annotate({ identifier: "RenderedPrompt", description: "The chat a completion of the prompt would ask." })
-export type RenderedPrompt = typeof RenderedPrompt.Type
+export interface RenderedPrompt extends Schema.Schema.Type<typeof RenderedPrompt> {}
 
 export const Health = Schema.Struct({
   status: Schema.Literals(["ok", "shutting_down"]),
   checks: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   version: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Health" })
+export interface Health extends Schema.Schema.Type<typeof Health> {}
 
 /**
  * An answer of a provider. Streams have no headers here, because a status declares its headers once, on the unary

@@ -58,12 +58,23 @@ const listenFlags = (given: { readonly host: string | undefined; readonly port: 
   ...(given.port === undefined ? {} : { port: given.port })
 })
 
-const serve = Command.make("serve", { config, host, port, workers, logFormat, logLevel }, (given) =>
+const folder = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription(description),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined)
+  )
+const record = folder("record", "Record every exchange with a provider in this folder, without credentials")
+const replay = folder("replay", "Play the recordings of this folder back, made by serve --record")
+
+const serve = Command.make("serve", { config, host, port, workers, logFormat, logLevel, record }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./Serve.ts")),
     (verb) =>
       verb.serve({
         config: given.config,
+        record: given.record,
         flags: {
           ...listenFlags(given),
           ...(given.workers === undefined ? {} : { workers: given.workers }),
@@ -101,12 +112,13 @@ const demo = Command.make(
       Flag.withDescription("Folder of a store, so that what is changed is kept"),
       Flag.optional,
       Flag.map(Option.getOrUndefined)
-    )
+    ),
+    replay
   },
   (given) =>
     Effect.flatMap(
       Effect.promise(() => import("./DemoCommand.ts")),
-      (verb) => verb.demo({ ...listenFlags(given), snippets: given.snippets, data: given.data })
+      (verb) => verb.demo({ ...listenFlags(given), snippets: given.snippets, data: given.data, replay: given.replay })
     )
 ).pipe(
   Command.withDescription("Run the service with simulated Google services: no credential, no internet"),

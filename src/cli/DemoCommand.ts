@@ -4,12 +4,15 @@ import { isIP } from "node:net"
 import { join, resolve } from "node:path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import { Demo } from "../demo/Demo.ts"
+import { Demo, type DemoOptions } from "../demo/Demo.ts"
 import { banner, demoKey, snippets } from "../demo/seed.ts"
 import { defaultServer, type Settings, type StoreSetting } from "../domain/settings/Settings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
 import { version } from "../domain/version.ts"
 import { makeKey } from "../keys/KeyText.ts"
+import { readFolder } from "../upstream/Cassette.ts"
+import { Transport } from "../upstream/Transport.ts"
+import { describeAccount } from "./describeAccount.ts"
 import { commandFailure, type Failure } from "./Failure.ts"
 import { makeMissingKeys } from "./FirstKeys.ts"
 import { runGateway } from "./RunGateway.ts"
@@ -21,6 +24,8 @@ export interface DemoFlags {
   readonly snippets: boolean
   /** Folder of a store. Without it, changes end with the demo. */
   readonly data?: string | undefined
+  /** Folder of recordings that are played back instead of the simulation. */
+  readonly replay?: string | undefined
 }
 
 /** True for an address that only this machine can reach. */
@@ -39,6 +44,7 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
     return
   }
   const key = isLoopback(host) ? demoKey : makeKey()
+  if (flags.replay !== undefined) return yield* replay(resolve(flags.replay), { host, port, key })
   yield* Effect.scoped(
     Effect.gen(function* () {
       const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) =>
@@ -54,6 +60,29 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
         })
       )
     })
+  )
+})
+
+/** Runs the gateway over the recordings of a folder. */
+const replay = Effect.fnUntraced(function* (folder: string, place: DemoOptions) {
+  const exchanges = yield* Effect.mapError(readFolder(folder), (error) => commandFailure(error.message))
+  const settings = Demo.replayed(
+    place,
+    exchanges.map(({ request }) => request.url)
+  )
+  return yield* runGateway(
+    { ...settings, log: { format: process.stdout.isTTY ? "pretty" : "off" } },
+    (origin) =>
+      Console.error(
+        [
+          `model-gateway ${version}   demo: recorded answers are played back, nothing leaves this machine`,
+          `API      ${origin}/v1        key  ${place.key}`,
+          `Replay   ${folder}   ${exchanges.length} recorded`,
+          ...settings.accounts.map((account) => `Account  ${describeAccount(account)}`)
+        ].join("\n")
+      ),
+    {},
+    Transport.layerReplay(folder)
   )
 })
 

@@ -1,5 +1,6 @@
 // Runs the gateway of a process until it is stopped, and prints what it serves.
 // Must not know the parts of the gateway.
+import { resolve } from "node:path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -10,7 +11,9 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
 import { version } from "../domain/version.ts"
-import { Gateway, type GatewayParts, type GatewayServices } from "../Gateway.ts"
+import { Gateway, type GatewayServices } from "../Gateway.ts"
+import type { GatewayParts } from "../GatewayParts.ts"
+import type { CassetteUnusable } from "../upstream/Cassette.ts"
 import { describeAccount } from "./describeAccount.ts"
 import type { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
@@ -23,7 +26,7 @@ export const runGateway = (
   settings: Settings,
   open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
   parts: GatewayParts = {},
-  around: Layer.Layer<never> = Layer.empty
+  around: Layer.Layer<never, CassetteUnusable> = Layer.empty
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -60,13 +63,14 @@ export const startLines = (
   { file, settings }: Loaded,
   accounts: ReadonlyArray<ProviderAccount>,
   { admin, inference }: FirstKeys,
-  workers: number
+  { record, workers }: { readonly workers: number; readonly record?: string | undefined }
 ): string =>
   [
     `model-gateway ${version}   ${file ?? "no configuration file"}`,
     `API      ${origin}/v1`,
     ...(workers === 1 ? [] : [`Workers  ${workers} processes`]),
     ...describeServices(settings),
+    ...(record === undefined ? [] : [`Record   ${resolve(record)}   every exchange, without credentials`]),
     ...accounts.map((account) => `Account  ${describeAccount(account)}`),
     ...(admin === undefined
       ? []

@@ -1,9 +1,13 @@
 // `serve` in one process: the gateway, its first keys, and reloads of its configuration.
 // Must not know the parts of the gateway.
+import { resolve } from "node:path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Catalog } from "../catalog/Catalog.ts"
+import { Limits } from "../domain/Limits.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { Transport } from "../upstream/Transport.ts"
 import type { Failure } from "./Failure.ts"
 import { declareWithKey, makeMissingKeys } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
@@ -11,7 +15,12 @@ import { runGateway, startLines } from "./RunGateway.ts"
 import type { Loaded, LoadOptions } from "./settings/LoadSettings.ts"
 import { withLogFormat } from "./Starting.ts"
 
-export const serveAlone = (options: LoadOptions, loaded: Loaded): Effect.Effect<void, Failure> =>
+/** `record` is the folder in which every exchange with a provider is recorded. */
+export const serveAlone = (
+  options: LoadOptions,
+  loaded: Loaded,
+  record: string | undefined
+): Effect.Effect<void, Failure> =>
   runGateway(
     withLogFormat(loaded.settings),
     Effect.fnUntraced(function* (origin) {
@@ -24,6 +33,10 @@ export const serveAlone = (options: LoadOptions, loaded: Loaded): Effect.Effect<
         started: settings,
         apply: (_, changed) => declare(declareWithKey(keys.inference)(changed))
       })
-      yield* Console.error(startLines(origin, loaded, accounts, keys, 1))
-    })
+      yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record }))
+    }),
+    {},
+    record === undefined
+      ? Layer.empty
+      : Layer.provide(Transport.layerRecord(resolve(record)), Layer.succeed(Limits, loaded.settings.limits))
   )

@@ -4,6 +4,7 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import type { PackageMissing } from "../domain/PackageMissing.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import type { StoreUnusable } from "../store/database/Sql.ts"
+import type { CassetteUnusable } from "../upstream/Cassette.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "./Failure.ts"
 
 /** `http://host:port` as a client on this machine writes it. A wildcard address becomes 127.0.0.1. */
@@ -15,7 +16,8 @@ export const renderOrigin = (host: string, port: number): string => {
 /** The reason why the service could not start, for the operator. */
 export const startFailure =
   (settings: Settings) =>
-  (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
+  (error: HttpServerError.ServeError | PackageMissing | StoreUnusable | CassetteUnusable): Failure => {
+    if (error._tag === "CassetteUnusable") return commandFailure(error.message)
     if (error._tag === "StoreUnusable") return storeFailure(error)
     if (error._tag === "PackageMissing") return usageFailure(error.message)
     const cause = error.cause

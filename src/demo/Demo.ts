@@ -10,6 +10,7 @@ import { defaultLimits } from "../domain/Limits.ts"
 import { type ProviderAccount, providerAccount, type ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
+import { replayedAccounts } from "./replayedAccounts.ts"
 import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
 
 /** The simulator could not listen on loopback. */
@@ -84,14 +85,20 @@ const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Sco
     const pair = yield* makeKeyPair
     const origin = yield* simulator(pair.publicKey, options.tokensPerSecond ?? readingSpeed)
     const key = { ...identity, privateKey: Redacted.make(pair.privateKey) }
-    return {
-      server: { host: options.host, port: options.port },
-      accounts: accounts(origin, key),
-      keys: [{ name: "demo", key: Redacted.make(options.key), providers: undefined, models: undefined }],
-      prompts: demoPrompts,
-      // No load balancer waits for a demo, so it stops without the usual delays.
-      limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
-    }
+    return settingsOf(options, accounts(origin, key))
   })
 
-export const Demo = { settings }
+const settingsOf = ({ host, key, port }: DemoOptions, own: ReadonlyArray<ProviderAccount>): Settings => ({
+  server: { host, port },
+  accounts: own,
+  keys: [{ name: "demo", key: Redacted.make(key), providers: undefined, models: undefined }],
+  prompts: demoPrompts,
+  // No load balancer waits for a demo, so it stops without the usual delays.
+  limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
+})
+
+/** Settings of a gateway that plays recordings back; `addresses` are the recorded ones. */
+const replayed = (options: DemoOptions, addresses: ReadonlyArray<string>): Settings =>
+  settingsOf(options, replayedAccounts(addresses))
+
+export const Demo = { replayed, settings }

@@ -43,7 +43,7 @@ import { RootHandlers } from "./routes/RootHandlers.ts"
 import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
 import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
 import { isOperators } from "./edge/routes.ts"
-import { answering, mounted } from "./Mounted.ts"
+import { answering, mounted, type ReadsNative } from "./Mounted.ts"
 import { Traffic } from "./node/Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
@@ -106,11 +106,37 @@ const servers = {
   )
 }
 
+/** Routes for the router of another application; all of them count the same traffic. */
+const mount = <R, S = never>(
+  own: Routes<R>,
+  native: Effect.Effect<ReadsNative, never, S> = Effect.succeed(() => undefined)
+): Layer.Layer<never, never, Exclude<R | S, Traffic> | HttpRouter.HttpRouter> =>
+  Layer.provide(mounted(own, native), Traffic.layer)
+
 /** The routes for the router of another application, whose other paths stay its own. */
-const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(
-  mounted(together(clients, operators), NativeRoutes),
-  Traffic.layer
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = mount(
+  together(clients, operators),
+  NativeRoutes
 )
+
+/**
+ * The routes of one subject each, for an application that mounts some of them. A group needs what its own routes
+ * need: `chat` needs no administration.
+ */
+const groups = {
+  admin: mount(together(AdminHandlers, AdminModels, AdminEntries)),
+  chat: mount(together(ChatHandlers, CountTokensHandlers)),
+  docs: mount(DocsHandlers),
+  embeddings: mount(EmbeddingsHandlers),
+  health: mount(HealthHandlers),
+  images: mount(ImagesHandlers),
+  messages: mount(together(MessagesHandlers, MessagesCountHandlers)),
+  metrics: mount(MetricsHandlers),
+  models: mount(ModelsHandlers),
+  native: mount(together(), NativeRoutes),
+  prompts: mount(PromptsHandlers),
+  responses: mount(together(ResponsesHandlers, KeptHandlers))
+}
 
 /** The whole face as a function of web requests, without a socket. It lives as long as its layer and keeps the clock and ids of its surroundings. */
 export class WebHandler extends Context.Service<WebHandler, (request: Request) => Promise<Response>>()(
@@ -142,4 +168,4 @@ const webHandler = <E>(
   }
 }
 
-export const HttpApi = { layer, routes, servers, webHandler }
+export const HttpApi = { groups, layer, routes, servers, webHandler }

@@ -17,10 +17,13 @@ export const answering = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answer(arrivalOfEffect(request)))
 
+/** The answer to a path of Google's dialects; undefined for every other request. */
+export type ReadsNative = (arrival: Arrival) => ReturnType<Answering> | undefined
+
 /** The layer that adds these routes, and `native`, which is asked before any route, to a router. */
 export const mounted = <R, S>(
   make: Routes<R>,
-  native: Effect.Effect<(arrival: Arrival) => ReturnType<Answering> | undefined, never, S>
+  native: Effect.Effect<ReadsNative, never, S>
 ): Layer.Layer<never, never, R | S | HttpRouter.HttpRouter> =>
   Layer.merge(
     HttpRouter.use((router) =>

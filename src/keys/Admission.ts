@@ -77,6 +77,11 @@ export class Admission extends Context.Service<
       Admission,
       Effect.suspend(() => make)
     )
+
+  /** Limits of this process alone; they end with it. */
+  static readonly layerMemory: Layer.Layer<Admission> = Layer.suspend(() => Admission.layer).pipe(
+    Layer.provide([RateLimiter.layerStoreMemory, Spending.layerMemory, UsageLog.layerMemory])
+  )
 }
 
 const none: LimitState = { requests: undefined, tokens: undefined }

@@ -7,6 +7,10 @@ import { type FrameFault, type FrameState, type SseEvent, splitJson, sseEvents }
 import { EventForms, type RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
 import { type Fold, type StreamFailed, streamFailed } from "./Translator.ts"
 
+interface EventLimits {
+  readonly eventBytes: number
+}
+
 export interface JsonEventsState {
   readonly frames: FrameState
   readonly failed: boolean
@@ -16,10 +20,12 @@ export interface JsonEventsState {
  * Emits every object sent as an event and skips other values. A payload that is not valid JSON ends the stream as
  * failed. With a `place`, events that repeat each other but for the text at that place are not parsed.
  */
-export const jsonEvents = (
-  limits: { readonly eventBytes: number },
-  place?: RepeatPlace
-): Fold<JsonEventsState, Uint8Array, Output> => {
+export function jsonEvents(limits: EventLimits): Fold<JsonEventsState, Uint8Array, Json | StreamFailed>
+export function jsonEvents(
+  limits: EventLimits,
+  place: RepeatPlace | undefined
+): Fold<JsonEventsState, Uint8Array, Output>
+export function jsonEvents(limits: EventLimits, place?: RepeatPlace): Fold<JsonEventsState, Uint8Array, Output> {
   const framing = sseEvents(limits)
   const read = (outputs: ReturnType<typeof framing.onHalt>): readonly [boolean, ReadonlyArray<Output>] => {
     const out: Array<Output> = []

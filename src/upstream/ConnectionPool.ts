@@ -67,12 +67,13 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
   }
 }
 
-/** The credentials of a call without their scheme, for redaction. */
+/** The credentials of a call without their scheme. */
+export const secretsIn = (auth: AuthHeaders): ReadonlyArray<string> =>
+  Object.values(auth).map((value) => Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""))
+
+/** The same, for redaction. */
 export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
-  Object.values(auth).map((value) => ({
-    value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""),
-    put: redacted
-  }))
+  secretsIn(auth).map((value) => ({ value, put: redacted }))
 
 const userAgent = `model-gateway/${version}`
 

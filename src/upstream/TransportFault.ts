@@ -6,7 +6,7 @@ import type { Shortage } from "../domain/Room.ts"
 
 /**
  * `garbled`: the response is not HTTP. `encoded`: its content encoding was not requested. `no_room`, `no_room_for_key`: the
- * memory limit of the gateway or of the key is reached.
+ * memory limit of the gateway or of the key is reached. `unrecorded`: recordings are played back, and none fits.
  */
 export type FaultKind =
   | "connect_timeout"
@@ -23,6 +23,7 @@ export type FaultKind =
   | "too_large"
   | "no_room_for_key"
   | "no_room"
+  | "unrecorded"
 
 /** The fault of a shortage of memory. */
 export const noRoom: Readonly<Record<Shortage, FaultKind>> = { key: "no_room_for_key", all: "no_room" }
@@ -101,6 +102,12 @@ export const faultReason = (kind: FaultKind, subject: string): Reason => {
       }
     case "too_large":
       return { _tag: "BadReply", kind: "too_large", message: `${subject} sent an answer larger than the limit.` }
+    case "unrecorded":
+      return {
+        _tag: "BadReply",
+        kind: "unreadable",
+        message: `${subject} was not called: recorded answers are played back, and none is of this request.`
+      }
     case "no_room_for_key":
       return {
         _tag: "NoRoom",

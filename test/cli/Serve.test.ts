@@ -3,9 +3,12 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { makeSimulator } from "../../src/demo/google/Simulator.ts"
+import { demoKey } from "../../src/demo/seed.ts"
 import { commandLine } from "../support/commandLine.ts"
 import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes } from "../support/process.ts"
+import { geminiKey } from "../support/TestGateway.ts"
 
 const { home, start } = processes()
 const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MILLIS: "20", GATEWAY_LOG_FORMAT: "off" }
@@ -70,3 +73,35 @@ it(
     expect((await again.ended).code).toBe(0)
   }
 )
+
+it("the demo plays back what serve recorded", { timeout: 120_000 }, async () => {
+  const google = await makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [], anyLocation: true }).listen()
+  const calls = join(home, "calls")
+  const ask = async (origin: string, key: string) => {
+    const response = await fetch(`${origin}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": key },
+      body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+    })
+    const { choices }: { readonly choices: unknown } = JSON.parse(await response.text())
+    return choices
+  }
+  const key = "mgk_recording0000000000000000000000"
+  const serving = start(["serve", "--port", "0", "--record", calls], {
+    env: { ...env, GEMINI_API_KEY: geminiKey, GATEWAY_GEMINI_BASE_URL: google.url, GATEWAY_API_KEY: key }
+  })
+  const [, live = ""] = await serving.said(/API {6}(http:\S+)\/v1/)
+  const first = await ask(live, key)
+  serving.child.kill("SIGTERM")
+  await serving.ended
+  await google.close()
+
+  const demo = start(["demo", "--port", "0", "--replay", calls])
+  const [, origin = ""] = await demo.said(/API {6}(http:\S+)\/v1/)
+  const [, recorded] = await demo.said(/Replay {3}(.*)/)
+  const again = await ask(origin, demoKey)
+  demo.child.kill("SIGTERM")
+  await demo.ended
+  expect(recorded).toBe(`${calls}   1 recorded`)
+  expect(again).toEqual(first)
+})

@@ -4,15 +4,16 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { processes } from "../support/process.ts"
 
+/** `peerDependenciesMeta` names the optional ones among peer dependencies. */
 const {
   optionalDependencies,
-  peerDependencies
-}: Readonly<Record<"optionalDependencies" | "peerDependencies", Readonly<Record<string, string>>>> = JSON.parse(
+  peerDependenciesMeta
+}: Readonly<Record<"optionalDependencies" | "peerDependenciesMeta", Readonly<Record<string, unknown>>>> = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8")
 )
 const without = {
   NODE_OPTIONS: `--import=${new URL("../support/withoutPackages.ts", import.meta.url).pathname}`,
-  WITHOUT_PACKAGES: Object.keys({ ...optionalDependencies, ...peerDependencies }).join(","),
+  WITHOUT_PACKAGES: Object.keys({ ...optionalDependencies, ...peerDependenciesMeta }).join(","),
   GATEWAY_SERVER_PORT: "0",
   GATEWAY_API_KEY: "mgk_optional_0123456789",
   GATEWAY_ADMIN_KEY: "mgk_optional_admin_0123"

@@ -4,11 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { Administration } from "../../src/admin/Administration.ts"
-import { ProviderTest } from "../../src/admin/ProviderTest.ts"
-import { Catalog } from "../../src/catalog/Catalog.ts"
-import { Configs } from "../../src/catalog/Configs.ts"
-import { Prompts } from "../../src/catalog/Prompts.ts"
 import type { GatewayError } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
@@ -16,19 +11,9 @@ import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import type { Operation } from "../../src/domain/operations.ts"
 import type { HttpApiServices } from "../../src/http/HttpApi.ts"
+import { layerStandIns } from "../../src/StandIns.ts"
 import { webFace } from "../support/ways.ts"
-import { Admission } from "../../src/keys/Admission.ts"
-import { Spending } from "../../src/store/Spending.ts"
-import { RateStore } from "../../src/state/RateStore.ts"
-import { Prices } from "../../src/catalog/Prices.ts"
-import { UsageLog } from "../../src/keys/UsageLog.ts"
-import { LearnedRemedies } from "../../src/state/LearnedRemedies.ts"
-import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
-import { ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
-import { Carriers } from "../../src/store/Carriers.ts"
-import { ResponseStore } from "../../src/store/ResponseStore.ts"
-import { Records } from "../../src/store/Records.ts"
 import { ProviderRouter, type ServedBy } from "../../src/router/ProviderRouter.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 
@@ -152,31 +137,16 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
     }
   })
 
-const catalog = Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")])
-
 export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
-  Layer.mergeAll(Administration.layer, ProviderTest.layer).pipe(
-    Layer.provideMerge(plainServices(script, limits)),
-    Layer.provide(Layer.provideMerge(ConfigSnapshot.layer({ accounts: [], keys: [] }), Records.layerMemory))
-  )
-
-const plainServices = (script: Script, limits: Partial<LimitValues>) =>
-  Layer.mergeAll(
-    router(script),
-    UsageLog.layerMemory,
-    LearnedRemedies.layerMemory,
-    Admission.layer.pipe(Layer.provide([RateStore.layerMemory, Spending.layerMemory, UsageLog.layerMemory])),
-    Prices.layerWith({}).pipe(Layer.provide(catalog)),
-    catalog,
-    GatewayKeys.layerStatic([
+  layerStandIns({
+    accounts: [account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")],
+    keys: [
       { name: "test", key: Redacted.make(key) },
       { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }
-    ]),
-    Prompts.layerMemory([]),
-    Configs.layerMemory({}),
-    Carriers.layerMemory,
-    ResponseStore.layerMemory,
-    Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits })
+    ]
+  }).pipe(
+    Layer.provideMerge(router(script)),
+    Layer.provideMerge(Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits }))
   )
 
 export interface Face {

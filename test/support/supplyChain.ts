@@ -27,6 +27,9 @@ export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  /** Peer dependencies that are optional. */
+  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
 }
 
 /** The name a path of the lockfile ends in. */
@@ -64,11 +67,16 @@ export const pinFaults = ({ dependencies, devDependencies, optionalDependencies 
     .filter(([, range]) => !exactVersion.test(range))
     .map(([name, range]) => `${name}: ${range} is no exact version`)
 
-/** The lockfile of production: without development packages, with optional packages and installed peer dependencies. */
+/**
+ * The lockfile of production: without development packages, with optional packages, and with installed peer dependencies
+ * and what these need.
+ */
 export const productionLock = (lock: Lockfile): Lockfile => {
   const { devDependencies: _, ...root } = lock.packages[""] ?? {}
-  const peers = root.peerDependencies ?? {}
-  const kept = entriesOf(lock).filter(([path, { dev }]) => dev !== true || Object.hasOwn(peers, nameOf(path)))
+  const peers = new Set(required(lock, { dependencies: root.peerDependencies ?? {} }))
+  const kept = entriesOf(lock).filter(
+    ([path, { dev }]) => dev !== true || (peers.has(nameOf(path)) && path === `node_modules/${nameOf(path)}`)
+  )
   return {
     ...lock,
     packages: { "": root, ...Object.fromEntries(kept.map(([path, entry]) => [path, { ...entry, dev: false }])) }
@@ -81,8 +89,11 @@ export const copies = (lock: Lockfile): ReadonlyArray<string> => {
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].toSorted()
 }
 
-/** Names that the manifest's dependencies reach by dependencies alone, without peers and optional packages. */
-export const required = (lock: Lockfile, { dependencies = {} }: Manifest): ReadonlyArray<string> => {
+/** Names that the manifest's dependencies and peers reach by dependencies alone, without optional packages. */
+export const required = (
+  lock: Lockfile,
+  { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }: Manifest
+): ReadonlyArray<string> => {
   const found = new Set<string>()
   const visit = (names: ReadonlyArray<string>): void => {
     for (const name of names) {
@@ -92,6 +103,7 @@ export const required = (lock: Lockfile, { dependencies = {} }: Manifest): Reado
     }
   }
   visit(Object.keys(dependencies))
+  visit(Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name] === undefined))
   return [...found].toSorted()
 }
 

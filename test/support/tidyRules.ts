@@ -95,11 +95,15 @@ const floors: Readonly<Record<string, number>> = {
   http: 6
 }
 const edge: Readonly<Record<string, number>> = {
+  "GatewayParts.ts": 6.5,
+  "StandIns.ts": 6.5,
   "Gateway.ts": 7,
   demo: 7.1,
   cli: 7.2,
   "main.ts": 7.3,
   "index.ts": 7.3,
+  "schema.ts": 7.3,
+  "translation.ts": 7.3,
   "testing.ts": 7.3
 }
 /** The floors as a Markdown table, highest first. */

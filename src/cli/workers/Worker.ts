@@ -8,7 +8,7 @@ import { Catalog } from "../../catalog/Catalog.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { isJsonObject } from "../../domain/text/json.ts"
-import type { GatewayParts } from "../../Gateway.ts"
+import type { GatewayParts } from "../../GatewayParts.ts"
 import { SharedRegistry } from "../../http/routes/MetricsHandlers.ts"
 import { SharedSlots } from "../../keys/SharedSlots.ts"
 import { layerPrimaryState } from "../../state/PrimaryState.ts"
@@ -148,7 +148,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
         onFailure: ({ message }) => Effect.logError(`worker ${begin.worker} cannot reload: ${message}`)
       })
     yield* Deferred.succeed(snapshot, { refresh, reload })
-    const lines = startLines(origin, loaded, accounts, keys, begin.count)
+    const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count })
     link.tell("started", { lines, inference: keys.inference ?? null })
   })
   yield* runGateway(settings, open, parts, aroundOf(link))

@@ -23,7 +23,7 @@ export const ChatMessage = Schema.StructWithRest(
   }),
   open
 )
-export type ChatMessage = typeof ChatMessage.Type
+export interface ChatMessage extends Schema.Schema.Type<typeof ChatMessage> {}
 
 /** Every parameter the gateway knows. Each translator must decide what happens to each of them. */
 export const ChatParameters = Schema.Struct({
@@ -85,7 +85,7 @@ export const ChatParameters = Schema.Struct({
 
 /** The body of POST /v1/chat/completions. */
 export const ChatRequest = Schema.StructWithRest(ChatParameters, open)
-export type ChatRequest = typeof ChatRequest.Type
+export interface ChatRequest extends Schema.Schema.Type<typeof ChatRequest> {}
 
 /** The names of the known parameters. */
 export type KnownParam = keyof typeof ChatParameters.fields

@@ -18,7 +18,7 @@ export const ToolCall = Schema.Struct({
   }),
   extra_content: opt(ExtraContent)
 })
-export type ToolCall = typeof ToolCall.Type
+export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 export const Annotation = Schema.Struct({
   type: Schema.Literal("url_citation"),
@@ -29,7 +29,7 @@ export const Annotation = Schema.Struct({
     title: Schema.String
   })
 })
-export type Annotation = typeof Annotation.Type
+export interface Annotation extends Schema.Schema.Type<typeof Annotation> {}
 
 export const LogprobToken = Schema.Struct({
   token: Schema.String,
@@ -47,7 +47,7 @@ export const Logprobs = Schema.Struct({
   content: Schema.NullOr(Schema.Array(LogprobToken)),
   refusal: Schema.NullOr(Schema.Array(LogprobToken))
 })
-export type Logprobs = typeof Logprobs.Type
+export interface Logprobs extends Schema.Schema.Type<typeof Logprobs> {}
 
 export const Audio = Schema.Struct({
   id: Schema.String,
@@ -55,7 +55,7 @@ export const Audio = Schema.Struct({
   expires_at: Schema.Number,
   transcript: Schema.String
 })
-export type Audio = typeof Audio.Type
+export interface Audio extends Schema.Schema.Type<typeof Audio> {}
 
 export const ReplyMessage = Schema.Struct({
   role: Schema.Literal("assistant"),
@@ -71,7 +71,7 @@ export const ReplyMessage = Schema.Struct({
   /** In which order the upstream gave blocks, calls and pictures; only for translations that ask for it. */
   item_order: opt(Schema.Array(Schema.Tuple([Schema.Literals(["block", "call", "part"]), Schema.Number])))
 })
-export type ReplyMessage = typeof ReplyMessage.Type
+export interface ReplyMessage extends Schema.Schema.Type<typeof ReplyMessage> {}
 
 /** Extensions of a choice and of a chunk's choice. */
 const choiceExtensions = {
@@ -90,7 +90,7 @@ export const Choice = Schema.Struct({
   finish_reason: FinishReason,
   ...choiceExtensions
 })
-export type Choice = typeof Choice.Type
+export interface Choice extends Schema.Schema.Type<typeof Choice> {}
 
 /** Counts are inclusive: prompt includes cached tokens, completion includes thoughts; total is their sum. */
 export const Usage = Schema.Struct({
@@ -119,7 +119,7 @@ export const Usage = Schema.Struct({
   /** The tier that served the request (extension). */
   service_tier: opt(Schema.String)
 })
-export type Usage = typeof Usage.Type
+export interface Usage extends Schema.Schema.Type<typeof Usage> {}
 
 /** What the provider reports of its model's life (extension). */
 export const ModelStatus = Schema.Struct({
@@ -127,7 +127,7 @@ export const ModelStatus = Schema.Struct({
   retirement_time: opt(Schema.String),
   message: opt(Schema.String)
 })
-export type ModelStatus = typeof ModelStatus.Type
+export interface ModelStatus extends Schema.Schema.Type<typeof ModelStatus> {}
 
 /** The unary answer, full form. */
 export const ChatCompletion = Schema.Struct({
@@ -143,7 +143,7 @@ export const ChatCompletion = Schema.Struct({
   provider: opt(Schema.String),
   model_status: opt(ModelStatus)
 })
-export type ChatCompletion = typeof ChatCompletion.Type
+export interface ChatCompletion extends Schema.Schema.Type<typeof ChatCompletion> {}
 
 export const ToolCallDelta = Schema.Struct({
   index: Schema.Number,
@@ -156,7 +156,7 @@ export const ToolCallDelta = Schema.Struct({
   }),
   extra_content: opt(ExtraContent)
 })
-export type ToolCallDelta = typeof ToolCallDelta.Type
+export interface ToolCallDelta extends Schema.Schema.Type<typeof ToolCallDelta> {}
 
 export const Delta = Schema.Struct({
   role: opt(Schema.Literal("assistant")),
@@ -169,7 +169,7 @@ export const Delta = Schema.Struct({
   content_blocks: opt(Schema.Array(ContentBlockDelta)),
   content_parts: opt(Schema.Array(ContentPart))
 })
-export type Delta = typeof Delta.Type
+export interface Delta extends Schema.Schema.Type<typeof Delta> {}
 
 export const ChunkChoice = Schema.Struct({
   index: Schema.Number,
@@ -178,7 +178,7 @@ export const ChunkChoice = Schema.Struct({
   finish_reason: Schema.NullOr(FinishReason),
   ...choiceExtensions
 })
-export type ChunkChoice = typeof ChunkChoice.Type
+export interface ChunkChoice extends Schema.Schema.Type<typeof ChunkChoice> {}
 
 /**
  * One streamed chunk, full form. The translator always ends with one usage chunk (`choices: []`). The route forwards
@@ -195,4 +195,4 @@ export const ChatChunk = Schema.Struct({
   provider: opt(Schema.String),
   model_status: opt(ModelStatus)
 })
-export type ChatChunk = typeof ChatChunk.Type
+export interface ChatChunk extends Schema.Schema.Type<typeof ChatChunk> {}

@@ -22,7 +22,7 @@ export const EmbeddingsParameters = Schema.Struct({
 export const EmbeddingsRequest = Schema.StructWithRest(EmbeddingsParameters, [
   Schema.Record(Schema.String, Schema.Unknown)
 ])
-export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
+export interface EmbeddingsRequest extends Schema.Schema.Type<typeof EmbeddingsRequest> {}
 
 /** The names of the known parameters. */
 export type KnownEmbeddingsParam = keyof typeof EmbeddingsParameters.fields
@@ -43,7 +43,7 @@ export const Embedding = Schema.Struct({
     Schema.Array(Schema.Struct({ start_offset: opt(Schema.Number), end_offset: opt(Schema.Number), embedding: Vector }))
   )
 })
-export type Embedding = typeof Embedding.Type
+export interface Embedding extends Schema.Schema.Type<typeof Embedding> {}
 
 /** The answer, full form. */
 export const EmbeddingList = Schema.Struct({
@@ -53,4 +53,4 @@ export const EmbeddingList = Schema.Struct({
   usage: Schema.Struct({ prompt_tokens: Schema.Number, total_tokens: Schema.Number }),
   provider: opt(Schema.String)
 })
-export type EmbeddingList = typeof EmbeddingList.Type
+export interface EmbeddingList extends Schema.Schema.Type<typeof EmbeddingList> {}

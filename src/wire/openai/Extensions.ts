@@ -33,7 +33,7 @@ export const ContentBlockDelta = Schema.Struct({
     provider_part: opt(Schema.Struct(providerPart))
   })
 })
-export type ContentBlockDelta = typeof ContentBlockDelta.Type
+export interface ContentBlockDelta extends Schema.Schema.Type<typeof ContentBlockDelta> {}
 
 /** Text and images of an answer in order; assistant messages may contain them again. */
 export const ContentPart = Schema.Union([
@@ -60,4 +60,4 @@ export const Citation = Schema.Struct({
   license: opt(Schema.String),
   upstream: opt(Schema.Unknown)
 })
-export type Citation = typeof Citation.Type
+export interface Citation extends Schema.Schema.Type<typeof Citation> {}

@@ -63,7 +63,7 @@ export const ImagesParameters = Schema.Struct({
 
 /** The body of POST /v1/images/generations. */
 export const ImagesRequest = Schema.StructWithRest(ImagesParameters, [Schema.Record(Schema.String, Schema.Unknown)])
-export type ImagesRequest = typeof ImagesRequest.Type
+export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}
 
 /** The names of the known parameters. */
 export type KnownImagesParam = keyof typeof ImagesParameters.fields
@@ -75,7 +75,7 @@ export const Image = Schema.Struct({
   /** Scores by category, as the upstream returned them (extension). */
   safety_attributes: opt(Schema.Unknown)
 })
-export type Image = typeof Image.Type
+export interface Image extends Schema.Schema.Type<typeof Image> {}
 
 export const ImagesUsage = Schema.Struct({
   input_tokens: Schema.Number,
@@ -84,7 +84,7 @@ export const ImagesUsage = Schema.Struct({
   input_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number }),
   output_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number })
 })
-export type ImagesUsage = typeof ImagesUsage.Type
+export interface ImagesUsage extends Schema.Schema.Type<typeof ImagesUsage> {}
 
 /** The answer, full form. */
 export const ImageList = Schema.Struct({
@@ -94,4 +94,4 @@ export const ImageList = Schema.Struct({
   usage: opt(ImagesUsage),
   provider: opt(Schema.String)
 })
-export type ImageList = typeof ImageList.Type
+export interface ImageList extends Schema.Schema.Type<typeof ImageList> {}

@@ -22,4 +22,4 @@ export const TokenCount = Schema.Struct({
   total_billable_characters: opt(Schema.Number),
   provider: opt(Schema.String)
 })
-export type TokenCount = typeof TokenCount.Type
+export interface TokenCount extends Schema.Schema.Type<typeof TokenCount> {}

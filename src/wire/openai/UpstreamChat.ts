@@ -12,14 +12,14 @@ export const UpstreamCall = open({
   id: maybe(JsonValue),
   function: maybe(open({ name: maybe(Schema.String), arguments: maybe(JsonValue) }))
 })
-export type UpstreamCall = typeof UpstreamCall.Type
+export interface UpstreamCall extends Schema.Schema.Type<typeof UpstreamCall> {}
 
 /** A message or a delta. Some servers send content as a list of parts. */
 export const UpstreamMessage = open({
   content: maybe(Schema.Union([Schema.String, Schema.Array(JsonValue)])),
   tool_calls: maybe(Schema.Array(UpstreamCall))
 })
-export type UpstreamMessage = typeof UpstreamMessage.Type
+export interface UpstreamMessage extends Schema.Schema.Type<typeof UpstreamMessage> {}
 
 export const UpstreamChoice = open({
   index: maybe(Schema.Number),
@@ -27,8 +27,8 @@ export const UpstreamChoice = open({
   delta: maybe(UpstreamMessage),
   finish_reason: maybe(Schema.String)
 })
-export type UpstreamChoice = typeof UpstreamChoice.Type
+export interface UpstreamChoice extends Schema.Schema.Type<typeof UpstreamChoice> {}
 
 /** The unary reply, and every streamed event. Some servers answer a streaming request with one completion. */
 export const UpstreamChat = open({ choices: maybe(Schema.Array(UpstreamChoice)) })
-export type UpstreamChat = typeof UpstreamChat.Type
+export interface UpstreamChat extends Schema.Schema.Type<typeof UpstreamChat> {}

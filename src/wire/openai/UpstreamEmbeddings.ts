@@ -8,4 +8,4 @@ export const UpstreamEmbeddings = Schema.Struct({
   model: maybe(JsonValue),
   usage: maybe(Schema.Struct({ prompt_tokens: maybe(JsonValue) }))
 })
-export type UpstreamEmbeddings = typeof UpstreamEmbeddings.Type
+export interface UpstreamEmbeddings extends Schema.Schema.Type<typeof UpstreamEmbeddings> {}

@@ -11,7 +11,7 @@ export const UrlCitation = Schema.Struct({
   start_index: Schema.Int,
   end_index: Schema.Int
 })
-export type UrlCitation = typeof UrlCitation.Type
+export interface UrlCitation extends Schema.Schema.Type<typeof UrlCitation> {}
 
 /** A token of a text part. */
 export const TextLogprob = Schema.Struct({
@@ -22,7 +22,7 @@ export const TextLogprob = Schema.Struct({
     Schema.Struct({ token: Schema.String, logprob: Schema.Number, bytes: Schema.Array(Schema.Int) })
   )
 })
-export type TextLogprob = typeof TextLogprob.Type
+export interface TextLogprob extends Schema.Schema.Type<typeof TextLogprob> {}
 
 /** The same in events, which have no bytes. */
 export const DeltaLogprob = Schema.Struct({
@@ -30,7 +30,7 @@ export const DeltaLogprob = Schema.Struct({
   logprob: Schema.Number,
   top_logprobs: Schema.Array(Schema.Struct({ token: Schema.String, logprob: Schema.Number }))
 })
-export type DeltaLogprob = typeof DeltaLogprob.Type
+export interface DeltaLogprob extends Schema.Schema.Type<typeof DeltaLogprob> {}
 
 export const OutputText = Schema.Struct({
   type: Schema.Literal("output_text"),
@@ -43,7 +43,7 @@ export const OutputPart = Schema.Union([OutputText, RefusalPart])
 export type OutputPart = typeof OutputPart.Type
 
 export const SummaryPart = Schema.Struct({ type: Schema.Literal("summary_text"), text: Schema.String })
-export type SummaryPart = typeof SummaryPart.Type
+export interface SummaryPart extends Schema.Schema.Type<typeof SummaryPart> {}
 
 const callStatus = Schema.Literals(["in_progress", "completed", "incomplete"])
 
@@ -54,7 +54,7 @@ export const MessageItem = Schema.Struct({
   role: Schema.Literal("assistant"),
   content: Schema.Array(OutputPart)
 })
-export type MessageItem = typeof MessageItem.Type
+export interface MessageItem extends Schema.Schema.Type<typeof MessageItem> {}
 
 export const ReasoningItem = Schema.Struct({
   id: Schema.String,
@@ -62,7 +62,7 @@ export const ReasoningItem = Schema.Struct({
   summary: Schema.Array(SummaryPart),
   encrypted_content: opt(Schema.String)
 })
-export type ReasoningItem = typeof ReasoningItem.Type
+export interface ReasoningItem extends Schema.Schema.Type<typeof ReasoningItem> {}
 
 export const FunctionCallItem = Schema.Struct({
   id: Schema.String,
@@ -73,7 +73,7 @@ export const FunctionCallItem = Schema.Struct({
   name: Schema.String,
   arguments: Schema.String
 })
-export type FunctionCallItem = typeof FunctionCallItem.Type
+export interface FunctionCallItem extends Schema.Schema.Type<typeof FunctionCallItem> {}
 
 export const CustomToolCallItem = Schema.Struct({
   id: Schema.String,
@@ -83,7 +83,7 @@ export const CustomToolCallItem = Schema.Struct({
   name: Schema.String,
   input: Schema.String
 })
-export type CustomToolCallItem = typeof CustomToolCallItem.Type
+export interface CustomToolCallItem extends Schema.Schema.Type<typeof CustomToolCallItem> {}
 
 export const WebSearchItem = Schema.Struct({
   id: Schema.String,
@@ -96,7 +96,7 @@ export const WebSearchItem = Schema.Struct({
     sources: opt(Schema.Array(Schema.Struct({ type: Schema.Literal("url"), url: Schema.String })))
   })
 })
-export type WebSearchItem = typeof WebSearchItem.Type
+export interface WebSearchItem extends Schema.Schema.Type<typeof WebSearchItem> {}
 
 export const CodeOutput = Schema.Union([
   Schema.Struct({ type: Schema.Literal("logs"), logs: Schema.String }),
@@ -112,7 +112,7 @@ export const CodeInterpreterItem = Schema.Struct({
   code: Schema.String,
   outputs: Schema.NullOr(Schema.Array(CodeOutput))
 })
-export type CodeInterpreterItem = typeof CodeInterpreterItem.Type
+export interface CodeInterpreterItem extends Schema.Schema.Type<typeof CodeInterpreterItem> {}
 
 export const ImageGenerationItem = Schema.Struct({
   id: Schema.String,
@@ -120,7 +120,7 @@ export const ImageGenerationItem = Schema.Struct({
   status: Schema.Literals(["in_progress", "completed"]),
   result: Schema.NullOr(Schema.String)
 })
-export type ImageGenerationItem = typeof ImageGenerationItem.Type
+export interface ImageGenerationItem extends Schema.Schema.Type<typeof ImageGenerationItem> {}
 
 export const OutputItem = Schema.Union([
   MessageItem,

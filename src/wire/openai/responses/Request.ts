@@ -41,7 +41,7 @@ export const ResponsesParameters = Schema.Struct({
   context_management: opt(Schema.Unknown)
 })
 export const ResponsesRequest = Schema.StructWithRest(ResponsesParameters, open)
-export type ResponsesRequest = typeof ResponsesRequest.Type
+export interface ResponsesRequest extends Schema.Schema.Type<typeof ResponsesRequest> {}
 
 /** The fields this route names itself; every other one is a chat field or unknown. */
 export type ResponsesParam = keyof typeof ResponsesParameters.fields

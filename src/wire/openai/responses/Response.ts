@@ -14,7 +14,7 @@ export const ResponseUsage = Schema.Struct({
   output_tokens_details: Schema.Struct({ reasoning_tokens: Schema.Number }),
   total_tokens: Schema.Number
 })
-export type ResponseUsage = typeof ResponseUsage.Type
+export interface ResponseUsage extends Schema.Schema.Type<typeof ResponseUsage> {}
 
 /** What an answer repeats of its request, defaults filled in. */
 const echoed = {
@@ -44,7 +44,7 @@ const echoed = {
   presence_penalty: Schema.Number
 }
 export const ResponseEcho = Schema.Struct(echoed)
-export type ResponseEcho = typeof ResponseEcho.Type
+export interface ResponseEcho extends Schema.Schema.Type<typeof ResponseEcho> {}
 
 export const ResponseStatus = Schema.Literals(["in_progress", "completed", "incomplete", "failed"])
 export type ResponseStatus = typeof ResponseStatus.Type
@@ -62,7 +62,7 @@ export const ResponseObject = Schema.Struct({
   usage: orNull(ResponseUsage),
   ...echoed
 })
-export type ResponseObject = typeof ResponseObject.Type
+export interface ResponseObject extends Schema.Schema.Type<typeof ResponseObject> {}
 
 /** The items that led to a response, a page of them. */
 export const ResponseItemList = Schema.Struct({
@@ -72,11 +72,11 @@ export const ResponseItemList = Schema.Struct({
   last_id: orNull(Schema.String),
   has_more: Schema.Boolean
 })
-export type ResponseItemList = typeof ResponseItemList.Type
+export interface ResponseItemList extends Schema.Schema.Type<typeof ResponseItemList> {}
 
 export const ResponseDeleted = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("response"),
   deleted: Schema.Literal(true)
 })
-export type ResponseDeleted = typeof ResponseDeleted.Type
+export interface ResponseDeleted extends Schema.Schema.Type<typeof ResponseDeleted> {}

@@ -1,0 +1,40 @@
+// The codecs of every route as Effect Schemas: requests, answers, chunks and errors, one of each.
+// Must not contain logic.
+export { DryRun, Health, Model, ModelList, RenderedPrompt } from "./api/answers.ts"
+export {
+  ChatChunkEvent as ChatChunk,
+  ChatCompletionAnswer as ChatCompletion,
+  EmbeddingListAnswer as EmbeddingList,
+  ImageListAnswer as ImageList,
+  TokenCountAnswer as TokenCount
+} from "./api/answers.ts"
+export { ChatBody, ChatTurn, PromptBody } from "./api/ChatBody.ts"
+export { AnthropicError, GoogleError, OpenAiError } from "./api/ErrorBodies.ts"
+export { EmbeddingsBody, ImagesBody } from "./api/MediaBodies.ts"
+export {
+  Message,
+  MessageBlock,
+  MessageEvent,
+  MessagesBody,
+  MessagesCount,
+  MessagesCountBody
+} from "./api/MessagesBody.ts"
+export { InputTokens as ResponseInputTokens, ResponseAnswer as Response, ResponsesBody } from "./api/ResponsesApi.ts"
+export { ResponsesEvent } from "./wire/openai/responses/Events.ts"
+export { OutputItem as ResponseItem } from "./wire/openai/responses/Items.ts"
+export { ResponseDeleted, ResponseItemList } from "./wire/openai/responses/Response.ts"
+export {
+  AdminProblem,
+  AdminRequest,
+  AdminUsage,
+  Change as AdminChange,
+  Config as AdminConfig,
+  Key as AdminKey,
+  Prompt as AdminPrompt,
+  Provider as AdminProvider,
+  ProviderCheck as AdminProviderCheck,
+  WrittenConfigBody as AdminConfigBody,
+  WrittenKeyBody as AdminKeyBody,
+  WrittenPrompt as AdminPromptBody,
+  WrittenProvider as AdminProviderBody
+} from "./api/AdminResources.ts"
