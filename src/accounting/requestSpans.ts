@@ -1,5 +1,6 @@
 // Makes the spans of one ended request: the request, its routing, and each upstream call.
 // Must not depend on an exporter, or on how the request ran.
+import { isNativeRoute } from "../domain/operations.ts"
 import { responseAttributes, usageAttributes } from "../telemetry/genAi.ts"
 import type { Attributes, SpanFacts } from "../telemetry/Tracing.ts"
 import { adjustmentText } from "../translate/Translator.ts"
@@ -38,6 +39,7 @@ const serverAttributes = (
   return {
     "http.request.method": method,
     ...(route.startsWith("/") ? { "http.route": route } : {}),
+    ...(isNativeRoute(route) ? { "gateway.dialect": "native" } : {}),
     "http.response.status_code": status,
     "url.scheme": "http",
     ...(errorCode === undefined ? {} : { "error.type": errorCode }),

@@ -62,6 +62,9 @@ const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, kee
   ["google/", "gemini", ""]
 ]
 
+/** True for a word before `/` that names a family, whatever accounts are called. */
+export const isFamilyWord = (word: string): boolean => families.some(([prefix]) => prefix === `${word}/`)
+
 /** Publishers whose models Vertex AI serves by rawPredict in a dialect of their own (T2017). */
 const unserved = /^(mistralai|ai21)[./]/
 

@@ -99,6 +99,9 @@ const byRoute: ReadonlyMap<string, Operation> = new Map(
 /** The operation of a route, by its template; undefined for routes that end in none. */
 export const operationAt = (route: string): Operation | undefined => byRoute.get(route)
 
+/** True for routes of Google's own paths, Claude's on Vertex AI included: their templates end in a verb (N606). */
+export const isNativeRoute = (route: string): boolean => /[^/]:\w+$/.test(route)
+
 /** The beginnings of paths outside OpenAI's dialect. */
 const foreign = rows
   .filter(({ dialect }) => dialect !== "openai")

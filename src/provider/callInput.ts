@@ -6,7 +6,7 @@ import { dayOf } from "../domain/text/days.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { Operation } from "../domain/operations.ts"
 import { type ModelFacts, modelFacts } from "../translate/shared/google/modelFacts.ts"
-import { modelEnding } from "../domain/models/modelLife.ts"
+import { type ModelEnding, modelEnding } from "../domain/models/modelLife.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
 import type { Target } from "../upstream/Prepared.ts"
 import type { AttemptContext } from "./Provider.ts"
@@ -42,6 +42,14 @@ export const targetFacts = (
   return { own, record, facts: modelFacts(record, { tuned: endpoint }) }
 }
 
+/** The announced or past end of a model on the day of the request; self-deployed ones have none. */
+export const endingOn = (
+  { account, request }: Pick<AttemptContext, "account" | "request">,
+  { endpoint }: Pick<TargetModel, "endpoint">,
+  { own }: Pick<TargetFacts, "own">
+): ModelEnding | undefined =>
+  endpoint ? undefined : modelEnding(own, account.kind, dayOf(request.createdSeconds * 1_000))
+
 /** `found`: the facts of the target, where they have been looked up before. */
 export const callInput = (
   operation: Operation,
@@ -49,8 +57,9 @@ export const callInput = (
   target: TargetModel,
   { url, headers }: Route,
   limits: LimitValues,
-  { facts, own, record }: TargetFacts = targetFacts(attempt, target)
+  found: TargetFacts = targetFacts(attempt, target)
 ): CallInput => {
+  const { facts, record } = found
   const { account, callId, media, model, optionIndex, request, signature } = attempt
   const { endpoint, family, modelId } = target
   const issuer = `${family}/${account.kind}`
@@ -84,7 +93,7 @@ export const callInput = (
       issuer,
       operation,
       optionIndex,
-      ending: endpoint ? undefined : modelEnding(own, account.kind, dayOf(request.createdSeconds * 1000))
+      ending: endingOn(attempt, target, found)
     },
     url,
     headers,

@@ -19,7 +19,8 @@ import { betaHeader } from "../translate/shared/claude/betas.ts"
 import { machine } from "../translate/Translator.ts"
 import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
 import { readSuccessJson } from "../upstream/successJson.ts"
-import { callInput } from "./callInput.ts"
+import { withAbsence } from "../upstream/withAbsence.ts"
+import { callInput, targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
 import { type Route, type RouteOf, targetModel, type TargetModel } from "./callRoute.ts"
 
@@ -70,8 +71,11 @@ const preparePassthrough = <Chunk>({
   bytes,
   chunks
 }: Passthrough<Chunk>): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
-  const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits)
-  const failing = { slug: target.slug, origin, failure: failureFromMessages }
+  const found = targetFacts(attempt, model)
+  const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits, found)
+  const asked = { kind: target.kind, record: found.record, createdSeconds: attempt.request.createdSeconds }
+  const failure: typeof failureFromMessages = (...facts) => withAbsence(failureFromMessages(...facts), asked)
+  const failing = { slug: target.slug, origin, failure }
   return Result.map(betaHeader(attempt.request.betas, request.betas), (betas) => ({
     target,
     method: "POST",

@@ -19,11 +19,13 @@ import type { NativeEvent } from "../translate/native/nativeEvents.ts"
 import { nativeCounts, readNativeReply } from "../translate/native/nativeReply.ts"
 import { type NativeRequest, parsedBody } from "../translate/native/nativeRequest.ts"
 import { nativeStream } from "../translate/native/nativeStream.ts"
-import { modelFacts } from "../translate/shared/google/modelFacts.ts"
+import { readModelStatus } from "../translate/shared/google/modelStatus.ts"
 import { machine } from "../translate/Translator.ts"
 import { finishedMachine, machineWithOrigin, type Prepared, type Target, withOrigin } from "../upstream/Prepared.ts"
 import { readSuccessJson } from "../upstream/successJson.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
+import { withAbsence } from "../upstream/withAbsence.ts"
+import { endingOn, targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
 import { familyLacks, type RouteOf, targetModel, type TargetModel } from "./callRoute.ts"
 
@@ -59,7 +61,7 @@ const takesVerb = (model: TargetModel, { verb }: NativeRequest): boolean =>
 
 const readReply =
   (
-    { attempt, target }: Pick<Sent<never>, "attempt" | "target">,
+    { attempt, record, target }: Pick<Sent<never>, "attempt" | "record" | "target">,
     made: (bytes: Uint8Array, contentType: string, event?: NativeEvent) => PassedReply
   ): Prepared<PassedReply, never>["reply"] =>
   (status, headers, bytes, redaction: Redaction = noRedaction) => {
@@ -67,7 +69,9 @@ const readReply =
     const fail = (reason: Reason) =>
       Result.fail(new ProviderError({ slug: target.slug, reason: withOrigin(reason, origin), upstreamStatus: status }))
     if (status < 200 || status >= 300 || bytes.length === 0) {
-      const failing = { slug: target.slug, origin, failure: failureFromNative }
+      const asked = { kind: target.kind, record, createdSeconds: attempt.request.createdSeconds }
+      const failure: typeof failureFromNative = (...facts) => withAbsence(failureFromNative(...facts), asked)
+      const failing = { slug: target.slug, origin, failure }
       return Result.map(readSuccessJson(failing, { status, headers, bytes, redaction }), () => made(bytes, ""))
     }
     const read = readNativeReply(bytes, redaction)
@@ -90,7 +94,8 @@ const passedReply =
   (verb: NativeRequest["verb"]) =>
   (bytes: Uint8Array, contentType: string, event?: NativeEvent): PassedReply => {
     const { images, usage } = nativeCounts(verb, bytes, event)
-    return { bytes, contentType, usage, ...(images === 0 ? {} : { images }) }
+    const modelStatus = readModelStatus(event?.modelStatus)
+    return { bytes, contentType, usage, modelStatus, ...(images === 0 ? {} : { images }) }
   }
 
 /** An account of the path's product: the client's own bytes. */
@@ -210,9 +215,11 @@ const nativeCall = <Chunk>(
     if (!takesVerb(model, request)) return familyLacks(account, model, operation)
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
-    const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex }
-    const { record } = attempt.models.find(model.modelId)
-    const takesSentinel = modelFacts(record, { tuned: model.endpoint }).sentinel
+    const found = targetFacts(attempt, model)
+    const ending = endingOn(attempt, model, found)
+    const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex, ending }
+    const { facts, record } = found
+    const takesSentinel = facts.sentinel
     const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }
     return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)
   })

@@ -1,6 +1,6 @@
 // Request metrics: the series of each route and each target, created once and kept, so that requests need no look-up.
 // Must not know how a request ran; it takes numbers.
-import { operationLabel } from "../domain/operations.ts"
+import { isNativeRoute, operationLabel } from "../domain/operations.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Usage } from "../domain/Usage.ts"
 import { providerName } from "./genAi.ts"
@@ -67,7 +67,8 @@ export class TargetMeters {
     const genAi = {
       gen_ai_operation_name: operationLabel(operation),
       gen_ai_provider_name: providerName(kind),
-      gen_ai_request_model: model
+      gen_ai_request_model: model,
+      ...(isNativeRoute(route) ? { dialect: "native" } : {})
     }
     const keyed = key === undefined ? {} : { key_id: key }
     const own = { provider: slug, model, ...keyed }

@@ -25,7 +25,8 @@ const perToken = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75,
 const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
-const genAi = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"]
+/** `dialect` is `native` on the paths of Google's own API, and absent on others. */
+const genAi = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "dialect"]
 const failing = [...genAi, "error_type"]
 
 const timing = (

@@ -15,7 +15,7 @@ import {
   type WholeFrameState,
   wholeFrames
 } from "../wire/wholeFrames.ts"
-import type { Usage } from "../wire/openai/ChatReply.ts"
+import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import { cutAnswer } from "./shared/reply/badStream.ts"
 import { betaRule, bodyBetas } from "./shared/claude/betas.ts"
 import { betasOfFields } from "./shared/claude/betasOfFields.ts"
@@ -50,6 +50,8 @@ export interface PassedReply {
   readonly usage: Usage | undefined
   /** Pictures that are paid by number. */
   readonly images?: number
+  /** What the upstream reports of its model's life (M-703). */
+  readonly modelStatus?: ModelStatus | undefined
 }
 
 /** The counts of a message, or of an event with counts. */

@@ -6,8 +6,6 @@ import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
-import { absenceText } from "../domain/models/modelLife.ts"
-import { dayOf } from "../domain/text/days.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { type JsonEvent, jsonEvents } from "../translate/jsonEvents.ts"
@@ -30,6 +28,7 @@ import {
 } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { badReply, failedReply, type RawResponse, readSuccessJson } from "./successJson.ts"
+import { withAbsence } from "./withAbsence.ts"
 
 export interface Target extends AttemptTarget {
   /** `family/kind`: the issuer of the signatures in its responses. */
@@ -317,7 +316,9 @@ const readJsonReply = <Req, Body, Reply, Out>(
   { context, translator, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   answer: RawResponse
 ): Result.Result<Reply & Json, ProviderError> => {
-  const failure: typeof translator.failure = (...facts) => withAbsence(translator.failure(...facts), context)
+  const { createdSeconds, target: model } = context
+  const failure: typeof translator.failure = (...facts) =>
+    withAbsence(translator.failure(...facts), { kind: model.kind, record: model.record, createdSeconds })
   const body = readSuccessJson({ slug: target.slug, origin, failure }, answer)
   if (Result.isFailure(body)) return Result.fail(body.failure)
   const reply: unknown = body.success
@@ -344,12 +345,4 @@ const readReply = <Req, Body, Reply, Out>(
   const again = isReply(redacted, translator) ? translator.response(redacted, context, request, answer.headers) : out
   const reason = Result.isFailure(again) && again.failure._tag === out.failure._tag ? again.failure : out.failure
   return failedReply(target.slug, status, withOrigin(reason, origin))
-}
-
-/** A model that the upstream does not have: the facts may state why (M-723, M-800). */
-const withAbsence = (reason: Reason, { createdSeconds, target: { kind, record } }: TranslateContext): Reason => {
-  if (reason._tag !== "ModelNotFound") return reason
-  const location = /\blocations\/([a-z0-9-]{1,40})\//.exec(reason.message)?.[1]
-  const text = absenceText(record, kind, location, dayOf(createdSeconds * 1000))
-  return text === undefined ? reason : { ...reason, message: `${reason.message} ${text}` }
 }

@@ -1,6 +1,8 @@
 // The coding agents that `npm run agents` runs: their packages, how each is started, and what a good run prints.
 // Must not know how processes are started or how results are shown.
 
+import { genkit } from "./genkit.ts"
+
 /** One start of an agent. */
 export interface Step {
   readonly name: string
@@ -16,8 +18,12 @@ export interface Agent {
   readonly name: string
   readonly package: string
   readonly version: string
-  /** The command in `node_modules/.bin`. */
+  /** Further packages, as `name@version`. */
+  readonly alongside?: ReadonlyArray<string>
+  /** The command in `node_modules/.bin`; of a library the name of its folder alone. */
   readonly command: string
+  /** A module that is run instead of the command, with the arguments of a step. */
+  readonly script?: string
   /** A script of the package that fetches nothing and puts its own binary in place. */
   readonly afterInstall?: string
   readonly steps: ReadonlyArray<Step>
@@ -133,4 +139,9 @@ const codex: Agent = {
 }
 
 /** Every agent; tool turns name the file below this folder. */
-export const agents = (folder: string): ReadonlyArray<Agent> => [claude(folder), gemini, codex]
+export const agents = (folder: string): ReadonlyArray<Agent> => [
+  claude(folder),
+  gemini,
+  codex,
+  genkit(origin, gatewayKey, answered)
+]

@@ -22,13 +22,16 @@ const demoIsReady = async (): Promise<boolean> => {
   return false
 }
 
-const perform = async ({ command }: Agent, { args, env, files = {} }: Step, home: string): Promise<Ended> => {
+const perform = async ({ command, script }: Agent, { args, env, files = {} }: Step, home: string): Promise<Ended> => {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, name)), { recursive: true })
     writeFileSync(join(home, name), text)
   }
-  const program = join(folder, "packages", "node_modules", ".bin", command)
-  return run(program, args, { cwd: work, env: { PATH: path, HOME: home, TERM: "dumb", ...env }, millis: stepMillis })
+  const options = { env: { PATH: path, HOME: home, TERM: "dumb", ...env }, millis: stepMillis }
+  const packages = join(folder, "packages")
+  return script === undefined
+    ? run(join(packages, "node_modules", ".bin", command), args, { ...options, cwd: work })
+    : run(process.execPath, ["--input-type=module", "-e", script, ...args], { ...options, cwd: packages })
 }
 
 /** What a step that failed shows of its output. */

@@ -34,7 +34,7 @@ if (namespace.code !== 0)
 
 /** Only the scripts named in the table run. */
 const install = async (wanted: ReadonlyArray<Agent>): Promise<void> => {
-  const names = wanted.map((one) => `${one.package}@${one.version}`)
+  const names = wanted.flatMap(({ alongside = [], package: name, version }) => [`${name}@${version}`, ...alongside])
   console.log(`agents: installs ${names.join(", ")}`)
   const flags = ["--no-audit", "--no-fund", "--ignore-scripts"]
   const installed = await run("npm", ["install", ...flags, ...names], { cwd: packages, millis: installMillis })

@@ -94,6 +94,8 @@ describe("the provider's own word in streams, metrics and the log", () => {
   const messages = [{ role: "user", content: "Hello" }]
   const chatBody = { model: "@google/gemini-3.8-flash", messages }
   const responsesBody = { model: "@google/gemini-3.8-flash", input: "Hello", store: false }
+  const nativePath = "/v1beta/models/@google/gemini-3.8-flash"
+  const nativeBody = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] }
 
   const answering = (...events: ReadonlyArray<object>) =>
     accountedGateway(({ url }) => Effect.succeed(url.includes("stream") ? streamed(...events) : replying(events[0])))
@@ -105,7 +107,9 @@ describe("the provider's own word in streams, metrics and the log", () => {
     ["/v1/chat/completions", chatBody],
     ["/v1/chat/completions", { ...chatBody, stream: true }],
     ["/v1/responses", responsesBody],
-    ["/v1/responses", { ...responsesBody, stream: true }]
+    ["/v1/responses", { ...responsesBody, stream: true }],
+    [`${nativePath}:generateContent`, nativeBody],
+    [`${nativePath}:streamGenerateContent?alt=sse`, nativeBody]
   ])("the header names it where it is known with the first event: case %# (M-703)", async (path, body) => {
     const gateway = answering(event(deprecated))
     const answer = await gateway.post(path, body)
@@ -140,7 +144,7 @@ describe("the provider's own word in streams, metrics and the log", () => {
     await gateway.dispose()
   })
 
-  it("the log has one line for a model and hour (M-703)", async () => {
+  it("the log has one line for a model and hour, over all routes (M-703)", async () => {
     const noon = Date.parse("2026-11-22T12:00:00Z")
     vi.useFakeTimers({ toFake: ["Date"], now: noon })
     const warnings: Array<string> = []
@@ -152,8 +156,14 @@ describe("the provider's own word in streams, metrics and the log", () => {
       [60, [line, line]]
     ] as const) {
       vi.setSystemTime(noon + minutes * 60_000)
-      gateway.simulator.script([{ status: 200, body: event(deprecated) }])
+      const answer = { status: 200, body: event(deprecated) }
+      gateway.simulator.script([answer, answer])
       await chat("@google/gemini-3.8-flash", {}, {}, url)
+      await fetch(`${url}${nativePath}:generateContent`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+        body: JSON.stringify(nativeBody)
+      })
       // The first request waits for the price list.
       await until(() => warnings.length >= lines.length)
       expect(warnings).toEqual(lines)

@@ -192,6 +192,25 @@ describe("keys", () => {
     const { sent, status } = await ask(headers)
     expect([status, JSON.stringify(sent).includes(plain)]).toStrictEqual([200, false])
   })
+  const authentication = (code: string, message: string) => ({
+    error: { message, type: "authentication_error", param: null, code }
+  })
+  it.each([
+    [{ authorization: "Bearer sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ authorization: "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ "x-gateway-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ "x-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ "x-goog-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ "api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{}, "missing_gateway_key", "No gateway key: send it as x-gateway-api-key, or as the API key of your SDK."]
+  ])("keys: %j is refused for what it is (N1205)", async (headers, code, message) => {
+    const answer = await gateway.send("/v1/chat/completions", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ ...hello, model: "@google/gemini-2.5-flash" })
+    })
+    expect([answer.status, await answer.json()]).toStrictEqual([401, authentication(code, message)])
+  })
   it("keys: none of several is known (N1204)", async () => {
     const answer = await gateway.send("/v1/models", { headers: { authorization: "Bearer sk-x", "x-api-key": "sk-y" } })
     expect([answer.status, await answer.json()]).toStrictEqual([

@@ -116,6 +116,29 @@ describe("messages", () => {
   })
 })
 
+describe("a slug without its @", () => {
+  const asked = async (model: string, providers?: ReadonlyArray<string>) => {
+    const name = "mgk_slug"
+    const gateway = opened({ keys: [{ name: "slug", key: Redacted.make(name), models: undefined, providers }] })
+    await gateway.post("/v1/chat/completions", { model, messages }, { "x-gateway-api-key": name })
+    return gateway.seen.map(({ url }) => url.slice(url.indexOf("/", 8)))
+  }
+  const gemini = "/v1/projects/test-project/locations/us-central1/publishers/google/models/gemini-2.5-flash"
+  const open = "/v1/projects/test-project/locations/us-central1/endpoints/openapi/chat/completions"
+  it.each([
+    ["vertex-ai/gemini-2.5-flash", [`${gemini}:generateContent`]],
+    ["vertex-ai/google/gemini-2.5-flash", [`${gemini}:generateContent`]],
+    ["vertex-ai/", []],
+    ["google/gemini-2.5-flash", []],
+    ["deepseek-ai/deepseek-v3", [open]]
+  ])("slug: %s is asked for where the key has such an account (N1207)", async (model, expected) => {
+    expect(await asked(model)).toStrictEqual(expected)
+  })
+  it("slug: that of an account out of the key's reach is the publisher of a model (N1207)", async () => {
+    expect(await asked("vertex-ai/gemini-2.5-flash", ["google"])).toStrictEqual([])
+  })
+})
+
 describe("other routes", () => {
   const settings = { aliases: { fast: "@google/gemini-2.5-flash", embed: "@google/gemini-embedding-001" } }
   it("alias: is its model on every route (N1206)", async () => {

@@ -3,6 +3,8 @@
 import * as Result from "effect/Result"
 import { expect } from "vitest"
 import { defaultLimits } from "../../src/domain/Limits.ts"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
+import { type BuiltInKind, builtInKinds } from "../../src/domain/ProviderAccount.ts"
 import { messagesToGemini } from "../../src/translate/chat-to-gemini/messages.ts"
 import { readMessages } from "../../src/translate/shared/chat-request/readMessages.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
@@ -23,6 +25,19 @@ export const modern = "gemini-3-pro-preview"
 export const middle = "gemini-2.5-flash"
 export const older = "gemini-2.0-flash"
 export const vertex: ContextOptions = { kind: "vertex-ai" }
+
+/** Every text model of Gemini 3 and later, with the products that have it. */
+export const geminiFrom3: ReadonlyArray<{ readonly id: string; readonly kinds: ReadonlyArray<BuiltInKind> }> =
+  builtInModels.ids
+    .map((id) => builtInModels.find(id).record)
+    .filter(
+      ({ family, generation, output = ["text"], thinking }) =>
+        family === "gemini" && Number(generation) >= 3 && output.join() === "text" && thinking !== undefined
+    )
+    .map(({ id, providers }) => ({
+      id,
+      kinds: builtInKinds.filter((kind) => providers === undefined || providers.includes(kind))
+    }))
 
 const run = (messages: Messages, model: string, options: ContextOptions) => {
   const request = chatRequest(messages)

@@ -240,6 +240,22 @@ describe("a trace", () => {
     ])
   })
 
+  it("trace: marks a request of Google's own path as native (N606)", async () => {
+    const contents = [{ role: "user", parts: [{ text: "Hello" }] }]
+    await traced([json(reply)], [{ path: "/v1beta/models/gemini-2.5-flash:generateContent", body: { contents } }])
+    expect([server()[0]?.attributes, calls().map(({ name }) => name)]).toEqual([
+      {
+        "http.request.method": "POST",
+        "http.route": "/v1beta/models/:model:generateContent",
+        "gateway.dialect": "native",
+        "http.response.status_code": 200,
+        "url.scheme": "http",
+        "gateway.request_id": "request-1"
+      },
+      ["generate_content gemini-2.5-flash"]
+    ])
+  })
+
   it("trace: names the config that routed it, and the reason of a failure", async () => {
     const fallback = config({
       strategy: { mode: "fallback" },

@@ -179,10 +179,11 @@ export const passedFraming = (
 
 /** A complete native answer as its own bytes. */
 export const passed = (
-  { bytes, contentType, images, usage }: PassedReply,
-  served: ServedBy,
+  { bytes, contentType, images, modelStatus, usage }: PassedReply,
+  target: ServedBy,
   incoming: IncomingRequest
 ): Answered => {
+  const served = withEnding(target, modelStatus)
   incoming.recorder?.answered(served, withImages(chatUsage(usage), images))
   return whole(bytes, contentType, incoming, servedHeaders(incoming, served))
 }

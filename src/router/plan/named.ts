@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { carriesCredential } from "../../auth/carried.ts"
 import { type BodyInvalid, ProviderMissing } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey } from "../../domain/GatewayKey.ts"
-import { type ModelRef, parseModelRef } from "../../domain/ModelRef.ts"
+import { isFamilyWord, type ModelRef, parseModelRef } from "../../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../../domain/ProviderAccount.ts"
 import { chooseAccount, type AccountChoice } from "../../domain/serve/chooseAccount.ts"
 import { resolveModelName } from "../../domain/serve/modelNames.ts"
@@ -25,10 +25,21 @@ export interface ReadModel {
 
 export const readModel = (
   written: string,
-  { serving = noServing }: CatalogView
+  catalog: CatalogView,
+  key: Pick<GatewayKey, "providers">
 ): Result.Result<ReadModel, BodyInvalid> => {
-  const { betas, model } = resolveModelName(written, serving.aliases)
-  return Result.map(parseModelRef(model), (ref) => ({ ref, betas }))
+  const { betas, model } = resolveModelName(written, (catalog.serving ?? noServing).aliases)
+  return Result.map(parseModelRef(model), (ref) => ({ ref: withSlug(ref, catalog, key), betas }))
+}
+
+/** Without the `@` a slug of the key's own accounts counts too (N1207), unless it is the word of a family. */
+const withSlug = (ref: ModelRef, catalog: CatalogView, key: Pick<GatewayKey, "providers">): ModelRef => {
+  const slash = ref.slug === undefined ? ref.rest.indexOf("/") : -1
+  if (slash < 0) return ref
+  const slug = ref.rest.slice(0, slash)
+  const rest = ref.rest.slice(slash + 1)
+  const isOwn = rest !== "" && !isFamilyWord(slug) && allows(key.providers, slug)
+  return isOwn && catalog.resolve(slug) !== undefined ? { slug, rest } : ref
 }
 
 /** The parts of a request that decide who serves a model without a slug. */

@@ -117,7 +117,7 @@ const resolved = (
 /** The one target of a request without a config. */
 export const planOne = (asked: Asked, catalog: CatalogView): Read<Plan> => {
   const { carried, grantedModel, header, key, model } = asked
-  const read = readModel(model, catalog)
+  const read = readModel(model, catalog, key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { betas, ref } = read.success
   const named = namedByRequest(ref, header)
@@ -179,7 +179,7 @@ export const resolveTargets = (
   asked: Asked,
   catalog: CatalogView
 ): Read<ReadonlyArray<Planned>> => {
-  const read = readModel(asked.model, catalog)
+  const read = readModel(asked.model, catalog, asked.key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { ref } = read.success
   const byRequest = namedByRequest(ref, asked.header)
@@ -187,7 +187,7 @@ export const resolveTargets = (
   const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
   const chosenOnes: Array<Chosen> = []
   for (const target of targets) {
-    const own = target.model === undefined ? undefined : readModel(target.model, catalog)
+    const own = target.model === undefined ? undefined : readModel(target.model, catalog, asked.key)
     if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
     const named = namedFor(target, own?.success.ref, byRequest, targets.length === 1)
     const { betas, ref: model } = own?.success ?? read.success

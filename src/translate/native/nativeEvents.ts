@@ -15,6 +15,8 @@ import { memberJson } from "../../domain/text/topMembers.ts"
 export interface NativeEvent {
   readonly usage: JsonObject | undefined
   readonly error: JsonObject | undefined
+  /** What the Gemini API reports of its model's life (M-703). */
+  readonly modelStatus: JsonObject | undefined
   /** A candidate has its finish reason, or the prompt is blocked. */
   readonly isFinished: boolean
 }
@@ -81,6 +83,7 @@ const isSaid = (value: Json | undefined): boolean => typeof value === "string" &
 const readEvent = (event: JsonObject): NativeEvent => ({
   usage: objectOf(event["usageMetadata"]),
   error: objectOf(event["error"]),
+  modelStatus: objectOf(event["modelStatus"]),
   isFinished:
     objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
     isSaid(objectOf(event["promptFeedback"])?.["blockReason"])
@@ -112,10 +115,12 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
   const mayBlock = text.includes(blockMark, open, "latin1")
   let usage: Span | undefined
   let error: Span | undefined
+  let modelStatus: Span | undefined
   let isFinished = false
   eachMember(bytes, open, (key, span) => {
     if (key === "usageMetadata") usage = span
     else if (key === "error") error = span
+    else if (key === "modelStatus") modelStatus = span
     else if (mayFinish && key === "candidates") {
       eachObject(bytes, span.value, (candidate) => {
         isFinished ||= hasText(bytes, candidate, "finishReason")
@@ -124,5 +129,10 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
       isFinished ||= hasText(bytes, span.value, "blockReason")
     }
   })
-  return { usage: parseObjectAt(bytes, usage), error: parseObjectAt(bytes, error), isFinished }
+  return {
+    usage: parseObjectAt(bytes, usage),
+    error: parseObjectAt(bytes, error),
+    modelStatus: parseObjectAt(bytes, modelStatus),
+    isFinished
+  }
 }

@@ -8,6 +8,7 @@ import type { Redaction } from "../../domain/text/redaction.ts"
 import { noElements, restOfElements, type WholeElementState, wholeElements } from "../../wire/wholeElements.ts"
 import { noFrames, readFrame, unfinishedBytes, type WholeFrameState, wholeFrames } from "../../wire/wholeFrames.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { readModelStatus } from "../shared/google/modelStatus.ts"
 import { cutAnswer } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
@@ -26,6 +27,7 @@ export interface NativeStreamState {
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
+  readonly modelStatus: JsonObject | undefined
   readonly isFinished: boolean
   readonly written: number
 }
@@ -38,6 +40,7 @@ const start: NativeStreamState = {
   begun: false,
   phase: "open",
   usage: undefined,
+  modelStatus: undefined,
   isFinished: false,
   written: 0
 }
@@ -186,6 +189,7 @@ export const nativeStream = (
       if (event !== undefined) {
         state.begun = true
         state.isFinished ||= event.isFinished
+        if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
         if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
         state.written += bytes.length
       }
@@ -216,7 +220,11 @@ export const nativeStream = (
     const usage = event?.usage === undefined ? state.usage : mergeUsage(state.usage, event.usage)
     return usage === undefined ? undefined : geminiUsage(usage)
   },
-  progress: ({ isFinished, written }) => ({ isCounted: isFinished, characters: written })
+  progress: ({ isFinished, modelStatus, written }) => ({
+    isCounted: isFinished,
+    characters: written,
+    ...(modelStatus === undefined ? {} : { modelStatus: readModelStatus(modelStatus) })
+  })
 })
 
 /** An error that is the whole of an answer without an array around it. */

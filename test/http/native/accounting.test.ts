@@ -2,6 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { type AccountedGateway, accountedGateway } from "../../support/accounted.ts"
+import { until } from "../../support/eventually.ts"
 import { gatewaysOver, replying } from "../../support/scripted.ts"
 import { gatewayKey } from "../../support/TestGateway.ts"
 
@@ -68,14 +69,17 @@ const ask = async (gateway: AccountedGateway, [path, body]: Ask): Promise<void> 
 }
 
 const served = '"target":0,"attempts":1'
+const endedFlash =
+  '"target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite","attempts":1'
+const endedImagen = '"target":0,"model_warning":"shut_down; successor=gemini-3.1-flash-image","attempts":1'
 const chatUsage = '"input_tokens":1000,"output_tokens":100,"cost_usd":0.000496,"key_id":"test"}'
 const lines: Readonly<Record<string, string>> = {
-  unary: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,${chatUsage}`,
-  sse: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${served},"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,${chatUsage}`,
-  array: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${served},"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,${chatUsage}`,
-  count: `"route":"/v1beta/models/:model:countTokens","status":200,"provider":"google","model":"gemini-2.5-flash",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"key_id":"test"}`,
+  unary: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${endedFlash},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,${chatUsage}`,
+  sse: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${endedFlash},"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,${chatUsage}`,
+  array: `"route":"/v1beta/models/:model:generateContent","status":200,"provider":"google","model":"gemini-2.5-flash",${endedFlash},"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,${chatUsage}`,
+  count: `"route":"/v1beta/models/:model:countTokens","status":200,"provider":"google","model":"gemini-2.5-flash",${endedFlash},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"key_id":"test"}`,
   raw: `"route":"/v1/publishers/anthropic/models/:model:rawPredict","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,"cost_usd":0.000357,"key_id":"test"}`,
-  predict: `"route":"/v1beta/models/:model:predict","status":200,"provider":"vertex-ai","model":"imagen-4.0-generate-001",${served},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":0,"output_tokens":0,"cost_usd":0.04,"key_id":"test"}`,
+  predict: `"route":"/v1beta/models/:model:predict","status":200,"provider":"vertex-ai","model":"imagen-4.0-generate-001",${endedImagen},"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":0,"output_tokens":0,"cost_usd":0.04,"key_id":"test"}`,
   refused: `"route":"/v1beta/*","status":400,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test","error_code":"unsupported_operation","error_message":"files is not offered by this gateway: send the data as inlineData up to the body limit, name a gs:// object on Vertex AI, or upload with a key of your own at Google and call with that key.","error_param":"model"}`
 }
 
@@ -90,6 +94,28 @@ describe("native requests: records", () => {
       expect(written.join("").includes(gatewayKey)).toBe(false)
     }
   )
+})
+
+describe("native requests: metrics", () => {
+  it.each([
+    ["unary", 'gen_ai_operation_name="generate_content",gen_ai_provider_name="gcp.gemini"'],
+    ["count", 'gen_ai_operation_name="count_tokens",gen_ai_provider_name="gcp.gemini"'],
+    ["raw", 'gen_ai_operation_name="chat",gen_ai_provider_name="gcp.vertex_ai"'],
+    ["predict", 'gen_ai_operation_name="image_generation",gen_ai_provider_name="gcp.vertex_ai"']
+  ])("native %s: is counted under its operation as native (N606)", async (name, labels) => {
+    const one = asks[name] ?? ["", {}, ""]
+    const gateway = accountedGateway(() => ({ status: 200, chunks: [one[2]] }))
+    await ask(gateway, one)
+    const counted = async () =>
+      (await gateway.metrics()).filter((line) => line.startsWith("gen_ai_server_request_duration_seconds_count"))
+    // The public price list is read in the background.
+    await until(async () => (await counted()).length > 0)
+    const model = /models\/([^:]*)/.exec(one[0])?.[1]
+    expect(await counted()).toStrictEqual([
+      `gen_ai_server_request_duration_seconds_count{${labels},gen_ai_request_model="${model}",dialect="native"} 1`
+    ])
+    await gateway.dispose()
+  })
 })
 
 const limited = (more: object) =>

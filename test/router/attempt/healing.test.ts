@@ -435,6 +435,9 @@ describe("a refusal that is not healed", () => {
       expect(yield* failing(chat(request))).toEqual(fault)
       expect(calls.length).toBe(1)
       expect(yield* chat({ model: request.model })).toEqual({ ignored: [], adjusted: [] })
+      yield* TestClock.adjust("1 hour")
+      expect(yield* failing(chat(request))).toEqual(fault)
+      expect(calls.map(has("candidateCount"))).toEqual([true, false, true])
     }).pipe(Effect.provide(layer))
   })
 
@@ -455,6 +458,29 @@ describe("a refusal that is not healed", () => {
         })
         expect(calls.length).toBe(callsSoFar)
       }
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a refusal that a client has to mend", () => {
+  const message = "'claude-opus-5-5' does not support tool types: computer_20251124."
+  const hinted = `${message} This model takes the tool type computer_toolset_20260801.`
+
+  const refusing = (asked: Effect.Effect<unknown, GatewayError, ProviderRouter>, text: string) =>
+    Effect.map(failing(asked), (error) =>
+      expect(error).toMatchObject({ _tag: "ProviderError", upstreamStatus: 400, reason: { message: text } })
+    )
+
+  it.effect("healing: a refused computer tool gets a hint each time, and none in Anthropic's dialect (H22)", () => {
+    const { calls, layer } = world(() => message)
+    const ask = refusing(chat({ model: "@vertex-ai/claude-opus-5-5" }), hinted)
+    return Effect.gen(function* () {
+      yield* ask
+      yield* ask
+      yield* TestClock.adjust("1 hour")
+      yield* ask
+      yield* refusing(native(nativeText("")), message)
+      expect(calls.length).toBe(4)
     }).pipe(Effect.provide(layer))
   })
 })
@@ -631,6 +657,9 @@ describe("messages in Anthropic's dialect", () => {
           betas: "context-1m-2025-08-07,tool-search-tool-2025-10-19"
         })
       }
+      yield* TestClock.adjust("1 hour")
+      yield* native(nativeText(""), betas)
+      expect(calls.slice(3)).toEqual(calls.slice(0, 2))
     }).pipe(Effect.provide(layer))
   })
 
@@ -668,6 +697,9 @@ describe("messages in Anthropic's dialect", () => {
         expect(calls.length).toBe(callsSoFar)
       }
       expect(calls[1]?.body).toEqual({ ...calls[0]?.body, context_management: undefined })
+      yield* TestClock.adjust("1 hour")
+      yield* native(nativeText('"context_management": {"edits": []}, '))
+      expect(calls.slice(3)).toEqual(calls.slice(0, 2))
     }).pipe(Effect.provide(layer))
   })
 

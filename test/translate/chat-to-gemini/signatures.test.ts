@@ -10,6 +10,7 @@ import {
   assistant,
   call,
   calling,
+  geminiFrom3,
   middle,
   modern,
   older,
@@ -81,6 +82,15 @@ describe("thought signatures to send with calls", () => {
     expect(chosen([call("1")], modern, knowing({ "1": google(memory) }))).toStrictEqual([memory])
     expect(chosen([call("1")])).toStrictEqual([sentinel])
     expect(chosen([call("1")], modern, vertex)).toStrictEqual([sentinel])
+  })
+  it.each(geminiFrom3)("$id: calls of a history without signatures get the sentinel (M-430)", ({ id, kinds }) => {
+    const turns = [user("a"), calling(call("1"), call("2")), tool("1", "r"), tool("2", "r"), calling(call("3"))]
+    const signatures = kinds.map((kind) =>
+      sent(turns, id, { kind }).contents.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.functionCall === undefined ? [] : [part.thoughtSignature]))
+      )
+    )
+    expect(signatures).toStrictEqual(kinds.map(() => [sentinel, undefined, sentinel]))
   })
   it("the first call of every model turn gets a signature (T606)", () => {
     const { contents } = sent(

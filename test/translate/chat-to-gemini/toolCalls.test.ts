@@ -10,6 +10,7 @@ import {
   assistant,
   call,
   calling,
+  geminiFrom3,
   middle,
   modern,
   older,
@@ -84,6 +85,28 @@ describe("pairing calls and results", () => {
       { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] },
       results(["f", { output: "r" }])
     ])
+  })
+  it("from Gemini 3 on each call has one result of its id and name, in its order (M-410)", () => {
+    const names = ["f", "g", "h", "i"]
+    const shuffled = fc
+      .integer({ min: 1, max: names.length })
+      .chain((count) => fc.shuffledSubarray(names.slice(0, count)).map((told) => ({ count, told })))
+    fc.assert(
+      fc.property(fc.constantFrom(...geminiFrom3), shuffled, ({ id, kinds }, { count, told }) => {
+        const calls = names.slice(0, count).map((name) => call(`id-${name}`, name))
+        const messages = [user("go"), calling(...calls), ...told.map((name) => tool(`id-${name}`, name)), user("on")]
+        const expected = names
+          .slice(0, count)
+          .map((name) => [name, { output: told.includes(name) ? name : noResult }, `id-${name}`] as const)
+        for (const kind of kinds) {
+          const [, asked, answered] = sent(messages, id, { kind }).contents
+          expect(asked?.parts.map(({ functionCall }) => [functionCall?.name, functionCall?.id])).toStrictEqual(
+            expected.map(([name, , callId]) => [name, callId])
+          )
+          expect(answered).toStrictEqual(results(...expected))
+        }
+      })
+    )
   })
   it("calls of undeclared functions are sent unchanged (T506)", () => {
     expect(sent([user("go"), calling(call("1", "go_to_url"))]).contents[1]?.parts).toStrictEqual([

@@ -1,6 +1,7 @@
 // What the Gemini API reports of its model's life, as a field of the gateway's answers, and the end it means (M-703).
 // Must not depend on the facts about models.
 import type { ModelEnding } from "../../../domain/models/modelLife.ts"
+import type { JsonObject } from "../../../domain/text/json.ts"
 import type { GenerateContentReply } from "../../../wire/google/GenerateContent.ts"
 import type { ModelStatus } from "../../../wire/openai/ChatReply.ts"
 
@@ -11,6 +12,16 @@ export const modelStatusOf = ({ message, modelStage, retirementTime }: GeminiSta
   ...(retirementTime ? { retirement_time: retirementTime } : {}),
   ...(message ? { message } : {})
 })
+
+/** The same of a native answer, whose members may have any type. */
+export const readModelStatus = (status: JsonObject | undefined): ModelStatus | undefined => {
+  if (status === undefined) return undefined
+  const { modelStage: stage, retirementTime: time } = status
+  return {
+    ...(typeof stage === "string" ? { stage } : {}),
+    ...(typeof time === "string" ? { retirement_time: time } : {})
+  }
+}
 
 /** The field for an answer; no field where the provider reports nothing. */
 export const modelStatusField = (
