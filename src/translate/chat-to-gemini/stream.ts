@@ -10,6 +10,7 @@ import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/Cha
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
+import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
@@ -110,7 +111,7 @@ export const streamFromGemini = (
       return event.error ? failStream(state, googleFailureInside(event.error)) : readEvent(state, event, facts)
     },
     repeats: {
-      place: { path: ["candidates", 0, "content", "parts", 0, "text"], counts: "usageMetadata" },
+      place: geminiTextPlace,
       step: (state, event) => readRepeated(state, event, facts)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts)),

@@ -92,18 +92,24 @@ const readEvent = (event: JsonObject): NativeEvent => ({
 /** V8 parses text of this size faster than a walk finds three members of it; media are larger. */
 const smallBytes = 4_096
 
-/** A small event as a whole; undefined where it is not well-formed. */
-const parsedEvent = (text: string): NativeEvent | undefined => {
+export interface ParsedEvent {
+  readonly value: JsonObject
+  readonly event: NativeEvent
+}
+
+/** A small event as a whole; undefined where it is large or not well-formed. */
+export const parseNativeEvent = (text: string): ParsedEvent | undefined => {
+  if (text.length > smallBytes) return undefined
   const value = Result.getOrElse(parseExactJsonText(text), () => undefined)
-  return isJsonObject(value) ? readEvent(value) : undefined
+  return isJsonObject(value) ? { value, event: readEvent(value) } : undefined
 }
 
 /** Reads the object whose brace stands at `open`, and after which nothing but blanks follows. */
 export const readNativeEvent = (bytes: Uint8Array, open: number): NativeEvent => {
   if (bytes.length - open <= smallBytes) {
     const text = decodeUtf8(open === 0 ? bytes : bytes.subarray(open))
-    const event = text === undefined ? undefined : parsedEvent(text)
-    if (event !== undefined) return event
+    const parsed = text === undefined ? undefined : parseNativeEvent(text)
+    if (parsed !== undefined) return parsed.event
   }
   return walkedEvent(bytes, open)
 }

@@ -3,17 +3,19 @@
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
+import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
 import { noElements, restOfElements, type WholeElementState, wholeElements } from "../../wire/wholeElements.ts"
 import { noFrames, readFrame, unfinishedBytes, type WholeFrameState, wholeFrames } from "../../wire/wholeFrames.ts"
+import { EventForms } from "../repeatedEvents.ts"
+import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readModelStatus } from "../shared/google/modelStatus.ts"
 import { cutAnswer } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
-import { type NativeEvent, readNativeEvent } from "./nativeEvents.ts"
+import { type NativeEvent, parseNativeEvent, readNativeEvent } from "./nativeEvents.ts"
 import { shownStatus } from "./statusDetails.ts"
 
 export interface NativeStreamState {
@@ -77,14 +79,21 @@ const dataField = encoder.encode("data:")
 const beginsData = (bytes: Uint8Array, open: number): boolean =>
   open >= dataField.length && dataField.every((byte, at) => bytes[at] === byte)
 
-/** The JSON of a frame's only data line, in place; the text of several lines is put together first. */
-const frameEvent = (bytes: Uint8Array): NativeEvent | undefined => {
+/** The JSON of a frame's only data line, in place; undefined for a frame of another form. */
+const lineOf = (bytes: Uint8Array): { readonly open: number; readonly end: number } | undefined => {
   const open = bytes.indexOf(brace)
   if (open < 0) return undefined
   let end = bytes.length
   while (end > open && (bytes[end - 1] === lf || bytes[end - 1] === cr)) end--
   const isOneLine = !has(bytes, lf, open, end) && !has(bytes, cr, open, end)
-  if (isOneLine && beginsData(bytes, open)) return readNativeEvent(bytes, open)
+  return isOneLine && beginsData(bytes, open) ? { open, end } : undefined
+}
+
+/** The text of several data lines is put together first. */
+const frameEvent = (bytes: Uint8Array): NativeEvent | undefined => {
+  const line = lineOf(bytes)
+  if (line !== undefined) return readNativeEvent(bytes, line.open)
+  if (!bytes.includes(brace)) return undefined
   const data = readFrame(bytes)?.data
   if (data === undefined || !data.trimStart().startsWith("{")) return undefined
   const text = encoder.encode(data)
@@ -99,6 +108,39 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
     if (!isBlank(byte)) return byte === 0x5b || byte === brace ? "array" : "sse"
   }
   return undefined
+}
+
+/** Two events of a read give a form, and the last one of a run is read whole; fewer are all read whole. */
+const leastRun = 4
+
+/** An event that repeats the one before but for its text; the counts of its run come with the last one. */
+const repeatedEvent: NativeEvent = { usage: undefined, error: undefined, modelStatus: undefined, isFinished: false }
+
+const wholeFrame = (bytes: Uint8Array): Piece => ({ bytes, event: frameEvent(bytes), isClosing: false })
+
+/** The frames of one read. Events that repeat each other but for their text are not parsed. */
+const framePieces = (frames: ReadonlyArray<{ readonly bytes: Uint8Array }>): ReadonlyArray<Piece> => {
+  if (frames.length < leastRun) return frames.map(({ bytes }) => wholeFrame(bytes))
+  const forms = new EventForms(geminiTextPlace)
+  const out: Array<Piece> = []
+  const readLast = (): void => {
+    const last = out.at(-1)
+    if (last?.event === repeatedEvent) out[out.length - 1] = wholeFrame(last.bytes)
+  }
+  for (const { bytes } of frames) {
+    const line = lineOf(bytes)
+    const text = line === undefined ? undefined : decodeUtf8(bytes.subarray(line.open, line.end))
+    if (text !== undefined && forms.repeated(text) !== undefined) {
+      out.push({ bytes, event: repeatedEvent, isClosing: false })
+      continue
+    }
+    readLast()
+    const parsed = text === undefined ? undefined : parseNativeEvent(text)
+    if (text !== undefined && parsed !== undefined) forms.learn(text, parsed.value)
+    out.push(parsed === undefined ? wholeFrame(bytes) : { bytes, event: parsed.event, isClosing: false })
+  }
+  readLast()
+  return out
 }
 
 type Cut = readonly [Pick<NativeStreamState, "framing" | "frames" | "elements">, ReadonlyArray<Piece>]
@@ -117,10 +159,7 @@ const pieces = (state: NativeStreamState, chunk: Uint8Array): Cut => {
     ]
   }
   const [frames, whole] = wholeFrames(state.frames, chunk)
-  return [
-    { framing, frames, elements: state.elements },
-    whole.map(({ bytes }) => ({ bytes, event: frameEvent(bytes), isClosing: false }))
-  ]
+  return [{ framing, frames, elements: state.elements }, framePieces(whole)]
 }
 
 /** Pieces of one read stand next to each other in memory; joined only where they do. */

@@ -82,6 +82,47 @@ describe("native streams: recorded", () => {
   })
 })
 
+describe("native streams: events of one form", () => {
+  const count = fc.nat({ max: 9_999 })
+  const piece = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc
+        .tuple(fc.string({ unit: "binary" }), count)
+        .map(([text, tokens]) => ({ ...said(text), ...counted({ promptTokenCount: 3, candidatesTokenCount: tokens }) }))
+    },
+    { weight: 2, arbitrary: fc.string().map((text) => said(text)) },
+    { weight: 1, arbitrary: count.map((tokens) => counted({ promptTokenCount: tokens, cachedContentTokenCount: 1 })) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        said("", { finishReason: "STOP" }),
+        said("x", { finishReason: "MAX_TOKENS" }),
+        internal
+      )
+    }
+  )
+
+  it("native streams: one read of many events means what one read an event does (N405)", () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (events) => {
+        const frames = events.map((one) => encoder.encode(sse(one)))
+        expect(run([Buffer.concat(frames)])).toStrictEqual(run(frames))
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("native streams: the counts of the last event of a form are read (N405)", () => {
+    const events = [1, 2, 3, 4, 5, 6].map((tokens) => ({
+      ...said(`t${tokens}`),
+      ...counted({ promptTokenCount: 3, candidatesTokenCount: tokens })
+    }))
+    const { usage } = whole(sse(...events, said("", { finishReason: "STOP" })))
+    expect([usage?.prompt_tokens, usage?.completion_tokens]).toStrictEqual([3, 6])
+  })
+})
+
 describe("native streams: framing", () => {
   const end = said("b", { finishReason: "STOP" })
   it("native stream: an array passes as its own text (N402)", () => {
