@@ -21,6 +21,12 @@ import type { FirstKeys } from "./FirstKeys.ts"
 import type { Loaded } from "./settings/LoadSettings.ts"
 import { renderOrigin, startFailure } from "./Starting.ts"
 
+/** No load balancer watches a gateway on a terminal, so Ctrl-C closes the listener without delay. */
+const onTerminal = (settings: Settings): Settings =>
+  process.stdin.isTTY && process.stdout.isTTY
+    ? { ...settings, limits: { ...settings.limits, readyDelayMillis: 0 } }
+    : settings
+
 /** Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure. */
 export const runGateway = (
   settings: Settings,
@@ -32,12 +38,12 @@ export const runGateway = (
     Effect.gen(function* () {
       const surroundings = Layer.mergeAll(
         FaultLog.layer(settings.log?.format === "json"),
-        Layer.succeed(Limits, settings.limits),
+        Layer.succeed(Limits, onTerminal(settings).limits),
         around
       )
-      const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings, parts), surroundings)).pipe(
-        Effect.mapError(startFailure(settings))
-      )
+      const context = yield* Layer.build(
+        Layer.provideMerge(Gateway.layer(onTerminal(settings), parts), surroundings)
+      ).pipe(Effect.mapError(startFailure(settings)))
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(
         open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
@@ -66,7 +72,7 @@ export const startLines = (
   { record, workers }: { readonly workers: number; readonly record?: string | undefined }
 ): string =>
   [
-    `model-gateway ${version}   ${file ?? "no configuration file"}`,
+    `model-gateway ${version}   ${file ?? "no configuration file"}   pid ${process.pid}`,
     `API      ${origin}/v1`,
     ...(workers === 1 ? [] : [`Workers  ${workers} processes`]),
     ...describeServices(settings),

@@ -144,6 +144,9 @@ const closed = (server: NodeServer): Effect.Effect<Effect.Effect<void>> =>
     })
   )
 
+const drainingText = (requests: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
+  `The service is stopping: ${requests} ${requests === 1 ? "request runs" : "requests run"}. New ones are taken for ${readyDelayMillis} ms; the rest has ${Math.round(drainMillis / 1_000)} s to end.`
+
 /**
  * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
  * running answers finish, and idle connections are closed as they fall idle. What still runs after the hard cap is
@@ -155,6 +158,7 @@ const drain = (server: NodeServer, running: Running): Effect.Effect<void, never,
     const limits = yield* Limits
     const allClosed = yield* closed(server)
     traffic.draining = true
+    yield* Effect.logInfo(drainingText(running.fibers.size, limits))
     yield* Effect.sleep(limits.readyDelayMillis)
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
     server.once("close", () => clearInterval(sweep))

@@ -30,7 +30,8 @@ const loadedBy = async (settings: object, env: Record<string, string> = {}): Pro
     cwd: root,
     env: { PATH: process.env["PATH"] ?? "", ...env }
   })
-  return JSON.parse(stdout)
+  // The last line: the end of the service is logged before it.
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")
 }
 
 it("lazy loading: the gateway loads no large package without an endpoint and before the first request", async () => {
