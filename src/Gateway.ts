@@ -29,6 +29,7 @@ import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
 import { KeyLabel } from "./keys/Budgets.ts"
+import { ConsoleSessions } from "./keys/ConsoleSessions.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./state/Circuits.ts"
@@ -171,7 +172,9 @@ const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterSt
 const mayLimit = ({ keys, store }: Settings): boolean =>
   store !== undefined || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
 
-/** Requests are kept only where an admin key can list them. */
+const isConsoleOn = ({ server }: Settings): boolean => server.console !== undefined && server.console !== false
+
+/** Requests are kept only where an admin key or the console can list them. */
 const accounting = <E>(
   settings: Settings,
   prices: Layer.Layer<Prices, E>,
@@ -187,7 +190,9 @@ const accounting = <E>(
         propagate: !isOff && settings.propagateUpstream === true,
         keep:
           !isOff &&
-          (settings.store !== undefined || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
+          (settings.store !== undefined ||
+            isConsoleOn(settings) ||
+            settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
       }).pipe(Layer.provide([prices, usage]))
 }
 
@@ -230,7 +235,7 @@ const layer = (
 > => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
-    Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared), sessions(settings)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
@@ -245,6 +250,10 @@ const accessOf = ({ native = {}, server: { cors = [], metricsAuth = "none" } }: 
     Layer.succeed(CorsOrigins, cors),
     Layer.succeed(NativeDefaults, native)
   )
+
+/** The sessions of the console, where there is one. */
+const sessions = ({ server }: Settings): Layer.Layer<never, never, GatewayKeys> =>
+  ConsoleSessions.layerWith(server.console === false ? undefined : server.console)
 
 /** The dependencies that the health routes report: store and Redis. */
 const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, ConfigSnapshot> =>
@@ -268,6 +277,7 @@ const layerTest = (
   parts: GatewayParts = {}
 ): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
+    Layer.provide(sessions(settings)),
     Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )

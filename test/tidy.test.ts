@@ -28,17 +28,17 @@ const file = (path: string, ...lines: ReadonlyArray<string>): Source => ({
 
 describe("source tree", () => {
   it("source tree: keeps R1 to R8 and R10", () => {
-    const found = tidyViolations(below("src", /\.ts$/))
+    const found = tidyViolations(below("src", /\.tsx?$/))
     expect(found.filter((one) => !exceptions.includes(one))).toEqual([])
   })
 
   it("source tree: needs each of its exceptions", () => {
-    const found = tidyViolations(below("src", /\.ts$/))
+    const found = tidyViolations(below("src", /\.tsx?$/))
     expect(exceptions.filter((one) => !found.includes(one))).toEqual([])
   })
 
   it("source tree: keeps R9", () => {
-    const sources = ["src", "test", "bench", "attack", "examples"].flatMap((folder) => below(folder, /\.ts$/))
+    const sources = ["src", "test", "bench", "attack", "examples"].flatMap((folder) => below(folder, /\.tsx?$/))
     const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(read)
     const found = [...sources, ...below("docs", /\.md$/), ...pages].flatMap(({ path, text }) =>
       avoidedWords(path, text)
@@ -48,7 +48,7 @@ describe("source tree", () => {
 
   it("source tree: names no machine and no registry, and leaves nothing unfinished", () => {
     const texts = [
-      ...below("src", /\.ts$/),
+      ...below("src", /\.tsx?$/),
       ...below("test", /\.(?:ts|json)$/),
       ...below("bench", /\.ts$/),
       ...below("attack", /\.ts$/),

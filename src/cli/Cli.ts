@@ -35,6 +35,12 @@ const port = Flag.Int("port").pipe(
   Flag.map(Option.getOrUndefined)
 )
 
+const hasConsole = Flag.Boolean("console").pipe(
+  Flag.withDescription("Serve the web console (--no-console: leave it out)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+
 const logFormat = Flag.Literals("log-format", ["json", "pretty", "off"]).pipe(
   Flag.withDescription("Form of the lines on stdout, one a request (default pretty on a terminal, else json)"),
   Flag.optional,
@@ -51,7 +57,7 @@ const listenFlags = (given: { readonly host: string | undefined; readonly port: 
   ...(given.port === undefined ? {} : { port: given.port })
 })
 
-const serve = Command.make("serve", { config, host, port, logFormat, logLevel }, (given) =>
+const serve = Command.make("serve", { config, host, port, console: hasConsole, logFormat, logLevel }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./Serve.ts")),
     (verb) =>
@@ -59,6 +65,7 @@ const serve = Command.make("serve", { config, host, port, logFormat, logLevel },
         config: given.config,
         flags: {
           ...listenFlags(given),
+          ...(given.console === false ? { console: given.console } : {}),
           ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
           ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
         }

@@ -13,6 +13,7 @@ import type { PackageMissing } from "../domain/PackageMissing.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { Gateway, type GatewayServices } from "../Gateway.ts"
 import { version } from "../domain/version.ts"
+import { withLink } from "./ConsoleLink.ts"
 import { describeAccount } from "./describeAccount.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
@@ -86,8 +87,10 @@ const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<str
 export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
   const format = settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json")
+  const linked = withLink(settings)
+  const adminPlace = settings.server.admin
   yield* runGateway(
-    { ...settings, log: { ...settings.log, format } },
+    { ...linked.settings, log: { ...settings.log, format } },
     Effect.fnUntraced(function* (origin) {
       const { admin, inference } = yield* makeMissingKeys(settings)
       const accounts = (yield* Catalog).list()
@@ -96,6 +99,7 @@ export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Ef
         [
           `model-gateway ${version}   ${file ?? "no configuration file"}`,
           `API      ${origin}/v1`,
+          ...linked.lines(adminPlace === undefined ? origin : renderOrigin(adminPlace.host, adminPlace.port)),
           ...describeServices(settings),
           ...accounts.map((account) => `Account  ${describeAccount(account)}`),
           ...(admin === undefined

@@ -37,7 +37,8 @@ import { MetricsHandlers } from "./routes/MetricsHandlers.ts"
 import { ModelsHandlers } from "./routes/ModelsHandlers.ts"
 import { NativeRoutes } from "./routes/NativeRoutes.ts"
 import { PromptsHandlers } from "./routes/PromptsHandlers.ts"
-import { RootHandlers } from "./routes/RootHandlers.ts"
+import { ConsoleHandlers } from "./routes/console/ConsoleHandlers.ts"
+import { ConsoleRootHandlers, RootHandlers } from "./routes/RootHandlers.ts"
 import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
 import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
 import { isOperators } from "./edge/routes.ts"
@@ -91,8 +92,9 @@ const routes: Routes = withNative(
     clients,
     operators,
     MetricsHandlers,
+    ConsoleHandlers,
     DocsHandlers,
-    RootHandlers,
+    ConsoleRootHandlers,
     Cors,
     serverEdge(() => true)
   )
@@ -108,7 +110,13 @@ const routesApart: Routes = withNative(
     serverEdge((path) => !isOperators(path))
   )
 )
-const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
+const operatorRoutes: Routes = Layer.mergeAll(
+  operators,
+  ConsoleHandlers,
+  MetricsHandlers,
+  HealthHandlers,
+  serverEdge(isOperators)
+)
 
 /** The routes for the router of another application, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(

@@ -63,7 +63,7 @@ const readImports = (nodes: Parsed["nodes"]): ReadonlyArray<Import> =>
   })
 
 const parse = (source: Source): Parsed => {
-  const program: unknown = parseAst(source.text, { lang: "ts" })
+  const program: unknown = parseAst(source.text, { lang: source.path.endsWith(".tsx") ? "tsx" : "ts" })
   const nodes = isNode(program) ? flatten(program) : []
   const file = source.path.replace(/^src\//, "")
   const slash = file.indexOf("/")
@@ -94,6 +94,7 @@ const floors: Readonly<Record<string, number>> = {
   http: 6
 }
 const edge: Readonly<Record<string, number>> = {
+  console: 6.5,
   "Gateway.ts": 7,
   demo: 7.1,
   cli: 7.2,
@@ -145,7 +146,8 @@ const mayImport = (file: Parsed, target: Parsed): boolean => {
   const mine = floorOf(file) ?? -1
   const theirs = floorOf(target) ?? 99
   if (file.folder === "client") return theirs === 0 || target.folder === "api"
-  return theirs < mine && target.folder !== "client"
+  if (file.folder === "console") return target.folder === "api"
+  return theirs < mine && target.folder !== "client" && target.folder !== "console"
 }
 
 /** R1: own folder or a lower floor, type imports included. */
@@ -307,7 +309,7 @@ const folderRule = (files: ReadonlyArray<Parsed>): ReadonlyArray<string> => {
 /** R5: no barrels, neither of ours nor of a package; relative imports name the file. */
 const importRule = (file: Parsed): ReadonlyArray<string> => {
   const paths = file.imports.flatMap((one) => {
-    if (one.from.startsWith(".") && !one.from.endsWith(".ts"))
+    if (one.from.startsWith(".") && !/\.tsx?$/.test(one.from))
       return [at(file, one.at, "R5 imports", `${one.from} without .ts`)]
     const barrel = one.from === "effect" || one.from === "@effect/platform-node"
     return barrel ? [at(file, one.at, "R5 imports", `the barrel ${one.from}`)] : []

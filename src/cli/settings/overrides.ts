@@ -9,6 +9,8 @@ import type { Environment } from "./substitute.ts"
 export interface Flags {
   readonly host?: string
   readonly port?: number
+  /** False turns the console off. */
+  readonly console?: false
   readonly logFormat?: string
   readonly logLevel?: string
 }
@@ -38,6 +40,8 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("server", "admin_host", variableOf("server", "admin_host"))
   variable("server", "admin_port", variableOf("server", "admin_port"))
   variable("server", "cors", variableOf("server", "cors"))
+  variable("server", "console", variableOf("server", "console"))
+  variable("server", "console_hosts", variableOf("server", "console_hosts"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
   // Platforms set DATABASE_URL for any database; only Postgres is meant for this gateway.
   if (env["DATABASE_URL"]?.startsWith("postgres") === true) variable("store", "url", "DATABASE_URL")
@@ -51,6 +55,8 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
+  if (flags.console !== undefined)
+    found.push({ section: "server", name: "console", origin: "--no-console", value: flags.console })
   if (flags.logFormat !== undefined)
     found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
   if (flags.logLevel !== undefined)
@@ -98,7 +104,12 @@ export const applyOverrides = (file: JsonObject, over: ReadonlyArray<Override>):
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
   if (isJsonObject(out["server"]))
-    out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => name === "port" || name === "admin_port")
+    out["server"] = withFlags(
+      withNumbers(
+        withLists(withLists(out["server"], "cors"), "console_hosts"),
+        (name) => name === "port" || name === "admin_port"
+      )
+    )
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out

@@ -39,6 +39,18 @@ const adminFaults = ({ admin_host: host, admin_port: port }: ServerSection, main
     : [])
 ]
 
+const consoleFaults = (hosts: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  hosts.flatMap((host, index) =>
+    /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(host)
+      ? []
+      : [
+          faultAt(
+            ["server", "console_hosts", index],
+            `${quoteValue(host)} is not a host name in lower case without a port, such as gateway.example.com`
+          )
+        ]
+  )
+
 export interface ReadServer {
   readonly setting: Settings["server"]
   /** Faults of the main port's host. */
@@ -52,6 +64,8 @@ export const readServer = (section: ServerSection): ReadServer => {
   const {
     admin_host: adminHost = defaultServer.host,
     admin_port: adminPort,
+    console: hasConsole = true,
+    console_hosts: consoleHosts = [],
     cors = [],
     host = defaultServer.host,
     metrics_auth: metricsAuth,
@@ -63,9 +77,10 @@ export const readServer = (section: ServerSection): ReadServer => {
       port,
       ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
       ...(cors.length === 0 ? {} : { cors }),
+      ...(!hasConsole ? { console: false } : consoleHosts.length === 0 ? {} : { console: { hosts: consoleHosts } }),
       ...(metricsAuth === undefined ? {} : { metricsAuth })
     },
     hostFaults: hostFaults(host),
-    otherFaults: [...adminFaults(section, port), ...corsFaults(cors)]
+    otherFaults: [...adminFaults(section, port), ...corsFaults(cors), ...consoleFaults(consoleHosts)]
   }
 }

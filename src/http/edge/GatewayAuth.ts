@@ -21,6 +21,8 @@ import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
+import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
+import { sessionKey } from "./ConsoleAuth.ts"
 import { type Handler, lifecycleRoute, type RouteMethod, type RoutePath } from "./RequestLifecycle.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
@@ -87,10 +89,16 @@ export const keyed = <R>(
     const configs = yield* Configs
     const traffic = yield* Traffic
     const shares = scope === "admin" ? traffic.adminShares : traffic.shares
+    const sessions = scope === "admin" ? yield* ConsoleSessions : undefined
     const handler = yield* make
     return (incoming) => {
       const presented = presentedKeys(incoming.headers, incoming.queryKey)
-      return Effect.flatMapEager(firstKnown(keys, presented), ({ key, keyText }) => {
+      const session = presented.length === 0 ? sessionKey(sessions, incoming) : undefined
+      const search: Effect.Effect<Known, GatewayError> =
+        session === undefined
+          ? firstKnown(keys, presented)
+          : Effect.map(session, (key): Known => ({ key, keyText: "" }))
+      return Effect.flatMapEager(search, ({ key, keyText }) => {
         if (incoming.recorder !== undefined) incoming.recorder.keyId = key.id
         // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
         if (!key.scopes.includes(scope))

@@ -32,7 +32,7 @@ export type Handler = (
 export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE"
 
 /** The template of a route. */
-export type RoutePath = OperationPath | `/admin/v1/${string}` | "/metrics" | "/openapi.json" | "/docs"
+export type RoutePath = OperationPath | `/admin/v1/${string}` | "/metrics" | "/openapi.json" | "/docs" | "/console/*"
 
 /** The target with the path as the routes know it; the query stays. */
 const canonicalTarget = (url: string): string => {
