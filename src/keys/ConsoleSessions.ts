@@ -106,6 +106,8 @@ class OneTimeCode {
 export interface Sessions {
   /** Host names, next to loopback and plain addresses, under which the console is used. */
   readonly hosts: ReadonlyArray<string>
+  /** Whether a page is signed in without a credential. */
+  readonly isOpen: boolean
   /** Begins a session. An address with too many failures is refused whatever it presents. */
   readonly begin: (
     credential: Credential,
@@ -126,7 +128,9 @@ const make = (setting: ConsoleSetting) =>
 
     const keyOf = (credential: Credential, now: number): KeyOf => {
       const isTaken =
-        credential._tag === "Code" ? code.take(credential.text, now) : credential._tag === "Nothing" && setting.isOpen === true
+        credential._tag === "Code"
+          ? code.take(credential.text, now)
+          : credential._tag === "Nothing" && setting.isOpen === true
       if (isTaken) return Effect.succeed(consoleKey)
       return credential._tag === "Key"
         ? Effect.filterOrFail(
@@ -169,7 +173,7 @@ const make = (setting: ConsoleSetting) =>
       })
 
     const end = (id: string): void => void sessions.delete(digestOf(id).toString("base64"))
-    return { hosts: setting.hosts, begin, find, end } satisfies Sessions
+    return { hosts: setting.hosts, isOpen: setting.isOpen === true, begin, find, end } satisfies Sessions
   })
 
 /** The sessions of the console; undefined where there is no console. */

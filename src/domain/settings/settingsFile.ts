@@ -27,7 +27,8 @@ const server = Schema.Struct({
   ),
   console: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "false: there is no web console; it is at /console, on the admin port where there is one, unless set."
+      description:
+        "false: there is no web console; it is at /console, on the admin port where there is one, unless set."
     })
   ),
   console_hosts: Schema.optionalKey(

@@ -49,7 +49,10 @@ const loadPages = async (): Promise<Pages> => {
   const { files }: Bundle = await import(/* @vite-ignore */ bundleModule).catch(() => ({ files: {} }))
   const pages = Object.entries(files).map(async ([name, text]): Promise<readonly [string, CompressedPage]> => {
     const ending = name.slice(name.lastIndexOf(".") + 1)
-    return [name, await compressPage(text, types[ending] ?? "text/plain", ending === "html" ? htmlHeaders : assetHeaders)]
+    return [
+      name,
+      await compressPage(text, types[ending] ?? "text/plain", ending === "html" ? htmlHeaders : assetHeaders)
+    ]
   })
   return new Map(await Promise.all(pages))
 }

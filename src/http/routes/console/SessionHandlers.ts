@@ -5,11 +5,10 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { BodyInvalid, SessionRefused } from "../../../domain/GatewayError.ts"
+import { BodyInvalid, KeyInvalid, SessionRefused } from "../../../domain/GatewayError.ts"
 import type { JsonObject } from "../../../domain/text/json.ts"
 import type { Credential, Sessions } from "../../../keys/ConsoleSessions.ts"
-import { endedCookie, sessionCookie, sessionFault, sessionIdOf } from "../../edge/ConsoleAuth.ts"
-import { keyedRoute } from "../../edge/GatewayAuth.ts"
+import { endedCookie, sessionCookie, sessionFault, sessionIdOf, sessionKey } from "../../edge/ConsoleAuth.ts"
 import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
 import { textReader } from "../../request/ReadBody.ts"
@@ -23,11 +22,8 @@ const answer = (value: unknown, incoming: IncomingRequest, headers: Readonly<Rec
     headers: { ...baseHeaders(incoming), ...headers }
   })
 
-const session = (keyId: string, expiresMillis?: number) => ({
-  object: "session",
-  key_id: keyId,
-  ...(expiresMillis === undefined ? {} : { expires_at: new Date(expiresMillis).toISOString() })
-})
+/** Without a session `key_id` is null; where `is_open`, an empty sign-in begins one. */
+const session = (keyId: string | null, { isOpen }: Sessions) => ({ object: "session", key_id: keyId, is_open: isOpen })
 
 const readCredential = ({ code, key, ...rest }: JsonObject): Result.Result<Credential, BodyInvalid> => {
   const invalid = (param: string | null, message: string) =>
@@ -57,7 +53,7 @@ const signIn = (sessions: Sessions) =>
         const credential = yield* read(incoming)
         const begun = yield* sessions.begin(credential, incoming.message?.socket.remoteAddress ?? "")
         const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis)
-        return answer(session(begun.keyId, begun.expiresMillis), incoming, { "set-cookie": cookie })
+        return answer(session(begun.keyId, sessions), incoming, { "set-cookie": cookie })
       })
     )
   )
@@ -77,12 +73,24 @@ const signOut = (sessions: Sessions) =>
     )
   )
 
-const current = keyedRoute(
-  "GET",
-  path,
-  Effect.succeed(({ incoming, key }) => Effect.succeed(answer(session(key.id), incoming))),
-  "admin"
-)
+/** A page asks for it before it signs in, so an ended session is an answer here and not an error. */
+const current = (sessions: Sessions) =>
+  lifecycleRoute(
+    "GET",
+    path,
+    Effect.succeed(
+      Effect.fnUntraced(function* (incoming) {
+        yield* refuseForeign(incoming, sessions)
+        const search = sessionKey(sessions, incoming) ?? Effect.fail(new KeyInvalid())
+        const keyId = yield* search.pipe(
+          Effect.map(({ id }): string | null => id),
+          Effect.catchTag("KeyInvalid", () => Effect.succeed(null))
+        )
+        return answer(session(keyId, sessions), incoming)
+      })
+    )
+  )
 
 /** The routes of the sessions of a console. */
-export const sessionHandlers = (sessions: Sessions) => Layer.mergeAll(signIn(sessions), signOut(sessions), current)
+export const sessionHandlers = (sessions: Sessions) =>
+  Layer.mergeAll(signIn(sessions), signOut(sessions), current(sessions))

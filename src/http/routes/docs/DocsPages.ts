@@ -6,7 +6,8 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import { openApi, WholeApi } from "../../../api/openApi.ts"
 import { type CompressedPage, compressPage } from "../../response/CompressedPage.ts"
 
-export const documentPage = (): Promise<CompressedPage> => compressPage(JSON.stringify(openApi()), "application/json", {})
+export const documentPage = (): Promise<CompressedPage> =>
+  compressPage(JSON.stringify(openApi()), "application/json", {})
 
 /** Only the scripts of the page run, and only its own origin is called. */
 const policyOf = (html: string): string => {
