@@ -105,6 +105,19 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ["src/cli/A.ts:3 R1 floors: may not import src/demo/google/b.ts"]
   ],
   [
+    "refuses the console outside its room, and all but the contract inside it (R1)",
+    [
+      file("cli/A.ts", 'import { b } from "../console/B.tsx"'),
+      file("console/B.tsx", 'import type { C } from "../http/C.ts"', 'import type { D } from "../api/D.ts"'),
+      file("http/C.ts"),
+      file("api/D.ts")
+    ],
+    [
+      "src/cli/A.ts:3 R1 floors: may not import src/console/B.tsx",
+      "src/console/B.tsx:3 R1 floors: may not import src/http/C.ts"
+    ]
+  ],
+  [
     "refuses a folder without a floor (R1)",
     [file("utils/A.ts")],
     ["src/utils/A.ts:1 R1 floors: the file stands on no floor"]

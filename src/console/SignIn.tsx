@@ -1,5 +1,5 @@
 // The form that signs in with an admin key.
-// Must not know pages behind it.
+// Must not know pages.
 import { signal } from "@preact/signals"
 import { signIn } from "./AdminClient.ts"
 import { messageOf } from "./parts/Query.ts"

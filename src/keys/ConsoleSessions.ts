@@ -154,7 +154,8 @@ const make = (setting: ConsoleSetting) =>
       )
       const id = randomBytes(32).toString("base64url")
       const session: Session = {
-        key: credential._tag === "Key" ? keys.find(credential.text) : Effect.succeed(key),
+        // Looked up for each request, so that the session ends with its key.
+        key: credential._tag === "Key" ? Effect.suspend(() => keys.find(credential.text)) : Effect.succeed(key),
         expiresMillis: now + sessionMillis
       }
       dropOldest(sessions, mostSessions)

@@ -153,9 +153,10 @@ export const RequestDetail = ({ id }: { readonly id: string }) => {
   return (
     <>
       <div class="title">
-        <h1>
-          <a href={href("/requests")}>Requests</a> / {row?.request_id ?? id}
-        </h1>
+        <a href={href("/requests")} aria-label="All requests">
+          ←
+        </a>
+        <h1>{row?.request_id ?? id}</h1>
         {row === undefined ? null : <Status code={row.status} />}
       </div>
       <p class="fault" role="alert">

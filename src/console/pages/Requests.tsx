@@ -99,6 +99,7 @@ const Row = ({
 )
 
 const headings = ["Ended", "Status", "Provider", "Model", "Key", "Route", "Duration", "In", "Out", "Cost", "Error"]
+const numbers = new Set(["Duration", "In", "Out", "Cost"])
 
 const download = (name: string, type: string, text: string): void => {
   const link = document.createElement("a")
@@ -142,7 +143,7 @@ const Table = ({ query, rows }: TableProps) => {
         <thead>
           <tr>
             {headings.map((name) => (
-              <th key={name} scope="col">
+              <th key={name} scope="col" class={numbers.has(name) ? "number" : ""}>
                 {name}
               </th>
             ))}

@@ -22,7 +22,18 @@ export interface ChartOptions {
 
 const height = 150
 
-const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+/** Reads a color of the theme as a canvas takes it. */
+type ColorOf = (name: string) => string
+
+/** A custom property itself is `light-dark(...)`, which no canvas takes; the color of an element is resolved. */
+const colorsAt = (element: HTMLElement): ColorOf => {
+  const probe = document.createElement("span")
+  element.append(probe)
+  return (name) => {
+    probe.style.color = `var(${name})`
+    return getComputedStyle(probe).color
+  }
+}
 
 /** Each line with those below it added, the topmost first, so that lower bars are drawn over higher ones. */
 const stack = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
@@ -34,11 +45,12 @@ const stack = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   return stacked.toReversed()
 }
 
-const optionsOf = ({ isStacked = false, print }: ChartOptions, lines: ReadonlyArray<Line>, width: number) => {
+const optionsOf = ({ isStacked = false, print }: ChartOptions, lines: ReadonlyArray<Line>, element: HTMLElement) => {
+  const colorOf = colorsAt(element)
   const axis = { stroke: colorOf("--muted"), grid: { stroke: colorOf("--line"), width: 1 }, ticks: { show: false } }
   const bars = uPlot.paths.bars?.({ size: [0.8, 24] })
   return {
-    width,
+    width: element.clientWidth,
     height,
     legend: { show: false },
     cursor: { show: false },
@@ -50,10 +62,9 @@ const optionsOf = ({ isStacked = false, print }: ChartOptions, lines: ReadonlyAr
       {},
       ...lines.map(({ color }) => ({
         stroke: colorOf(color),
-        points: { show: false },
         ...(isStacked && bars !== undefined
-          ? { fill: colorOf(color), paths: bars, width: 0 }
-          : { width: 2, spanGaps: true })
+          ? { fill: colorOf(color), paths: bars, width: 0, points: { show: false } }
+          : { width: 2, spanGaps: true, points: { size: 5 } })
       }))
     ]
   }
@@ -95,12 +106,13 @@ export const Chart = (options: ChartOptions) => {
     const { isStacked = false, lines, seconds } = options
     const drawn = isStacked ? stack(lines) : lines
     const data: uPlot.AlignedData = [[...seconds], ...drawn.map(({ values }) => [...values])]
-    const plot = new uPlot(optionsOf(options, drawn, element.clientWidth), data, element)
+    const plot = new uPlot(optionsOf(options, drawn, element), data, element)
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
     resized.observe(element)
     return () => {
       resized.disconnect()
       plot.destroy()
+      element.replaceChildren()
     }
   })
   return (
