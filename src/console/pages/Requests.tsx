@@ -114,12 +114,14 @@ const useChosen = (rows: ReadonlyArray<client.RequestRow>): string | undefined =
   const chosen = useSignal<string | undefined>(undefined)
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.target instanceof HTMLElement && event.target.matches("input, select, textarea, button, a")) return
+      const focused = event.target instanceof HTMLElement ? event.target : undefined
+      if (focused?.matches("input, select, textarea") === true) return
       const at = rows.findIndex(({ id }) => id === chosen.value)
-      const next =
-        event.key === "j" ? Math.min(at + 1, rows.length - 1) : event.key === "k" ? Math.max(at - 1, 0) : undefined
-      if (next !== undefined) chosen.value = rows[next]?.id
-      else if (event.key === "Enter" && chosen.value !== undefined)
+      if (event.key === "j" || event.key === "k") {
+        // A link that keeps the focus would take the next Enter.
+        focused?.blur()
+        chosen.value = rows[event.key === "j" ? Math.min(at + 1, rows.length - 1) : Math.max(at - 1, 0)]?.id
+      } else if (event.key === "Enter" && chosen.value !== undefined && focused?.matches("a, button, summary") !== true)
         navigate(href(`/requests/${encodeURIComponent(chosen.value)}`))
     }
     addEventListener("keydown", onKey)
