@@ -6,6 +6,7 @@ import { session, signOut } from "./AdminClient.ts"
 import { href, navigate, place } from "./Location.ts"
 import { Keys } from "./pages/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
+import { Playground } from "./pages/Playground.tsx"
 import { Providers } from "./pages/Providers.tsx"
 import { RequestDetail } from "./pages/RequestDetail.tsx"
 import { Requests } from "./pages/Requests.tsx"
@@ -14,6 +15,7 @@ import { SignIn } from "./SignIn.tsx"
 const pages = [
   { path: "/", name: "Overview", Page: Overview },
   { path: "/requests", name: "Requests", Page: Requests },
+  { path: "/playground", name: "Playground", Page: Playground },
   { path: "/keys", name: "Keys", Page: Keys },
   { path: "/providers", name: "Providers", Page: Providers }
 ]
@@ -45,7 +47,7 @@ const Help = () => (
   <section class="card help" aria-label="Keys">
     <h2>Keys</h2>
     <dl>
-      <dt>1 to 4</dt>
+      <dt>1 to {pages.length}</dt>
       <dd>The pages, in their order</dd>
       <dt>/</dt>
       <dd>The first filter</dd>

@@ -96,6 +96,15 @@ const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
 }
 
+/** What each page shows when it has loaded. */
+const signs = [
+  ["", ".tiles"],
+  ["requests", "tbody tr"],
+  ["playground", "form"],
+  ["keys", "tbody tr"],
+  ["providers", ".card dl"]
+] as const
+
 describe.runIf(hasChromium)("console in Chromium", () => {
   beforeAll(begin, 60_000)
   afterAll(() => close())
@@ -160,6 +169,30 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     expect(faults).toEqual([])
   })
 
+  it("console pages: the playground streams an answer, and shows what the provider gets", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Playground", exact: true }).click()
+    await page.getByLabel("Gateway key").fill(key)
+    await page.getByRole("combobox", { name: "Model" }).fill("@google/gemini-3.8-flash")
+    await page.getByLabel("Temperature").fill("0.5")
+    await page.getByLabel("Most tokens out").fill("500")
+    await page.getByLabel("Message").fill("Hello")
+    await page.getByRole("button", { name: "Show what the provider gets" }).click()
+    await page.getByRole("heading", { name: "The provider gets" }).waitFor()
+    expect(JSON.parse((await page.locator("pre").last().textContent()) ?? "")).toEqual({
+      contents: [{ role: "user", parts: [{ text: "Hello" }] }],
+      generationConfig: { maxOutputTokens: 500 }
+    })
+    expect(await page.getByText(/^Ignored: /).textContent()).toBe("Ignored: temperature. Changed: none.")
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByRole("link", { name: "Its request" }).waitFor()
+    expect(await page.locator(".answer").textContent()).toMatch(/^Hello! /)
+    await page.getByRole("link", { name: "Its request" }).click()
+    await page.getByRole("heading", { name: "Calls to providers" }).waitFor()
+    expect(faults).toEqual([])
+  })
+
   it("console pages: markup in any field is shown as text (TH30)", async () => {
     await chat(`@google/${script}`)
     const { faults, page } = await watched(await browser.newContext())
@@ -168,7 +201,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByLabel("Name").fill(script)
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByRole("cell", { name: script }).waitFor()
-    for (const path of ["", "requests", "keys", "providers"]) {
+    for (const path of ["", "requests", "playground", "keys", "providers"]) {
       await page.goto(`${url}/console/${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       expect(await page.locator("img").count()).toBe(0)
@@ -201,12 +234,9 @@ describe.runIf(hasChromium)("console in Chromium", () => {
       await page.getByLabel("Admin key").waitFor()
       expect(await findings(page)).toEqual([])
       await signIn(page)
-      for (const path of ["", "requests", "keys", "providers"]) {
+      for (const [path, sign] of signs) {
         await page.goto(`${url}/console/${path}`)
-        await page
-          .locator(path === "" ? ".tiles" : path === "providers" ? ".card" : "tbody tr")
-          .first()
-          .waitFor()
+        await page.locator(sign).first().waitFor()
         expect([path, await findings(page)]).toEqual([path, []])
         expect([path, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, width])
       }

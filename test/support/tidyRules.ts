@@ -333,7 +333,7 @@ const sayNever = (node: Node): string | undefined => {
 
 const readers: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
   [/^process\.env$/, (file) => file.file === "cli/settings/LoadSettings.ts"],
-  [/^JSON\.parse$/, (file) => file.file === "domain/text/json.ts" || file.file === "client/readJson.ts"],
+  [/^JSON\.parse$/, (file) => ["domain/text/json.ts", "client/readJson.ts", "console/readJson.ts"].includes(file.file)],
   [/^console\./, (file) => file.folder === "cli"],
   [/^Effect\.run/, (file) => file.file === "main.ts" || file.folder === "client"]
 ]

@@ -99,19 +99,23 @@ const Table = ({ change, rows }: { readonly rows: ReadonlyArray<Key>; readonly c
 )
 
 const Field = ({
-  hint,
+  hint = "",
   label,
   name,
-  type = "text"
+  isNumber = false
 }: {
   readonly label: string
   readonly name: string
   readonly hint?: string
-  readonly type?: "text" | "number"
+  readonly isNumber?: boolean
 }) => (
   <label>
     {label}
-    <input name={name} type={type} placeholder={hint ?? ""} min="0" step="any" spellcheck={false} autocomplete="off" />
+    {isNumber ? (
+      <input name={name} type="number" min="0" step="any" />
+    ) : (
+      <input name={name} placeholder={hint} spellcheck={false} autocomplete="off" />
+    )}
   </label>
 )
 
@@ -139,8 +143,8 @@ const Form = ({ change }: { readonly change: Change }) => {
       </label>
       <Field label="Providers" name="providers" hint="all, or google, vertex-ai" />
       <Field label="Models" name="models" hint="all, or gemini-*, claude-*" />
-      <Field label="Requests a minute" name="requests" type="number" />
-      <Field label="Budget a month in US dollars" name="budget" type="number" />
+      <Field label="Requests a minute" name="requests" isNumber />
+      <Field label="Budget a month in US dollars" name="budget" isNumber />
       <button type="submit" class="primary">
         Make key
       </button>
