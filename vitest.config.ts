@@ -2,12 +2,19 @@ import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
     // Modules are read once a worker: no test changes what another imports, and it saves two minutes.
-    isolate: false
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: "gateway", include: ["test/**/*.test.ts"], exclude: ["test/console/browser.test.ts"] }
+      },
+      // Needs Chromium: `TEST_CHROMIUM`, or Debian's. Its tests are left out, with a line about it, where there is none.
+      { extends: true, test: { name: "console", include: ["test/console/browser.test.ts"] } }
+    ]
   }
 })

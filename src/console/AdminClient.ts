@@ -1,11 +1,20 @@
 // Calls of the admin API by the session of this page. Everything the console does is one of these calls.
 // Must not know pages.
 import { signal } from "@preact/signals"
-import type { AdminProblem, AdminRequest, AdminUsage, Key, Provider, ProviderCheck } from "../api/AdminResources.ts"
+import type {
+  AdminProblem,
+  AdminRequest,
+  AdminUsage,
+  Config,
+  Key,
+  Provider,
+  ProviderCheck
+} from "../api/AdminResources.ts"
 
 export type RequestRow = typeof AdminRequest.Type
 export type UsageRow = typeof AdminUsage.Type
 export type KeyRow = Key
+export type ConfigRow = Config
 export type ProviderRow = typeof Provider.Type
 export type Problem = typeof AdminProblem.Type
 
@@ -37,10 +46,15 @@ const failureOf = async (response: Response): Promise<CallFailed> => {
     : new CallFailed(response.status, `The gateway answered with status ${response.status}.`)
 }
 
-const call = async (method: string, path: string, body?: unknown): Promise<Response> => {
+/** `tag` is the ETag that a change is made from; without it the change is made whatever is there. */
+const call = async (method: string, path: string, body?: unknown, tag?: string): Promise<Response> => {
   const response = await fetch(`/admin/v1${path}`, {
     method,
-    headers: { "x-gateway-console": "1", ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      "x-gateway-console": "1",
+      ...(tag === undefined ? {} : { "if-match": tag }),
+      ...(body === undefined ? {} : { "content-type": "application/json" })
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   }).catch(() => {
     throw new CallFailed(0, "The gateway cannot be reached.")
@@ -95,3 +109,24 @@ export const revokeKey = async (id: string): Promise<void> => {
 export const providers = (): Promise<Page<ProviderRow>> => get("/providers", { limit: "1000" })
 export const testProvider = async (slug: string): Promise<ProviderCheck> =>
   (await call("POST", `/providers/${encodeURIComponent(slug)}/test`)).json()
+
+/** A config as it was read. A change of it fails when another change came first. */
+export interface ReadConfig {
+  readonly row: ConfigRow
+  /** Undefined for what is declared in the configuration. */
+  readonly tag: string | undefined
+}
+
+const configPath = (id: string): string => `/configs/${encodeURIComponent(id)}`
+
+export const configs = (): Promise<Page<ConfigRow>> => get("/configs", { limit: "1000" })
+export const config = async (id: string): Promise<ReadConfig> => {
+  const response = await call("GET", configPath(id))
+  return { row: await response.json(), tag: response.headers.get("etag") ?? undefined }
+}
+export const createConfig = async (body: unknown): Promise<ConfigRow> => (await call("POST", "/configs", body)).json()
+export const updateConfig = async (id: string, body: unknown, tag: string | undefined): Promise<ConfigRow> =>
+  (await call("PUT", configPath(id), body, tag)).json()
+export const removeConfig = async (id: string, tag: string | undefined): Promise<void> => {
+  await call("DELETE", configPath(id), undefined, tag)
+}

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { session, signOut } from "./AdminClient.ts"
 import { href, navigate, place } from "./Location.ts"
+import { Configs } from "./pages/Configs.tsx"
 import { Keys } from "./pages/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
 import { Playground } from "./pages/Playground.tsx"
@@ -17,6 +18,7 @@ const pages = [
   { path: "/requests", name: "Requests", Page: Requests },
   { path: "/playground", name: "Playground", Page: Playground },
   { path: "/keys", name: "Keys", Page: Keys },
+  { path: "/configs", name: "Configs", Page: Configs },
   { path: "/providers", name: "Providers", Page: Providers }
 ]
 

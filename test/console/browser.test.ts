@@ -102,6 +102,7 @@ const signs = [
   ["requests", "tbody tr"],
   ["playground", "form"],
   ["keys", "tbody tr"],
+  ["configs", "form"],
   ["providers", ".card dl"]
 ] as const
 
@@ -169,6 +170,30 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     expect(faults).toEqual([])
   })
 
+  it("console pages: a config with a fault is refused at its line, mended, changed and removed", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Configs", exact: true }).click()
+    await page.getByLabel("Id").fill("patient")
+    const editor = page.getByLabel("Config as JSON")
+    await editor.fill('{\n  "provider": "@google",\n  "retry": { "attempts": "two" }\n}')
+    await page.getByRole("button", { name: "Save" }).click()
+    expect(await page.locator(".faults p").textContent()).toMatch(/^line 3: config\.retry\.attempts /)
+    // The refused answer is the one line that the browser reports.
+    expect(faults.splice(0)).toEqual([
+      "Failed to load resource: the server responded with a status of 400 (Bad Request)"
+    ])
+    await editor.fill('{ "provider": "@google", "retry": { "attempts": 2 } }')
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("version 1").waitFor()
+    await editor.fill('{ "provider": "@google" }')
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("version 2").waitFor()
+    await page.getByRole("button", { name: "Remove" }).click()
+    await page.getByText("There is no config yet.").waitFor()
+    expect(faults).toEqual([])
+  })
+
   it("console pages: the playground streams an answer, and shows what the provider gets", async () => {
     const { faults, page } = await watched(await browser.newContext())
     await signIn(page)
@@ -201,7 +226,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByLabel("Name").fill(script)
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByRole("cell", { name: script }).waitFor()
-    for (const path of ["", "requests", "playground", "keys", "providers"]) {
+    for (const path of ["", "requests", "playground", "keys", "configs", "providers"]) {
       await page.goto(`${url}/console/${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       expect(await page.locator("img").count()).toBe(0)

@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest"
 import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { change, count, dollars, duration, percent } from "../../src/console/format.ts"
 import { keyBody } from "../../src/console/keyBody.ts"
+import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
+import { lineOf } from "../../src/console/lineOf.ts"
 import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
 import { between, divide, percentile, summarize, top } from "../../src/console/summary.ts"
 
@@ -157,6 +159,59 @@ describe("console texts", () => {
       models: ["m*"],
       rate_limit: { requests_per_minute: 60 },
       budget: { usd: 0.5, per: "month" }
+    })
+  })
+})
+
+describe("console lines", () => {
+  const text = '{\n  "a": [1, { "b": "},[" }],\n  "c": {\n    "d": null\n  },\n  "e": "x"\n}'
+  it.each([
+    ["a", 2],
+    ["a[1].b", 2],
+    ["c", 3],
+    ["c.d", 4],
+    ["e", 6],
+    ["a[2]", undefined],
+    ["f", undefined],
+    ["", undefined]
+  ])("console lines: the value at %s begins at line %s", (path, line) => {
+    expect(lineOf(text, path)).toBe(line)
+  })
+
+  it("console lines: every field of an object has its own line", () => {
+    const object = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue(), {
+      minKeys: 1,
+      noNullPrototype: true
+    })
+    fc.assert(
+      fc.property(object, (value) => {
+        const lines = Object.entries(value).map(([name, inner]) => `"${name}": ${JSON.stringify(inner)}`)
+        const written = `{\n${lines.join(",\n")}\n}`
+        expect(Object.keys(value).map((name) => lineOf(written, name))).toEqual(lines.map((_, index) => index + 2))
+      })
+    )
+  })
+})
+
+describe("console streams", () => {
+  it("console streams: events become texts, thoughts, counts and faults", () => {
+    const lines = [
+      'data: {"choices":[{"delta":{"role":"assistant","content":""}}]}',
+      'data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}',
+      "",
+      ": ping",
+      'data: {"choices":[{"delta":{"content":"He"}}]}',
+      'data: {"choices":[{"delta":{"content":"llo"}}],"usage":null}',
+      'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      'data: {"error":{"message":"cut"}}',
+      "data: [DONE]"
+    ]
+    expect(lines.reduce(addEvent, noAnswer)).toEqual({
+      text: "Hello",
+      thoughts: "hm",
+      input: 1,
+      output: 2,
+      fault: "cut"
     })
   })
 })
