@@ -1,8 +1,9 @@
 // Sums, percentiles and histograms of requests between two moments.
 // Must not know where the requests come from.
-import type { AdminRequest } from "../api/AdminResources.ts"
+import type { AdminRequest, AdminUsage } from "../api/AdminResources.ts"
 
 type Row = typeof AdminRequest.Type
+type Usage = typeof AdminUsage.Type
 
 export interface Summary {
   readonly requests: number
@@ -76,10 +77,10 @@ export const divide = (rows: ReadonlyArray<Row>, from: number, to: number, most:
 }
 
 /** The names with the highest sums, highest first. */
-export const top = (
-  rows: ReadonlyArray<Row>,
-  name: (row: Row) => string | undefined,
-  value: (row: Row) => number,
+export const top = <A>(
+  rows: ReadonlyArray<A>,
+  name: (row: A) => string | undefined,
+  value: (row: A) => number,
   most: number
 ): ReadonlyArray<readonly [name: string, value: number]> => {
   const sums = new Map<string, number>()
@@ -89,3 +90,35 @@ export const top = (
   }
   return [...sums].toSorted(([, a], [, b]) => b - a).slice(0, most)
 }
+
+export const shareOf = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
+
+/** Sums of usage rows. */
+export interface UsageSums {
+  readonly requests: number
+  readonly errors: number
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly cost: number
+}
+
+export const sumUsage = (rows: ReadonlyArray<Usage>): UsageSums => {
+  const of = (value: (row: Usage) => number): number => rows.reduce((total, row) => total + value(row), 0)
+  return {
+    requests: of(({ requests }) => requests),
+    errors: of(({ errors }) => errors),
+    input: of((row) => row.input_tokens),
+    output: of((row) => row.output_tokens),
+    cached: of((row) => row.cached_tokens),
+    cost: of((row) => row.cost_usd)
+  }
+}
+
+/** The UTC day as `2027-01-31`, so many days before a moment. */
+export const dayBefore = (millis: number, days: number): string =>
+  new Date(millis - days * 24 * 60 * 60_000).toISOString().slice(0, 10)
+
+/** The UTC days that end with the day of a moment, oldest first. */
+export const daysUntil = (millis: number, days: number): ReadonlyArray<string> =>
+  Array.from({ length: days }, (_, index) => dayBefore(millis, days - 1 - index))

@@ -99,6 +99,7 @@ const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
 /** What each page shows when it has loaded. */
 const signs = [
   ["", ".tiles"],
+  ["?range=30d", ".tiles"],
   ["requests", "tbody tr"],
   ["playground", "form"],
   ["keys", "tbody tr"],

@@ -8,7 +8,17 @@ import { keyBody } from "../../src/console/keyBody.ts"
 import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
 import { lineOf } from "../../src/console/lineOf.ts"
 import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
-import { between, divide, percentile, summarize, top } from "../../src/console/summary.ts"
+import {
+  between,
+  dayBefore,
+  daysUntil,
+  divide,
+  percentile,
+  shareOf,
+  summarize,
+  sumUsage,
+  top
+} from "../../src/console/summary.ts"
 
 type Row = typeof AdminRequest.Type
 
@@ -83,6 +93,21 @@ describe("console sums", () => {
         expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(values.length * share)
       })
     )
+  })
+
+  it("console sums: days of usage end with the day of the moment, in UTC", () => {
+    const now = Date.parse("2027-03-01T00:30:00.000Z")
+    expect([dayBefore(now, 0), daysUntil(now, 3)]).toEqual(["2027-03-01", ["2027-02-27", "2027-02-28", "2027-03-01"]])
+    const sums = { requests: 2, errors: 1, input_tokens: 3, output_tokens: 4, cached_tokens: 5, cost_usd: 0.5 }
+    expect(sumUsage([sums, { ...sums, day: "2027-03-01" }])).toEqual({
+      requests: 4,
+      errors: 2,
+      input: 6,
+      output: 8,
+      cached: 10,
+      cost: 1
+    })
+    expect([shareOf(1, 0), shareOf(1, 4)]).toEqual([0, 0.25])
   })
 
   it("console sums: every request of the range is in one part", () => {

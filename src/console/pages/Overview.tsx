@@ -4,8 +4,11 @@ import * as client from "../AdminClient.ts"
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart } from "../parts/Chart.tsx"
+import { Days } from "../parts/Days.tsx"
 import { useQuery } from "../parts/Query.ts"
-import { between, divide, percentile, type Summary, summarize, top } from "../summary.ts"
+import { Tile } from "../parts/Tile.tsx"
+import { Top } from "../parts/Top.tsx"
+import { between, divide, percentile, shareOf, type Summary, summarize, top } from "../summary.ts"
 
 type Rows = ReadonlyArray<client.RequestRow>
 
@@ -13,7 +16,9 @@ const minute = 60_000
 const ranges = [
   { name: "15m", label: "15 minutes", millis: 15 * minute },
   { name: "1h", label: "1 hour", millis: 60 * minute },
-  { name: "24h", label: "24 hours", millis: 24 * 60 * minute }
+  { name: "24h", label: "24 hours", millis: 24 * 60 * minute },
+  { name: "7d", label: "7 days", days: 7 },
+  { name: "30d", label: "30 days", days: 30 }
 ] as const
 
 const parts = 30
@@ -44,24 +49,6 @@ const load = async (millis: number): Promise<View> => {
   }
   return { now, rows, isWhole: cursor === null }
 }
-
-interface TileProps {
-  readonly name: string
-  readonly value: string
-  readonly delta?: string | undefined
-}
-
-const Tile = ({ delta, name, value }: TileProps) => (
-  <div class="card tile">
-    <dt>{name}</dt>
-    <dd>
-      <b>{value}</b>
-      {delta === undefined ? null : <span title="Against the range before">{delta}</span>}
-    </dd>
-  </div>
-)
-
-const shareOf = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
 
 const Tiles = ({ before, now }: { readonly before: Summary; readonly now: Summary }) => (
   <dl class="tiles">
@@ -137,28 +124,6 @@ const Charts = ({ from, rows, to }: { readonly rows: Rows; readonly from: number
   )
 }
 
-interface TopProps {
-  readonly title: string
-  readonly rows: ReadonlyArray<readonly [name: string, value: number]>
-  readonly print: (value: number) => string
-  readonly filter?: "model" | "key"
-}
-
-const Top = ({ filter, print, rows, title }: TopProps) => (
-  <section class="card">
-    <h2>{title}</h2>
-    {rows.length === 0 ? <p class="muted">None in this range.</p> : null}
-    <ol class="top">
-      {rows.map(([name, value]) => (
-        <li key={name}>
-          {filter === undefined ? <span>{name}</span> : <a href={href("/requests", { [filter]: name })}>{name}</a>}
-          <b>{print(value)}</b>
-        </li>
-      ))}
-    </ol>
-  </section>
-)
-
 const Empty = () => (
   <section class="card">
     <h2>No requests in this range</h2>
@@ -215,10 +180,21 @@ const Shown = ({ millis, view }: { readonly view: View; readonly millis: number 
   )
 }
 
+const Recent = ({ millis, name }: { readonly name: string; readonly millis: number }) => {
+  const { data, fault } = useQuery(name, () => load(millis), everyMillis)
+  return (
+    <>
+      <p class="fault" role="alert">
+        {fault.value}
+      </p>
+      {data.value === undefined ? <p class="muted">Loading …</p> : <Shown view={data.value} millis={millis} />}
+    </>
+  )
+}
+
 export const Overview = () => {
   const name = place.value.query.get("range") ?? "1h"
-  const { millis } = ranges.find((one) => one.name === name) ?? ranges[1]
-  const { data, fault } = useQuery(name, () => load(millis), everyMillis)
+  const range = ranges.find((one) => one.name === name) ?? ranges[1]
   return (
     <>
       <div class="title">
@@ -226,7 +202,7 @@ export const Overview = () => {
         <select
           aria-label="Range"
           data-search
-          value={name}
+          value={range.name}
           onChange={(event) => navigate(href("/", { range: event.currentTarget.value }))}
         >
           {ranges.map((one) => (
@@ -236,10 +212,7 @@ export const Overview = () => {
           ))}
         </select>
       </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {data.value === undefined ? <p class="muted">Loading …</p> : <Shown view={data.value} millis={millis} />}
+      {"days" in range ? <Days days={range.days} /> : <Recent name={range.name} millis={range.millis} />}
     </>
   )
 }
