@@ -158,9 +158,13 @@ describe("packed package", { timeout: 120_000 }, () => {
       child.once("close", (code) => failed(new Error(`ended with ${code}: ${said}`)))
     })
     const { stdout } = await run(process.execPath, [program, "health", "--url", origin], { cwd: app, env })
+    const page = await fetch(`${origin}/console/`)
+    const script = /src="([^"]+)"/.exec(await page.text())?.[1] ?? ""
+    const served = [page.status, (await fetch(origin + script)).headers.get("content-type")]
     child.kill("SIGKILL")
     await ended
     expect(stdout).toBe("ready\n")
+    expect(served).toEqual([200, "text/javascript; charset=utf-8"])
   })
 
   it("packed package: its subpaths resolve in another application", async () => {

@@ -118,6 +118,11 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     ]
   ],
   [
+    "refuses code of the contract in the console (R1c)",
+    [file("console/A.ts", 'import { b } from "../api/b.ts"', 'import type { C } from "../api/b.ts"'), file("api/b.ts")],
+    ["src/console/A.ts:3 R1c console: takes code of src/api/b.ts"]
+  ],
+  [
     "refuses a folder without a floor (R1)",
     [file("utils/A.ts")],
     ["src/utils/A.ts:1 R1 floors: the file stands on no floor"]

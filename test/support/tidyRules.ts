@@ -18,6 +18,8 @@ interface Node {
 interface Import {
   readonly from: string
   readonly at: number
+  /** True for `import type`. */
+  readonly isType: boolean
 }
 
 interface Parsed extends Source {
@@ -59,7 +61,7 @@ const importTypes = new Set([
 const readImports = (nodes: Parsed["nodes"]): ReadonlyArray<Import> =>
   nodes.flatMap(({ node }) => {
     const from = importTypes.has(node.type) ? literal(node["source"]) : undefined
-    return from === undefined ? [] : [{ from, at: node.start }]
+    return from === undefined ? [] : [{ from, at: node.start, isType: node["importKind"] === "type" }]
   })
 
 const parse = (source: Source): Parsed => {
@@ -158,6 +160,14 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
     .filter(({ target }) => !mayImport(file, target))
     .map((one) => at(file, one.at, "R1 floors", `may not import ${one.target.path}`))
 }
+
+/** R1c: the console takes types of the contract and no code, because all its code goes to browsers. */
+const consoleRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> =>
+  file.folder !== "console"
+    ? []
+    : resolved(file, byPath)
+        .filter(({ isType, target }) => target.folder === "api" && !isType)
+        .map((one) => at(file, one.at, "R1c console", `takes code of ${one.target.path}`))
 
 /**
  * The order of the rooms inside a folder, lowest rank first. A room imports itself and lower ranks, not its own rank.
@@ -446,6 +456,7 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
   return [
     ...files.flatMap((file) => [
       ...floorRule(file, byPath),
+      ...consoleRule(file, byPath),
       ...roomRule(file, byPath),
       ...rules.flatMap((rule) => rule(file))
     ]),
