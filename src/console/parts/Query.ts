@@ -16,28 +16,21 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const useQuery = <A>(name: string, load: () => Promise<A>, everyMillis?: number): Loaded<A> => {
   const data = useSignal<A | undefined>(undefined)
   const fault = useSignal("")
-  const reload = async (): Promise<void> => {
+  const settle = async (isCurrent: () => boolean): Promise<void> => {
     try {
-      data.value = await load()
+      const loaded = await load()
+      if (!isCurrent()) return
+      data.value = loaded
       fault.value = ""
     } catch (error) {
-      fault.value = messageOf(error)
+      if (isCurrent()) fault.value = messageOf(error)
     }
   }
   useEffect(() => {
     let isCurrent = true
     let timer: ReturnType<typeof setTimeout> | undefined
     const turn = async (): Promise<void> => {
-      if (!document.hidden) {
-        try {
-          const loaded = await load()
-          if (!isCurrent) return
-          data.value = loaded
-          fault.value = ""
-        } catch (error) {
-          if (isCurrent) fault.value = messageOf(error)
-        }
-      }
+      if (!document.hidden) await settle(() => isCurrent)
       if (isCurrent && everyMillis !== undefined) timer = setTimeout(() => void turn(), everyMillis)
     }
     void turn()
@@ -46,5 +39,5 @@ export const useQuery = <A>(name: string, load: () => Promise<A>, everyMillis?: 
       clearTimeout(timer)
     }
   }, [name, everyMillis])
-  return { data, fault, reload }
+  return { data, fault, reload: () => settle(() => true) }
 }
