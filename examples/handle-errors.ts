@@ -48,6 +48,7 @@ const handled = (model: string): Effect.Effect<string, never, ProviderRouter> =>
       KeyMissing: configure,
       KeyInvalid: configure,
       ScopeMissing: configure,
+      SessionRefused: change,
       ModelNotAllowed: configure,
       ModelNotPriced: configure,
       ObjectNotAllowed: configure,

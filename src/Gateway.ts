@@ -29,6 +29,7 @@ import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
 import { KeyLabel } from "./keys/Budgets.ts"
+import { ConsoleSessions } from "./keys/ConsoleSessions.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./state/Circuits.ts"
@@ -209,7 +210,9 @@ const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterSt
 const mayLimit = ({ keys }: Settings, isKept: boolean): boolean =>
   isKept || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
 
-/** Requests are kept only where an admin key can list them. */
+const isConsoleOn = ({ server }: Settings): boolean => server.console !== undefined && server.console !== false
+
+/** Requests are kept only where an admin key or the console can list them. */
 const accounting = <E>(
   settings: Settings,
   isKept: boolean,
@@ -224,7 +227,9 @@ const accounting = <E>(
         byKey: settings.keyLabel === true,
         warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
-        keep: !isOff && (isKept || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
+        keep:
+          !isOff &&
+          (isKept || isConsoleOn(settings) || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
       }).pipe(Layer.provide([prices, usage]))
 }
 
@@ -269,7 +274,7 @@ const layer = (
 > => {
   const shared = sharing(settings, parts)
   return Server.layer(settings.server).pipe(
-    Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared), sessions(settings)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
@@ -284,6 +289,10 @@ const accessOf = ({ native = {}, server: { cors = [], metricsAuth = "none" } }: 
     Layer.succeed(CorsOrigins, cors),
     Layer.succeed(NativeDefaults, native)
   )
+
+/** The sessions of the console, where there is one. */
+const sessions = ({ server }: Settings): Layer.Layer<never, never, GatewayKeys> =>
+  ConsoleSessions.layerWith(server.console === false ? undefined : server.console)
 
 /** The dependencies that the health routes report: store and Redis. */
 const readiness = (
@@ -312,6 +321,7 @@ const layerTest = (
   parts: PartsOverNetwork = {}
 ): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
+    Layer.provide(sessions(settings)),
     Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )

@@ -48,6 +48,7 @@ beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), "model-gateway-app-"))
   await run(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(build, "dist")])
   await run(tool("rolldown"), ["--config", "--dir", join(build, "dist")], { cwd: root })
+  await run(tool("rolldown"), ["--config", "rolldown.console.ts", "--dir", join(build, "dist")], { cwd: root })
   for (const name of ["package.json", ...manifest.files.filter((name) => name !== "dist")])
     cpSync(join(root, name), join(build, name), { recursive: true })
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: build })
@@ -161,9 +162,13 @@ describe("packed package", { timeout: 120_000 }, () => {
       child.once("close", (code) => failed(new Error(`ended with ${code}: ${said}`)))
     })
     const { stdout } = await run(process.execPath, [program, "health", "--url", origin], { cwd: app, env })
+    const page = await fetch(`${origin}/console/`)
+    const script = /src="([^"]+)"/.exec(await page.text())?.[1] ?? ""
+    const served = [page.status, (await fetch(origin + script)).headers.get("content-type")]
     child.kill("SIGKILL")
     await ended
     expect(stdout).toBe("ready\n")
+    expect(served).toEqual([200, "text/javascript; charset=utf-8"])
   })
 
   it("packed package: its subpaths resolve in another application", async () => {

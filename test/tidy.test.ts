@@ -38,17 +38,17 @@ const file = (path: string, ...lines: ReadonlyArray<string>): Source => ({
 
 describe("source tree", () => {
   it("source tree: keeps R1 to R8 and R10", () => {
-    const found = tidyViolations(below("src", /\.ts$/))
+    const found = tidyViolations(below("src", /\.tsx?$/))
     expect(found.filter((one) => !exceptions.includes(one))).toEqual([])
   })
 
   it("source tree: needs each of its exceptions", () => {
-    const found = tidyViolations(below("src", /\.ts$/))
+    const found = tidyViolations(below("src", /\.tsx?$/))
     expect(exceptions.filter((one) => !found.includes(one))).toEqual([])
   })
 
   it("source tree: keeps R9", () => {
-    const sources = ["src", "test", "bench", "attack", "examples"].flatMap((folder) => below(folder, /\.ts$/))
+    const sources = ["src", "test", "bench", "attack", "examples"].flatMap((folder) => below(folder, /\.tsx?$/))
     const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(read)
     const found = [...sources, ...below("docs", /\.md$/), ...pages].flatMap(({ path, text }) =>
       avoidedWords(path, text)
@@ -62,7 +62,7 @@ describe("source tree", () => {
 
   it("source tree: names no machine and no registry, and leaves nothing unfinished", () => {
     const texts = [
-      ...below("src", /\.ts$/),
+      ...below("src", /\.tsx?$/),
       ...below("test", /\.(?:ts|json)$/),
       ...below("bench", /\.ts$/),
       ...below("attack", /\.ts$/),
@@ -117,6 +117,24 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     "refuses the simulator outside the demo (R1)",
     [file("cli/A.ts", 'import { b } from "../demo/google/b.ts"'), file("demo/google/b.ts")],
     ["src/cli/A.ts:3 R1 floors: may not import src/demo/google/b.ts"]
+  ],
+  [
+    "refuses the console outside its room, and all but the contract inside it (R1)",
+    [
+      file("cli/A.ts", 'import { b } from "../console/B.tsx"'),
+      file("console/B.tsx", 'import type { C } from "../http/C.ts"', 'import type { D } from "../api/D.ts"'),
+      file("http/C.ts"),
+      file("api/D.ts")
+    ],
+    [
+      "src/cli/A.ts:3 R1 floors: may not import src/console/B.tsx",
+      "src/console/B.tsx:3 R1 floors: may not import src/http/C.ts"
+    ]
+  ],
+  [
+    "refuses code of the contract in the console (R1c)",
+    [file("console/A.ts", 'import { b } from "../api/b.ts"', 'import type { C } from "../api/b.ts"'), file("api/b.ts")],
+    ["src/console/A.ts:3 R1c console: takes code of src/api/b.ts"]
   ],
   [
     "refuses a folder without a floor (R1)",

@@ -22,6 +22,7 @@ import {
   notFoundDraft,
   retryAfter
 } from "./drafts.ts"
+import { sessionDraft } from "./sessionDraft.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
 /** An error in HTTP terms, before a client dialect renders it. */
@@ -126,6 +127,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
       return finished(
         apiErrorDraft(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry.")
       )
+    case "SessionRefused":
     case "ScopeMissing":
     case "ProviderMissing":
     case "SlugUnknown":
@@ -170,6 +172,8 @@ type RequestSide = Exclude<
 /** Errors of the request itself: its route, scope, provider and body. */
 const requestDraft = (error: RequestSide): Draft => {
   switch (error._tag) {
+    case "SessionRefused":
+      return sessionDraft(error)
     case "ScopeMissing":
       return {
         status: 403,

@@ -41,6 +41,11 @@ const workers = Flag.String("workers").pipe(
   Flag.optional,
   Flag.map(Option.getOrUndefined)
 )
+const hasConsole = Flag.Boolean("console").pipe(
+  Flag.withDescription("Serve the web console (--no-console: leave it out)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
 
 const logFormat = Flag.Literals("log-format", ["json", "pretty", "off"]).pipe(
   Flag.withDescription("Form of the lines on stdout, one a request (default pretty on a terminal, else json)"),
@@ -68,21 +73,25 @@ const folder = (name: string, description: string) =>
 const record = folder("record", "Record every exchange with a provider in this folder, without credentials")
 const replay = folder("replay", "Play the recordings of this folder back, made by serve --record")
 
-const serve = Command.make("serve", { config, host, port, workers, logFormat, logLevel, record }, (given) =>
-  Effect.flatMap(
-    Effect.promise(() => import("./Serve.ts")),
-    (verb) =>
-      verb.serve({
-        config: given.config,
-        record: given.record,
-        flags: {
-          ...listenFlags(given),
-          ...(given.workers === undefined ? {} : { workers: given.workers }),
-          ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
-          ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
-        }
-      })
-  )
+const serve = Command.make(
+  "serve",
+  { config, host, port, workers, console: hasConsole, logFormat, logLevel, record },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Serve.ts")),
+      (verb) =>
+        verb.serve({
+          config: given.config,
+          record: given.record,
+          flags: {
+            ...listenFlags(given),
+            ...(given.workers === undefined ? {} : { workers: given.workers }),
+            ...(given.console === false ? { console: given.console } : {}),
+            ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
+            ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
+          }
+        })
+    )
 ).pipe(
   Command.withDescription("Run the service. SIGHUP, or a change of the file, takes a new configuration over"),
   Command.withExamples([

@@ -13,6 +13,7 @@ import { makeKey } from "../keys/KeyText.ts"
 import { readFolder } from "../upstream/Cassette.ts"
 import { Transport } from "../upstream/Transport.ts"
 import { describeAccount } from "./describeAccount.ts"
+import { withLink, withOpenConsole } from "./ConsoleLink.ts"
 import { commandFailure, type Failure } from "./Failure.ts"
 import { makeMissingKeys } from "./FirstKeys.ts"
 import { runGateway } from "./RunGateway.ts"
@@ -50,13 +51,14 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
       const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) =>
         commandFailure(error.message)
       )
-      const settings = flags.data === undefined ? simulated : { ...simulated, store: storeInFolder(flags.data) }
+      const kept = flags.data === undefined ? simulated : { ...simulated, store: storeInFolder(flags.data) }
+      const { lines, settings } = isLoopback(host) ? withOpenConsole(kept) : withLink(kept)
       const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
       return yield* runGateway(
         { ...settings, log },
         Effect.fnUntraced(function* (origin) {
           const kept = settings.store === undefined ? [] : yield* describeDataFolder(settings)
-          yield* Console.error([banner({ origin, key, version }), ...kept].join("\n"))
+          yield* Console.error([banner({ origin, key, version }), ...lines(origin), ...kept].join("\n"))
         })
       )
     })

@@ -14,6 +14,7 @@ import { version } from "../domain/version.ts"
 import { Gateway, type GatewayServices } from "../Gateway.ts"
 import type { GatewayParts } from "../GatewayParts.ts"
 import type { CassetteUnusable } from "../upstream/Cassette.ts"
+import type { Linked } from "./ConsoleLink.ts"
 import { describeAccount } from "./describeAccount.ts"
 import type { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
@@ -63,18 +64,30 @@ const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<str
   ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
 ]
 
+const adminOrigin = ({ server: { admin } }: Settings): string | undefined =>
+  admin === undefined ? undefined : renderOrigin(admin.host, admin.port)
+
+interface StartFacts {
+  readonly workers: number
+  /** The folder of recordings. */
+  readonly record?: string | undefined
+  /** The lines about the console on the port of this origin. */
+  readonly console?: Linked["lines"]
+}
+
 /** The start-up lines: version, addresses, services, accounts, and the keys that were made. */
 export const startLines = (
   origin: string,
   { file, settings }: Loaded,
   accounts: ReadonlyArray<ProviderAccount>,
   { admin, inference }: FirstKeys,
-  { record, workers }: { readonly workers: number; readonly record?: string | undefined }
+  { console: consoleLines, record, workers }: StartFacts
 ): string =>
   [
     `model-gateway ${version}   ${file ?? "no configuration file"}   pid ${process.pid}`,
     `API      ${origin}/v1`,
     ...(workers === 1 ? [] : [`Workers  ${workers} processes`]),
+    ...(consoleLines?.(adminOrigin(settings) ?? origin) ?? []),
     ...describeServices(settings),
     ...(record === undefined ? [] : [`Record   ${resolve(record)}   every exchange, without credentials`]),
     ...accounts.map((account) => `Account  ${describeAccount(account)}`),

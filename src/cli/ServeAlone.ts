@@ -8,6 +8,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Transport } from "../upstream/Transport.ts"
+import { withLink } from "./ConsoleLink.ts"
 import type { Failure } from "./Failure.ts"
 import { declareWithKey, makeMissingKeys } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
@@ -20,9 +21,10 @@ export const serveAlone = (
   options: LoadOptions,
   loaded: Loaded,
   record: string | undefined
-): Effect.Effect<void, Failure> =>
-  runGateway(
-    withLogFormat(loaded.settings),
+): Effect.Effect<void, Failure> => {
+  const linked = withLink(loaded.settings)
+  return runGateway(
+    withLogFormat(linked.settings),
     Effect.fnUntraced(function* (origin) {
       const { settings } = loaded
       const keys = yield* makeMissingKeys(settings)
@@ -33,10 +35,11 @@ export const serveAlone = (
         started: settings,
         apply: (_, changed) => declare(declareWithKey(keys.inference)(changed))
       })
-      yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record }))
+      yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record, console: linked.lines }))
     }),
     {},
     record === undefined
       ? Layer.empty
       : Layer.provide(Transport.layerRecord(resolve(record)), Layer.succeed(Limits, loaded.settings.limits))
   )
+}

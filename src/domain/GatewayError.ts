@@ -6,6 +6,14 @@ import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
+/**
+ * The console takes no sign-in or change from this request: its key or link is not valid, too many sign-ins failed, or
+ * it may come from a page of another origin.
+ */
+export class SessionRefused extends Schema.TaggedError<SessionRefused>()("SessionRefused", {
+  reason: Schema.Literals(["credential", "attempts", "host", "origin", "header"]),
+  retryMillis: Schema.optionalKey(Schema.Number)
+}) {}
 /** The key is valid but lacks the scope that the route needs. */
 export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", {
   scope: Schema.Literals(["inference", "admin"])
@@ -158,6 +166,7 @@ export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
 export type SingleError =
   | KeyMissing
   | KeyInvalid
+  | SessionRefused
   | ScopeMissing
   | ModelNotAllowed
   | ModelNotPriced

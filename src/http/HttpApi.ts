@@ -39,7 +39,8 @@ import { MetricsHandlers } from "./routes/MetricsHandlers.ts"
 import { ModelsHandlers } from "./routes/ModelsHandlers.ts"
 import { NativeRoutes } from "./routes/NativeRoutes.ts"
 import { PromptsHandlers } from "./routes/PromptsHandlers.ts"
-import { RootHandlers } from "./routes/RootHandlers.ts"
+import { ConsoleHandlers } from "./routes/console/ConsoleHandlers.ts"
+import { ConsoleRootHandlers, RootHandlers } from "./routes/RootHandlers.ts"
 import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
 import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
 import { isOperators } from "./edge/routes.ts"
@@ -86,7 +87,14 @@ const clients: Routes<Needed> = together(
 const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminEntries)
 
 /** The routes of a server of the gateway alone. */
-const routes: Routes<Needed> = together(clients, operators, MetricsHandlers, DocsHandlers, RootHandlers)
+const routes: Routes<Needed> = together(
+  clients,
+  operators,
+  MetricsHandlers,
+  ConsoleHandlers,
+  DocsHandlers,
+  ConsoleRootHandlers
+)
 
 /** Answers every request of a server of clients; `serves` is true for its paths. */
 const answeringClients = (
@@ -101,7 +109,7 @@ const answeringClients = (
 const servers = {
   single: answeringClients(routes, () => true),
   clients: answeringClients(together(clients, DocsHandlers, RootHandlers), (path) => !isOperators(path)),
-  operators: Effect.flatMap(together(operators, MetricsHandlers, HealthHandlers), (routes) =>
+  operators: Effect.flatMap(together(operators, ConsoleHandlers, MetricsHandlers, HealthHandlers), (routes) =>
     dispatching({ routes, native: () => undefined, serves: isOperators })
   )
 }

@@ -28,6 +28,7 @@ import {
   RouteUnknown,
   StoreUnavailable,
   ScopeMissing,
+  SessionRefused,
   type SingleError,
   SlugUnknown,
   Unexpected,
@@ -60,6 +61,13 @@ const spentBudget = { usd: 1, per: "day", estimateUsd: 0.1, leftUsd: 0, resets: 
 const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<GatewayError>> = {
   KeyMissing: [["No gateway key was sent", new KeyMissing()]],
   KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
+  SessionRefused: [
+    ["A sign-in to the console fails", new SessionRefused({ reason: "credential" })],
+    ["Ten sign-ins of an address failed within a minute", new SessionRefused({ reason: "attempts", retryMillis: 1 })],
+    ["The console is used under an unknown host name", new SessionRefused({ reason: "host" })],
+    ["A page of another origin uses a console session", new SessionRefused({ reason: "origin" })],
+    ["A change by a console session lacks x-gateway-console", new SessionRefused({ reason: "header" })]
+  ],
   ScopeMissing: [["The key is not for this route", new ScopeMissing({ scope: "admin" })]],
   ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],
   ModelNotPriced: [

@@ -5,5 +5,5 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-if (!existsSync(`${root}dist`) && existsSync(`${root}node_modules/typescript`))
+if (!existsSync(`${root}dist/console/bundle.js`) && existsSync(`${root}node_modules/typescript`))
   execSync("npm run build", { cwd: root, stdio: "inherit" })

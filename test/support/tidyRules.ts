@@ -18,6 +18,8 @@ interface Node {
 interface Import {
   readonly from: string
   readonly at: number
+  /** True for `import type`. */
+  readonly isType: boolean
 }
 
 interface Parsed extends Source {
@@ -59,11 +61,11 @@ const importTypes = new Set([
 const readImports = (nodes: Parsed["nodes"]): ReadonlyArray<Import> =>
   nodes.flatMap(({ node }) => {
     const from = importTypes.has(node.type) ? literal(node["source"]) : undefined
-    return from === undefined ? [] : [{ from, at: node.start }]
+    return from === undefined ? [] : [{ from, at: node.start, isType: node["importKind"] === "type" }]
   })
 
 const parse = (source: Source): Parsed => {
-  const program: unknown = parseAst(source.text, { lang: "ts" })
+  const program: unknown = parseAst(source.text, { lang: source.path.endsWith(".tsx") ? "tsx" : "ts" })
   const nodes = isNode(program) ? flatten(program) : []
   const file = source.path.replace(/^src\//, "")
   const slash = file.indexOf("/")
@@ -97,6 +99,7 @@ const floors: Readonly<Record<string, number>> = {
 const edge: Readonly<Record<string, number>> = {
   "GatewayParts.ts": 6.5,
   "StandIns.ts": 6.5,
+  console: 6.5,
   "Gateway.ts": 7,
   demo: 7.1,
   cli: 7.2,
@@ -150,7 +153,8 @@ const mayImport = (file: Parsed, target: Parsed): boolean => {
   const mine = floorOf(file) ?? -1
   const theirs = floorOf(target) ?? 99
   if (file.folder === "client") return theirs === 0 || target.folder === "api"
-  return theirs < mine && target.folder !== "client"
+  if (file.folder === "console") return target.folder === "api"
+  return theirs < mine && target.folder !== "client" && target.folder !== "console"
 }
 
 /** R1: own folder or a lower floor, type imports included. */
@@ -161,6 +165,14 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
     .filter(({ target }) => !mayImport(file, target))
     .map((one) => at(file, one.at, "R1 floors", `may not import ${one.target.path}`))
 }
+
+/** R1c: the console takes types of the contract and no code, because all its code goes to browsers. */
+const consoleRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> =>
+  file.folder !== "console"
+    ? []
+    : resolved(file, byPath)
+        .filter(({ isType, target }) => target.folder === "api" && !isType)
+        .map((one) => at(file, one.at, "R1c console", `takes code of ${one.target.path}`))
 
 /**
  * The order of the rooms inside a folder, lowest rank first. A room imports itself and lower ranks, not its own rank.
@@ -312,7 +324,7 @@ const folderRule = (files: ReadonlyArray<Parsed>): ReadonlyArray<string> => {
 /** R5: no barrels, neither of ours nor of a package; relative imports name the file. */
 const importRule = (file: Parsed): ReadonlyArray<string> => {
   const paths = file.imports.flatMap((one) => {
-    if (one.from.startsWith(".") && !one.from.endsWith(".ts"))
+    if (one.from.startsWith(".") && !/\.tsx?$/.test(one.from))
       return [at(file, one.at, "R5 imports", `${one.from} without .ts`)]
     const barrel = one.from === "effect" || one.from === "@effect/platform-node"
     return barrel ? [at(file, one.at, "R5 imports", `the barrel ${one.from}`)] : []
@@ -336,7 +348,7 @@ const sayNever = (node: Node): string | undefined => {
 
 const readers: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
   [/^process\.env$/, (file) => file.file === "cli/settings/LoadSettings.ts"],
-  [/^JSON\.parse$/, (file) => file.file === "domain/text/json.ts" || file.file === "client/readJson.ts"],
+  [/^JSON\.parse$/, (file) => ["domain/text/json.ts", "client/readJson.ts", "console/readJson.ts"].includes(file.file)],
   [/^console\./, (file) => file.folder === "cli"],
   // The ring starts the fiber of each request, as a server of Effect would.
   [/^Effect\.run/, ({ file, folder, path }) => file === "main.ts" || folder === "client" || path === "src/http/Ring.ts"]
@@ -450,6 +462,7 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
   return [
     ...files.flatMap((file) => [
       ...floorRule(file, byPath),
+      ...consoleRule(file, byPath),
       ...roomRule(file, byPath),
       ...rules.flatMap((rule) => rule(file))
     ]),

@@ -10,6 +10,8 @@ export interface Flags {
   readonly host?: string
   readonly port?: number
   readonly workers?: string
+  /** False turns the console off. */
+  readonly console?: false
   readonly logFormat?: string
   readonly logLevel?: string
 }
@@ -40,6 +42,8 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("server", "admin_port", variableOf("server", "admin_port"))
   variable("server", "workers", variableOf("server", "workers"))
   variable("server", "cors", variableOf("server", "cors"))
+  variable("server", "console", variableOf("server", "console"))
+  variable("server", "console_hosts", variableOf("server", "console_hosts"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
   // Platforms set DATABASE_URL for any database; only Postgres is meant for this gateway.
   if (env["DATABASE_URL"]?.startsWith("postgres") === true) variable("store", "url", "DATABASE_URL")
@@ -55,6 +59,8 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
   if (flags.workers !== undefined)
     found.push({ section: "server", name: "workers", origin: "--workers", value: flags.workers })
+  if (flags.console !== undefined)
+    found.push({ section: "server", name: "console", origin: "--no-console", value: flags.console })
   if (flags.logFormat !== undefined)
     found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
   if (flags.logLevel !== undefined)
@@ -104,7 +110,9 @@ export const applyOverrides = (file: JsonObject, over: ReadonlyArray<Override>):
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
   if (isJsonObject(out["server"]))
-    out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => serverNumbers.has(name))
+    out["server"] = withFlags(
+      withNumbers(withLists(withLists(out["server"], "cors"), "console_hosts"), (name) => serverNumbers.has(name))
+    )
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out

@@ -50,6 +50,17 @@ export const workersFaults = ({ workers = 1 }: ServerSection, store: StoreSettin
         )
       ]
     : []
+const consoleFaults = (hosts: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  hosts.flatMap((host, index) =>
+    /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(host)
+      ? []
+      : [
+          faultAt(
+            ["server", "console_hosts", index],
+            `${quoteValue(host)} is not a host name in lower case without a port, such as gateway.example.com`
+          )
+        ]
+  )
 
 export interface ReadServer {
   readonly setting: Settings["server"]
@@ -64,6 +75,8 @@ export const readServer = (section: ServerSection): ReadServer => {
   const {
     admin_host: adminHost = defaultServer.host,
     admin_port: adminPort,
+    console: hasConsole = true,
+    console_hosts: consoleHosts = [],
     cors = [],
     host = defaultServer.host,
     metrics_auth: metricsAuth,
@@ -76,10 +89,11 @@ export const readServer = (section: ServerSection): ReadServer => {
       port,
       ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
       ...(cors.length === 0 ? {} : { cors }),
+      ...(!hasConsole ? { console: false } : consoleHosts.length === 0 ? {} : { console: { hosts: consoleHosts } }),
       ...(metricsAuth === undefined ? {} : { metricsAuth }),
       ...(workers === undefined ? {} : { workers })
     },
     hostFaults: hostFaults(host),
-    otherFaults: [...adminFaults(section, port), ...corsFaults(cors)]
+    otherFaults: [...adminFaults(section, port), ...corsFaults(cors), ...consoleFaults(consoleHosts)]
   }
 }

@@ -46,6 +46,16 @@ export interface StoreSetting {
   readonly keyFile: string
 }
 
+/** How the console is signed in to. */
+export interface ConsoleSetting {
+  /** Host names under which it is used, next to loopback names and plain addresses. */
+  readonly hosts: ReadonlyArray<string>
+  /** The code of the link that is printed at start; it begins one session. Undefined: there is no link. */
+  readonly code?: Redacted.Redacted<string>
+  /** True: a page is signed in without a credential. For the demo on loopback. */
+  readonly isOpen?: boolean
+}
+
 /** All settings of the service, with every default filled in. */
 export interface Settings {
   readonly server: {
@@ -60,6 +70,8 @@ export interface Settings {
     readonly metricsAuth?: "none" | "admin"
     /** Origins whose web pages may call `/v1`; `anyOrigin` allows all. */
     readonly cors?: ReadonlyArray<string>
+    /** Without it, or by `false`, there is no console. The command line turns it on unless it is `false`. */
+    readonly console?: ConsoleSetting | false
   }
   /** The Redis that several gateways share. Without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>

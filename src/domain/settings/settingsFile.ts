@@ -30,6 +30,18 @@ const server = Schema.Struct({
       description: "Processes that serve together on the port; 1 unless set, auto for one a processor."
     })
   ),
+  console: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "false: there is no web console; it is at /console, on the admin port where there is one, unless set."
+    })
+  ),
+  console_hosts: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Host names under which browsers use the console, as gateway.example.com; addresses and localhost always are."
+    })
+  ),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({
       description: "Who may read /metrics: anyone unless set, or holders of an admin key."

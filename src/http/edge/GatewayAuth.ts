@@ -22,6 +22,8 @@ import { GatewayKeys } from "../../keys/GatewayKeys.ts"
 import { SharedSlots } from "../../keys/SharedSlots.ts"
 import { type Handler, lifecycleRoute } from "./RequestLifecycle.ts"
 import type { RouteMethod, RoutePath, Routes } from "./Route.ts"
+import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
+import { sessionKey } from "./ConsoleAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
 
@@ -87,10 +89,16 @@ export const keyed = <R>(
     const traffic = yield* Traffic
     const shares = scope === "admin" ? traffic.adminShares : traffic.shares
     const slots = yield* SharedSlots
+    const sessions = scope === "admin" ? yield* ConsoleSessions : undefined
     const handler = yield* make
     return (incoming) => {
       const presented = presentedKeys(incoming.headers, incoming.queryKey)
-      return Effect.flatMapEager(firstKnown(keys, presented), ({ key, keyText }) => {
+      const session = presented.length === 0 ? sessionKey(sessions, incoming) : undefined
+      const search: Effect.Effect<Known, GatewayError> =
+        session === undefined
+          ? firstKnown(keys, presented)
+          : Effect.map(session, (key): Known => ({ key, keyText: "" }))
+      return Effect.flatMapEager(search, ({ key, keyText }) => {
         if (incoming.recorder !== undefined) incoming.recorder.keyId = key.id
         // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
         if (!key.scopes.includes(scope))

@@ -12,6 +12,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],
   ["/admin/v1/requests", ["GET"]],
+  ["/admin/v1/session", ["GET", "POST", "DELETE"]],
   ["/admin/v1/usage", ["GET"]],
   ["/", ["GET"]],
   ["/metrics", ["GET"]],
@@ -40,14 +41,18 @@ const responsePath = /^\/v1\/responses\/[^/]+$/
 const responseItemsPath = /^\/v1\/responses\/[^/]+\/input_items$/
 const responseCancelPath = /^\/v1\/responses\/[^/]+\/cancel$/
 
+/** The console and the pages inside it. */
+const isConsole = (path: string): boolean => path === "/console" || path.startsWith("/console/")
+
 /** Paths of operators, which may have a port of their own. */
-export const isOperators = (path: string): boolean => path === "/metrics" || path.startsWith("/admin/")
+export const isOperators = (path: string): boolean =>
+  path === "/metrics" || path.startsWith("/admin/") || isConsole(path)
 
 /** The methods of a path; empty for an unknown path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
-  if (requestPath.test(path)) return ["GET"]
+  if (requestPath.test(path) || isConsole(path)) return ["GET"]
   if (entriesPath.test(path)) return ["GET", "POST"]
   if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
   if (actionPath.test(path)) return ["POST"]

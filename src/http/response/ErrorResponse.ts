@@ -15,6 +15,7 @@ import type { IncomingRequest } from "../request/IncomingRequest.ts"
 const tags: Record<GatewayError["_tag"], true> = {
   KeyMissing: true,
   KeyInvalid: true,
+  SessionRefused: true,
   ScopeMissing: true,
   ModelNotAllowed: true,
   ModelNotPriced: true,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { until } from "../../support/eventually.ts"
 import { gatewayKey, settingsFor, startGateway } from "../../support/TestGateway.ts"
 import { closedPort } from "../../upstream/evilServer.ts"
+import { builtConsole } from "../../support/builtConsole.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
 const keys = [
@@ -17,11 +18,16 @@ let main: string
 let admin: string
 let close: () => Promise<void>
 beforeAll(async () => {
+  await builtConsole()
   admin = await Effect.runPromise(closedPort)
   const settings = settingsFor("http://unused.invalid", { keys })
   const gateway = await startGateway({
     ...settings,
-    server: { ...settings.server, admin: { host: "127.0.0.1", port: Number(new URL(admin).port) } }
+    server: {
+      ...settings.server,
+      admin: { host: "127.0.0.1", port: Number(new URL(admin).port) },
+      console: { hosts: [] }
+    }
   })
   main = gateway.url
   close = gateway.close
@@ -46,6 +52,10 @@ it.each([
   ["/admin/v1/usage", "DELETE", [404, 405]],
   ["/admin/v1/keys", "GET", [404, 200]],
   ["/admin/v1/keys/unknown", "DELETE", [404, 404]],
+  ["/console", "GET", [404, 200]],
+  ["/console/requests", "GET", [404, 200]],
+  ["/console/requests", "POST", [404, 405]],
+  ["/admin/v1/session", "GET", [404, 200]],
   ["/metrics", "GET", [404, 200]],
   ["/metrics", "POST", [404, 405]],
   ["/docs", "GET", [200, 404]],
@@ -76,4 +86,9 @@ it("admin port: requests of the main port are counted on the other (TH23)", asyn
   // A request is counted when it has ended, which its client may see a moment before.
   await until(async () => (await counted()) > 0)
   expect(await counted()).toBe(1)
+})
+
+it("admin port: the main port leads no browser to a console (TH23)", async () => {
+  const answer = await fetch(main, { headers: { accept: "text/html" }, redirect: "manual" })
+  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok","docs":"/docs"}'])
 })

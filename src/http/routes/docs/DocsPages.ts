@@ -1,35 +1,13 @@
 // The OpenAPI document and its page, rendered and compressed; loaded at the first request for either.
 // It must not depend on requests, or on any endpoint.
 import { createHash } from "node:crypto"
-import { promisify } from "node:util"
-import { gunzip, gzip } from "node:zlib"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { openApi, WholeApi } from "../../../api/openApi.ts"
+import { type CompressedPage, compressPage } from "../../response/CompressedPage.ts"
 
-/** A page in its compressed form, which nearly every client accepts. */
-export interface DocsPage {
-  readonly gzipped: Uint8Array
-  /** Weak, because both forms share it. */
-  readonly etag: string
-  readonly contentType: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-const zip = promisify(gzip)
-const unzip = promisify(gunzip)
-
-/** The bytes for a client that takes no compressed ones. */
-export const plainBytes = (page: DocsPage): Promise<Uint8Array> => unzip(page.gzipped)
-
-const pageOf = async (text: string, contentType: string, headers: Record<string, string>): Promise<DocsPage> => ({
-  gzipped: await zip(text),
-  etag: `W/"${createHash("sha256").update(text).digest("base64url")}"`,
-  contentType,
-  headers: { ...headers, "x-content-type-options": "nosniff" }
-})
-
-export const documentPage = (): Promise<DocsPage> => pageOf(JSON.stringify(openApi()), "application/json", {})
+export const documentPage = (): Promise<CompressedPage> =>
+  compressPage(JSON.stringify(openApi()), "application/json", {})
 
 /** Only the scripts of the page run, and only its own origin is called. */
 const policyOf = (html: string): string => {
@@ -60,13 +38,13 @@ const scalar = {
 }
 
 /** Effect's page with Scalar inside; it is a route there, so it is asked for once. */
-export const docsPage = async (): Promise<DocsPage> => {
+export const docsPage = async (): Promise<CompressedPage> => {
   const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(WholeApi, { path: "/docs", scalar }), {
     disableLogger: true
   })
   const html = await (await handler(new Request("http://localhost/docs"))).text()
   await dispose()
-  return pageOf(html, "text/html; charset=utf-8", {
+  return compressPage(html, "text/html; charset=utf-8", {
     "content-security-policy": policyOf(html),
     "referrer-policy": "no-referrer"
   })

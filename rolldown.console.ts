@@ -1,0 +1,38 @@
+// The console as one module of texts: src/console bundled for browsers, with its style sheet and page.
+// The gateway imports it by the name #console when a browser asks for it first.
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { defineConfig, type Plugin, rolldown } from "rolldown"
+
+const folder = join(import.meta.dirname, "src/console")
+const entry = "\0console"
+
+/** Names with a digest of the bytes may be cached for ever. */
+const named = (name: string, ending: string, text: string): string =>
+  `${name}-${createHash("sha256").update(text).digest("base64url").slice(0, 12)}.${ending}`
+
+const bundleFiles = async (): Promise<Readonly<Record<string, string>>> => {
+  const build = await rolldown({ input: join(folder, "Main.tsx"), platform: "browser" })
+  const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false })
+  await build.close()
+  const script = output[0].code
+  const chart = readFileSync(join(import.meta.dirname, "node_modules/uplot/dist/uPlot.min.css"), "utf8")
+  const style = chart + readFileSync(join(folder, "console.css"), "utf8")
+  const [scriptName, styleName] = [named("console", "js", script), named("console", "css", style)]
+  const page = readFileSync(join(folder, "index.html"), "utf8").replace("SCRIPT", scriptName).replace("STYLE", styleName)
+  return { "index.html": page, [scriptName]: script, [styleName]: style }
+}
+
+const consoleModule: Plugin = {
+  name: "console-module",
+  resolveId: (id) => (id === entry ? id : null),
+  load: async (id) => (id === entry ? `export const files = ${JSON.stringify(await bundleFiles())}` : null)
+}
+
+export default defineConfig({
+  input: { bundle: entry },
+  platform: "node",
+  plugins: [consoleModule],
+  output: { dir: "dist", entryFileNames: "console/[name].js" }
+})

@@ -1,0 +1,276 @@
+// Tests the console in Chromium against a gateway with the simulated Google services: pages, flows, policy, access.
+// Must not depend on how a page is made.
+import { existsSync } from "node:fs"
+import axe from "axe-core"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import * as Redacted from "effect/Redacted"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { makeSimulator } from "../../src/demo/google/Simulator.ts"
+import type { Settings } from "../../src/domain/settings/Settings.ts"
+import { builtConsole } from "../support/builtConsole.ts"
+import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
+
+const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
+const hasChromium = existsSync(executablePath)
+if (!hasChromium)
+  console.error(
+    `The tests of the console are left out: there is no ${executablePath}. Install chromium, or set TEST_CHROMIUM.`
+  )
+
+const code = "c0de".repeat(10)
+const key = "mgk_browser0000000000000000000000"
+const adminKey = "mgk_admin000000000000000000000000"
+/** Text that would run, were it markup. */
+const script = "<img src=x onerror=alert(1)>"
+
+let browser: Browser
+let url: string
+let close: () => Promise<void>
+
+const begin = async (): Promise<void> => {
+  await builtConsole()
+  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], anyLocation: true })
+  const upstream = await simulator.listen()
+  const keys: Settings["keys"] = [
+    { name: "browser", key: Redacted.make(key) },
+    { name: "ops", key: Redacted.make(adminKey), scopes: ["admin"] }
+  ]
+  const settings = settingsFor(upstream.url, { keys })
+  const gateway = await startGateway({
+    ...settings,
+    server: { ...settings.server, console: { hosts: [], code: Redacted.make(code) } }
+  })
+  url = gateway.url
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  close = async () => {
+    await browser.close()
+    await gateway.close()
+    await upstream.close()
+  }
+}
+
+const chat = (model: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": key, ...headers },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] })
+  })
+
+/** What a page reported, and the origins it called beyond its own. */
+interface Watched {
+  readonly page: Page
+  readonly faults: Array<string>
+}
+
+const watched = async (context: BrowserContext): Promise<Watched> => {
+  const page = await context.newPage()
+  const faults: Array<string> = []
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
+  })
+  page.on("pageerror", (error) => faults.push(error.message))
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on("request", (request) => {
+    const called = request.url()
+    if (!called.startsWith(url) && !called.startsWith("data:") && !called.startsWith("blob:"))
+      faults.push(`calls ${called}`)
+  })
+  return { page, faults }
+}
+
+const signIn = async (page: Page): Promise<void> => {
+  await page.goto(`${url}/console/`)
+  await page.getByLabel("Admin key").fill(adminKey)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("heading", { name: "Overview" }).waitFor()
+}
+
+const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<{
+    violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>
+  }>("axe.run()")
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
+
+/** What each page shows when it has loaded. */
+const signs = [
+  ["", ".tiles"],
+  ["?range=30d", ".tiles"],
+  ["requests", "tbody tr"],
+  ["playground", "form"],
+  ["keys", "tbody tr"],
+  ["configs", "form"],
+  ["providers", ".card dl"]
+] as const
+
+describe.runIf(hasChromium)("console in Chromium", () => {
+  beforeAll(begin, 60_000)
+  afterAll(() => close())
+
+  it("console pages: the link signs in once and leaves the address (TH30)", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await page.goto(`${url}/console/#code=${code}`)
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    expect([page.url(), faults]).toEqual([`${url}/console/`, []])
+    const second = await watched(await browser.newContext())
+    await second.page.goto(`${url}/console/#code=${code}`)
+    await second.page.getByRole("heading", { name: "model-gateway" }).waitFor()
+    expect(await second.page.getByRole("alert").textContent()).toBe(
+      "The admin key or the link is not valid; a link is valid once, for ten minutes after the start."
+    )
+  })
+
+  it("console pages: a request appears by itself, is filtered by a click, and is shown with its calls", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Requests", exact: true }).click()
+    await chat("@google/gemini-3.8-flash")
+    await chat("@google/demo-503")
+    await page.getByRole("link", { name: "503", exact: true }).click()
+    await page.waitForURL(`${url}/console/requests?status=503`)
+    await page.getByRole("cell", { name: "upstream_unavailable" }).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Calls to providers" }).waitFor()
+    expect(await page.locator(".waterfall .what").allTextContents()).toEqual(["google / demo-503"])
+    await page.keyboard.press("Escape")
+    await page.waitForURL(`${url}/console/requests?status=503`)
+    expect(faults).toEqual([])
+  })
+
+  it("console pages: a key is made, shown once, used and revoked", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Keys", exact: true }).click()
+    await page.getByLabel("Name").fill("team")
+    await page.getByRole("button", { name: "Make key" }).click()
+    const made = (await page.locator(".made pre").textContent()) ?? ""
+    expect(made).toMatch(/^mgk_/)
+    const used = () => fetch(`${url}/v1/models`, { headers: { "x-gateway-api-key": made } })
+    expect((await used()).status).toBe(200)
+    await page.getByRole("button", { name: "I have kept it" }).click()
+    expect(await page.getByText(made).count()).toBe(0)
+    await page.getByRole("button", { name: "Revoke" }).click()
+    await page.getByRole("button", { name: "Refuse this key now" }).click()
+    await page.getByRole("cell", { name: /^revoked / }).waitFor()
+    expect([(await used()).status, faults]).toEqual([401, []])
+  })
+
+  it("console pages: the test of a provider shows its result", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Providers", exact: true }).click()
+    await page.getByRole("button", { name: "Test" }).first().click()
+    expect(await page.getByRole("status").textContent()).toMatch(
+      /^The provider answers, and takes the credential\. \(.* ms\)$/
+    )
+    expect(faults).toEqual([])
+  })
+
+  it("console pages: a config with a fault is refused at its line, mended, changed and removed", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Configs", exact: true }).click()
+    await page.getByLabel("Id").fill("patient")
+    const editor = page.getByLabel("Config as JSON")
+    await editor.fill('{\n  "provider": "@google",\n  "retry": { "attempts": "two" }\n}')
+    await page.getByRole("button", { name: "Save" }).click()
+    expect(await page.locator(".faults p").textContent()).toMatch(/^line 3: config\.retry\.attempts /)
+    // The refused answer is the one line that the browser reports.
+    expect(faults.splice(0)).toEqual([
+      "Failed to load resource: the server responded with a status of 400 (Bad Request)"
+    ])
+    await editor.fill('{ "provider": "@google", "retry": { "attempts": 2 } }')
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("version 1").waitFor()
+    await editor.fill('{ "provider": "@google" }')
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("version 2").waitFor()
+    await page.getByRole("button", { name: "Remove" }).click()
+    await page.getByText("There is no config yet.").waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it("console pages: the playground streams an answer, and shows what the provider gets", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Playground", exact: true }).click()
+    await page.getByLabel("Gateway key").fill(key)
+    await page.getByRole("combobox", { name: "Model" }).fill("@google/gemini-3.8-flash")
+    await page.getByLabel("Temperature").fill("0.5")
+    await page.getByLabel("Most tokens out").fill("500")
+    await page.getByLabel("Message").fill("Hello")
+    await page.getByRole("button", { name: "Show what the provider gets" }).click()
+    await page.getByRole("heading", { name: "The provider gets" }).waitFor()
+    expect(JSON.parse((await page.locator("pre").last().textContent()) ?? "")).toEqual({
+      contents: [{ role: "user", parts: [{ text: "Hello" }] }],
+      generationConfig: { maxOutputTokens: 500 }
+    })
+    expect(await page.getByText(/^Ignored: /).textContent()).toBe("Ignored: temperature. Changed: none.")
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByRole("link", { name: "Its request" }).waitFor()
+    expect(await page.locator(".answer").textContent()).toMatch(/^Hello! /)
+    await page.getByRole("link", { name: "Its request" }).click()
+    await page.getByRole("heading", { name: "Calls to providers" }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it("console pages: markup in any field is shown as text (TH30)", async () => {
+    await chat(`@google/${script}`)
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Keys", exact: true }).click()
+    await page.getByLabel("Name").fill(script)
+    await page.getByRole("button", { name: "Make key" }).click()
+    await page.getByRole("cell", { name: script }).waitFor()
+    for (const path of ["", "requests", "playground", "keys", "configs", "providers"]) {
+      await page.goto(`${url}/console/${path}`)
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      expect(await page.locator("img").count()).toBe(0)
+    }
+    expect(faults).toEqual([])
+  })
+
+  it("console pages: sign-out ends the session in every tab (TH30)", async () => {
+    const context = await browser.newContext()
+    const { page } = await watched(context)
+    await signIn(page)
+    const cookies = await context.cookies(`${url}/admin/v1/session`)
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByLabel("Admin key").waitFor()
+    const [stolen] = cookies
+    const answer = await fetch(`${url}/admin/v1/keys`, { headers: { cookie: `${stolen?.name}=${stolen?.value}` } })
+    expect([cookies.length, stolen?.httpOnly, stolen?.sameSite, answer.status]).toEqual([1, true, "Strict", 401])
+  })
+
+  it.each([
+    ["light", 1280],
+    ["dark", 390]
+  ] as const)(
+    "console pages: axe finds nothing in the %s theme at %d px, and no page is wider",
+    async (colorScheme, width) => {
+      await chat("@google/gemini-3.8-flash")
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+      const { faults, page } = await watched(context)
+      await page.goto(`${url}/console/`)
+      await page.getByLabel("Admin key").waitFor()
+      expect(await findings(page)).toEqual([])
+      await signIn(page)
+      for (const [path, sign] of signs) {
+        await page.goto(`${url}/console/${path}`)
+        await page.locator(sign).first().waitFor()
+        expect([path, await findings(page)]).toEqual([path, []])
+        expect([path, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, width])
+      }
+      await page.goto(`${url}/console/requests`)
+      await page.locator("tbody a").first().click()
+      await page.locator(".waterfall").waitFor()
+      expect(await findings(page)).toEqual([])
+      expect(faults).toEqual([])
+    }
+  )
+})

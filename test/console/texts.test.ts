@@ -1,0 +1,242 @@
+// Tests the pure parts of the console: sums, percentiles, formats, exports and the body of a key.
+// Must not need a browser.
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import type { AdminRequest } from "../../src/api/AdminResources.ts"
+import { change, count, dollars, duration, percent } from "../../src/console/format.ts"
+import { keyBody } from "../../src/console/keyBody.ts"
+import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
+import { lineOf } from "../../src/console/lineOf.ts"
+import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
+import {
+  between,
+  dayBefore,
+  daysUntil,
+  divide,
+  percentile,
+  shareOf,
+  summarize,
+  sumUsage,
+  top
+} from "../../src/console/summary.ts"
+
+type Row = typeof AdminRequest.Type
+
+const row = (more: Partial<Row> = {}): Row => ({
+  object: "request",
+  id: "id-1",
+  request_id: "r1",
+  trace_id: "t1",
+  ts: "2027-01-31T12:00:00.000Z",
+  route: "/v1/chat/completions",
+  status: 200,
+  provider: "google",
+  model: "m",
+  stream: false,
+  duration_ms: 10,
+  overhead_ms: 1,
+  attempts: [],
+  ...more
+})
+
+const usage = {
+  input_tokens: 2,
+  output_tokens: 3,
+  cached_tokens: 1,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  images: 0
+}
+
+describe("console sums", () => {
+  it("console sums: add up what is known", () => {
+    const rows = [
+      row({ usage, cost_usd: 0.5, cache: "HIT", ttft_ms: 4 }),
+      row({ usage, status: 404, duration_ms: 30, overhead_ms: 3, cost_usd: 1 }),
+      row({ status: 503, duration_ms: 20, overhead_ms: 2 })
+    ]
+    expect(summarize(rows)).toEqual({
+      requests: 3,
+      errors: 2,
+      p50: 20,
+      p95: 30,
+      ttft: 4,
+      overhead: 2,
+      input: 4,
+      output: 6,
+      cached: 2,
+      cost: 1.5,
+      hits: 1
+    })
+    expect(
+      top(
+        rows,
+        ({ status }) => String(status),
+        () => 1,
+        2
+      )
+    ).toEqual([
+      ["200", 1],
+      ["404", 1]
+    ])
+  })
+
+  it("console sums: no request has no percentile", () => {
+    expect(percentile([], 0.5)).toBeUndefined()
+  })
+
+  it("console sums: a percentile is one of the values, with that share of them at or below it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.constantFrom(0.5, 0.95, 1), (values, share) => {
+        const found = percentile(values, share) ?? -1
+        expect(values).toContain(found)
+        expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(values.length * share)
+      })
+    )
+  })
+
+  it("console sums: days of usage end with the day of the moment, in UTC", () => {
+    const now = Date.parse("2027-03-01T00:30:00.000Z")
+    expect([dayBefore(now, 0), daysUntil(now, 3)]).toEqual(["2027-03-01", ["2027-02-27", "2027-02-28", "2027-03-01"]])
+    const sums = { requests: 2, errors: 1, input_tokens: 3, output_tokens: 4, cached_tokens: 5, cost_usd: 0.5 }
+    expect(sumUsage([sums, { ...sums, day: "2027-03-01" }])).toEqual({
+      requests: 4,
+      errors: 2,
+      input: 6,
+      output: 8,
+      cached: 10,
+      cost: 1
+    })
+    expect([shareOf(1, 0), shareOf(1, 4)]).toEqual([0, 0.25])
+  })
+
+  it("console sums: every request of the range is in one part", () => {
+    const from = Date.parse("2027-01-31T11:00:00.000Z")
+    const to = Date.parse("2027-01-31T12:00:00.000Z")
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: from - 1000, max: to + 1000 })), (moments) => {
+        const rows = moments.map((millis) => row({ ts: new Date(millis).toISOString() }))
+        const inside = between(rows, from, to)
+        const parts = divide(inside, from, to, 30)
+        expect(parts.rows.flat().length).toBe(inside.length)
+        expect([parts.seconds.length, parts.seconds[0]]).toEqual([30, from / 1000])
+      })
+    )
+  })
+})
+
+describe("console texts", () => {
+  it("console texts: numbers have units", () => {
+    expect([count(9999), count(12_345), percent(0.0614)]).toEqual(["9,999", "12.3K", "6.1 %"])
+    expect([duration(undefined), duration(1.25), duration(250), duration(2500), duration(90_000)]).toEqual([
+      "–",
+      "1.3 ms",
+      "250 ms",
+      "2.50 s",
+      "1.5 min"
+    ])
+    expect([dollars(undefined), dollars(0), dollars(0.000283), dollars(0.5), dollars(12)]).toEqual([
+      "–",
+      "$0",
+      "$0.00028",
+      "$0.500",
+      "$12.00"
+    ])
+    expect([change(0, 5), change(4, 5), change(5, 4)]).toEqual([undefined, "+25 %", "−20 %"])
+  })
+
+  it("console texts: curl names route, provider and model, whatever they contain", () => {
+    expect(curlOf(row({ model: "it's" }), "http://gateway")).toBe(
+      [
+        "curl -s 'http://gateway/v1/chat/completions' -H 'content-type: application/json' \\",
+        '  -H "x-gateway-api-key: $GATEWAY_KEY" \\',
+        `  -d '{"model":"@google/it'\\''s","messages":[{"role":"user","content":"Hello"}]}'`
+      ].join("\n")
+    )
+  })
+
+  it("console texts: CSV quotes cells, and no cell is a formula", () => {
+    const [, line] = csvOf([row({ model: '=1+1,"x"', key_id: "-k", cost_usd: -1 })]).split("\r\n")
+    expect(line).toBe(
+      `2027-01-31T12:00:00.000Z,id-1,r1,/v1/chat/completions,200,google,"'=1+1,""x""",'-k,false,10,,,,-1,`
+    )
+  })
+
+  it("console texts: NDJSON has a request a line", () => {
+    const rows = [row(), row({ id: "id-2" })]
+    expect(
+      ndjsonOf(rows)
+        .trimEnd()
+        .split("\n")
+        .map((line): unknown => JSON.parse(line))
+    ).toEqual(rows)
+  })
+
+  it("console texts: the body of a key leaves empty fields out", () => {
+    const body = (fields: Readonly<Record<string, string>>) => keyBody((name) => fields[name] ?? "")
+    expect(body({ name: " a " })).toEqual({ name: "a", scopes: ["inference"] })
+    expect(
+      body({ name: "a", scope: "admin", providers: "google, ,x", models: "m*", requests: "60", budget: "0.5" })
+    ).toEqual({
+      name: "a",
+      scopes: ["admin"],
+      providers: ["google", "x"],
+      models: ["m*"],
+      rate_limit: { requests_per_minute: 60 },
+      budget: { usd: 0.5, per: "month" }
+    })
+  })
+})
+
+describe("console lines", () => {
+  const text = '{\n  "a": [1, { "b": "},[" }],\n  "c": {\n    "d": null\n  },\n  "e": "x"\n}'
+  it.each([
+    ["a", 2],
+    ["a[1].b", 2],
+    ["c", 3],
+    ["c.d", 4],
+    ["e", 6],
+    ["a[2]", undefined],
+    ["f", undefined],
+    ["", undefined]
+  ])("console lines: the value at %s begins at line %s", (path, line) => {
+    expect(lineOf(text, path)).toBe(line)
+  })
+
+  it("console lines: every field of an object has its own line", () => {
+    const object = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue(), {
+      minKeys: 1,
+      noNullPrototype: true
+    })
+    fc.assert(
+      fc.property(object, (value) => {
+        const lines = Object.entries(value).map(([name, inner]) => `"${name}": ${JSON.stringify(inner)}`)
+        const written = `{\n${lines.join(",\n")}\n}`
+        expect(Object.keys(value).map((name) => lineOf(written, name))).toEqual(lines.map((_, index) => index + 2))
+      })
+    )
+  })
+})
+
+describe("console streams", () => {
+  it("console streams: events become texts, thoughts, counts and faults", () => {
+    const lines = [
+      'data: {"choices":[{"delta":{"role":"assistant","content":""}}]}',
+      'data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}',
+      "",
+      ": ping",
+      'data: {"choices":[{"delta":{"content":"He"}}]}',
+      'data: {"choices":[{"delta":{"content":"llo"}}],"usage":null}',
+      'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+      'data: {"error":{"message":"cut"}}',
+      "data: [DONE]"
+    ]
+    expect(lines.reduce(addEvent, noAnswer)).toEqual({
+      text: "Hello",
+      thoughts: "hm",
+      input: 1,
+      output: 2,
+      fault: "cut"
+    })
+  })
+})
