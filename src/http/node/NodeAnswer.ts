@@ -1,5 +1,5 @@
 // Writes Node's own response, without the copies of headers and the stream operators of Effect's values.
-// It must not depend on what is answered. Without a Node response (a web handler) Reply.ts builds a value instead.
+// It must not depend on what is answered. Without a Node response (a web handler) `response` builds a value instead.
 import type { ServerResponse } from "node:http"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
