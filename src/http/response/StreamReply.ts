@@ -1,11 +1,13 @@
 // Streams of the service: one buffer and one write for each network read.
 // It must not depend on how a stream was made.
+import type { ServerResponse } from "node:http"
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { chatUsage } from "../../accounting/usageOf.ts"
@@ -16,7 +18,7 @@ import type { OpenedStream } from "../../router/ProviderRouter.ts"
 import { failureText } from "../../translate/native/nativeStream.ts"
 import { doneFrame, frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
-import { writeStream, type Written } from "../node/NodeAnswer.ts"
+import { answered, drained, writePiece } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { errorBody } from "./errorBody.ts"
 import { errorOf, inClientsWords } from "./ErrorResponse.ts"
@@ -26,6 +28,7 @@ import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
 
 const eventStreamType = "text/event-stream; charset=utf-8"
 
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 type Read<A> = Arr.NonEmptyReadonlyArray<A>
 
@@ -136,17 +139,58 @@ export const eventStream = <A>(
   // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
   const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeStream(node, closing(headers, incoming), { pull, render, ending, errorFrame }), (exit) =>
+    Effect.onExit(writeReads(node, closing(headers, incoming), pull, { render, ending, errorFrame }), (exit) =>
       Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
     )
   )
 }
 
+/** How the reads of a stream become bytes. */
+interface Written<A> {
+  /** All of a read as one buffer; empty for a read without visible content. */
+  readonly render: (read: Read<A>) => string | Uint8Array
+  /** Ends a stream that came to its end. */
+  readonly ending: string
+  /** Ends a stream that failed. */
+  readonly errorFrame: (cause: Cause.Cause<unknown>) => string
+}
+
+/** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
+const writeReads = <A>(
+  node: ServerResponse,
+  headers: Record<string, string>,
+  pull: Pull.Pull<Read<A>, unknown>,
+  { render, ending, errorFrame }: Written<A>
+): Answered => {
+  const next: Answered = Effect.matchCauseEffect(pull, {
+    onSuccess: (read) => {
+      const bytes = render(read)
+      return bytes.length === 0 || writePiece(node, bytes) ? next : Effect.flatMap(drained(node), () => next)
+    },
+    onFailure: (cause) => {
+      if (Cause.hasInterruptsOnly(cause))
+        return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+      const last = isEnd(cause) ? ending : errorFrame(cause)
+      return Effect.sync(() => {
+        node.end(last)
+        return answered
+      })
+    }
+  })
+  return Effect.suspend(() => {
+    node.writeHead(200, headers)
+    return next
+  })
+}
+
+const isEnd = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && Cause.isDone(reason.error))
+
 /** The same as a value, for a server that is not ours. */
 const valueOf = <A>(
   stream: Stream.Stream<A, ProviderError>,
   headers: Record<string, string>,
-  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">,
+  { render, ending, errorFrame }: Written<A>,
   between: Stream.Stream<string>
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(
