@@ -19,7 +19,7 @@ import {
 } from "./attempt/Attempts.ts"
 import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
 import { cached } from "./attempt/Cached.ts"
-import { callHealing } from "./attempt/CallHealing.ts"
+import { healRefused } from "./attempt/CallHealing.ts"
 import type { CallStrategy } from "./attempt/CallStrategy.ts"
 import { circuitOf, refusedBy, verdictOf } from "./retry/circuit.ts"
 import { failureOf } from "./retry/failures.ts"
@@ -141,9 +141,12 @@ export class Serving {
     const { context } = asking
     const { learned, limits } = this.services
     const heals = context.unsupported === "reject" ? 0 : limits.heals
-    return Effect.flatMapEager(prepareAttempt(this.services, this.fetch, asking, planned), (attempt) =>
-      callHealing(learned, context, attempt, call, heals)
-    )
+    return Effect.flatMapEager(prepareAttempt(this.services, this.fetch, asking, planned), (attempt) => {
+      const { scope } = attempt
+      return scope === undefined
+        ? call(attempt)
+        : Effect.catch(call(attempt), (error) => healRefused(learned, context, { attempt, scope, error }, call, heals))
+    })
   }
 
   /** Calls a prepared target: within its circuit, and through the cache where the request or its config asks. */

@@ -1,35 +1,17 @@
-// Answers of the service: one buffer for a unary answer, one buffer per network read for a stream.
+// Complete answers of the service, each in one buffer.
 // It must not depend on how an answer was made.
-import type * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
-import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import { addAliases, answerHeaders } from "../../api/Headers.ts"
-import { endingText } from "../../domain/models/modelLife.ts"
-import type { GatewayError } from "../../domain/GatewayError.ts"
-import type { ProviderError } from "../../domain/ProviderError.ts"
-import type { Usage } from "../../domain/Usage.ts"
-import type { OpenedStream, ServedBy } from "../../router/ProviderRouter.ts"
-import type { PassedReply } from "../../translate/messages-to-claude.ts"
-import { endingOf } from "../../translate/shared/google/modelStatus.ts"
-import { failureText } from "../../translate/native/nativeStream.ts"
-import { strictlyCompletion } from "../../translate/shared/reply/strictly.ts"
-import { adjustmentText } from "../../translate/Translator.ts"
-import { doneFrame, frame } from "../../wire/frames.ts"
-import type { ChatChunk, ChatCompletion, ModelStatus } from "../../wire/openai/ChatReply.ts"
-import { errorBody } from "./errorBody.ts"
-import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
-import { writeStream, writeWhole, type Written } from "../node/NodeAnswer.ts"
-import type { KeepAlive } from "./KeepAlive.ts"
-import { baseHeaders } from "./baseHeaders.ts"
-import { errorOf, inClientsWords } from "./ErrorResponse.ts"
-import { charactersOfChunk, chunkRenderer, type StreamOptions } from "./renderChunk.ts"
-import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { chatUsage, noUsage } from "../../accounting/usageOf.ts"
+import type { Usage } from "../../domain/Usage.ts"
+import type { ServedBy } from "../../router/ProviderRouter.ts"
+import type { PassedReply } from "../../translate/messages-to-claude.ts"
+import { strictlyCompletion } from "../../translate/shared/reply/strictly.ts"
+import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import { writeWhole } from "../node/NodeAnswer.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { baseHeaders } from "./baseHeaders.ts"
+import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
@@ -58,34 +40,6 @@ const whole = (
   return writeWhole(incoming.node, closing(headers, incoming), body)
 }
 
-/** While the server leaves, no answer keeps its connection. */
-const closing = (headers: Record<string, string>, { traffic }: IncomingRequest): Record<string, string> =>
-  traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
-
-const longestParams = 1024
-
-/** Names from a client may contain any character; a header may not. */
-const paramsText = (names: ReadonlyArray<string>): string =>
-  names
-    .join(",")
-    .slice(0, longestParams)
-    .replace(/[^\x21-\x7e]/g, "?")
-
-const servedHeaders = (incoming: IncomingRequest, served: ServedBy, isInterrupted = false): Record<string, string> => {
-  const headers = baseHeaders(incoming)
-  headers[answerHeaders.provider] = served.slug
-  headers[answerHeaders.optionIndex] = String(served.optionIndex)
-  headers[answerHeaders.retryCount] = String(served.retryCount)
-  headers[answerHeaders.cacheStatus] = served.cache
-  if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
-  if (served.adjusted !== undefined)
-    headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
-  if (isInterrupted) headers[answerHeaders.continuation] = "interrupted"
-  if (served.ending !== undefined)
-    headers[answerHeaders.modelWarning] = endingText(served.ending).replace(/[^\x20-\x7e]/g, "?")
-  return incoming.usesAlias ? addAliases(headers) : headers
-}
-
 /** A complete answer of an operation, with the account that served it. */
 export const answer = (
   value: unknown,
@@ -97,10 +51,6 @@ export const answer = (
   incoming.recorder?.answered(served, usage)
   return json(value, incoming, servedHeaders(incoming, served, isInterrupted))
 }
-
-/** The provider's own word on the end of its model counts where the facts are silent (M-703). */
-export const withEnding = (served: ServedBy, status: ModelStatus | undefined): ServedBy =>
-  status === undefined || served.ending !== undefined ? served : { ...served, ending: endingOf(status) }
 
 export const completion = (
   full: ChatCompletion,
@@ -116,67 +66,6 @@ export const completion = (
     full.continuation === "interrupted"
   )
 
-/**
- * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
- * a cut by our own shutdown sends the error frame if the connection is still open.
- */
-export const events = (
-  opened: OpenedStream<ChatChunk>,
-  options: StreamOptions,
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
-): StreamAnswered => {
-  const renderChunk = chunkRenderer(options)
-  const { recorder } = incoming
-  const render = (read: ReadonlyArray<ChatChunk>) => {
-    recorder?.read(read)
-    let text = ""
-    for (const chunk of read) text += renderChunk(chunk)
-    if (recorder !== undefined) for (const chunk of read) recorder.characters += charactersOfChunk(chunk)
-    return text
-  }
-  return eventStream(opened, incoming, keepAlive, {
-    render,
-    ending: doneFrame,
-    errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
-  })
-}
-
-/** A native stream as its own bytes. A failure after the first byte ends it with one error event (T1902, T1906). */
-export const passedEvents = (
-  opened: OpenedStream<Uint8Array>,
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
-): StreamAnswered =>
-  eventStream(opened, incoming, keepAlive, {
-    render: (read) => {
-      incoming.recorder?.read(read)
-      return read.length === 1 ? read[0] : Buffer.concat(read)
-    },
-    ending: "",
-    errorFrame: (facts) => frame(errorBody(facts, "anthropic", false, incoming.requestId), "error")
-  })
-
-/** A stream of Gemini as its own bytes, in the framing the client asked for; nothing is added to it but an error of ours (N402-N404). */
-export const passedFraming = (
-  opened: OpenedStream<Uint8Array>,
-  framing: "sse" | "array",
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
-): StreamAnswered => {
-  let isBegun = false
-  return eventStream(opened, incoming, keepAlive, {
-    contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
-    render: (read) => {
-      isBegun = true
-      return read.length === 1 ? read[0] : Buffer.concat(read)
-    },
-    ending: "",
-    errorFrame: (facts, error) =>
-      failureText(framing, errorBody(facts, "google", false, incoming.requestId, error), isBegun)
-  })
-}
-
 /** A complete native answer as its own bytes. */
 export const passed = (
   { bytes, contentType, images, modelStatus, usage }: PassedReply,
@@ -191,82 +80,4 @@ export const passed = (
 const withImages = (usage: Usage | undefined, images: number | undefined): Usage | undefined =>
   images === undefined ? usage : { ...(usage ?? noUsage), images }
 
-const eventStreamType = "text/event-stream; charset=utf-8"
-
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
-type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
-type Read<A> = Arr.NonEmptyReadonlyArray<A>
-
-/** How the frames of a stream are written. */
-interface Frames<A> {
-  /** Server-sent events unless set. */
-  readonly contentType?: string
-  /** The recorder of the request is given what the trace reads. */
-  readonly render: (read: Read<A>) => string | Uint8Array
-  readonly ending: string
-  readonly errorFrame: (facts: ErrorFacts, error: GatewayError) => string
-}
-
-export const eventStream = <A>(
-  { chunks, progress, served: target, usage }: OpenedStream<A>,
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive,
-  frames: Frames<A>
-): StreamAnswered => {
-  // Headers go out with the first chunk; a later word on the model comes too late for them.
-  const served = withEnding(target, progress().modelStatus)
-  const headers: Record<string, string> = {
-    ...servedHeaders(incoming, served),
-    "content-type": frames.contentType ?? eventStreamType,
-    "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no"
-  }
-  const { node, recorder } = incoming
-  recorder?.opened(served, () => chatUsage(usage()), progress)
-  const { ending } = frames
-  const errorFrame = (cause: Cause.Cause<unknown>) => {
-    const error = errorOf(cause)
-    const facts = errorFacts(error)
-    recorder?.broke(facts)
-    return frames.errorFrame(inClientsWords(facts, incoming), error)
-  }
-  const render = (read: Read<A>) => {
-    const bytes = frames.render(read)
-    if (bytes.length > 0) {
-      keepAlive.beat()
-      recorder?.wrote(read.length)
-    }
-    return bytes
-  }
-  if (node === undefined)
-    return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, keepAlive.between))
-  // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
-  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
-  return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeStream(node, closing(headers, incoming), { pull, render, ending, errorFrame }), (exit) =>
-      Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
-    )
-  )
-}
-
-/** The same as a value, for a server that is not ours. */
-const valueOf = <A>(
-  stream: Stream.Stream<A, ProviderError>,
-  headers: Record<string, string>,
-  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">,
-  between: Stream.Stream<string>
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    stream.pipe(
-      Stream.mapArray((read) => [Buffer.from(render(read))]),
-      Stream.concat(Stream.succeed(Buffer.from(ending))),
-      Stream.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
-      ),
-      Stream.merge(
-        Stream.map(between, (text) => Buffer.from(text)),
-        { haltStrategy: "left" }
-      )
-    ),
-    { contentType: headers["content-type"], headers }
-  )

@@ -4,7 +4,8 @@ import { checkChat } from "../../router/bodies/bodyChecks.ts"
 import { pingFrame } from "../../wire/frames.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { bodyReader } from "../request/ReadBody.ts"
-import { completion, events } from "../response/Reply.ts"
+import { completion } from "../response/Reply.ts"
+import { events } from "../response/StreamReply.ts"
 import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
 /** Prompts answer as chats do. */

@@ -5,7 +5,8 @@ import { checkModel } from "../../router/bodies/bodyChecks.ts"
 import { readCountRequest, readMessagesRequest } from "../../translate/messages-to-claude.ts"
 import { frame } from "../../wire/frames.ts"
 import { textReader } from "../request/ReadBody.ts"
-import { passed, passedEvents } from "../response/Reply.ts"
+import { passed } from "../response/Reply.ts"
+import { passedEvents } from "../response/StreamReply.ts"
 import { fillModel, handleOperation } from "./OperationRoute.ts"
 
 /** The event with which Anthropic itself keeps a silent stream alive. */

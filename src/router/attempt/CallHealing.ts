@@ -1,4 +1,4 @@
-// Makes a call, and after a refusal with a known text changes it and makes it again. A success teaches later requests.
+// After a refusal with a known text, changes the call and makes it again. A success teaches later requests.
 // It must not depend on how a call is made, or on what a lesson changes.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -8,7 +8,7 @@ import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { LearnedRemedies } from "../../state/LearnedRemedies.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import { type Attempt, withLessons } from "./Attempts.ts"
-import { learnableLessons, lessonsOf, withHint } from "./heal.ts"
+import { type HealScope, learnableLessons, lessonsOf, withHint } from "./heal.ts"
 
 /** The calls that may still follow, and what the refused ones have taught. */
 interface Healing {
@@ -18,19 +18,24 @@ interface Healing {
 
 type Call<Op extends Operation, A, R> = (attempt: Attempt<Op>) => Effect.Effect<A, GatewayError, R>
 
+/** A call that its upstream has refused. */
+interface Refused<Op extends Operation> {
+  readonly attempt: Attempt<Op>
+  readonly scope: HealScope
+  readonly error: GatewayError
+}
+
 /**
- * The answer of the first call that succeeds, after at most `heals` changes. A refusal that teaches nothing new ends the
- * request as it is.
+ * The answer of the first changed call that succeeds, after at most `heals` changes. A refusal that teaches nothing new
+ * ends the request as it is.
  */
-export const callHealing = <Op extends Operation, A, R>(
+export const healRefused = <Op extends Operation, A, R>(
   learned: LearnedRemedies["Service"],
   context: Pick<RequestContext, "recorder" | "startedMillis">,
-  attempt: Attempt<Op>,
+  { attempt, error: refusal, scope }: Refused<Op>,
   call: Call<Op, A, R>,
   heals: number
 ): Effect.Effect<A, GatewayError, R> => {
-  const { scope } = attempt
-  if (scope === undefined) return call(attempt)
   const learn = (lessons: ReadonlyArray<Lesson>) => learned.learn(scope.model, learnableLessons(lessons))
   const healed = (lessons: ReadonlyArray<Lesson>) => {
     context.recorder?.healed(lessons.map(({ row }) => row))
@@ -55,5 +60,5 @@ export const callHealing = <Op extends Operation, A, R>(
       onSuccess: (answer) => Effect.as(healed(all), answer)
     })
   }
-  return Effect.catch(call(attempt), (error) => after(attempt, error, { left: heals, lessons: [] }))
+  return after(attempt, refusal, { left: heals, lessons: [] })
 }

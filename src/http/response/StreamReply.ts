@@ -1,0 +1,209 @@
+// Streams of the service: one buffer and one write for each network read.
+// It must not depend on how a stream was made.
+import type { ServerResponse } from "node:http"
+import type * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { chatUsage } from "../../accounting/usageOf.ts"
+import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import type { ProviderError } from "../../domain/ProviderError.ts"
+import type { OpenedStream } from "../../router/ProviderRouter.ts"
+import { failureText } from "../../translate/native/nativeStream.ts"
+import { doneFrame, frame } from "../../wire/frames.ts"
+import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
+import { answered, drained, writePiece } from "../node/NodeAnswer.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { errorBody } from "./errorBody.ts"
+import { errorOf, inClientsWords } from "./ErrorResponse.ts"
+import type { KeepAlive } from "./KeepAlive.ts"
+import { charactersOfChunk, chunkRenderer, type StreamOptions } from "./renderChunk.ts"
+import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
+
+const eventStreamType = "text/event-stream; charset=utf-8"
+
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
+type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+type Read<A> = Arr.NonEmptyReadonlyArray<A>
+
+/**
+ * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
+ * a cut by our own shutdown sends the error frame if the connection is still open.
+ */
+export const events = (
+  opened: OpenedStream<ChatChunk>,
+  options: StreamOptions,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
+): StreamAnswered => {
+  const renderChunk = chunkRenderer(options)
+  const { recorder } = incoming
+  const render = (read: ReadonlyArray<ChatChunk>) => {
+    recorder?.read(read)
+    let text = ""
+    for (const chunk of read) text += renderChunk(chunk)
+    if (recorder !== undefined) for (const chunk of read) recorder.characters += charactersOfChunk(chunk)
+    return text
+  }
+  return eventStream(opened, incoming, keepAlive, {
+    render,
+    ending: doneFrame,
+    errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
+  })
+}
+
+/** A native stream as its own bytes. A failure after the first byte ends it with one error event (T1902, T1906). */
+export const passedEvents = (
+  opened: OpenedStream<Uint8Array>,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
+): StreamAnswered =>
+  eventStream(opened, incoming, keepAlive, {
+    render: (read) => {
+      incoming.recorder?.read(read)
+      return read.length === 1 ? read[0] : Buffer.concat(read)
+    },
+    ending: "",
+    errorFrame: (facts) => frame(errorBody(facts, "anthropic", false, incoming.requestId), "error")
+  })
+
+/** A stream of Gemini as its own bytes, in the framing the client asked for; nothing is added to it but an error of ours (N402-N404). */
+export const passedFraming = (
+  opened: OpenedStream<Uint8Array>,
+  framing: "sse" | "array",
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive
+): StreamAnswered => {
+  let isBegun = false
+  return eventStream(opened, incoming, keepAlive, {
+    contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
+    render: (read) => {
+      isBegun = true
+      return read.length === 1 ? read[0] : Buffer.concat(read)
+    },
+    ending: "",
+    errorFrame: (facts, error) =>
+      failureText(framing, errorBody(facts, "google", false, incoming.requestId, error), isBegun)
+  })
+}
+
+/** How the frames of a stream are written. */
+interface Frames<A> {
+  /** Server-sent events unless set. */
+  readonly contentType?: string
+  /** The recorder of the request is given what the trace reads. */
+  readonly render: (read: Read<A>) => string | Uint8Array
+  readonly ending: string
+  readonly errorFrame: (facts: ErrorFacts, error: GatewayError) => string
+}
+
+export const eventStream = <A>(
+  { chunks, progress, served: target, usage }: OpenedStream<A>,
+  incoming: IncomingRequest,
+  keepAlive: KeepAlive,
+  frames: Frames<A>
+): StreamAnswered => {
+  // Headers go out with the first chunk; a later word on the model comes too late for them.
+  const served = withEnding(target, progress().modelStatus)
+  const headers: Record<string, string> = {
+    ...servedHeaders(incoming, served),
+    "content-type": frames.contentType ?? eventStreamType,
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no"
+  }
+  const { node, recorder } = incoming
+  recorder?.opened(served, () => chatUsage(usage()), progress)
+  const { ending } = frames
+  const errorFrame = (cause: Cause.Cause<unknown>) => {
+    const error = errorOf(cause)
+    const facts = errorFacts(error)
+    recorder?.broke(facts)
+    return frames.errorFrame(inClientsWords(facts, incoming), error)
+  }
+  const render = (read: Read<A>) => {
+    const bytes = frames.render(read)
+    if (bytes.length > 0) {
+      keepAlive.beat()
+      recorder?.wrote(read.length)
+    }
+    return bytes
+  }
+  if (node === undefined)
+    return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, keepAlive.between))
+  // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
+  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
+  return Effect.flatMap(pulled, (pull) =>
+    Effect.onExit(writeReads(node, closing(headers, incoming), pull, { render, ending, errorFrame }), (exit) =>
+      Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
+    )
+  )
+}
+
+/** How the reads of a stream become bytes. */
+interface Written<A> {
+  /** All of a read as one buffer; empty for a read without visible content. */
+  readonly render: (read: Read<A>) => string | Uint8Array
+  /** Ends a stream that came to its end. */
+  readonly ending: string
+  /** Ends a stream that failed. */
+  readonly errorFrame: (cause: Cause.Cause<unknown>) => string
+}
+
+/** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
+const writeReads = <A>(
+  node: ServerResponse,
+  headers: Record<string, string>,
+  pull: Pull.Pull<Read<A>, unknown>,
+  { render, ending, errorFrame }: Written<A>
+): Answered => {
+  const next: Answered = Effect.matchCauseEffect(pull, {
+    onSuccess: (read) => {
+      const bytes = render(read)
+      return bytes.length === 0 || writePiece(node, bytes) ? next : Effect.flatMap(drained(node), () => next)
+    },
+    onFailure: (cause) => {
+      if (Cause.hasInterruptsOnly(cause))
+        return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+      const last = isEnd(cause) ? ending : errorFrame(cause)
+      return Effect.sync(() => {
+        node.end(last)
+        return answered
+      })
+    }
+  })
+  return Effect.suspend(() => {
+    node.writeHead(200, headers)
+    return next
+  })
+}
+
+const isEnd = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && Cause.isDone(reason.error))
+
+/** The same as a value, for a server that is not ours. */
+const valueOf = <A>(
+  stream: Stream.Stream<A, ProviderError>,
+  headers: Record<string, string>,
+  { render, ending, errorFrame }: Written<A>,
+  between: Stream.Stream<string>
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(
+    stream.pipe(
+      Stream.mapArray((read) => [Buffer.from(render(read))]),
+      Stream.concat(Stream.succeed(Buffer.from(ending))),
+      Stream.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
+      ),
+      Stream.merge(
+        Stream.map(between, (text) => Buffer.from(text)),
+        { haltStrategy: "left" }
+      )
+    ),
+    { contentType: headers["content-type"], headers }
+  )
