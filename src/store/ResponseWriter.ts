@@ -99,7 +99,7 @@ const inserting = (sql: SqlClient.SqlClient, vault: Vault["Service"], { response
 
 /**
  * Returns once the response is written. One fiber writes group after group and waits for no timer. A group that fails
- * fails those behind it as well, so that none waits longer than two writes.
+ * fails the waiting ones as well, so that none waits longer than two writes.
  */
 export const makeResponseWriter: Effect.Effect<
   (response: WaitingResponse) => Effect.Effect<void, StoreUnavailable>,
