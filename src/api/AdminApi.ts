@@ -217,7 +217,9 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       query: {
         from: filter("First day, as 2027-01-31."),
         to: filter("Last day."),
-        group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.")
+        group_by: filter("Any of day, key, provider, model, joined by commas; day unless said."),
+        limit: filter("How many groups at most: 1 to 1000, 1000 unless said."),
+        cursor: page.cursor
       },
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking

@@ -39,6 +39,9 @@ export interface UsageQuery {
   readonly to?: string | undefined
   readonly key?: string | undefined
   readonly groupBy: ReadonlyArray<Grouping>
+  readonly limit: number
+  /** The values of the group after which the page starts, in the order of `groupBy`. */
+  readonly cursor?: ReadonlyArray<string> | undefined
 }
 
 export interface Sums {
@@ -53,6 +56,21 @@ export interface Sums {
 export interface UsageGroup extends Sums {
   /** The value of each requested dimension. */
   readonly by: Readonly<Partial<Record<Grouping, string>>>
+}
+
+/** Sorted by the values of the dimensions; `next` is the cursor of the next page. */
+export interface UsagePage {
+  readonly groups: ReadonlyArray<UsageGroup>
+  readonly next: ReadonlyArray<string> | undefined
+}
+
+/** The page of at most `limit` groups, out of `limit + 1` groups that were read. */
+export const usagePage = (groups: ReadonlyArray<UsageGroup>, { groupBy, limit }: UsageQuery): UsagePage => {
+  const last = groups.length > limit ? groups[limit - 1] : undefined
+  return {
+    groups: groups.slice(0, limit),
+    next: last === undefined ? undefined : groupBy.map((one) => last.by[one] ?? "")
+  }
 }
 
 /** Newest first; `next` is the cursor of the next page. */
@@ -104,10 +122,10 @@ const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
 }
 
 /** The matching buckets, merged by the requested dimensions and sorted by their values. */
-export const groupUsage = (
-  buckets: Iterable<UsageBucket>,
-  { from, groupBy, key, to }: UsageQuery
-): ReadonlyArray<UsageGroup> => {
+export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): UsagePage => {
+  const { cursor, from, groupBy, key, limit, to } = query
+  const nameOf = (values: ReadonlyArray<string>): string => values.join("\n")
+  const after = cursor === undefined ? undefined : nameOf(cursor)
   const groups = new Map<string, Types.Mutable<UsageGroup>>()
   for (const { by, sums } of buckets) {
     if (
@@ -116,11 +134,15 @@ export const groupUsage = (
       (key !== undefined && by.key !== key)
     )
       continue
-    const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))
-    const name = JSON.stringify(kept)
+    const name = nameOf(groupBy.map((one) => by[one]))
+    if (after !== undefined && name <= after) continue
     const group = groups.get(name)
-    if (group === undefined) groups.set(name, { by: kept, ...sums })
+    if (group === undefined) groups.set(name, { by: Object.fromEntries(groupBy.map((one) => [one, by[one]])), ...sums })
     else add(group, sums)
   }
-  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group)
+  const sorted = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, limit + 1)
+  return usagePage(
+    sorted.map(([, group]) => group),
+    query
+  )
 }

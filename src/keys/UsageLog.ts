@@ -13,7 +13,7 @@ import {
   type RequestQuery,
   sumUp,
   type UsageBucket,
-  type UsageGroup,
+  type UsagePage,
   type UsageQuery
 } from "../domain/usageSums.ts"
 import { RequestTable } from "../store/RequestTable.ts"
@@ -33,7 +33,7 @@ export class UsageLog extends Context.Service<
      */
     readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
-    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+    readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }

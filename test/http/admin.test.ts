@@ -129,6 +129,11 @@ it("admin usage: sums requests by the asked grouping", async () => {
     data: [{ key: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
     next_cursor: null
   })
+  expect(await gateway.admin("/admin/v1/usage?group_by=model&limit=1&cursor=WyJhIl0")).toEqual({
+    object: "list",
+    data: [{ model: "gemini-2.5-flash", ...sums }],
+    next_cursor: null
+  })
   expect(await gateway.admin("/admin/v1/usage?to=2027-01-30")).toEqual({ object: "list", data: [], next_cursor: null })
 })
 
@@ -190,6 +195,13 @@ describe("refusals of the admin API", () => {
       "/admin/v1/usage?to=2027-02-31",
       problem(400, "invalid_value", "to is a day, such as 2027-01-31.")
     ],
+    ...["W10", "WyJhIiwiYiJd", "WzFd", "WyJcdTAwMDAiXQ", "%00"].map(
+      (cursor): [string, string, ReturnType<typeof problem>] => [
+        `the cursor ${cursor}, which is of another query or none`,
+        `/admin/v1/usage?group_by=model&cursor=${cursor}`,
+        problem(400, "invalid_value", "cursor is the next_cursor of the page before, of the same query.")
+      ]
+    ),
     ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
     [
       "a path below a request",

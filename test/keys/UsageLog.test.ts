@@ -9,6 +9,7 @@ import { RecordRefused, StoreUnavailable } from "../../src/domain/GatewayError.t
 import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usageSums.ts"
+import type { UsageGroup, UsagePage } from "../../src/domain/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
@@ -157,27 +158,50 @@ describe.each(logs)("request log %s", (_name, layer) => {
     Effect.gen(function* () {
       const log = yield* UsageLog
       const nextDay = 24 * 3_600_000
-      expect(yield* log.usage({ groupBy: [] })).toEqual([])
+      expect((yield* log.usage({ groupBy: [], limit: 100 })).groups).toEqual([])
       log.append(row(0), "a")
       log.append(row(1, { usage: undefined, costMicros: undefined, errorCode: "x" }), "a")
       log.append(row(2, { keyId: undefined, provider: undefined }), "b")
-      yield* log.usage({ groupBy: [] })
+      yield* log.usage({ groupBy: [], limit: 100 })
       log.append(row(nextDay), "a")
       const one = { requests: 1, errors: 0, input: 10, output: 5, cached: 2, costMicros: 7 }
-      expect(yield* log.usage({ groupBy: ["day", "key", "provider", "model"] })).toEqual([
+      expect((yield* log.usage({ groupBy: ["day", "key", "provider", "model"], limit: 100 })).groups).toEqual([
         { by: { day: "2027-01-31", key: "", provider: "", model: "b" }, ...one },
         { by: { day: "2027-01-31", key: "ci", provider: "google", model: "a" }, ...one, requests: 2, errors: 1 },
         { by: { day: "2027-02-01", key: "ci", provider: "google", model: "a" }, ...one }
       ])
-      expect(yield* log.usage({ groupBy: ["model", "day"], key: "ci" })).toEqual([
+      expect((yield* log.usage({ groupBy: ["model", "day"], key: "ci", limit: 100 })).groups).toEqual([
         { by: { model: "a", day: "2027-01-31" }, ...one, requests: 2, errors: 1 },
         { by: { model: "a", day: "2027-02-01" }, ...one }
       ])
-      expect(yield* log.usage({ groupBy: [] })).toEqual([
+      expect((yield* log.usage({ groupBy: [], limit: 100 })).groups).toEqual([
         { by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }
       ])
-      expect(yield* log.usage({ groupBy: ["model"], from: "2027-02-01" })).toEqual([{ by: { model: "a" }, ...one }])
-      expect(yield* log.usage({ groupBy: ["model"], to: "2027-01-30" })).toEqual([])
+      expect((yield* log.usage({ groupBy: ["model"], from: "2027-02-01", limit: 100 })).groups).toEqual([
+        { by: { model: "a" }, ...one }
+      ])
+      expect((yield* log.usage({ groupBy: ["model"], to: "2027-01-30", limit: 100 })).groups).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: sums come page by page, by any grouping", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 24; at++) {
+        log.append(row(at, { keyId: at % 2 === 0 ? undefined : `key ${at % 4}`, provider: `p${at % 3}` }), `m${at % 8}`)
+      }
+      for (const groupBy of [[], ["model"], ["provider", "key"], ["model", "day", "key"]] as const) {
+        const whole = yield* log.usage({ groupBy, limit: 100 })
+        const pages: Array<UsageGroup> = []
+        let cursor: ReadonlyArray<string> | undefined
+        do {
+          const page: UsagePage = yield* log.usage({ groupBy, limit: 3, cursor })
+          pages.push(...page.groups)
+          cursor = page.next
+        } while (cursor !== undefined)
+        expect([pages, whole.next]).toEqual([whole.groups, undefined])
+      }
+      expect((yield* log.usage({ groupBy: ["provider"], limit: 2 })).next).toEqual(["p1"])
     }).pipe(Effect.provide(layer))
   )
 })
@@ -186,7 +210,11 @@ it.effect("usage log: in memory the oldest sums are evicted first", () =>
   Effect.gen(function* () {
     const log = yield* UsageLog
     for (const [at, model] of ["a", "b", "c", "d"].entries()) log.append(row(at), model)
-    expect((yield* log.usage({ groupBy: ["model"] })).map(({ by }) => by.model)).toEqual(["b", "c", "d"])
+    expect((yield* log.usage({ groupBy: ["model"], limit: 100 })).groups.map(({ by }) => by.model)).toEqual([
+      "b",
+      "c",
+      "d"
+    ])
   }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded()))))
 )
 
@@ -201,7 +229,7 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
       }),
     latest: () => Effect.succeed(undefined),
     requests: () => Effect.succeed({ rows: [], next: undefined }),
-    usage: () => Effect.succeed([]),
+    usage: () => Effect.succeed({ groups: [], next: undefined }),
     lastUsed: () => Effect.succeed(undefined)
   })
 

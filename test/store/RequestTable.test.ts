@@ -77,6 +77,29 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
+  it.effect("stored requests: a search that finds little stops, and goes on at its cursor", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      // All batches have the key and the status of the query, but only the first row has both.
+      yield* table.write(batch([{ ...row(0, "rare"), status: 404 }]))
+      for (let at = 1; at <= 22_000; at += 500)
+        yield* table.write(
+          batch(
+            Array.from({ length: 500 }, (_, more) => row(at + more, "common"))
+              .with(0, row(at, "rare"))
+              .with(1, { ...row(at + 1, "common"), status: 404 })
+          )
+        )
+      const query = { limit: 10, key: "rare", status: 404 }
+      const first = yield* table.requests(query)
+      expect([first.rows, first.next]).toEqual([[], 6_000])
+      const second = yield* table.requests({ ...query, cursor: first.next })
+      expect([second.rows.map(({ requestId }) => requestId), second.next]).toEqual([["r0"], undefined])
+      // No batch has such a row, so none is read.
+      expect(yield* table.requests({ limit: 10, key: "nobody" })).toEqual({ rows: [], next: undefined })
+    }).pipe(Effect.provide(keeping(100_000)))
+  )
+
   it.effect("stored requests: appear as one row each in the view", () =>
     Effect.gen(function* () {
       yield* filled
@@ -106,7 +129,7 @@ describe.each(databases)("requests on $name", (database) => {
       yield* table.write(twice)
       yield* table.write(batch([row(2, "k")]))
       expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
-      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
     }).pipe(Effect.provide(keeping(1000)))
   )
 
@@ -198,7 +221,7 @@ describe.each(databases)("requests on $name", (database) => {
       yield* table.write(twice)
       yield* table.write(batch([row(2, "k")]))
       expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
-      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
     }).pipe(Effect.provide(keeping(1000)))
   )
 

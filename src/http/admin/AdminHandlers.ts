@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
-import { requestQuery, usageQuery } from "./adminQuery.ts"
+import { requestQuery, usageCursor, usageQuery } from "./adminQuery.ts"
 import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { json } from "../response/Reply.ts"
@@ -42,7 +42,9 @@ const usage = keyedRoute(
     const log = yield* UsageLog
     return ({ incoming }) =>
       Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) =>
-        Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), incoming))
+        Effect.flatMap(log.usage(query), ({ groups, next }) =>
+          json(listOf(groups.map(shownUsage), next === undefined ? undefined : usageCursor(next)), incoming)
+        )
       )
   }),
   "admin"

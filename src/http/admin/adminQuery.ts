@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usageSums.ts"
 
@@ -73,15 +74,35 @@ const day = (name: string, text: string | undefined): Result.Result<string | und
 
 const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
 
+/** The cursor of a page of sums in a URL. */
+export const usageCursor = (values: ReadonlyArray<string>): string =>
+  Buffer.from(JSON.stringify(values)).toString("base64url")
+
+const readUsageCursor = (text: string, dimensions: number): Result.Result<ReadonlyArray<string>, BodyInvalid> => {
+  const values = parseJsonText(Buffer.from(text, "base64url").toString())
+  return Result.isSuccess(values) && isTexts(values.success) && values.success.length === dimensions
+    ? Result.succeed(values.success)
+    : invalid("cursor", "is the next_cursor of the page before, of the same query.")
+}
+
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((one) => one === "" || (typeof one === "string" && !isNoId(one)))
+
 export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> =>
   Result.gen(function* () {
-    const fields = yield* read(url, ["from", "to", "group_by"])
+    const fields = yield* read(url, ["from", "to", "group_by", "limit", "cursor"])
     const groupBy: Array<Grouping> = []
     for (const name of fields.group_by?.split(",") ?? ["day"]) {
       if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
       groupBy.push(name)
     }
-    return { from: yield* day("from", fields.from), to: yield* day("to", fields.to), groupBy }
+    return {
+      from: yield* day("from", fields.from),
+      to: yield* day("to", fields.to),
+      groupBy,
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows,
+      cursor: fields.cursor === undefined ? undefined : yield* readUsageCursor(fields.cursor, groupBy.length)
+    }
   })
 
 /** The model of which facts are asked, as clients write it. */

@@ -74,7 +74,7 @@ export const shownUsage = ({ by, cached, costMicros, errors, input, output, requ
 })
 
 /** A page of a list. */
-export const listOf = (data: ReadonlyArray<unknown>, next: number | undefined) => ({
+export const listOf = (data: ReadonlyArray<unknown>, next: number | string | undefined) => ({
   object: "list",
   data,
   next_cursor: next === undefined ? null : String(next)
