@@ -15,7 +15,7 @@ import {
   type UsageBucket,
   type UsagePage,
   type UsageQuery
-} from "../domain/usageSums.ts"
+} from "../domain/usage/usageSums.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { makeRequestWriter } from "./RequestWriter.ts"
 

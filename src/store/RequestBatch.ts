@@ -4,7 +4,7 @@
 // Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
-import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
+import { sumUp, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 
 /** The largest number of requests in one batch. */

@@ -23,7 +23,7 @@ import {
   type UsagePage,
   usagePage,
   type UsageQuery
-} from "../domain/usageSums.ts"
+} from "../domain/usage/usageSums.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
 import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"

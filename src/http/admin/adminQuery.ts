@@ -5,7 +5,7 @@ import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
-import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usageSums.ts"
+import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
 
 const invalid = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))

@@ -2,7 +2,7 @@
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
-import type { UsageGroup } from "../../domain/usageSums.ts"
+import type { UsageGroup } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
 const millis = (value: number | undefined): number | undefined =>

@@ -1,8 +1,8 @@
 // Queries over the request log and usage sums, and how requests are added up by day, key, provider and model.
 // It must not know where requests or sums are stored.
 import type * as Types from "effect/Types"
-import { dayOf } from "./text/days.ts"
-import type { RequestRow } from "./RequestRow.ts"
+import { dayOf } from "../text/days.ts"
+import type { RequestRow } from "../RequestRow.ts"
 
 export interface RequestQuery {
   readonly status?: number | undefined
