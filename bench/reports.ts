@@ -12,6 +12,9 @@ const rows = Number(process.argv[2] ?? 1_000_000)
 const [sqlite] = databases
 if (sqlite === undefined) throw new Error("no database")
 
+const hourMillis = 3_600_000
+const fromMillis = Date.parse("2027-01-01T00:00:00Z")
+
 /** 100 keys, 3 providers and 10 models on every day. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -19,6 +22,11 @@ const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO usage_sums ${upTo} ${rows})
     SELECT date('2027-01-01', '+' || (at / 3000) || ' day'), 'key_' || (at % 100), 'provider' || (at / 100 % 3), 'model' || (at / 300 % 10),
     10, 1, 1000, 100, 10, 500, at FROM n`
+  const bands = sql.literal("1, 2, 3, 4, 0, 0, 0, 0")
+  yield* sql`INSERT INTO usage_series ${upTo} ${rows / 100})
+    SELECT 'hour', 'all', ${fromMillis} + at * ${hourMillis}, '', 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
+  yield* sql`INSERT INTO usage_series ${upTo} ${rows})
+    SELECT 'hour', 'key', ${fromMillis} + at / 100 * ${hourMillis}, 'key_' || (at % 100), 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
   yield* sql`INSERT INTO request_batches (rows_number, packed) ${upTo} ${rows / 500}) SELECT 500, (
     SELECT json_group_array(json_array(1800000000000 + n.at, 'request-' || n.at || '-' || m.at, 200, 'google', 'gemini-3.8-flash', 'key_' || m.at,
     'trace', '/v1/chat/completions', 0, json('false'), null, 1000, null, 100, null, 5, null, json('[]')))
@@ -54,6 +62,9 @@ const run = Effect.gen(function* () {
       "usage of 30 days by model",
       table.usage({ groupBy: ["model"], from: "2027-03-01", to: "2027-03-30", limit })
     )
+    const hours = { bucket: "hour", from: fromMillis, to: fromMillis + 720 * hourMillis, limit } as const
+    yield* timed("30 days by the hour", table.series({ ...hours, scope: "all" }))
+    yield* timed("30 days by the hour and key, a page", table.series({ ...hours, scope: "key" }))
     yield* timed("requests of a key that has none", table.requests({ limit: 100, key: "nobody" }))
     yield* timed("requests of a status that none has", table.requests({ limit: 100, status: 404 }))
     yield* timed("requests since later", table.requests({ limit: 100, since: 1_900_000_000_000 }))

@@ -105,6 +105,9 @@ export interface LimitValues {
   readonly requestsStored: number
   readonly auditStored: number
   readonly usageDays: number
+  /** Days that the sums of single hours and minutes are kept. */
+  readonly usageHourDays: number
+  readonly usageMinuteDays: number
   /** Fetched media: bytes, URLs and waiting time per request; bytes and connections of all requests together. */
   readonly mediaBytes: number
   readonly mediaUrls: number
@@ -216,6 +219,8 @@ export const defaultLimits: LimitValues = {
   requestsStored: 100_000,
   auditStored: 100_000,
   usageDays: 400,
+  usageHourDays: 35,
+  usageMinuteDays: 2,
   // 20 MiB are 27 MiB in base64. Claude takes requests of 30 MB, with up to a hundred images.
   mediaBytes: 20 * MiB,
   mediaUrls: 100,

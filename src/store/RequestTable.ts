@@ -24,8 +24,10 @@ import {
   usagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
+import type { SeriesPage, SeriesQuery } from "../domain/usage/usageSeries.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
+import { addSeries, readSeries, trimSeries } from "./UsageSeries.ts"
 import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
@@ -49,6 +51,7 @@ export class RequestTable extends Context.Service<
     ) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
     readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
+    readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/store/RequestTable") {
@@ -57,7 +60,8 @@ export class RequestTable extends Context.Service<
     RequestTable,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { requestsStored, usageDays } = yield* Limits
+      const limits = yield* Limits
+      const { requestsStored } = limits
       const within = yield* makeStoreCall
       const inTransaction = lazyTransaction(sql)
       let tidiedDay = 0
@@ -66,7 +70,10 @@ export class RequestTable extends Context.Service<
         const day = Math.floor(now / dayMillis)
         if (day === tidiedDay) return Effect.void
         tidiedDay = day
-        return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
+        return Effect.andThen(
+          sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - limits.usageDays * dayMillis)}`,
+          trimSeries(sql, limits, now)
+        )
       })
       /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
@@ -130,6 +137,7 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
         cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros,
         last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`
   }
+  yield* addSeries(sql, batch.series)
 })
 
 /** Deletes the batches older than those that hold `most` requests. */
@@ -279,6 +287,7 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
       )
     )
   },
+  series: (query) => within(readSeries(sql, query)),
   lastUsed: (keyId) =>
     Effect.map(
       within(

@@ -102,6 +102,8 @@ export const limitsSection = Schema.Struct({
   requestsStored: count,
   auditStored: count,
   usageDays: count,
+  usageHourDays: count,
+  usageMinuteDays: count,
   mediaBytes: size,
   mediaUrls: count,
   mediaMillis: duration,

@@ -1,7 +1,6 @@
-// Queries over the request log and usage sums, and how requests are added up by day, key, provider and model.
+// Queries over the request log and usage sums of days, and how sums are grouped by day, key, provider and model.
 // It must not know where requests or sums are stored.
 import type * as Types from "effect/Types"
-import { dayOf } from "../text/days.ts"
 import type { RequestRow } from "../RequestRow.ts"
 
 export interface RequestQuery {
@@ -86,33 +85,8 @@ export interface UsageBucket {
   lastMillis: number
 }
 
-/** Adds a request to its bucket, creating the bucket when needed. `model` is the name the request is counted under. */
-export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model: string): void => {
-  const { endedMillis, keyId: key = "", provider = "" } = row
-  const day = dayOf(endedMillis)
-  const name = `${day}\n${key}\n${provider}\n${model}`
-  let bucket = buckets.get(name)
-  if (bucket === undefined) {
-    bucket = {
-      by: { day, key, provider, model },
-      sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 },
-      lastMillis: 0
-    }
-    buckets.set(name, bucket)
-  }
-  bucket.lastMillis = Math.max(bucket.lastMillis, endedMillis)
-  const { sums } = bucket
-  sums.requests++
-  if (row.errorCode !== undefined) sums.errors++
-  if (row.usage !== undefined) {
-    sums.input += row.usage.input
-    sums.output += row.usage.output
-    sums.cached += row.usage.cached
-  }
-  sums.costMicros += row.costMicros ?? 0
-}
-
-const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
+/** Adds sums to sums. */
+export const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
   sums.requests += more.requests
   sums.errors += more.errors
   sums.input += more.input

@@ -2,6 +2,7 @@
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
+import type { SeriesPoint } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
@@ -71,6 +72,14 @@ export const shownUsage = ({ by, cached, costMicros, errors, input, output, requ
   output_tokens: output,
   cached_tokens: cached,
   cost_usd: dollarsOf(costMicros)
+})
+
+export const shownPoint = ({ name, scope, startMillis, sums }: SeriesPoint) => ({
+  start: new Date(startMillis).toISOString(),
+  ...(scope === "all" ? {} : { [scope]: name }),
+  ...shownUsage({ by: {}, ...sums }),
+  duration_ms: Math.round(sums.durationMillis),
+  duration_bands: sums.bands
 })
 
 /** A page of a list. */
