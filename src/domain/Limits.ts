@@ -108,6 +108,8 @@ export interface LimitValues {
   /** Days that the sums of single hours and minutes are kept. */
   readonly usageHourDays: number
   readonly usageMinuteDays: number
+  /** Stored requests that one search for a page reads, before it answers with a cursor. */
+  readonly requestsSearched: number
   /** Fetched media: bytes, URLs and waiting time per request; bytes and connections of all requests together. */
   readonly mediaBytes: number
   readonly mediaUrls: number
@@ -217,6 +219,7 @@ export const defaultLimits: LimitValues = {
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
+  requestsSearched: 20_000,
   auditStored: 100_000,
   usageDays: 400,
   usageHourDays: 35,

@@ -11,7 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/text/days.ts"
 import { parseJsonText } from "../domain/text/json.ts"
-import { Limits } from "../domain/Limits.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
   matchesQuery,
@@ -32,8 +32,6 @@ import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
-/** Rows that one search reads at most. Beyond them the client goes on with the cursor. */
-const rowsPerSearch = 20_000
 /** A row's position is its batch's position times this number, plus its index in the batch. */
 const rowsPerPosition = 1000
 /** Old batches are deleted once per this share of the requests that are kept. */
@@ -87,7 +85,7 @@ export class RequestTable extends Context.Service<
       return {
         write: (batch) =>
           within(inTransaction(Effect.andThen(insertBatch(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
-        ...reads((yield* ReportSql) ?? sql, within)
+        ...reads((yield* ReportSql) ?? sql, within, limits)
       }
     })
   )
@@ -249,7 +247,11 @@ const mayMatch = (
   ...(status === undefined ? [] : [containing(sql, `",${status},`)])
 ]
 
-const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
+const reads = (
+  sql: SqlClient.SqlClient,
+  within: Within,
+  { requestsSearched }: LimitValues
+): Omit<RequestTable["Service"], "write"> => ({
   latest: (id, fit) =>
     Effect.map(
       within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [containsId(sql, id)], Number.MAX_SAFE_INTEGER)),
@@ -258,7 +260,9 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
   requests: (query) => {
     const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
     return Effect.map(
-      within(findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), mayMatch(sql, query), rowsPerSearch)),
+      within(
+        findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), mayMatch(sql, query), requestsSearched)
+      ),
       ({ rows, stopped }) => ({
         rows: rows.slice(0, limit).map(({ row }) => row),
         next: rows.length > limit ? rows[limit - 1]?.position : stopped

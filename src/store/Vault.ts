@@ -195,13 +195,8 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
   return { add, rewrap, current }
 }
 
-const make = Effect.fnUntraced(function* (masters: MasterKeys) {
-  const sql = yield* SqlClient.SqlClient
-  const [sealed] = yield* sql`SELECT id FROM vault_keys LIMIT 1`
-  if (sealed === undefined) yield* masters.prepare
-  const ring = yield* makeKeyring(masters)
-  const keys = dataKeys(sql, ring)
-
+/** Sealing with the current data key. */
+const sealing = (keys: ReturnType<typeof dataKeys>, ring: Keyring): Pick<Vault["Service"], "seal" | "sealer"> => {
   const sealer: Vault["Service"]["sealer"] = Effect.gen(function* () {
     const row = yield* keys.current
     if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
@@ -216,6 +211,17 @@ const make = Effect.fnUntraced(function* (masters: MasterKeys) {
       plain.fill(0)
       return { bytes, keyId }
     })
+  return { seal, sealer }
+}
+
+const make = Effect.fnUntraced(function* (masters: MasterKeys) {
+  const sql = yield* SqlClient.SqlClient
+  const [sealed] = yield* sql`SELECT id FROM vault_keys LIMIT 1`
+  if (sealed === undefined) yield* masters.prepare
+  const ring = yield* makeKeyring(masters)
+  const keys = dataKeys(sql, ring)
+
+  const { seal, sealer } = sealing(keys, ring)
 
   const open: Vault["Service"]["open"] = (context, row) =>
     Effect.flatMap(ring.unwrap(row.secret_key_id, row.wrapped, row.master_id), (key) =>

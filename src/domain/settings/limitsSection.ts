@@ -100,6 +100,7 @@ export const limitsSection = Schema.Struct({
   budgetOutputTokens: count,
   usageQueue: count,
   requestsStored: count,
+  requestsSearched: count,
   auditStored: count,
   usageDays: count,
   usageHourDays: count,

@@ -179,14 +179,14 @@ const isBefore = (one: Pick<SeriesPoint, "startMillis" | "name">, other: Pick<Se
 /** The matching points. */
 export const findPoints = (
   points: Iterable<SeriesPoint>,
-  { bucket, cursor, from = -Infinity, limit, scope, to = Infinity }: SeriesQuery
+  { bucket, cursor, from, limit, scope, to }: SeriesQuery
 ): SeriesPage => {
   const found = Array.from(points).filter(
     (point) =>
       point.bucket === bucket &&
       point.scope === scope &&
-      point.startMillis >= from &&
-      point.startMillis < to &&
+      (from === undefined || point.startMillis >= from) &&
+      (to === undefined || point.startMillis < to) &&
       (cursor === undefined || isBefore(cursor, point))
   )
   return seriesPage(found.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)).slice(0, limit + 1), limit)
