@@ -22,7 +22,7 @@ import { dollarsOf } from "../domain/Usage.ts"
 import { GatewayKeys, StoredKeyFields, readKeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { ConfigSnapshot, ConfigState } from "../store/ConfigSnapshot.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { newestIn, newestOf, recordReader } from "../store/readRecord.ts"
 import type { Records } from "../store/Records.ts"
 import type { Actor, StoredRecord } from "../store/StoredRecord.ts"
 import {
@@ -98,6 +98,13 @@ const shownDeclared = (setting: KeySetting): Key => {
 
 const bodyReader = resourceReader(WrittenKeyBody)
 
+/** The names that a key may use, of the kinds of things that it names. */
+const knownNames = (limits: LimitValues, { config, configs, prompts, providers }: WrittenKey, state: ConfigState) => ({
+  slugs: providers === undefined ? [] : heldAccounts(state).accounts.map(({ slug }) => slug),
+  configs: config === undefined && configs === undefined ? [] : Object.keys(heldConfigs(state, limits).configs),
+  prompts: prompts === undefined ? [] : heldPrompts(state, limits).prompts.map(({ id }) => id)
+})
+
 /** The written fields of a key, checked against the accounts, configs and prompts that it names. */
 const judged = (
   limits: LimitValues,
@@ -106,45 +113,51 @@ const judged = (
 ): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
   const { id: _, key, ...fields } = written
   return Result.flatMap(bodyReader(fields), (body) => {
-    const known = {
-      slugs: heldAccounts(state).accounts.map(({ slug }) => slug),
-      configs: Object.keys(heldConfigs(state, limits).configs),
-      prompts: heldPrompts(state, limits).prompts.map(({ id }) => id)
-    }
     const faults = [
       ...(key === undefined || key === null
         ? []
         : [faultAt(["key"], "is made by the gateway, and returned in its answer")]),
-      ...readKey("", body, known).faults
+      ...readKey("", body, knownNames(limits, body, state)).faults
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
   })
 }
 
-/** Scopes and expiry of all keys that are not revoked, declared or stored. */
-const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<Pick<KeySetting, "scopes" | "expiresMillis">> => [
+type OpenKey = Pick<KeySetting, "scopes" | "expiresMillis">
+
+/** Scopes and expiry of a stored key that is not revoked. */
+const openKey = (record: StoredRecord): OpenKey | undefined => {
+  const entry = Result.getOrUndefined(readKeyEntry(record))
+  if (entry === undefined || entry.revoked_at !== undefined) return undefined
+  const { expires_at: expires, scopes = defaultScopes } = entry
+  return { scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }
+}
+
+/** The same of all keys, declared or stored. */
+const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<OpenKey> => [
   ...declared.keys,
-  ...newestOf(records.key).flatMap((record) => {
-    const entry = Result.getOrUndefined(readKeyEntry(record))
-    if (entry === undefined || entry.revoked_at !== undefined) return []
-    const { expires_at: expires, scopes = defaultScopes } = entry
-    return [{ scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }]
-  })
+  ...newestOf(records.key).flatMap((record) => openKey(record) ?? [])
 ]
 
 /** Whether a key has this scope; expired keys count. */
 export const hasKey = (state: ConfigState, scope: KeyScope): boolean =>
   openKeys(state).some(({ scopes = defaultScopes }) => scopes.includes(scope))
 
-const hasAdmin = (state: ConfigState, nowMillis: number): boolean =>
-  openKeys(state).some(
-    ({ expiresMillis, scopes = defaultScopes }) =>
-      scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
-  )
+const isAdmin = ({ expiresMillis, scopes = defaultScopes }: OpenKey, nowMillis: number): boolean =>
+  scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
 
-/** Refuses to remove the last key with access to the admin API. */
+/** Whether the stored key of this id opens the admin API. */
+const opensAdmin = ({ records }: ConfigState, id: string, nowMillis: number): boolean => {
+  const record = newestIn(records.key, id)
+  const key = record === undefined ? undefined : openKey(record)
+  return key !== undefined && isAdmin(key, nowMillis)
+}
+
+/** Refuses to remove the last key with access to the admin API. The others are read only where one loses its access. */
 const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
-  hasAdmin(before, nowMillis) && !hasAdmin(after, nowMillis)
+  opensAdmin(before, changed, nowMillis) &&
+  !opensAdmin(after, changed, nowMillis) &&
+  !openKeys(after).some((key) => isAdmin(key, nowMillis))
     ? new RecordRefused({
         code: "last_admin_key",
         message: `"${changed}" is the last key with the scope "admin"; make another one first.`

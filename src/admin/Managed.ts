@@ -22,6 +22,7 @@ import {
   RecordsMoved,
   type StoredRecord
 } from "../store/StoredRecord.ts"
+import { versionsOf, withVersions } from "../store/readRecord.ts"
 import { isNoId, longestId } from "./noId.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
@@ -105,12 +106,9 @@ const declaredFault = (kind: RecordKind, id: string): RecordRefused =>
 
 /** The state as a change would leave it: without the record, or with its next version. */
 const withRecord = (state: ConfigState, kind: RecordKind, id: string, next: StoredRecord | undefined): ConfigState => {
-  const others = state.records[kind].filter((record) => record.id !== id)
-  const versions = state.records[kind].filter((record) => record.id === id)
-  return {
-    ...state,
-    records: { ...state.records, [kind]: next === undefined ? others : [...others, ...versions, next] }
-  }
+  const set = state.records[kind]
+  const versions = next === undefined ? [] : [...versionsOf(set, id), next]
+  return { ...state, records: { ...state.records, [kind]: withVersions(set, id, versions) } }
 }
 
 /** Runs one change at a time, so that changes of this process need not repeat because of each other. */

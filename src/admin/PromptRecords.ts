@@ -13,7 +13,7 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { recordReader } from "../store/readRecord.ts"
+import { recordReader, versionsOf } from "../store/readRecord.ts"
 import { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
@@ -86,12 +86,10 @@ const judging =
       const older =
         before === undefined
           ? []
-          : state.records.prompt
-              .filter(({ id }) => id === before.id)
-              .flatMap((record) => {
-                const entry = Result.getOrUndefined(entryOf(record))
-                return entry === undefined ? [] : [withoutLabels(entry)]
-              })
+          : versionsOf(state.records.prompt, before.id).flatMap((record) => {
+              const entry = Result.getOrUndefined(entryOf(record))
+              return entry === undefined ? [] : [withoutLabels(entry)]
+            })
       const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
       const labels = body.labels ?? labelsBefore
       const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
@@ -136,7 +134,7 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
     )
 
     const storedVersion = Effect.fnUntraced(function* (id: string, wanted: string) {
-      const versions = isNoId(id) ? [] : yield* records.versions("prompt", id)
+      const versions = isNoId(id) ? [] : yield* records.versions("prompt", [id])
       const newest = versions.at(-1)
       if (newest === undefined) return yield* unknown(id)
       const { labels } = yield* changing.read(newest)

@@ -9,17 +9,18 @@ import { newestOf } from "../store/readRecord.ts"
 import type { RecordKind } from "../store/StoredRecord.ts"
 import type { Kind } from "./Managed.ts"
 
-/** Stored keys whose config does not exist. */
-const lostKeys = (state: ConfigState, configs: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
-  newestOf(state.records.key).flatMap(({ id, value: { config, revoked_at: revoked } }) =>
-    typeof config === "string" && revoked === undefined && !Object.hasOwn(configs, config) ? [`key ${id}`] : []
-  )
+/** Stored keys that name one of these configs. */
+const keysOf = (state: ConfigState, configs: ReadonlySet<unknown>): ReadonlyArray<string> =>
+  newestOf(state.records.key)
+    .filter(({ value: { config, revoked_at: revoked } }) => revoked === undefined && configs.has(config))
+    .map(({ id }) => `key ${id}`)
+    .toSorted()
 
-/** Records that cannot be used, as `config fast`. */
-const unusable = (state: ConfigState, limits: LimitValues): ReadonlyArray<string> => {
+/** The configs that can be used, and the configs and prompts that cannot, as `config fast`. */
+const readable = (state: ConfigState, limits: LimitValues) => {
   const { configs, faults } = heldConfigs(state, limits)
   const ids = [...faults, ...heldPrompts(state, limits).faults].map(({ id }) => id.replace(/@\d+$/, ""))
-  return [...ids, ...lostKeys(state, configs)]
+  return { ids, configs }
 }
 
 /** The largest number of records that the message names. */
@@ -28,9 +29,13 @@ const mostNamed = 10
 export const brokenGuard =
   (kind: RecordKind, limits: LimitValues): Kind<unknown>["guard"] =>
   (before, after, changed) => {
-    const were = unusable(before, limits)
-    const broken = [...new Set(unusable(after, limits))].filter(
-      (id) => !were.includes(id) && id !== `${kind} ${changed}`
+    const were = readable(before, limits)
+    const are = readable(after, limits)
+    const lost = new Set(Object.keys(were.configs).filter((id) => !Object.hasOwn(are.configs, id)))
+    // Keys may be many; they are read only where a config is lost.
+    const keys = lost.size === 0 ? [] : keysOf(after, lost)
+    const broken = [...new Set([...are.ids, ...keys])].filter(
+      (id) => !were.ids.includes(id) && id !== `${kind} ${changed}`
     )
     const named = broken.slice(0, mostNamed).join(", ") + (broken.length > mostNamed ? ", ..." : "")
     return broken.length === 0

@@ -7,7 +7,7 @@ import { RecordRefused } from "../domain/GatewayError.ts"
 import { secretSlugs } from "../domain/config/maskedConfig.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ConfigState } from "../store/ConfigSnapshot.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { newestById, recordReader } from "../store/readRecord.ts"
 import type { Kind } from "./Managed.ts"
 
 const read = recordReader(ConfigEntry)
@@ -17,7 +17,7 @@ const holders = ({ declared, records }: ConfigState, slug: string): ReadonlyArra
   const written = [
     ...Object.entries(declared.configs ?? {}).map(([id, { shown }]) => ({ id, config: shown })),
     // Masks are enough here, and the secrets may be unreadable.
-    ...newestOf(records.config).flatMap((record) => {
+    ...newestById(records.config).flatMap((record) => {
       const entry = read({ ...record, secret: undefined })
       return Result.isSuccess(entry) ? [{ id: record.id, config: entry.success.config }] : []
     })

@@ -215,9 +215,14 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
     }).annotateMerge(about("One of them")),
     HttpApiEndpoint.get("usage", "/admin/v1/usage", {
       query: {
-        from: filter("First day, as 2027-01-31."),
-        to: filter("Last day."),
-        group_by: filter("Any of day, key, provider, model, joined by commas; day by default.")
+        bucket: filter("minute, hour or day: usage over time. Without it, sums of whole days."),
+        from: filter("First day, as 2027-01-31. With bucket the moment of RFC 3339 from which on buckets begin."),
+        to: filter("Last day. With bucket the moment before which buckets begin."),
+        group_by: filter(
+          "Any of day, key, provider, model, joined by commas; day by default. With bucket one of key, provider, model, status."
+        ),
+        limit: filter("How many groups at most: 1 to 1000, 1000 unless set."),
+        cursor: page.cursor
       },
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking

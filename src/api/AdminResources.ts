@@ -184,15 +184,23 @@ export interface AdminRequest extends Schema.Schema.Type<typeof AdminRequest> {}
 
 export const AdminUsage = Schema.Struct({
   day: opt(Schema.String),
+  start: opt(Schema.String.annotate({ description: "With bucket: the moment at which it begins." })),
   key: opt(Schema.String),
   provider: opt(Schema.String),
   model: opt(Schema.String),
+  status: opt(Schema.String.annotate({ description: "The class of the status, such as 5xx." })),
   requests: count,
   errors: count,
   input_tokens: count,
   output_tokens: count,
   cached_tokens: count,
-  cost_usd: Schema.Number
+  cost_usd: Schema.Number,
+  duration_ms: opt(Schema.Number.annotate({ description: "With bucket: how long the requests took together." })),
+  duration_bands: opt(
+    Schema.Array(count).annotate({
+      description: "With bucket: requests that took at most 250, 500, 1000, 2500, 5000, 10000, 30000 ms, and longer."
+    })
+  )
 }).annotate({ identifier: "AdminUsage" })
 export interface AdminUsage extends Schema.Schema.Type<typeof AdminUsage> {}
 

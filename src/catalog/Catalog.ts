@@ -20,7 +20,7 @@ export class Catalog extends Context.Service<
   static readonly layer: Layer.Layer<Catalog, never, ConfigSnapshot> = Layer.effect(
     Catalog,
     Effect.gen(function* () {
-      const view = yield* (yield* ConfigSnapshot).view((held) => {
+      const view = yield* (yield* ConfigSnapshot).view(["provider"], (held) => {
         const { accounts, faults } = heldAccounts(held)
         return { view: catalogOf(accounts, tableOf(held.declared.models), servingOf(held.declared)), faults }
       })

@@ -26,7 +26,7 @@ export class Configs extends Context.Service<
     Configs,
     Effect.gen(function* () {
       const limits = yield* Limits
-      const view = yield* (yield* ConfigSnapshot).view((held) => {
+      const view = yield* (yield* ConfigSnapshot).view(["config", "provider"], (held) => {
         const { configs, faults } = heldConfigs(held, limits)
         return { view: new Map(Object.entries(configs)), faults }
       })

@@ -21,7 +21,7 @@ export class Prompts extends Context.Service<
     Prompts,
     Effect.gen(function* () {
       const limits = yield* Limits
-      const view = yield* (yield* ConfigSnapshot).view((held) => {
+      const view = yield* (yield* ConfigSnapshot).view(["prompt", "provider"], (held) => {
         const { faults, prompts } = heldPrompts(held, limits)
         return { view: finderOf(prompts, compilePrompts(prompts, limits).prompts), faults }
       })

@@ -6,7 +6,7 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
 import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
 import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { newestById, recordReader } from "../store/readRecord.ts"
 
 const read = recordReader(ProviderEntry)
 
@@ -23,7 +23,7 @@ export const heldAccounts = ({
 } => {
   const stored: Array<ProviderAccount> = []
   const faults: Array<RecordFault> = []
-  for (const record of newestOf(records.provider)) {
+  for (const record of newestById(records.provider)) {
     const found = Result.map(read(record), (entry) => readAccount(entry, entryFault))
     if (Result.isFailure(found)) {
       faults.push({ id: `provider ${record.id}`, message: found.failure })

@@ -7,7 +7,7 @@ import { type GatewayConfig, WrittenConfig } from "../domain/config/GatewayConfi
 import type { ConfigLimits } from "../domain/config/readConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
 import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { newestById, recordReader } from "../store/readRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
 /** A stored config: a title for operators, and the config in Portkey's format. */
@@ -26,7 +26,7 @@ export const heldConfigs = (
   const { accounts } = heldAccounts(held)
   const stored: Record<string, GatewayConfig> = {}
   const faults: Array<RecordFault> = []
-  for (const record of newestOf(held.records.config)) {
+  for (const record of newestById(held.records.config)) {
     const { id } = record
     const entry = read(record)
     if (Result.isFailure(entry)) {

@@ -5,7 +5,7 @@ import type { Prompt } from "../domain/Prompt.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
-import { recordReader } from "../store/readRecord.ts"
+import { allVersions, recordReader } from "../store/readRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 import { readPrompts } from "./readPrompts.ts"
 import type { TemplateLimits } from "./renderTemplate.ts"
@@ -24,7 +24,7 @@ export const heldPrompts = (
   const { accounts } = heldAccounts(held)
   const entries: Array<PromptEntry> = []
   const faults: Array<RecordFault> = []
-  for (const record of held.records.prompt) {
+  for (const record of allVersions(held.records.prompt)) {
     const entry = read(entryOf(record))
     if (Result.isFailure(entry)) faults.push({ id: `prompt ${record.id}@${record.version}`, message: entry.failure })
     else entries.push(entry.success)

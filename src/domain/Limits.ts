@@ -108,6 +108,11 @@ export interface LimitValues {
   readonly requestsStored: number
   readonly auditStored: number
   readonly usageDays: number
+  /** Days that the sums of single hours and minutes are kept. */
+  readonly usageHourDays: number
+  readonly usageMinuteDays: number
+  /** Stored requests that one search for a page reads, before it answers with a cursor. */
+  readonly requestsSearched: number
   /** Fetched media: bytes, URLs and waiting time per request; bytes and connections of all requests together. */
   readonly mediaBytes: number
   readonly mediaUrls: number
@@ -219,8 +224,11 @@ export const defaultLimits: LimitValues = {
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
+  requestsSearched: 20_000,
   auditStored: 100_000,
   usageDays: 400,
+  usageHourDays: 35,
+  usageMinuteDays: 2,
   // 20 MiB are 27 MiB in base64. Claude takes requests of 30 MB, with up to a hundred images.
   mediaBytes: 20 * MiB,
   mediaUrls: 100,

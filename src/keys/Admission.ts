@@ -142,7 +142,9 @@ const spendingReader = (
       const known = budgets.spent(id, period) ?? 0
       return { spentMicros: Math.max(known, yield* spending.spent(id, period)), lastUsedMillis }
     }
-    const [sums] = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id })
+    const {
+      groups: [sums]
+    } = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id, limit: 1 })
     return { spentMicros: sums?.costMicros ?? 0, lastUsedMillis }
   })
 

@@ -13,8 +13,9 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { defaultScopes, noNames, readKey } from "../domain/settings/readKey.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
 import { WrittenKey } from "../domain/settings/WrittenKey.ts"
-import { ConfigSnapshot, type ConfigState, type RecordFault } from "../store/ConfigSnapshot.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { ConfigSnapshot, type ConfigState, type RecordFault, type Tracked } from "../store/ConfigSnapshot.ts"
+import { newestIn, newestOf, recordReader } from "../store/readRecord.ts"
+import type { StoredRecord } from "../store/StoredRecord.ts"
 
 /** A longer text cannot be a key, so it is not hashed. */
 const longestKey = 256
@@ -50,11 +51,14 @@ export class GatewayKeys extends Context.Service<
       Effect.gen(function* () {
         const holdings = yield* ConfigSnapshot
         const digest = digester(Redacted.value(pepper))
-        const view = yield* holdings.view((held) => heldKeys(held, digest))
+        const view = yield* holdings.track(trackedKeys(digest))
         const refused = Effect.suspend(() =>
           Effect.fail(holdings.isFresh() ? new KeyInvalid() : new StoreUnavailable({ reason: "unreachable" }))
         )
-        return { find: finder(view, digest, refused), digest: (text) => digest(text).toString("base64") }
+        return {
+          find: finder((name) => view().find(name), digest, refused),
+          digest: (text) => digest(text).toString("base64")
+        }
       })
     )
 
@@ -64,7 +68,7 @@ export class GatewayKeys extends Context.Service<
       const digest = digester(randomBytes(32).toString("base64"))
       const known = declaredKeys(entries, digest)
       return {
-        find: finder(() => known, digest, Effect.fail(new KeyInvalid())),
+        find: finder((name) => known.get(name), digest, Effect.fail(new KeyInvalid())),
         digest: (text) => digest(text).toString("base64")
       }
     })
@@ -86,8 +90,8 @@ interface Known {
   readonly key: Effect.Effect<GatewayKey, KeyInvalid>
 }
 
-/** Keys by base64 digest. */
-type KnownKeys = ReadonlyMap<string, Known>
+/** A key by its base64 digest. */
+type FindKnown = (digest: string) => Known | undefined
 
 /** A key with an expiry is valid until that moment. */
 const known = (digest: Buffer, key: GatewayKey): Known => {
@@ -115,25 +119,55 @@ const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map
 /** Reads a stored key record. */
 export const readKeyEntry = recordReader(KeyEntry)
 
-const heldKeys = (
-  { declared, records }: ConfigState,
-  digestOf: Digest
-): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
-  const faults: Array<RecordFault> = []
-  const view = declaredKeys(declared.keys, digestOf)
-  for (const record of newestOf(records.key)) {
+/** The declared keys, and the stored ones as they change. Of two keys with one digest the declared one wins. */
+class HeldKeys {
+  private readonly declared: ReadonlyMap<string, Known>
+  private readonly stored = new Map<string, Known>()
+  private readonly digests = new Map<string, string>()
+  private readonly broken = new Map<string, string>()
+
+  constructor(declared: ReadonlyMap<string, Known>) {
+    this.declared = declared
+  }
+
+  find(digest: string): Known | undefined {
+    return this.declared.get(digest) ?? this.stored.get(digest)
+  }
+
+  /** The record as it is now; undefined: there is none any more. */
+  put(id: string, record: StoredRecord | undefined): void {
+    const before = this.digests.get(id)
+    if (before !== undefined) this.stored.delete(before)
+    this.digests.delete(id)
+    this.broken.delete(id)
+    if (record === undefined) return
     const entry = readKeyEntry(record)
-    if (Result.isFailure(entry)) {
-      faults.push({ id: `key ${record.id}`, message: entry.failure })
-    } else if (entry.success.revoked_at === undefined && !view.has(entry.success.digest)) {
+    if (Result.isFailure(entry)) this.broken.set(id, entry.failure)
+    else if (entry.success.revoked_at === undefined) {
+      const { digest } = entry.success
       // Slugs and configs of a stored key are not checked, because they may be deleted. A deleted name only allows
       // less.
-      const { key } = readKey(record.id, entry.success, noNames)
-      view.set(entry.success.digest, known(Buffer.from(entry.success.digest, "base64"), key))
+      this.stored.set(digest, known(Buffer.from(digest, "base64"), readKey(id, entry.success, noNames).key))
+      this.digests.set(id, digest)
     }
   }
-  return { view, faults }
+
+  get faults(): ReadonlyArray<RecordFault> {
+    return Array.from(this.broken, ([id, message]) => ({ id: `key ${id}`, message }))
+  }
 }
+
+const trackedKeys = (digestOf: Digest): Tracked<HeldKeys> => ({
+  kind: "key",
+  build: ({ declared, records }) => {
+    const view = new HeldKeys(declaredKeys(declared.keys, digestOf))
+    for (const record of newestOf(records.key)) view.put(record.id, record)
+    return view
+  },
+  change: (view, { records }, ids) => {
+    for (const id of ids) view.put(id, newestIn(records.key, id))
+  }
+})
 
 /** The stored keys that are not revoked, for reports. A record that cannot be read is left out. */
 export const storedKeys = ({ records }: Pick<ConfigState, "records">): ReadonlyArray<GatewayKey> =>
@@ -150,15 +184,15 @@ const mostMet = 1024
  * again on every lookup. The cache hashes texts with a seed of the process, so its timing does not reveal how much of a
  * guess is right.
  */
-const finder = <E>(keys: () => KnownKeys, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
+const finder = <E>(find: FindKnown, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
   const met = new Map<string, string>()
   return (text: string): Effect.Effect<GatewayKey, KeyInvalid | E> => {
     const known = met.get(text)
-    if (known !== undefined) return keys().get(known)?.key ?? refused
+    if (known !== undefined) return find(known)?.key ?? refused
     if (text.length === 0 || text.length > longestKey) return Effect.fail(new KeyInvalid())
     const digest = digestOf(text)
     const name = digest.toString("base64")
-    const record = keys().get(name)
+    const record = find(name)
     if (record === undefined || !timingSafeEqual(record.digest, digest)) return refused
     if (met.size >= mostMet) met.clear()
     met.set(text, name)

@@ -11,13 +11,22 @@ import {
   groupUsage,
   type RequestPage,
   type RequestQuery,
-  sumUp,
   type UsageBucket,
-  type UsageGroup,
+  type UsagePage,
   type UsageQuery
-} from "../domain/usageSums.ts"
+} from "../domain/usage/usageSums.ts"
+import {
+  findPoints,
+  RecentUsage,
+  type SeriesPage,
+  type SeriesPoints,
+  type SeriesQuery
+} from "../domain/usage/usageSeries.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { makeRequestWriter } from "./RequestWriter.ts"
+
+/** In memory, sums of so many minutes and kinds of requests wait to be added up. */
+const recentEntries = 100
 
 export class UsageLog extends Context.Service<
   UsageLog,
@@ -33,7 +42,9 @@ export class UsageLog extends Context.Service<
      */
     readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
-    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+    readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
+    /** Usage over time, in pages. */
+    readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
@@ -44,7 +55,23 @@ export class UsageLog extends Context.Service<
     Effect.map(Limits, ({ requestsKept, usageEntries }) => {
       const ring: Array<RequestRow> = []
       let count = 0
+      const recent = new RecentUsage()
       const buckets = new Map<string, UsageBucket>()
+      const points: SeriesPoints = new Map()
+      const bound = (entries: Map<string, unknown>): void => {
+        for (const name of entries.keys()) {
+          if (entries.size <= usageEntries) return
+          entries.delete(name)
+        }
+      }
+      /** Adds the recent requests to the sums. */
+      const settle = (): void => {
+        recent.addDays(buckets)
+        recent.addPoints(points)
+        recent.clear()
+        bound(buckets)
+        bound(points)
+      }
       const at = (position: number): RequestRow | undefined => ring[position % requestsKept]
       const oldest = () => Math.max(0, count - requestsKept)
       const latest = (fit: (row: RequestRow) => boolean): RequestRow | undefined => {
@@ -67,13 +94,21 @@ export class UsageLog extends Context.Service<
       return {
         append: (row, model) => {
           ring[count++ % requestsKept] = row
-          sumUp(buckets, row, model)
-          const [first] = buckets.keys()
-          if (buckets.size > usageEntries && first !== undefined) buckets.delete(first)
+          recent.add(row, model)
+          if (recent.size >= recentEntries) settle()
         },
         request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),
         requests: (query) => Effect.sync(() => page(query)),
-        usage: (query) => Effect.sync(() => groupUsage(buckets.values(), query)),
+        usage: (query) =>
+          Effect.sync(() => {
+            settle()
+            return groupUsage(buckets.values(), query)
+          }),
+        series: (query) =>
+          Effect.sync(() => {
+            settle()
+            return findPoints(points.values(), query)
+          }),
         lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
       }
     })
@@ -123,6 +158,7 @@ const make = Effect.gen(function* () {
       ),
     requests: (query) => after(table.requests(query)),
     usage: (query) => after(table.usage(query)),
+    series: (query) => after(table.series(query)),
     lastUsed: (keyId) => after(table.lastUsed(keyId))
   })
 })

@@ -9,7 +9,8 @@ import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { Records } from "./Records.ts"
-import type { RecordKind, StoredRecord } from "./StoredRecord.ts"
+import { type RecordSet, recordSet, versionsOf, withVersions } from "./readRecord.ts"
+import { type RecordKind, recordKinds, type RecordName } from "./StoredRecord.ts"
 
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<
@@ -23,12 +24,10 @@ export interface RecordFault {
   readonly message: string
 }
 
-/**
- * Declarations and records. `records` has every stored version of every record, the versions of one id in their order.
- */
+/** Declarations and records, each with its stored versions. */
 export interface ConfigState {
   readonly declared: Declarations
-  readonly records: Readonly<Record<RecordKind, ReadonlyArray<StoredRecord>>>
+  readonly records: Readonly<Record<RecordKind, RecordSet>>
   /** The store's revision at which the records were read. */
   readonly revision: number
 }
@@ -39,9 +38,29 @@ const unread = -1
 /** Pure: a view of the state, and the records that the view cannot use. */
 export type Build<A> = (state: ConfigState) => { readonly view: A; readonly faults: ReadonlyArray<RecordFault> }
 
-/** One view. `put` replaces it; it runs once every view is built, so that all views change together. */
-interface Following {
-  readonly prepare: (state: ConfigState) => { readonly faults: ReadonlyArray<RecordFault>; readonly put: () => void }
+/** A view that knows its faults. */
+interface Faulty {
+  readonly faults: ReadonlyArray<RecordFault>
+}
+
+/** A view of one kind that changes record by record, so that a change costs the same in a large store. */
+export interface Tracked<A extends Faulty> {
+  readonly kind: RecordKind
+  readonly build: (state: ConfigState) => A
+  /** Brings these records of the view to the state. */
+  readonly change: (view: A, state: ConfigState, ids: ReadonlyArray<string>) => void
+}
+
+/**
+ * Prepares the change of one view; without `changed` anything may have changed. What it returns runs once every view is
+ * prepared, so that all views change together.
+ */
+type Prepare = (next: ConfigState, changed: ReadonlyArray<RecordName> | undefined) => () => void
+
+interface Following<A> {
+  readonly prepare: Prepare
+  readonly view: () => A
+  readonly faults: () => ReadonlyArray<RecordFault>
 }
 
 /** Completes when other processes that serve with this one have read a change of the records, or are away. */
@@ -53,8 +72,13 @@ export const ChangeNotice: Context.Reference<Effect.Effect<void>> = Context.Refe
 export class ConfigSnapshot extends Context.Service<
   ConfigSnapshot,
   {
-    /** A view that is built again after each change. The getter reads memory only, so the request path may call it. */
-    readonly view: <A>(build: Build<A>) => Effect.Effect<() => A>
+    /**
+     * A view that is built again after each change of declarations or of a record of these kinds. The getter reads memory
+     * only, so the request path may call it.
+     */
+    readonly view: <A>(kinds: ReadonlyArray<RecordKind>, build: Build<A>) => Effect.Effect<() => A>
+    /** A view that is built again after each change of declarations, and else changes record by record. */
+    readonly track: <A extends Faulty>(tracked: Tracked<A>) => Effect.Effect<() => A>
     /** Replaces the declarations in all views together. */
     readonly declare: (declared: Declarations) => Effect.Effect<void>
     /** Reads the records from the store. */
@@ -101,57 +125,116 @@ const begin = Effect.fnUntraced(function* (declared: Declarations) {
   return { poll, snapshot }
 })
 
-/** One change at a time: a slow read must not replace a newer state with an older one. */
-const follow = (records: Records["Service"], declared: Declarations): Omit<ConfigSnapshot["Service"], "refreshAll"> => {
-  const oneAtATime = Semaphore.makeUnsafe(1)
-  const following: Array<Following> = []
-  let state: ConfigState = { declared, records: { provider: [], key: [], config: [], prompt: [] }, revision: unread }
-  let isFresh = true
+/** All records of every kind. */
+const readAll = (records: Records["Service"]): Effect.Effect<ConfigState["records"], StoreUnavailable> =>
+  Effect.all({
+    provider: Effect.map(records.histories("provider"), recordSet),
+    key: Effect.map(records.histories("key"), recordSet),
+    config: Effect.map(records.histories("config"), recordSet),
+    prompt: Effect.map(records.histories("prompt"), recordSet)
+  })
+
+const idsOf = (kind: RecordKind, changes: ReadonlyArray<RecordName>): ReadonlyArray<string> => [
+  ...new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id))
+]
+
+/** The records, with those of these names as they are stored now. */
+const readChanged = Effect.fnUntraced(function* (
+  records: Records["Service"],
+  before: ConfigState["records"],
+  changes: ReadonlyArray<RecordName>
+) {
+  const after = { ...before }
+  for (const kind of recordKinds) {
+    const ids = idsOf(kind, changes)
+    if (ids.length === 0) continue
+    const found = recordSet(yield* records.versions(kind, ids))
+    for (const id of ids) after[kind] = withVersions(after[kind], id, versionsOf(found, id))
+  }
+  return after
+})
+
+/** Logs the records that cannot be used, each time that they are others. */
+const faultReporter = (): ((faults: ReadonlyArray<RecordFault>) => Effect.Effect<void>) => {
   let reported = ""
-  const report = (faults: ReadonlyArray<RecordFault>): Effect.Effect<void> => {
+  return (faults) => {
     const text = faults.map(({ id, message }) => `${id}: ${message}`).join("\n")
     const isNews = text !== reported && text !== ""
     reported = text
     return isNews ? Effect.logWarning(`Stored records that cannot be used are left out:\n${text}`) : Effect.void
   }
-  const put = (next: ConfigState): Effect.Effect<void> =>
+}
+
+/** A view that is built whole where one of these kinds changed. */
+const builtView = <A>(kinds: ReadonlyArray<RecordKind>, build: Build<A>, state: ConfigState): Following<A> => {
+  let made = build(state)
+  return {
+    prepare: (next, changed) => {
+      const isSame = changed !== undefined && !changed.some(({ kind }) => kinds.includes(kind))
+      const remade = isSame ? made : build(next)
+      return () => {
+        made = remade
+      }
+    },
+    view: () => made.view,
+    faults: () => made.faults
+  }
+}
+
+/** A view that changes record by record. */
+const trackedView = <A extends Faulty>({ build, change, kind }: Tracked<A>, state: ConfigState): Following<A> => {
+  let view = build(state)
+  return {
+    prepare: (next, changed) => {
+      if (changed !== undefined) return () => change(view, next, idsOf(kind, changed))
+      const remade = build(next)
+      return () => {
+        view = remade
+      }
+    },
+    view: () => view,
+    faults: () => view.faults
+  }
+}
+
+/** One change at a time: a slow read must not replace a newer state with an older one. */
+const follow = (records: Records["Service"], declared: Declarations): Omit<ConfigSnapshot["Service"], "refreshAll"> => {
+  const oneAtATime = Semaphore.makeUnsafe(1)
+  const following: Array<Following<unknown>> = []
+  const none = recordSet([])
+  let state: ConfigState = {
+    declared,
+    records: { provider: none, key: none, config: none, prompt: none },
+    revision: unread
+  }
+  let isFresh = true
+  const report = faultReporter()
+  const put = (next: ConfigState, changed?: ReadonlyArray<RecordName>): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const prepared = following.map(({ prepare }) => prepare(next))
+      const prepared = following.map(({ prepare }) => prepare(next, changed))
       state = next
-      for (const one of prepared) one.put()
-      return report(prepared.flatMap(({ faults }) => faults))
+      for (const apply of prepared) apply()
+      return report(following.flatMap(({ faults }) => faults()))
     })
   const load = Effect.gen(function* () {
     const revision = yield* records.revision
     if (revision === state.revision) return
-    const provider = yield* records.histories("provider")
-    const key = yield* records.histories("key")
-    const config = yield* records.histories("config")
-    const prompt = yield* records.histories("prompt")
-    yield* put({ ...state, records: { provider, key, config, prompt }, revision })
+    const since = state.revision === unread ? undefined : yield* records.changesSince(state.revision)
+    if (since === undefined) return yield* put({ ...state, records: yield* readAll(records), revision })
+    const changed = yield* readChanged(records, state.records, since.changes)
+    yield* put({ ...state, records: changed, revision: since.revision }, since.changes)
   })
   const markFresh = (fresh: boolean): Effect.Effect<void> =>
     Effect.sync(() => {
       isFresh = fresh
     })
+  const added = <A>(one: Following<A>): Effect.Effect<() => A> => {
+    following.push(one)
+    return Effect.as(report(one.faults()), one.view)
+  }
   return {
-    view: (build) =>
-      Effect.suspend(() => {
-        const first = build(state)
-        let view = first.view
-        following.push({
-          prepare: (next) => {
-            const made = build(next)
-            return {
-              faults: made.faults,
-              put: () => {
-                view = made.view
-              }
-            }
-          }
-        })
-        return Effect.as(report(first.faults), () => view)
-      }),
+    view: (kinds, build) => Effect.suspend(() => added(builtView(kinds, build, state))),
+    track: (tracked) => Effect.suspend(() => added(trackedView(tracked, state))),
     declare: (next) => oneAtATime.withPermits(1)(Effect.suspend(() => put({ ...state, declared: next }))),
     refresh: oneAtATime
       .withPermits(1)(load)

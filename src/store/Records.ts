@@ -19,6 +19,7 @@ import {
   RecordBroken,
   type RecordContent,
   type RecordKind,
+  type RecordName,
   RecordMissing,
   RecordsMoved,
   RecordTaken,
@@ -46,8 +47,11 @@ export class Records extends Context.Service<
       kind: RecordKind,
       id: string
     ) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
-    /** The stored versions of a record, the oldest first; empty for an unknown id. Only the newest has its secret. */
-    readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+    /** The stored versions of some records, by id and version. Only the newest has its secret. */
+    readonly versions: (
+      kind: RecordKind,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
     /**
      * The stored versions of all records of a kind, by id and version, without broken ones. Only the newest has its
      * secret.
@@ -78,6 +82,16 @@ export class Records extends Context.Service<
     ) => Effect.Effect<void, RecordMissing | RecordsMoved | StoreUnavailable>
     /** A number that grows with every change of any record, by any process on the same store. */
     readonly revision: Effect.Effect<number, StoreUnavailable>
+    /**
+     * Which records changed after a revision, and the revision that this leads to. Undefined where the audit log does not
+     * reach back so far, or has more changes than are worth reading one by one.
+     */
+    readonly changesSince: (
+      revision: number
+    ) => Effect.Effect<
+      { readonly revision: number; readonly changes: ReadonlyArray<RecordName> } | undefined,
+      StoreUnavailable
+    >
     /** The latest `auditStored` changes, the newest first. */
     readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
   }
@@ -94,6 +108,9 @@ export class Records extends Context.Service<
     Layer.provide(databaseMemory)
   )
 }
+
+/** More changes are not read one by one. */
+const mostChanges = 500
 
 type Service = Records["Service"]
 type Within = Effect.Success<typeof makeStoreCall>
@@ -197,9 +214,9 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within
     r.secret, r.secret_key_id, k.wrapped, k.master_id FROM record_versions v
     LEFT JOIN records r ON r.kind = v.kind AND r.id = v.id AND r.version = v.version
     LEFT JOIN vault_keys k ON k.id = r.secret_key_id`)
-  const versions: Service["versions"] = (kind, id) =>
+  const versions: Service["versions"] = (kind, ids) =>
     Effect.flatMap(
-      within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} AND v.id = ${id} ORDER BY v.version`),
+      within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} AND ${sql.in("v.id", ids)} ORDER BY v.id, v.version`),
       readable
     )
   const histories: Service["histories"] = (kind) =>
@@ -209,6 +226,16 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within
     within(sql<{ readonly number: number }>`SELECT number FROM revision`),
     ([row]) => row?.number ?? 0
   )
+  const changesSince: Service["changesSince"] = (since) =>
+    Effect.map(
+      within(sql<Pick<LogRow, "revision" | "kind" | "id">>`SELECT revision, kind, id FROM audit_log
+        WHERE revision > ${since} ORDER BY revision LIMIT ${mostChanges + 1}`),
+      (rows) => {
+        const last = rows.at(-1)?.revision ?? since
+        const isWhole = rows.length > 0 && rows.length <= mostChanges && last - since === rows.length
+        return isWhole ? { revision: last, changes: rows } : undefined
+      }
+    )
   const audit: Service["audit"] = (limit, cursor) => {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0
     return Effect.map(
@@ -219,7 +246,7 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within
       }
     )
   }
-  return { list, page, get, versions, histories, revision, audit }
+  return { list, page, get, versions, histories, revision, changesSince, audit }
 }
 
 interface Change {

@@ -5,7 +5,8 @@
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
 import { randomUUID } from "node:crypto"
 import type { RequestRow } from "../domain/RequestRow.ts"
-import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
+import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
+import type { UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 
 /** The largest number of requests in one batch. */
@@ -15,13 +16,16 @@ const opening = 0x5b
 const comma = 0x2c
 const closing = 0x5d
 
+const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<A> =>
+  [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry)
+
 export class RequestBatch {
   /** Unique. A batch that is written again keeps it. */
   readonly id = randomUUID()
   private room = Buffer.alloc(0)
   private length = 0
   private count = 0
-  private readonly buckets = new Map<string, UsageBucket>()
+  private readonly usage = new RecentUsage()
 
   /** `model` is the name under which the row is summed. */
   add(row: RequestRow, model: string): void {
@@ -31,7 +35,7 @@ export class RequestBatch {
     if (needed > this.room.length) this.room = Buffer.concat([this.room], Math.max(needed, this.room.length * 2))
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
-    sumUp(this.buckets, row, model)
+    this.usage.add(row, model)
   }
 
   get rows(): number {
@@ -51,6 +55,15 @@ export class RequestBatch {
 
   /** Sorted by key: all processes lock the rows in one order, which prevents deadlocks. */
   get sums(): ReadonlyArray<UsageBucket> {
-    return [...this.buckets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, bucket]) => bucket)
+    const buckets = new Map<string, UsageBucket>()
+    this.usage.addDays(buckets)
+    return sorted(buckets)
+  }
+
+  /** The sums of minutes, hours and days, sorted by key as well. */
+  get series(): ReadonlyArray<SeriesPoint> {
+    const points: SeriesPoints = new Map()
+    this.usage.addPoints(points)
+    return sorted(points)
   }
 }

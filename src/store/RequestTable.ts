@@ -6,11 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/text/days.ts"
 import { parseJsonText } from "../domain/text/json.ts"
-import { Limits } from "../domain/Limits.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
   matchesQuery,
@@ -19,11 +20,15 @@ import {
   type RequestQuery,
   type Sums,
   type UsageGroup,
+  type UsagePage,
+  usagePage,
   type UsageQuery
-} from "../domain/usageSums.ts"
+} from "../domain/usage/usageSums.ts"
+import type { SeriesPage, SeriesQuery } from "../domain/usage/usageSeries.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { lazyTransaction, makeStoreCall, onSqlite } from "./database/Sql.ts"
+import { addSeries, readSeries, trimSeries } from "./UsageSeries.ts"
+import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
@@ -43,7 +48,8 @@ export class RequestTable extends Context.Service<
       fit: (row: RequestRow) => boolean
     ) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
-    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+    readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
+    readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/store/RequestTable") {
@@ -52,7 +58,8 @@ export class RequestTable extends Context.Service<
     RequestTable,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { requestsStored, usageDays } = yield* Limits
+      const limits = yield* Limits
+      const { requestsStored } = limits
       const within = yield* makeStoreCall
       const inTransaction = lazyTransaction(sql)
       let tidiedDay = 0
@@ -61,7 +68,10 @@ export class RequestTable extends Context.Service<
         const day = Math.floor(now / dayMillis)
         if (day === tidiedDay) return Effect.void
         tidiedDay = day
-        return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
+        return Effect.andThen(
+          sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - limits.usageDays * dayMillis)}`,
+          trimSeries(sql, limits, now)
+        )
       })
       /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
@@ -75,7 +85,7 @@ export class RequestTable extends Context.Service<
       return {
         write: (batch) =>
           within(inTransaction(Effect.andThen(insertBatch(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
-        ...reads(sql, within)
+        ...reads((yield* ReportSql) ?? sql, within, limits)
       }
     })
   )
@@ -125,6 +135,7 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
         cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros,
         last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`
   }
+  yield* addSeries(sql, batch.series)
 })
 
 /** Deletes the batches older than those that hold `most` requests. */
@@ -182,71 +193,105 @@ const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>
     .map((row, at) => ({ position: batch.position * rowsPerPosition + at, row: unpackRow(row) }))
     .toReversed()
 
+interface Search {
+  readonly rows: ReadonlyArray<PositionedRow>
+  /** Where the search stopped; undefined: it has read everything. */
+  readonly stopped: number | undefined
+}
+
 /**
  * At least `most` of the latest fitting rows, if there are so many: the last batch is returned whole. `conditions`
- * select batches.
+ * select batches, of which about `mostRead` rows are read.
  */
 const findRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   cursor: number,
   most: number,
   fit: (row: RequestRow) => boolean,
-  conditions: ReadonlyArray<Fragment> = []
-) {
+  conditions: ReadonlyArray<Fragment>,
+  mostRead: number
+): Effect.fn.Return<Search, SqlError> {
   const rows: Array<PositionedRow> = []
+  let read = 0
   let position = Math.ceil(cursor / rowsPerPosition)
   while (true) {
     const batches = yield* sql<Batch>`SELECT position, packed FROM request_batches
       WHERE ${sql.and([sql`position < ${position}`, ...conditions])} ORDER BY position DESC LIMIT ${batchesPerRead}`
-    if (batches.length === 0) return rows
+    if (batches.length === 0) return { rows, stopped: undefined }
     for (const batch of batches) {
       position = batch.position
-      rows.push(...positionedRows(batch).filter((found) => found.position < cursor && fit(found.row)))
-      if (rows.length >= most) return rows
+      const all = positionedRows(batch)
+      read += all.length
+      rows.push(...all.filter((found) => found.position < cursor && fit(found.row)))
+      const stopped = position * rowsPerPosition
+      if (rows.length >= most || read >= mostRead) return { rows, stopped }
+      // Other fibers run between two batches.
+      yield* Effect.yieldNow
     }
-    // Other fibers run between two reads.
-    yield* Effect.yieldNow
   }
 })
 
-/** Selects the batches whose text contains this id. */
-const containsId = (sql: SqlClient.SqlClient, id: string): Fragment =>
-  sql`${sql.literal(onSqlite(sql) ? "instr" : "strpos")}(packed, ${JSON.stringify(id)}) > 0`
+/** Selects the batches whose text contains this text. */
+const containing = (sql: SqlClient.SqlClient, text: string): Fragment =>
+  sql`${sql.literal(onSqlite(sql) ? "instr" : "strpos")}(packed, ${text}) > 0`
 
-const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
+const containsId = (sql: SqlClient.SqlClient, id: string): Fragment => containing(sql, JSON.stringify(id))
+
+/** Selects the batches that may have a row of this query, so that the database passes over the others. */
+const mayMatch = (
+  sql: SqlClient.SqlClient,
+  { key, model, provider, requestId, status }: RequestQuery
+): ReadonlyArray<Fragment> => [
+  ...[key, model, provider, requestId].flatMap((name) => (name === undefined ? [] : [containsId(sql, name)])),
+  // In a packed row the status follows the request id.
+  ...(status === undefined ? [] : [containing(sql, `",${status},`)])
+]
+
+const reads = (
+  sql: SqlClient.SqlClient,
+  within: Within,
+  { requestsSearched }: LimitValues
+): Omit<RequestTable["Service"], "write"> => ({
   latest: (id, fit) =>
     Effect.map(
-      within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [containsId(sql, id)])),
-      ([latest]) => latest?.row
+      within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [containsId(sql, id)], Number.MAX_SAFE_INTEGER)),
+      ({ rows: [latest] }) => latest?.row
     ),
   requests: (query) => {
-    const { cursor = Number.MAX_SAFE_INTEGER, limit, requestId } = query
-    const conditions = requestId === undefined ? [] : [containsId(sql, requestId)]
+    const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
     return Effect.map(
-      within(findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), conditions)),
-      (found) => ({
-        rows: found.slice(0, limit).map(({ row }) => row),
-        next: found.length > limit ? found[limit - 1]?.position : undefined
+      within(
+        findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), mayMatch(sql, query), requestsSearched)
+      ),
+      ({ rows, stopped }) => ({
+        rows: rows.slice(0, limit).map(({ row }) => row),
+        next: rows.length > limit ? rows[limit - 1]?.position : stopped
       })
     )
   },
-  usage: ({ from, groupBy, key, to }) => {
+  usage: (query) => {
+    const { cursor, from, groupBy, key, limit, to } = query
     const by = groupBy.map((one) => groupColumns[one]).join(", ")
     const conditions = [
       sql`day >= ${from ?? ""}`,
       ...(to === undefined ? [] : [sql`day <= ${to}`]),
-      ...(key === undefined ? [] : [sql`key_id = ${key}`])
+      ...(key === undefined ? [] : [sql`key_id = ${key}`]),
+      ...(cursor === undefined || by === "" ? [] : [sql`(${sql.literal(by)}) > ${sql.in(cursor)}`])
     ]
     const summed =
       by === ""
         ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}`
         : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}
-          GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)}`
+          GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)} LIMIT ${limit + 1}`
     // Without groups SQL returns one row, also for an empty table.
     return Effect.map(within(summed), (rows) =>
-      rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) }))
+      usagePage(
+        rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) })),
+        query
+      )
     )
   },
+  series: (query) => within(readSeries(sql, query)),
   lastUsed: (keyId) =>
     Effect.map(
       within(

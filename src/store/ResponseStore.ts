@@ -9,14 +9,15 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { type Busy, type ConcurrencyReached, StoreUnavailable } from "../domain/GatewayError.ts"
+import type { Busy, ConcurrencyReached, StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { noRoomFault, type Room } from "../domain/Room.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
 import { makeStoreCall, lazyTransaction, onSqlite } from "./database/Sql.ts"
-import { type SealedRow, type SecretBroken, Vault } from "./Vault.ts"
+import { makeResponseWriter, withoutVault } from "./ResponseWriter.ts"
+import { type SealedRow, Vault } from "./Vault.ts"
 
 /** A response as it is kept: `content` is sealed wherever it lies. */
 export interface KeptResponse {
@@ -86,16 +87,6 @@ interface Row extends SealedRow {
 
 /** Rows of one sweep: others write in between. */
 const sweptRows = 1_000
-/** After so many of a key the oldest beyond its bound leave. */
-const trimShare = 0.01
-const minuteMillis = 60 * 1000
-
-const withoutVault = ({ why }: SecretBroken) =>
-  Effect.andThen(
-    Effect.logError(`store: a response cannot be encrypted or decrypted: ${why}`),
-    new StoreUnavailable({ reason: "unreachable" })
-  )
-
 const keptOf = (vault: Vault["Service"], row: Row) =>
   Effect.map(
     Effect.catchTag(vault.open(responseContext(row.id), row), "SecretBroken", withoutVault),
@@ -226,52 +217,6 @@ const sweeping = (sql: SqlClient.SqlClient, { responsesTotalBytes }: LimitValues
     return expired.length + gone.length
   })
 
-const keeping = (
-  sql: SqlClient.SqlClient,
-  vault: Vault["Service"],
-  within: Effect.Success<typeof makeStoreCall>,
-  { responseBytes, responseMinutes, responsesPerKey }: LimitValues
-): Service["keep"] => {
-  const atOnce = lazyTransaction(sql)
-  const untrimmed = new Map<string, number>()
-  /** A rotation must not forget the key between its use and the row that names it. */
-  const held = onSqlite(sql) ? Effect.void : sql`SELECT id FROM vault_keys WHERE is_current = 1 FOR SHARE`
-  /** By the index on time alone: of responses of one millisecond all stay. */
-  const trimmed = (keyId: string) =>
-    Effect.suspend(() => {
-      const count = (untrimmed.get(keyId) ?? 0) + 1
-      const isDue = count >= Math.max(1, responsesPerKey * trimShare)
-      untrimmed.set(keyId, isDue ? 0 : count)
-      return isDue
-        ? Effect.asVoid(sql`DELETE FROM responses WHERE key_id = ${keyId} AND created_millis < (SELECT created_millis
-            FROM responses WHERE key_id = ${keyId} ORDER BY created_millis DESC LIMIT 1 OFFSET ${responsesPerKey - 1})`)
-        : Effect.void
-    })
-  return Effect.fnUntraced(function* ({ content, id, keyId, previousId, status }) {
-    const bytes = Buffer.byteLength(JSON.stringify(content))
-    if (bytes > responseBytes) return false
-    const now = yield* Clock.currentTimeMillis
-    const insert = Effect.gen(function* () {
-      yield* held
-      const sealed = yield* vault.seal(responseContext(id), Redacted.make(content))
-      yield* sql`INSERT INTO responses ${sql.insert({
-        id,
-        key_id: keyId,
-        created_millis: now,
-        expires_millis: now + responseMinutes * minuteMillis,
-        status,
-        previous_id: previousId ?? null,
-        bytes_number: bytes,
-        sealed: sealed.bytes,
-        sealed_key_id: sealed.keyId
-      })}`
-      yield* trimmed(keyId)
-    })
-    yield* Effect.catchTag(within(atOnce(insert)), "SecretBroken", withoutVault)
-    return true
-  })
-}
-
 const make = Effect.fnUntraced(function* ({
   keeps
 }: {
@@ -281,12 +226,16 @@ const make = Effect.fnUntraced(function* ({
   const vault = yield* Vault
   const limits = yield* Limits
   const within = yield* makeStoreCall
+  const write = yield* makeResponseWriter
   const sweep = within(lazyTransaction(sql)(sweeping(sql, limits)))
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(limits.responseSweepMillis)))
   return {
     keeps,
     ...reads(sql, vault, within, limits),
-    keep: keeping(sql, vault, within, limits),
+    keep: ({ content: value, ...row }) => {
+      const content = Buffer.from(JSON.stringify(value))
+      return content.length > limits.responseBytes ? Effect.succeed(false) : Effect.as(write({ ...row, content }), true)
+    },
     remove: (keyId, id) =>
       Effect.map(
         within(sql`DELETE FROM responses WHERE id = ${id} AND key_id = ${keyId} RETURNING id`),

@@ -7,9 +7,12 @@ import type { JsonObject } from "../domain/text/json.ts"
 export const recordKinds = ["provider", "key", "config", "prompt"] as const
 export type RecordKind = (typeof recordKinds)[number]
 
-export interface StoredRecord {
+export interface RecordName {
   readonly kind: RecordKind
   readonly id: string
+}
+
+export interface StoredRecord extends RecordName {
   /** 1 when created, one more with each update. */
   readonly version: number
   readonly createdMillis: number

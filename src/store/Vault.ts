@@ -13,7 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { keyFingerprint, keyOf, openBytes, randomKey, type SealContext, sealBytes } from "./Envelope.ts"
 import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
-import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
+import { durableTransaction, onSqlite, reasonOf, StoreUnusable } from "./database/Sql.ts"
 
 export interface Sealed {
   readonly bytes: Uint8Array
@@ -47,6 +47,14 @@ export const lockStore = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlErro
 export class Vault extends Context.Service<
   Vault,
   {
+    /**
+     * The current data key, which no rotation forgets before the transaction ends that it is asked in: its id, and what
+     * seals the UTF-8 text of a JSON object with it.
+     */
+    readonly sealer: Effect.Effect<
+      { readonly keyId: string; readonly seal: (context: SealContext, secret: Uint8Array) => Uint8Array },
+      SecretBroken | SqlError
+    >
     /** Seals with the current data key. Call it in a transaction that holds the lock of changes. */
     readonly seal: (
       context: SealContext,
@@ -147,13 +155,6 @@ const opening = (
     : Effect.fail(new SecretBroken({ why: "it is no JSON object" }))
 }
 
-const sealing = (key: KeyObject, context: SealContext, secret: Redacted.Redacted<JsonObject>): Uint8Array => {
-  const plain = Buffer.from(JSON.stringify(Redacted.value(secret)), "utf8")
-  const sealed = sealBytes(key, context, plain)
-  plain.fill(0)
-  return sealed
-}
-
 type KeyRow = { readonly id: string; readonly wrapped: Uint8Array; readonly master_id: string }
 
 type Keyring = Effect.Success<ReturnType<typeof makeKeyring>>
@@ -184,11 +185,33 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
     }
   })
 
-  const current = Effect.map(
-    sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE is_current = 1`,
+  const shared = sql.literal(onSqlite(sql) ? "" : "FOR SHARE")
+  const read = Effect.map(
+    sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE is_current = 1 ${shared}`,
     ([row]) => row
   )
+  /** PostgreSQL finds no row where a rotation ended while the lock was waited for; the new key is there afterwards. */
+  const current = Effect.flatMap(read, (row) => (row === undefined ? read : Effect.succeed(row)))
   return { add, rewrap, current }
+}
+
+/** Sealing with the current data key. */
+const sealing = (keys: ReturnType<typeof dataKeys>, ring: Keyring): Pick<Vault["Service"], "seal" | "sealer"> => {
+  const sealer: Vault["Service"]["sealer"] = Effect.gen(function* () {
+    const row = yield* keys.current
+    if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
+    const key = yield* ring.unwrap(row.id, row.wrapped, row.master_id)
+    return { keyId: row.id, seal: (context, secret) => sealBytes(key, context, secret) }
+  })
+
+  const seal: Vault["Service"]["seal"] = (context, secret) =>
+    Effect.map(sealer, ({ keyId, seal: sealed }) => {
+      const plain = Buffer.from(JSON.stringify(Redacted.value(secret)), "utf8")
+      const bytes = sealed(context, plain)
+      plain.fill(0)
+      return { bytes, keyId }
+    })
+  return { seal, sealer }
 }
 
 const make = Effect.fnUntraced(function* (masters: MasterKeys) {
@@ -198,12 +221,7 @@ const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const ring = yield* makeKeyring(masters)
   const keys = dataKeys(sql, ring)
 
-  const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function* (context, secret) {
-    const row = yield* keys.current
-    if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
-    const key = yield* ring.unwrap(row.id, row.wrapped, row.master_id)
-    return { bytes: sealing(key, context, secret), keyId: row.id }
-  })
+  const { seal, sealer } = sealing(keys, ring)
 
   const open: Vault["Service"]["open"] = (context, row) =>
     Effect.flatMap(ring.unwrap(row.secret_key_id, row.wrapped, row.master_id), (key) =>
@@ -244,6 +262,7 @@ const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const pepper = (yield* readPepper) ?? (yield* readOrMakePepper)
 
   return Vault.of({
+    sealer,
     seal,
     open,
     pepper,

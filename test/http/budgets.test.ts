@@ -16,6 +16,7 @@ import { type Database, databases } from "../support/databases.ts"
 import { eventually } from "../support/eventually.ts"
 import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { replying } from "../support/scripted.ts"
+import { FreshId } from "../../src/http/request/IncomingRequest.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 /** Twenty tokens of output for a cent. */
@@ -51,8 +52,9 @@ const gatewaysOn = async ({ location }: Database) => {
         ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }),
         ...settings
       },
-      references: Layer.merge(
+      references: Layer.mergeAll(
         Layer.succeed(RedisPrefix, prefix),
+        Layer.succeed(FreshId, () => randomUUID()),
         Layer.sync(Metric.MetricRegistry, () => new Map())
       )
     })

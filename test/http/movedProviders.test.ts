@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest"
 import { movedSecretsGuard } from "../../src/admin/movedSecrets.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { ConfigState } from "../../src/store/ConfigSnapshot.ts"
+import { recordSet } from "../../src/store/readRecord.ts"
 import type { RecordKind, StoredRecord } from "../../src/store/StoredRecord.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config } from "../support/config.ts"
@@ -176,12 +177,12 @@ it("declared provider: counts as another one when it leaves the file and returns
   const held = (provider: ReadonlyArray<StoredRecord>, api_key?: string): ConfigState => ({
     declared: { accounts: [], keys: [] },
     records: {
-      provider,
-      key: [],
-      prompt: [],
-      config: [
+      provider: recordSet(provider),
+      key: recordSet([]),
+      prompt: recordSet([]),
+      config: recordSet([
         record("config", "keyed", { config: { provider: "mine", ...(api_key === undefined ? {} : { api_key }) } })
-      ]
+      ])
     },
     revision: 1
   })

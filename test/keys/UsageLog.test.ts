@@ -8,7 +8,9 @@ import { expect } from "vitest"
 import { RecordRefused, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
-import type { RequestQuery } from "../../src/domain/usageSums.ts"
+import type { RequestQuery } from "../../src/domain/usage/usageSums.ts"
+import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery } from "../../src/domain/usage/usageSeries.ts"
+import type { UsageGroup, UsagePage } from "../../src/domain/usage/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
@@ -59,7 +61,7 @@ const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
 })
 
 const bounded = (more: Partial<LimitValues> = {}) =>
-  Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 3, requestsStored: 4, ...more })
+  Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 100, requestsStored: 4, ...more })
 const logs: ReadonlyArray<readonly [name: string, layer: Layer.Layer<UsageLog>]> = [
   ["in memory", UsageLog.layerMemory.pipe(Layer.provide(bounded()))],
   ...databases.map(
@@ -157,27 +159,118 @@ describe.each(logs)("request log %s", (_name, layer) => {
     Effect.gen(function* () {
       const log = yield* UsageLog
       const nextDay = 24 * 3_600_000
-      expect(yield* log.usage({ groupBy: [] })).toEqual([])
+      expect((yield* log.usage({ groupBy: [], limit: 100 })).groups).toEqual([])
       log.append(row(0), "a")
       log.append(row(1, { usage: undefined, costMicros: undefined, errorCode: "x" }), "a")
       log.append(row(2, { keyId: undefined, provider: undefined }), "b")
-      yield* log.usage({ groupBy: [] })
+      yield* log.usage({ groupBy: [], limit: 100 })
       log.append(row(nextDay), "a")
       const one = { requests: 1, errors: 0, input: 10, output: 5, cached: 2, costMicros: 7 }
-      expect(yield* log.usage({ groupBy: ["day", "key", "provider", "model"] })).toEqual([
+      expect((yield* log.usage({ groupBy: ["day", "key", "provider", "model"], limit: 100 })).groups).toEqual([
         { by: { day: "2027-01-31", key: "", provider: "", model: "b" }, ...one },
         { by: { day: "2027-01-31", key: "ci", provider: "google", model: "a" }, ...one, requests: 2, errors: 1 },
         { by: { day: "2027-02-01", key: "ci", provider: "google", model: "a" }, ...one }
       ])
-      expect(yield* log.usage({ groupBy: ["model", "day"], key: "ci" })).toEqual([
+      expect((yield* log.usage({ groupBy: ["model", "day"], key: "ci", limit: 100 })).groups).toEqual([
         { by: { model: "a", day: "2027-01-31" }, ...one, requests: 2, errors: 1 },
         { by: { model: "a", day: "2027-02-01" }, ...one }
       ])
-      expect(yield* log.usage({ groupBy: [] })).toEqual([
+      expect((yield* log.usage({ groupBy: [], limit: 100 })).groups).toEqual([
         { by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }
       ])
-      expect(yield* log.usage({ groupBy: ["model"], from: "2027-02-01" })).toEqual([{ by: { model: "a" }, ...one }])
-      expect(yield* log.usage({ groupBy: ["model"], to: "2027-01-30" })).toEqual([])
+      expect((yield* log.usage({ groupBy: ["model"], from: "2027-02-01", limit: 100 })).groups).toEqual([
+        { by: { model: "a" }, ...one }
+      ])
+      expect((yield* log.usage({ groupBy: ["model"], to: "2027-01-30", limit: 100 })).groups).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: has the usage of each minute, hour and day, of all and by each dimension", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      const hour = 3_600_000
+      log.append(row(0, { durationMillis: 250 }), "a")
+      log.append(row(59_000, { durationMillis: 251, keyId: undefined, status: 503, errorCode: "x" }), "a")
+      log.append(row(60_000, { durationMillis: 40_000, usage: undefined, costMicros: undefined }), "b")
+      log.append(row(hour, { durationMillis: 7_000, provider: undefined }), "b")
+      const points = (query: Omit<SeriesQuery, "limit">) =>
+        Effect.map(log.series({ ...query, limit: 100 }), (page) =>
+          page.points.map(({ name, startMillis, sums: { bands, durationMillis, ...sums } }) => [
+            (startMillis - noon) / 60_000,
+            name,
+            sums.requests,
+            sums.errors,
+            sums.input,
+            sums.costMicros,
+            durationMillis,
+            bands.join(" ")
+          ])
+        )
+      expect(yield* points({ bucket: "minute", scope: "all" })).toEqual([
+        [0, "", 2, 1, 20, 14, 501, "1 1 0 0 0 0 0 0"],
+        [1, "", 1, 0, 0, 0, 40_000, "0 0 0 0 0 0 0 1"],
+        [60, "", 1, 0, 10, 7, 7_000, "0 0 0 0 0 1 0 0"]
+      ])
+      expect(yield* points({ bucket: "hour", scope: "status" })).toEqual([
+        [0, "2xx", 2, 0, 10, 7, 40_250, "1 0 0 0 0 0 0 1"],
+        [0, "5xx", 1, 1, 10, 7, 251, "0 1 0 0 0 0 0 0"],
+        [60, "2xx", 1, 0, 10, 7, 7_000, "0 0 0 0 0 1 0 0"]
+      ])
+      expect(yield* points({ bucket: "day", scope: "key" })).toEqual([
+        [-720, "", 1, 1, 10, 7, 251, "0 1 0 0 0 0 0 0"],
+        [-720, "ci", 3, 0, 20, 14, 47_250, "1 0 0 0 0 1 0 1"]
+      ])
+      const named = (query: Omit<SeriesQuery, "limit">) =>
+        Effect.map(points(query), (found) => found.map(([start, name, requests]) => [start, name, requests]))
+      expect(yield* named({ bucket: "day", scope: "model" })).toEqual([
+        [-720, "a", 2],
+        [-720, "b", 2]
+      ])
+      expect(yield* named({ bucket: "hour", scope: "provider", from: noon + hour })).toEqual([[60, "", 1]])
+      expect(yield* named({ bucket: "minute", scope: "all", from: noon + 1, to: noon + hour })).toEqual([[1, "", 1]])
+      log.append(row(1), "a")
+      expect(yield* named({ bucket: "minute", scope: "key", to: noon + 1 })).toEqual([
+        [0, "", 1],
+        [0, "ci", 2]
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: usage over time comes page by page", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 20; at++) log.append(row(at * 30_000, { keyId: `key ${at % 3}` }), "m")
+      const query = { bucket: "minute", scope: "key" } as const
+      const whole = yield* log.series({ ...query, limit: 100 })
+      const points: Array<SeriesPoint> = []
+      let cursor: SeriesQuery["cursor"]
+      do {
+        const page: SeriesPage = yield* log.series({ ...query, limit: 3, cursor })
+        points.push(...page.points)
+        cursor = page.next
+      } while (cursor !== undefined)
+      expect([points.length, points, whole.next]).toEqual([20, whole.points, undefined])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: sums come page by page, by any grouping", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 24; at++) {
+        log.append(row(at, { keyId: at % 2 === 0 ? undefined : `key ${at % 4}`, provider: `p${at % 3}` }), `m${at % 8}`)
+      }
+      for (const groupBy of [[], ["model"], ["provider", "key"], ["model", "day", "key"]] as const) {
+        const whole = yield* log.usage({ groupBy, limit: 100 })
+        const pages: Array<UsageGroup> = []
+        let cursor: ReadonlyArray<string> | undefined
+        do {
+          const page: UsagePage = yield* log.usage({ groupBy, limit: 3, cursor })
+          pages.push(...page.groups)
+          cursor = page.next
+        } while (cursor !== undefined)
+        expect([pages, whole.next]).toEqual([whole.groups, undefined])
+      }
+      expect((yield* log.usage({ groupBy: ["provider"], limit: 2 })).next).toEqual(["p1"])
     }).pipe(Effect.provide(layer))
   )
 })
@@ -186,8 +279,27 @@ it.effect("usage log: in memory the oldest sums are evicted first", () =>
   Effect.gen(function* () {
     const log = yield* UsageLog
     for (const [at, model] of ["a", "b", "c", "d"].entries()) log.append(row(at), model)
-    expect((yield* log.usage({ groupBy: ["model"] })).map(({ by }) => by.model)).toEqual(["b", "c", "d"])
-  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded()))))
+    expect((yield* log.usage({ groupBy: ["model"], limit: 100 })).groups.map(({ by }) => by.model)).toEqual([
+      "b",
+      "c",
+      "d"
+    ])
+  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded({ usageEntries: 3 })))))
+)
+
+it.effect("usage log: in memory the buckets of time that no request reaches any more are evicted first", () =>
+  Effect.gen(function* () {
+    const log = yield* UsageLog
+    const of = (bucket: Bucket) =>
+      Effect.map(log.series({ bucket, scope: "all", limit: 10 }), ({ points }) =>
+        points.map(({ startMillis, sums }) => [startMillis - noon, sums.requests])
+      )
+    log.append(row(0), "m")
+    expect(yield* of("minute")).toEqual([[0, 1]])
+    log.append(row(60_000), "m")
+    expect([yield* of("minute"), yield* of("hour")]).toEqual([[[60_000, 1]], [[0, 2]]])
+    // One request has a point in each of three buckets, of all requests and by four dimensions.
+  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded({ usageEntries: 15 })))))
 )
 
 /** A table that refuses writes until the test enables them. */
@@ -201,7 +313,8 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
       }),
     latest: () => Effect.succeed(undefined),
     requests: () => Effect.succeed({ rows: [], next: undefined }),
-    usage: () => Effect.succeed([]),
+    usage: () => Effect.succeed({ groups: [], next: undefined }),
+    series: () => Effect.succeed({ points: [], next: undefined }),
     lastUsed: () => Effect.succeed(undefined)
   })
 

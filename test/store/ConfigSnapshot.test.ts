@@ -10,9 +10,12 @@ import { Catalog } from "../../src/catalog/Catalog.ts"
 import { Configs } from "../../src/catalog/Configs.ts"
 import { Prompts } from "../../src/catalog/Prompts.ts"
 import { KeyInvalid, StoreUnavailable } from "../../src/domain/GatewayError.ts"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { type Declarations, ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
+import { allVersions } from "../../src/store/readRecord.ts"
 import { Records } from "../../src/store/Records.ts"
+import { type RecordKind, recordKinds } from "../../src/store/StoredRecord.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 
 const actor = { id: "test", requestId: undefined }
@@ -143,6 +146,67 @@ describe("the configuration snapshot", () => {
       expect(yield* Effect.flip((yield* GatewayKeys).find("mgk_declared"))).toBeInstanceOf(KeyInvalid)
       expect(configs.find("fast")).toBeUndefined()
     }).pipe(Effect.provide(services()))
+  )
+
+  it.effect("snapshot: reads after a change what has changed, and has the same as one that reads all", () => {
+    let wholeReads = 0
+    const counted = Layer.effect(
+      Records,
+      Effect.map(Records, (records) => ({
+        ...records,
+        histories: (kind: RecordKind) => {
+          wholeReads++
+          return records.histories(kind)
+        }
+      }))
+    ).pipe(Layer.provide(Records.layerMemory))
+    return Effect.gen(function* () {
+      const records = yield* Records
+      const snapshot = yield* ConfigSnapshot
+      const keys = yield* GatewayKeys
+      const model = "@prod/gemini-2.5-flash"
+      const prompt = { value: { model, messages: [{ role: "user", content: "Hello" }] } }
+      const key = (text: string) => ({ value: { name: "team", digest: keys.digest(text), prefix: "mgk_sto" } })
+      wholeReads = 0
+      for (const [step, change] of [
+        records.create("key", "k1", key("mgk_1"), actor),
+        records.create("key", "k2", key("mgk_2"), actor),
+        records.update("key", "k1", key("mgk_3"), actor),
+        records.create("prompt", "p", prompt, actor),
+        records.update("prompt", "p", prompt, actor),
+        Effect.andThen(records.remove("key", "k2", actor), records.create("key", "k2", key("mgk_4"), actor)),
+        records.create("key", "k3", { value: { name: "broken" } }, actor),
+        Effect.andThen(records.remove("key", "k3", actor), records.remove("prompt", "p", actor))
+      ].entries()) {
+        yield* change
+        yield* snapshot.refresh
+        const { records: has, revision } = snapshot.current()
+        for (const kind of recordKinds)
+          expect([step, kind, allVersions(has[kind])]).toEqual([step, kind, yield* records.histories(kind)])
+        expect(revision).toBe(yield* records.revision)
+      }
+      // The test itself has read all four kinds after each of the eight changes.
+      expect(wholeReads).toBe(32)
+      const found = yield* Effect.forEach(["mgk_1", "mgk_2", "mgk_3", "mgk_4"], (text) =>
+        Effect.match(keys.find(text), { onSuccess: ({ id }) => id, onFailure: () => undefined })
+      )
+      expect(found).toEqual([undefined, undefined, "k1", "k2"])
+    }).pipe(Effect.provide(services(counted)))
+  })
+
+  it.effect("snapshot: reads all where the audit log does not reach back", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const snapshot = yield* ConfigSnapshot
+      const keys = yield* GatewayKeys
+      for (const id of ["k1", "k2", "k3"]) {
+        const value = { name: id, digest: keys.digest(`mgk_${id}`), prefix: "mgk_sto" }
+        yield* records.create("key", id, { value }, actor)
+      }
+      yield* snapshot.refresh
+      expect((yield* keys.find("mgk_k1")).id).toBe("k1")
+      expect((yield* keys.find("mgk_k3")).id).toBe("k3")
+    }).pipe(Effect.provide(services()), Effect.provideService(Limits, { ...defaultLimits, auditStored: 1 }))
   )
 
   it.effect(

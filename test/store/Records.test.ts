@@ -56,7 +56,7 @@ describe.each(databases)("Records on $name", (database) => {
       })
       expect(shown(yield* records.update("prompt", "a", { value: {}, secret: null }, actor)).secret).toBeUndefined()
       expect((yield* records.get("prompt", "a")).secret).toBeUndefined()
-      expect((yield* records.versions("prompt", "a")).map((one) => [one.version, one.value, one.secret])).toEqual([
+      expect((yield* records.versions("prompt", ["a"])).map((one) => [one.version, one.value, one.secret])).toEqual([
         [1, { slug: "a", n: [1, null] }, undefined],
         [2, { slug: "a" }, undefined],
         [3, {}, undefined],
@@ -64,7 +64,7 @@ describe.each(databases)("Records on $name", (database) => {
       ])
       yield* records.remove("prompt", "a", actor, 4)
       expect(yield* Effect.flip(records.get("prompt", "a"))).toEqual(new RecordMissing({ kind: "prompt", id: "a" }))
-      expect(yield* records.versions("prompt", "a")).toEqual([])
+      expect(yield* records.versions("prompt", ["a"])).toEqual([])
     }).pipe(Effect.provide(layer))
   )
 
@@ -99,7 +99,7 @@ describe.each(databases)("Records on $name", (database) => {
       const records = yield* Records
       yield* records.create("prompt", "k", { value: {}, secret: secret("one") }, actor)
       yield* records.update("prompt", "k", { value: {} }, actor)
-      expect((yield* records.versions("prompt", "k")).map((one) => shown(one).secret)).toEqual([
+      expect((yield* records.versions("prompt", ["k"])).map((one) => shown(one).secret)).toEqual([
         undefined,
         { text: "one" }
       ])

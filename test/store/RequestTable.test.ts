@@ -6,12 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { expect } from "vitest"
+import type { Bucket } from "../../src/domain/usage/usageSeries.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/accounting/usageOf.ts"
 import { onSqlite } from "../../src/store/database/Sql.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
+import { trimSeries } from "../../src/store/UsageSeries.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const row = (at: number, keyId: string): RequestRow => ({
@@ -77,6 +79,50 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
+  it.effect("stored requests: a search that finds little stops, and goes on at its cursor", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      // All batches have the key and the status of the query, but only the first row has both.
+      yield* table.write(batch([{ ...row(0, "rare"), status: 404 }]))
+      for (let at = 1; at <= 22_000; at += 500)
+        yield* table.write(
+          batch(
+            Array.from({ length: 500 }, (_, more) => row(at + more, "common"))
+              .with(0, row(at, "rare"))
+              .with(1, { ...row(at + 1, "common"), status: 404 })
+          )
+        )
+      const query = { limit: 10, key: "rare", status: 404 }
+      const first = yield* table.requests(query)
+      expect([first.rows, first.next]).toEqual([[], 6_000])
+      const second = yield* table.requests({ ...query, cursor: first.next })
+      expect([second.rows.map(({ requestId }) => requestId), second.next]).toEqual([["r0"], undefined])
+      // No batch has such a row, so none is read.
+      expect(yield* table.requests({ limit: 10, key: "nobody" })).toEqual({ rows: [], next: undefined })
+    }).pipe(Effect.provide(keeping(100_000)))
+  )
+
+  it.effect("stored requests: the sums of minutes, hours and days are kept as long as set", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const dayMillis = 24 * 3_600_000
+      const kept = [0, 30, 39, 40]
+      yield* table.write(batch(kept.map((day) => row(day * dayMillis, "k"))))
+      const sql = yield* SqlClient.SqlClient
+      yield* trimSeries(sql, defaultLimits, row(40 * dayMillis, "k").endedMillis)
+      const dayOf = (millis: number) => Math.floor(millis / dayMillis)
+      const starts = (bucket: Bucket) =>
+        Effect.map(table.series({ bucket, scope: "key", limit: 10 }), ({ points }) =>
+          points.map(({ startMillis }) => dayOf(startMillis) - dayOf(row(0, "k").endedMillis))
+        )
+      expect([yield* starts("minute"), yield* starts("hour"), yield* starts("day")]).toEqual([
+        [39, 40],
+        [30, 39, 40],
+        kept
+      ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
   it.effect("stored requests: appear as one row each in the view", () =>
     Effect.gen(function* () {
       yield* filled
@@ -106,7 +152,9 @@ describe.each(databases)("requests on $name", (database) => {
       yield* table.write(twice)
       yield* table.write(batch([row(2, "k")]))
       expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
-      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
+      const { points } = yield* table.series({ bucket: "day", scope: "all", limit: 10 })
+      expect(points.map(({ sums }) => sums.requests)).toEqual([3])
     }).pipe(Effect.provide(keeping(1000)))
   )
 
@@ -198,7 +246,9 @@ describe.each(databases)("requests on $name", (database) => {
       yield* table.write(twice)
       yield* table.write(batch([row(2, "k")]))
       expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
-      expect((yield* table.usage({ groupBy: [] })).map(({ requests }) => requests)).toEqual([3])
+      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
+      const { points } = yield* table.series({ bucket: "day", scope: "all", limit: 10 })
+      expect(points.map(({ sums }) => sums.requests)).toEqual([3])
     }).pipe(Effect.provide(keeping(1000)))
   )
 

@@ -3,9 +3,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
-import { Busy, ConcurrencyReached } from "../../src/domain/GatewayError.ts"
+import { Busy, ConcurrencyReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { Room, Shortage } from "../../src/domain/Room.ts"
 import { type KeptResponse, ResponseStore } from "../../src/store/ResponseStore.ts"
@@ -86,6 +87,49 @@ describe.each(databases)("responses kept on $name", (database) => {
         return yield* other.chain("key_1", "resp_5")
       }).pipe(Effect.provide(counted))
       expect([chain._tag === "Chain" && chain.turns.length, queries.length]).toEqual([5, 2])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are written together where they end together, and each is acknowledged (R703)", () =>
+    Effect.gen(function* () {
+      const inserts: Array<number> = []
+      const sql = yield* SqlClient.SqlClient
+      const counting = new Proxy(sql, {
+        apply: (target, self, [first, ...rest]) => {
+          if (Array.isArray(first) && String(first[0]).startsWith("INSERT INTO responses")) inserts.push(1)
+          return Reflect.apply(target, self, [first, ...rest])
+        }
+      })
+      const counted = ResponseStore.layerWith({ keeps: true }).pipe(
+        Layer.provide(Layer.succeed(SqlClient.SqlClient, counting))
+      )
+      const some = Array.from({ length: 300 }, (_, at) => response(`${at}`, { keyId: `key_${at % 7}` }))
+      const kept = yield* Effect.gen(function* () {
+        const store = yield* ResponseStore
+        return yield* Effect.forEach(some, store.keep, { concurrency: "unbounded" })
+      }).pipe(Effect.provide(counted))
+      const store = yield* ResponseStore
+      const read = yield* Effect.forEach(some, ({ id, keyId }) => store.get(keyId, id))
+      expect([new Set(kept), read, inserts.length]).toEqual([new Set([true]), some, 2])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("fail together where the store fails, and are kept again when it is back (R703)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      const sql = yield* SqlClient.SqlClient
+      const keep = (from: number) =>
+        Effect.forEach(
+          Array.from({ length: 300 }, (_, at) => response(`${from + at}`)),
+          (one) => Effect.result(store.keep(one)),
+          { concurrency: "unbounded" }
+        )
+      yield* sql`ALTER TABLE responses RENAME TO elsewhere`
+      const failed = yield* keep(0)
+      expect(failed).toEqual(failed.map(() => Result.fail(new StoreUnavailable({ reason: "unreachable" }))))
+      yield* sql`ALTER TABLE elsewhere RENAME TO responses`
+      const kept = yield* keep(1_000)
+      expect(kept).toEqual(kept.map(() => Result.succeed(true)))
     }).pipe(Effect.provide(layer))
   )
 

@@ -228,7 +228,7 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
 }
 
 const dataModules = new Set(
-  ["Schema", "Result", "Option", "Array", "Record", "Struct", "Redacted", "Brand", "Types"].map(
+  ["Schema", "Result", "Option", "Array", "HashMap", "Record", "Struct", "Redacted", "Brand", "Types"].map(
     (name) => `effect/${name}`
   )
 )

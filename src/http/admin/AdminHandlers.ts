@@ -3,8 +3,8 @@
 import * as Effect from "effect/Effect"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
-import { requestQuery, usageQuery } from "./adminQuery.ts"
-import { listOf, shownRequest, shownUsage } from "./adminRows.ts"
+import { requestQuery, seriesCursor, usageCursor, usageQuery } from "./adminQuery.ts"
+import { listOf, shownRequest, shownPoint, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
 import { json } from "../response/Reply.ts"
@@ -41,9 +41,15 @@ const usage = keyedRoute(
   Effect.gen(function* () {
     const log = yield* UsageLog
     return ({ incoming }) =>
-      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) =>
-        Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), incoming))
-      )
+      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) => {
+        if ("bucket" in query)
+          return Effect.flatMap(log.series(query), ({ next, points }) =>
+            json(listOf(points.map(shownPoint), next === undefined ? undefined : seriesCursor(next)), incoming)
+          )
+        return Effect.flatMap(log.usage(query), ({ groups, next }) =>
+          json(listOf(groups.map(shownUsage), next === undefined ? undefined : usageCursor(next)), incoming)
+        )
+      })
   }),
   "admin"
 )

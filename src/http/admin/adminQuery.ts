@@ -3,8 +3,10 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
-import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usageSums.ts"
+import { bucketNames, seriesGroupings, type SeriesQuery } from "../../domain/usage/usageSeries.ts"
+import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
 
 const invalid = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
@@ -53,16 +55,13 @@ const name = (field: string, text: string | undefined): Result.Result<string | u
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function* () {
     const fields = yield* read(url, ["status", "provider", "model", "key", "request_id", "since", "limit", "cursor"])
-    const since = fields.since === undefined ? undefined : momentMillis(fields.since)
-    if (fields.since !== undefined && since === undefined)
-      return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     return {
       status: yield* whole("status", fields.status, 599),
       provider: yield* name("provider", fields.provider),
       model: yield* name("model", fields.model),
       key: yield* name("key", fields.key),
       requestId: yield* name("request_id", fields.request_id),
-      since,
+      since: yield* moment("since", fields.since),
       limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
       cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)
     }
@@ -73,16 +72,80 @@ const day = (name: string, text: string | undefined): Result.Result<string | und
 
 const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
 
-export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> =>
+/** The cursor of a page of sums in a URL. */
+export const usageCursor = (values: ReadonlyArray<string>): string =>
+  Buffer.from(JSON.stringify(values)).toString("base64url")
+
+const readUsageCursor = (text: string, dimensions: number): Result.Result<ReadonlyArray<string>, BodyInvalid> => {
+  const values = parseJsonText(Buffer.from(text, "base64url").toString())
+  return Result.isSuccess(values) && isTexts(values.success) && values.success.length === dimensions
+    ? Result.succeed(values.success)
+    : invalid("cursor", "is the next_cursor of the page before, of the same query.")
+}
+
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((one) => one === "" || (typeof one === "string" && !isNoId(one)))
+
+/** The cursor of a page of points in a URL. */
+export const seriesCursor = ({ name, startMillis }: NonNullable<SeriesQuery["cursor"]>): string =>
+  usageCursor([String(startMillis), name])
+
+const readSeriesCursor = (text: string): Result.Result<SeriesQuery["cursor"], BodyInvalid> =>
+  Result.flatMap(readUsageCursor(text, 2), ([start = "", name = ""]) =>
+    /^\d{1,15}$/.test(start)
+      ? Result.succeed({ startMillis: Number(start), name })
+      : invalid("cursor", "is the next_cursor of the page before, of the same query.")
+  )
+
+const moment = (name: string, text: string | undefined): Result.Result<number | undefined, BodyInvalid> => {
+  const millis = text === undefined ? undefined : momentMillis(text)
+  return text !== undefined && millis === undefined
+    ? invalid(name, "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    : Result.succeed(millis)
+}
+
+type UsageFields = { readonly [Name in (typeof usageFields)[number]]?: string }
+const usageFields = ["bucket", "from", "to", "group_by", "limit", "cursor"] as const
+
+/** Usage over time. */
+const seriesQuery = (fields: UsageFields): Result.Result<SeriesQuery, BodyInvalid> =>
   Result.gen(function* () {
-    const fields = yield* read(url, ["from", "to", "group_by"])
+    const bucket = bucketNames.find((one) => one === fields.bucket)
+    if (bucket === undefined) return yield* invalid("bucket", `is one of ${bucketNames.join(", ")}.`)
+    const scope = seriesGroupings.find((one) => one === fields.group_by)
+    if (scope === undefined && fields.group_by !== undefined)
+      return yield* invalid("group_by", `is with a bucket one of ${seriesGroupings.join(", ")}.`)
+    return {
+      bucket,
+      scope: scope ?? "all",
+      from: yield* moment("from", fields.from),
+      to: yield* moment("to", fields.to),
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows,
+      cursor: fields.cursor === undefined ? undefined : yield* readSeriesCursor(fields.cursor)
+    }
+  })
+
+/** Sums of whole days, by any dimensions. */
+const daysQuery = (fields: UsageFields): Result.Result<UsageQuery, BodyInvalid> =>
+  Result.gen(function* () {
     const groupBy: Array<Grouping> = []
     for (const name of fields.group_by?.split(",") ?? ["day"]) {
       if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
       groupBy.push(name)
     }
-    return { from: yield* day("from", fields.from), to: yield* day("to", fields.to), groupBy }
+    return {
+      from: yield* day("from", fields.from),
+      to: yield* day("to", fields.to),
+      groupBy,
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows,
+      cursor: fields.cursor === undefined ? undefined : yield* readUsageCursor(fields.cursor, groupBy.length)
+    }
   })
+
+export const usageQuery = (url: string): Result.Result<UsageQuery | SeriesQuery, BodyInvalid> =>
+  Result.flatMap(read(url, usageFields), (fields): Result.Result<UsageQuery | SeriesQuery, BodyInvalid> =>
+    fields.bucket === undefined ? daysQuery(fields) : seriesQuery(fields)
+  )
 
 /** The model of which facts are asked, as clients write it. */
 export const factsQuery = (url: string): Result.Result<{ readonly model: string }, BodyInvalid> =>

@@ -2,7 +2,8 @@
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
-import type { UsageGroup } from "../../domain/usageSums.ts"
+import type { SeriesPoint } from "../../domain/usage/usageSeries.ts"
+import type { UsageGroup } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
 const millis = (value: number | undefined): number | undefined =>
@@ -73,8 +74,16 @@ export const shownUsage = ({ by, cached, costMicros, errors, input, output, requ
   cost_usd: dollarsOf(costMicros)
 })
 
+export const shownPoint = ({ name, scope, startMillis, sums }: SeriesPoint) => ({
+  start: new Date(startMillis).toISOString(),
+  ...(scope === "all" ? {} : { [scope]: name }),
+  ...shownUsage({ by: {}, ...sums }),
+  duration_ms: Math.round(sums.durationMillis),
+  duration_bands: sums.bands
+})
+
 /** A page of a list. */
-export const listOf = (data: ReadonlyArray<unknown>, next: number | undefined) => ({
+export const listOf = (data: ReadonlyArray<unknown>, next: number | string | undefined) => ({
   object: "list",
   data,
   next_cursor: next === undefined ? null : String(next)

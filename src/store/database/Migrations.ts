@@ -146,6 +146,20 @@ const batchIds = Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX request_batches_by_id ON request_batches (batch_id)`
 })
 
+/** Usage over time: one row a bucket and value of a dimension, so that a chart reads only the points that it shows. */
+const usageSeries = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  const bands = sql.literal(
+    [0, 1, 2, 3, 4, 5, 6, 7].map((band) => `band_${band} ${onSqlite(sql) ? "INTEGER" : "BIGINT"} NOT NULL`).join(", ")
+  )
+  yield* sql`CREATE TABLE usage_series (
+    bucket ${name} NOT NULL, scope ${name} NOT NULL, start_millis ${integer} NOT NULL, name ${name} NOT NULL,
+    requests ${integer} NOT NULL, errors ${integer} NOT NULL, input ${integer} NOT NULL, output ${integer} NOT NULL,
+    cached ${integer} NOT NULL, cost_micros ${integer} NOT NULL, duration_millis ${integer} NOT NULL, ${bands},
+    PRIMARY KEY (bucket, scope, start_millis, name) ${end}`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -154,7 +168,8 @@ const run = Migrator.make({})({
     "4_batches": batches,
     "5_responses": responses,
     "6_request_view": requestView,
-    "7_batch_ids": batchIds
+    "7_batch_ids": batchIds,
+    "8_usage_series": usageSeries
   }),
   table: "migrations"
 })

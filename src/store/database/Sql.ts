@@ -1,5 +1,6 @@
 // The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
 // Must not know any table.
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -14,6 +15,7 @@ import { Limits } from "../../domain/Limits.ts"
 import { PackageMissing } from "../../domain/PackageMissing.ts"
 import { describeStore, type StoreLocation } from "../../domain/settings/storeLocation.ts"
 import * as SqliteClient from "./SqliteClient.ts"
+import * as SqliteReader from "./SqliteReader.ts"
 
 /** The store cannot be used at all; the message has the reason and the remedy. */
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {
@@ -66,6 +68,19 @@ const postgres = Effect.fnUntraced(function* ({ url }: Extract<StoreLocation, { 
 })
 
 /**
+ * Where reports read, which may take long: undefined where the SQL client of the store is as good. On a SQLite file it is
+ * a client of its own, whose reads leave the event loop to the requests.
+ */
+export const ReportSql = Context.Reference<SqlClient.SqlClient | undefined>("gateway/store/ReportSql", {
+  defaultValue: () => undefined
+})
+
+const reportLayer = (location: StoreLocation): Layer.Layer<never, never, Reactivity.Reactivity> =>
+  location.kind === "sqlite" && location.path !== ":memory:"
+    ? Layer.effect(ReportSql, SqliteReader.make(location.path))
+    : Layer.empty
+
+/**
  * The SQL client of this database: SQLite with Node's own driver, PostgreSQL with a bounded pool that connects on demand.
  * Nothing reconnects in the background, so a server that returns is not flooded.
  */
@@ -74,6 +89,7 @@ export const sqlClientLayer = (location: StoreLocation): Layer.Layer<SqlClient.S
     SqlClient.SqlClient,
     location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)
   ).pipe(
+    Layer.merge(reportLayer(location)),
     Layer.provide(Reactivity.layer),
     Layer.catch((error) =>
       Layer.effect(

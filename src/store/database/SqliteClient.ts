@@ -26,7 +26,7 @@ export const durableBegin = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
 export const lazyBegin = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
 
 /** Node has SQLite's result code in `errcode`; Effect reads `errno`. */
-const sqlError = (cause: unknown, operation: string): SqlError => {
+export const sqlError = (cause: unknown, operation: string): SqlError => {
   const coded = cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
   return new SqlError({
     reason: classifySqliteError(coded, { message: cause instanceof Error ? cause.message : "SQLite failed", operation })
@@ -34,7 +34,7 @@ const sqlError = (cause: unknown, operation: string): SqlError => {
 }
 
 /** SQLite has no booleans. */
-const toInput = (value: unknown): SQLInputValue => {
+export const toInput = (value: unknown): SQLInputValue => {
   if (value === null || value === undefined) return null
   if (typeof value === "boolean") return value ? 1 : 0
   if (

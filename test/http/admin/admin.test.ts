@@ -129,7 +129,41 @@ it("admin usage: sums requests by the asked grouping", async () => {
     data: [{ key: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
     next_cursor: null
   })
+  expect(await gateway.admin("/admin/v1/usage?group_by=model&limit=1&cursor=WyJhIl0")).toEqual({
+    object: "list",
+    data: [{ model: "gemini-2.5-flash", ...sums }],
+    next_cursor: null
+  })
   expect(await gateway.admin("/admin/v1/usage?to=2027-01-30")).toEqual({ object: "list", data: [], next_cursor: null })
+})
+
+it("admin usage: sums requests over time, of all or by a dimension", async () => {
+  const range = "from=2027-01-31T12:00:00Z&to=2027-01-31T13:00:00Z"
+  const one = { requests: 1, errors: 1, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: 0 }
+  const two = { requests: 2, errors: 0, input_tokens: 2000, output_tokens: 200, cached_tokens: 0, cost_usd: 0.0011 }
+  const start = "2027-01-31T12:00:00.000Z"
+  expect(await gateway.admin(`/admin/v1/usage?bucket=minute&${range}`)).toEqual({
+    object: "list",
+    data: [{ start, ...two, requests: 3, errors: 1, duration_ms: 9, duration_bands: [3, 0, 0, 0, 0, 0, 0, 0] }],
+    next_cursor: null
+  })
+  const byStatus = `/admin/v1/usage?bucket=hour&group_by=status&limit=1&${range}`
+  const first = {
+    object: "list",
+    data: [{ start, status: "2xx", ...two, duration_ms: 6, duration_bands: [2, 0, 0, 0, 0, 0, 0, 0] }],
+    next_cursor: "WyIxODAxMzk2ODAwMDAwIiwiMnh4Il0"
+  }
+  expect(await gateway.admin(byStatus)).toEqual(first)
+  expect(await gateway.admin(`${byStatus}&cursor=${first.next_cursor}`)).toEqual({
+    object: "list",
+    data: [{ start, status: "5xx", ...one, duration_ms: 3, duration_bands: [1, 0, 0, 0, 0, 0, 0, 0] }],
+    next_cursor: null
+  })
+  expect(await gateway.admin("/admin/v1/usage?bucket=day&from=2027-02-01T00:00:00Z")).toEqual({
+    object: "list",
+    data: [],
+    next_cursor: null
+  })
 })
 
 describe("refusals of the admin API", () => {
@@ -190,6 +224,33 @@ describe("refusals of the admin API", () => {
       "/admin/v1/usage?to=2027-02-31",
       problem(400, "invalid_value", "to is a day, such as 2027-01-31.")
     ],
+    [
+      "an unknown bucket",
+      "/admin/v1/usage?bucket=week",
+      problem(400, "invalid_value", "bucket is one of minute, hour, day.")
+    ],
+    [
+      "several groupings of a bucket",
+      "/admin/v1/usage?bucket=hour&group_by=key,model",
+      problem(400, "invalid_value", "group_by is with a bucket one of key, provider, model, status.")
+    ],
+    [
+      "a day as the moment of a bucket",
+      "/admin/v1/usage?bucket=hour&to=2027-01-31",
+      problem(400, "invalid_value", "to is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "a cursor of sums for a bucket",
+      "/admin/v1/usage?bucket=hour&cursor=WyJhIiwiYiJd",
+      problem(400, "invalid_value", "cursor is the next_cursor of the page before, of the same query.")
+    ],
+    ...["W10", "WyJhIiwiYiJd", "WzFd", "WyJcdTAwMDAiXQ", "%00"].map(
+      (cursor): [string, string, ReturnType<typeof problem>] => [
+        `the cursor ${cursor}, which is of another query or none`,
+        `/admin/v1/usage?group_by=model&cursor=${cursor}`,
+        problem(400, "invalid_value", "cursor is the next_cursor of the page before, of the same query.")
+      ]
+    ),
     ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
     [
       "a path below a request",

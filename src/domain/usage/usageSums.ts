@@ -1,8 +1,7 @@
-// Queries over the request log and usage sums, and how requests are added up by day, key, provider and model.
+// Queries over the request log and usage sums of days, and how sums are grouped by day, key, provider and model.
 // It must not know where requests or sums are stored.
 import type * as Types from "effect/Types"
-import { dayOf } from "./text/days.ts"
-import type { RequestRow } from "./RequestRow.ts"
+import type { RequestRow } from "../RequestRow.ts"
 
 export interface RequestQuery {
   readonly status?: number | undefined
@@ -39,6 +38,9 @@ export interface UsageQuery {
   readonly to?: string | undefined
   readonly key?: string | undefined
   readonly groupBy: ReadonlyArray<Grouping>
+  readonly limit: number
+  /** The values of the group after which the page starts, in the order of `groupBy`. */
+  readonly cursor?: ReadonlyArray<string> | undefined
 }
 
 export interface Sums {
@@ -55,6 +57,21 @@ export interface UsageGroup extends Sums {
   readonly by: Readonly<Partial<Record<Grouping, string>>>
 }
 
+/** Sorted by the values of the dimensions; `next` is the cursor of the next page. */
+export interface UsagePage {
+  readonly groups: ReadonlyArray<UsageGroup>
+  readonly next: ReadonlyArray<string> | undefined
+}
+
+/** The page of at most `limit` groups, out of `limit + 1` groups that were read. */
+export const usagePage = (groups: ReadonlyArray<UsageGroup>, { groupBy, limit }: UsageQuery): UsagePage => {
+  const last = groups.length > limit ? groups[limit - 1] : undefined
+  return {
+    groups: groups.slice(0, limit),
+    next: last === undefined ? undefined : groupBy.map((one) => last.by[one] ?? "")
+  }
+}
+
 /** Newest first; `next` is the cursor of the next page. */
 export interface RequestPage {
   readonly rows: ReadonlyArray<RequestRow>
@@ -68,33 +85,8 @@ export interface UsageBucket {
   lastMillis: number
 }
 
-/** Adds a request to its bucket, creating the bucket when needed. `model` is the name the request is counted under. */
-export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model: string): void => {
-  const { endedMillis, keyId: key = "", provider = "" } = row
-  const day = dayOf(endedMillis)
-  const name = `${day}\n${key}\n${provider}\n${model}`
-  let bucket = buckets.get(name)
-  if (bucket === undefined) {
-    bucket = {
-      by: { day, key, provider, model },
-      sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 },
-      lastMillis: 0
-    }
-    buckets.set(name, bucket)
-  }
-  bucket.lastMillis = Math.max(bucket.lastMillis, endedMillis)
-  const { sums } = bucket
-  sums.requests++
-  if (row.errorCode !== undefined) sums.errors++
-  if (row.usage !== undefined) {
-    sums.input += row.usage.input
-    sums.output += row.usage.output
-    sums.cached += row.usage.cached
-  }
-  sums.costMicros += row.costMicros ?? 0
-}
-
-const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
+/** Adds sums to sums. */
+export const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
   sums.requests += more.requests
   sums.errors += more.errors
   sums.input += more.input
@@ -104,10 +96,10 @@ const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
 }
 
 /** The matching buckets, merged by the requested dimensions and sorted by their values. */
-export const groupUsage = (
-  buckets: Iterable<UsageBucket>,
-  { from, groupBy, key, to }: UsageQuery
-): ReadonlyArray<UsageGroup> => {
+export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): UsagePage => {
+  const { cursor, from, groupBy, key, limit, to } = query
+  const nameOf = (values: ReadonlyArray<string>): string => values.join("\n")
+  const after = cursor === undefined ? undefined : nameOf(cursor)
   const groups = new Map<string, Types.Mutable<UsageGroup>>()
   for (const { by, sums } of buckets) {
     if (
@@ -116,11 +108,15 @@ export const groupUsage = (
       (key !== undefined && by.key !== key)
     )
       continue
-    const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))
-    const name = JSON.stringify(kept)
+    const name = nameOf(groupBy.map((one) => by[one]))
+    if (after !== undefined && name <= after) continue
     const group = groups.get(name)
-    if (group === undefined) groups.set(name, { by: kept, ...sums })
+    if (group === undefined) groups.set(name, { by: Object.fromEntries(groupBy.map((one) => [one, by[one]])), ...sums })
     else add(group, sums)
   }
-  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group)
+  const sorted = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, limit + 1)
+  return usagePage(
+    sorted.map(([, group]) => group),
+    query
+  )
 }

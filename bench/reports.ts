@@ -1,0 +1,78 @@
+// Measures reports on a big SQLite store, and how long they hold other work up: `node bench/reports.ts [ROWS]`.
+// Must not be compared with other machines. There are a million sums and a million requests by default.
+import "effect/schema/SchemaJITCompiler/enable"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import { RequestTable } from "../src/store/RequestTable.ts"
+import { databases, storeOn } from "../test/support/databases.ts"
+
+const rows = Number(process.argv[2] ?? 1_000_000)
+const [sqlite] = databases
+if (sqlite === undefined) throw new Error("no database")
+
+const hourMillis = 3_600_000
+const fromMillis = Date.parse("2027-01-01T00:00:00Z")
+
+/** 100 keys, 3 providers and 10 models on every day. */
+const fill = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const upTo = sql.literal("WITH RECURSIVE n (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 <")
+  yield* sql`INSERT INTO usage_sums ${upTo} ${rows})
+    SELECT date('2027-01-01', '+' || (at / 3000) || ' day'), 'key_' || (at % 100), 'provider' || (at / 100 % 3), 'model' || (at / 300 % 10),
+    10, 1, 1000, 100, 10, 500, at FROM n`
+  const bands = sql.literal("1, 2, 3, 4, 0, 0, 0, 0")
+  yield* sql`INSERT INTO usage_series ${upTo} ${rows / 100})
+    SELECT 'hour', 'all', ${fromMillis} + at * ${hourMillis}, '', 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
+  yield* sql`INSERT INTO usage_series ${upTo} ${rows})
+    SELECT 'hour', 'key', ${fromMillis} + at / 100 * ${hourMillis}, 'key_' || (at % 100), 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
+  yield* sql`INSERT INTO request_batches (rows_number, packed) ${upTo} ${rows / 500}) SELECT 500, (
+    SELECT json_group_array(json_array(1800000000000 + n.at, 'request-' || n.at || '-' || m.at, 200, 'google', 'gemini-3.8-flash', 'key_' || m.at,
+    'trace', '/v1/chat/completions', 0, json('false'), null, 1000, null, 100, null, 5, null, json('[]')))
+    FROM (WITH RECURSIVE m (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM m WHERE at < 499) SELECT at FROM m) AS m) FROM n`
+})
+
+const run = Effect.gen(function* () {
+  yield* fill
+  const table = yield* RequestTable
+  const timed = Effect.fnUntraced(function* <A, E>(name: string, report: Effect.Effect<A, E>) {
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    const started = performance.now()
+    yield* report
+    const took = performance.now() - started
+    delay.disable()
+    console.log(`${name}: ${took.toFixed(0)} ms; other work waited at most ${(delay.max / 1e6).toFixed(0)} ms`)
+  })
+  const limit = 1000
+  yield* timed(
+    "the first report, with the start of the thread",
+    table.usage({ groupBy: [], limit, from: "2099-01-01" })
+  )
+  for (const times of [1, 2]) {
+    console.log(`round ${times}`)
+    yield* timed(
+      "usage by day, key, provider, model",
+      table.usage({ groupBy: ["day", "key", "provider", "model"], limit })
+    )
+    yield* timed("usage by day", table.usage({ groupBy: ["day"], limit }))
+    yield* timed("usage by key", table.usage({ groupBy: ["key"], limit }))
+    yield* timed(
+      "usage of 30 days by model",
+      table.usage({ groupBy: ["model"], from: "2027-03-01", to: "2027-03-30", limit })
+    )
+    const hours = { bucket: "hour", from: fromMillis, to: fromMillis + 720 * hourMillis, limit } as const
+    yield* timed("30 days by the hour", table.series({ ...hours, scope: "all" }))
+    yield* timed("30 days by the hour and key, a page", table.series({ ...hours, scope: "key" }))
+    yield* timed("requests of a key that has none", table.requests({ limit: 100, key: "nobody" }))
+    yield* timed("requests of a status that none has", table.requests({ limit: 100, status: 404 }))
+    yield* timed("requests since later", table.requests({ limit: 100, since: 1_900_000_000_000 }))
+    yield* timed("requests of a key", table.requests({ limit: 100, key: "key_7" }))
+  }
+})
+
+await Effect.runPromise(
+  Effect.scoped(run.pipe(Effect.provide(RequestTable.layer.pipe(Layer.provideMerge(storeOn(sqlite))))))
+)
+process.exit()

@@ -1,0 +1,193 @@
+// Usage over time: sums of each minute, hour and day, of all requests and by one of their dimensions.
+// It must not know where sums are stored.
+import type * as Types from "effect/Types"
+import type { RequestRow } from "../RequestRow.ts"
+import { dayMillis, dayOf } from "../text/days.ts"
+import { add, type Sums, type UsageBucket } from "./usageSums.ts"
+
+const minuteMillis = 60 * 1000
+export const bucketMillis = { minute: minuteMillis, hour: 60 * minuteMillis, day: dayMillis } as const
+export type Bucket = keyof typeof bucketMillis
+export const bucketNames = ["minute", "hour", "day"] as const satisfies ReadonlyArray<Bucket>
+
+/** The dimensions of a series; `status` is the class of the status, such as `5xx`. */
+export const seriesGroupings = ["key", "provider", "model", "status"] as const
+export type SeriesGrouping = (typeof seriesGroupings)[number]
+/** A series of all requests has no dimension. */
+export type SeriesScope = SeriesGrouping | "all"
+
+/** Upper bounds of the bands of durations in milliseconds; a last band has what took longer. */
+export const durationBounds = [250, 500, 1_000, 2_500, 5_000, 10_000, 30_000] as const
+const noBands: ReadonlyArray<number> = [...durationBounds.map(() => 0), 0]
+
+export interface SeriesSums extends Sums {
+  readonly durationMillis: number
+  /** Requests by band of their duration. */
+  readonly bands: ReadonlyArray<number>
+}
+
+/** The sums of one bucket of time, of all requests or of one value of a dimension. */
+export interface SeriesPoint {
+  readonly bucket: Bucket
+  readonly scope: SeriesScope
+  readonly startMillis: number
+  /** Empty for all requests, and for requests without the dimension. */
+  readonly name: string
+  readonly sums: SeriesSums
+}
+
+export interface SeriesQuery {
+  readonly bucket: Bucket
+  readonly scope: SeriesScope
+  /** Moments in milliseconds: buckets that begin from the first on and before the second. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly limit: number
+  /** The point after which the page starts. */
+  readonly cursor?: { readonly startMillis: number; readonly name: string } | undefined
+}
+
+/** Sorted by start and name; `next` is the cursor of the next page. */
+export interface SeriesPage {
+  readonly points: ReadonlyArray<SeriesPoint>
+  readonly next: SeriesQuery["cursor"]
+}
+
+/** The page of at most `limit` points, out of `limit + 1` points that were read. */
+export const seriesPage = (points: ReadonlyArray<SeriesPoint>, limit: number): SeriesPage => {
+  const last = points.length > limit ? points[limit - 1] : undefined
+  return {
+    points: points.slice(0, limit),
+    next: last === undefined ? undefined : { startMillis: last.startMillis, name: last.name }
+  }
+}
+
+type MutableSums = Types.Mutable<Omit<SeriesSums, "bands">> & { readonly bands: Array<number> }
+
+/** The sums of one minute of requests that are alike in every dimension. */
+interface Alike {
+  readonly minute: number
+  readonly names: Readonly<Record<SeriesGrouping, string>>
+  readonly sums: MutableSums
+  lastMillis: number
+}
+
+const noSums = (): MutableSums => ({
+  requests: 0,
+  errors: 0,
+  input: 0,
+  output: 0,
+  cached: 0,
+  costMicros: 0,
+  durationMillis: 0,
+  bands: [...noBands]
+})
+
+const bandOf = (millis: number): number => {
+  const band = durationBounds.findIndex((bound) => millis <= bound)
+  return band < 0 ? durationBounds.length : band
+}
+
+const addSeries = (sums: MutableSums, more: SeriesSums): void => {
+  add(sums, more)
+  sums.durationMillis += more.durationMillis
+  for (const [band, requests] of more.bands.entries()) sums.bands[band] = (sums.bands[band] ?? 0) + requests
+}
+
+/** Adds requests up as they end: one entry a minute for requests that are alike. Everything else is derived from these. */
+export class RecentUsage {
+  private readonly entries = new Map<string, Alike>()
+
+  /** `model` is the name the request is counted under. */
+  add(row: RequestRow, model: string): void {
+    const { durationMillis, endedMillis, keyId: key = "", provider = "" } = row
+    const minute = Math.floor(endedMillis / minuteMillis)
+    const status = Math.floor(row.status / 100)
+    const name = `${minute}\n${status}\n${key}\n${provider}\n${model}`
+    let entry = this.entries.get(name)
+    if (entry === undefined) {
+      entry = { minute, names: { key, provider, model, status: `${status}xx` }, sums: noSums(), lastMillis: 0 }
+      this.entries.set(name, entry)
+    }
+    entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
+    const { sums } = entry
+    const band = bandOf(durationMillis)
+    sums.requests++
+    sums.durationMillis += durationMillis
+    sums.bands[band] = (sums.bands[band] ?? 0) + 1
+    if (row.errorCode !== undefined) sums.errors++
+    if (row.usage !== undefined) {
+      sums.input += row.usage.input
+      sums.output += row.usage.output
+      sums.cached += row.usage.cached
+    }
+    sums.costMicros += row.costMicros ?? 0
+  }
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  clear(): void {
+    this.entries.clear()
+  }
+
+  /** Adds the sums of each day to its buckets. */
+  addDays(buckets: Map<string, UsageBucket>): void {
+    for (const { lastMillis, minute, names, sums } of this.entries.values()) {
+      const { key, model, provider } = names
+      const day = dayOf(minute * minuteMillis)
+      const name = `${day}\n${key}\n${provider}\n${model}`
+      let bucket = buckets.get(name)
+      if (bucket === undefined) {
+        bucket = {
+          by: { day, key, provider, model },
+          sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 },
+          lastMillis: 0
+        }
+        buckets.set(name, bucket)
+      }
+      bucket.lastMillis = Math.max(bucket.lastMillis, lastMillis)
+      add(bucket.sums, sums)
+    }
+  }
+
+  /** Adds the sums of each minute, hour and day to its points, of which the latest changed are last. */
+  addPoints(points: Map<string, SeriesPoint & { readonly sums: MutableSums }>): void {
+    for (const { minute, names, sums } of this.entries.values()) {
+      for (const bucket of bucketNames) {
+        const millis = bucketMillis[bucket]
+        const startMillis = Math.floor((minute * minuteMillis) / millis) * millis
+        for (const scope of ["all", ...seriesGroupings] as const) {
+          const name = scope === "all" ? "" : names[scope]
+          const id = `${bucket}\n${scope}\n${startMillis}\n${name}`
+          const point = points.get(id) ?? { bucket, scope, startMillis, name, sums: noSums() }
+          addSeries(point.sums, sums)
+          points.delete(id)
+          points.set(id, point)
+        }
+      }
+    }
+  }
+}
+
+export type SeriesPoints = Parameters<RecentUsage["addPoints"]>[0]
+
+const isBefore = (one: Pick<SeriesPoint, "startMillis" | "name">, other: Pick<SeriesPoint, "startMillis" | "name">) =>
+  one.startMillis === other.startMillis ? one.name < other.name : one.startMillis < other.startMillis
+
+/** The matching points. */
+export const findPoints = (
+  points: Iterable<SeriesPoint>,
+  { bucket, cursor, from, limit, scope, to }: SeriesQuery
+): SeriesPage => {
+  const found = Array.from(points).filter(
+    (point) =>
+      point.bucket === bucket &&
+      point.scope === scope &&
+      (from === undefined || point.startMillis >= from) &&
+      (to === undefined || point.startMillis < to) &&
+      (cursor === undefined || isBefore(cursor, point))
+  )
+  return seriesPage(found.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)).slice(0, limit + 1), limit)
+}

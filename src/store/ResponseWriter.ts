@@ -1,0 +1,147 @@
+// Writes kept responses in groups: those that end while another group is written share one transaction.
+// Must not know what a response holds.
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { StoreUnavailable } from "../domain/GatewayError.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { lazyTransaction, makeStoreCall } from "./database/Sql.ts"
+import { responseContext } from "./Envelope.ts"
+import { type SecretBroken, Vault } from "./Vault.ts"
+
+/** A response that waits to be written: its columns, and its content as JSON in UTF-8. */
+export interface WaitingResponse {
+  readonly id: string
+  readonly keyId: string
+  readonly status: string
+  readonly previousId: string | undefined
+  readonly content: Buffer
+}
+
+/** A group of this size is written as it is; later responses begin the next one. */
+const groupRows = 256
+const groupBytes = 8 * 1024 * 1024
+/** After so many of a key the oldest beyond its bound leave. */
+const trimShare = 0.01
+const minuteMillis = 60 * 1000
+
+/** Responses that are written together, and fail together. */
+class Group {
+  readonly rows: Arr.NonEmptyArray<WaitingResponse>
+  readonly done = Deferred.makeUnsafe<void, StoreUnavailable>()
+  private bytes: number
+
+  constructor(first: WaitingResponse) {
+    this.rows = [first]
+    this.bytes = first.content.length
+  }
+
+  add(row: WaitingResponse): void {
+    this.rows.push(row)
+    this.bytes += row.content.length
+  }
+
+  get isFull(): boolean {
+    return this.rows.length >= groupRows || this.bytes >= groupBytes
+  }
+}
+
+export const withoutVault = ({ why }: SecretBroken) =>
+  Effect.andThen(
+    Effect.logError(`store: a response cannot be encrypted or decrypted: ${why}`),
+    new StoreUnavailable({ reason: "unreachable" })
+  )
+
+/** Removes what is too much of the keys of a group, each time that enough was written for a key. */
+const trimming = (sql: SqlClient.SqlClient, { responsesPerKey }: LimitValues) => {
+  const untrimmed = new Map<string, number>()
+  const isDue = ({ keyId }: WaitingResponse): boolean => {
+    const count = (untrimmed.get(keyId) ?? 0) + 1
+    const due = count >= Math.max(1, responsesPerKey * trimShare)
+    untrimmed.set(keyId, due ? 0 : count)
+    return due
+  }
+  /** By the index on time alone: of responses of one millisecond all stay. */
+  const trim = (keyId: string): Effect.Effect<unknown, SqlError> =>
+    sql`DELETE FROM responses WHERE key_id = ${keyId} AND created_millis < (SELECT created_millis
+      FROM responses WHERE key_id = ${keyId} ORDER BY created_millis DESC LIMIT 1 OFFSET ${responsesPerKey - 1})`
+  return (rows: ReadonlyArray<WaitingResponse>): Effect.Effect<void, SqlError> =>
+    Effect.suspend(() => {
+      const due = new Set(rows.filter(isDue).map(({ keyId }) => keyId))
+      return due.size === 0 ? Effect.void : Effect.forEach(due, trim, { discard: true })
+    })
+}
+
+/** Seals the rows with the current data key and writes them in one statement. */
+const inserting = (sql: SqlClient.SqlClient, vault: Vault["Service"], { responseMinutes }: LimitValues) =>
+  Effect.fnUntraced(function* (rows: Arr.NonEmptyReadonlyArray<WaitingResponse>) {
+    const { keyId: sealedBy, seal } = yield* vault.sealer
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`INSERT INTO responses ${sql.insert(
+      Arr.map(rows, ({ content, id, keyId, previousId, status }) => ({
+        id,
+        key_id: keyId,
+        created_millis: now,
+        expires_millis: now + responseMinutes * minuteMillis,
+        status,
+        previous_id: previousId ?? null,
+        bytes_number: content.length,
+        sealed: seal(responseContext(id), content),
+        sealed_key_id: sealedBy
+      }))
+    )}`
+  })
+
+/**
+ * Returns once the response is written. One fiber writes group after group and waits for no timer. A group that fails
+ * fails the waiting ones as well, so that none waits longer than two writes.
+ */
+export const makeResponseWriter: Effect.Effect<
+  (response: WaitingResponse) => Effect.Effect<void, StoreUnavailable>,
+  never,
+  SqlClient.SqlClient | Vault | Scope.Scope
+> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const limits = yield* Limits
+  const within = yield* makeStoreCall
+  const hasRows = yield* Latch.make(false)
+  const inTransaction = lazyTransaction(sql)
+  const insert = inserting(sql, yield* Vault, limits)
+  const trimmed = trimming(sql, limits)
+  const waiting: Array<Group> = []
+
+  const write = ({ rows }: Group): Effect.Effect<void, StoreUnavailable> =>
+    Effect.catchTag(within(inTransaction(Effect.andThen(insert(rows), trimmed(rows)))), "SecretBroken", withoutVault)
+  const turn = Effect.suspend(() => {
+    const group = waiting.shift()
+    if (group === undefined) {
+      hasRows.closeUnsafe()
+      return hasRows.await
+    }
+    return Effect.onExit(write(group), (exit) =>
+      Effect.sync(() => {
+        const ended = exit._tag === "Success" ? [group] : [group, ...waiting.splice(0)]
+        for (const { done } of ended) Deferred.doneUnsafe(done, exit)
+      })
+    )
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.ignore(turn)))
+
+  return (response) =>
+    Effect.suspend(() => {
+      const last = waiting.at(-1)
+      if (last !== undefined && !last.isFull) {
+        last.add(response)
+        return Deferred.await(last.done)
+      }
+      const group = new Group(response)
+      waiting.push(group)
+      hasRows.openUnsafe()
+      return Deferred.await(group.done)
+    })
+})
