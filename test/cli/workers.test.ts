@@ -141,11 +141,16 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
     expect(tally(await chats(origin, keys.rated, 12))).toEqual({ 200: 3, 429: 9 })
 
     isHolding = true
-    const running = chats(origin, keys.narrow, 12)
-    await until(() => held.length === 3)
-    await until(async () => (await ask(origin, "/v1/chat/completions", keys.narrow, chat)).status === 429)
+    let answered = 0
+    const running = Array.from({ length: 12 }, async () => {
+      const answer = await ask(origin, "/v1/chat/completions", keys.narrow, chat)
+      answered++
+      return answer
+    })
+    // All but the three that the provider holds are refused before it answers.
+    await until(() => held.length === 3 && answered === 9)
     release()
-    expect(tally(await running)).toEqual({ 200: 3, 429: 9 })
+    expect(tally(await Promise.all(running))).toEqual({ 200: 3, 429: 9 })
     await until(async () => (await ask(origin, "/v1/chat/completions", keys.narrow, chat)).status === 200)
 
     const paid: Array<number | "lost"> = []

@@ -49,8 +49,12 @@ const overRouter = <E>(services: Layer.Layer<HttpApiServices, E>): Way =>
 /** What a connection adds to an answer. */
 const ofConnections = new Set(["connection", "date", "keep-alive"])
 
+/** The pipe holds the body from the start: fetch ends a body that nothing reads yet when its own answer is collected. */
 const withoutConnection = ({ body, headers, status }: Response): Response =>
-  new Response(body, { status, headers: [...headers].filter(([name]) => !ofConnections.has(name)) })
+  new Response(body === null ? null : body.pipeThrough(new TransformStream()), {
+    status,
+    headers: [...headers].filter(([name]) => !ofConnections.has(name))
+  })
 
 const overRing = <E>(services: Layer.Layer<HttpApiServices, E>): Way => {
   const scope = Scope.makeUnsafe()
