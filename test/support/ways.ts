@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
+import { Limits } from "../../src/domain/Limits.ts"
 import { answering } from "../../src/http/Mounted.ts"
 import { Traffic } from "../../src/http/node/Traffic.ts"
 import { Server } from "../../src/http/Server.ts"
@@ -56,11 +57,18 @@ const withoutConnection = ({ body, headers, status }: Response): Response =>
     headers: [...headers].filter(([name]) => !ofConnections.has(name))
   })
 
+/** No load balancer watches it, so it ends without a delay. */
+const server = Layer.unwrap(
+  Effect.map(Limits, (limits) =>
+    Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
+      Layer.provide(Layer.succeed(Limits, { ...limits, readyDelayMillis: 0 }))
+    )
+  )
+)
+
 const overRing = <E>(services: Layer.Layer<HttpApiServices, E>): Way => {
   const scope = Scope.makeUnsafe()
-  const starting = Effect.runPromise(
-    Layer.buildWithScope(Server.layer({ host: "127.0.0.1", port: 0 }).pipe(Layer.provide(services), Layer.orDie), scope)
-  )
+  const starting = Effect.runPromise(Layer.buildWithScope(server.pipe(Layer.provide(services), Layer.orDie), scope))
   return {
     handler: async (request) => {
       const { address } = Context.get(await starting, HttpServer.HttpServer)
