@@ -12,6 +12,7 @@ import { checkReachable, onSqlite, reasonOf, sqlClientLayer, StoreUnusable, tran
 const words = (sql: SqlClient.SqlClient) => {
   const word = (sqlite: string, pg: string) => sql.literal(onSqlite(sql) ? sqlite : pg)
   return {
+    word,
     integer: word("INTEGER", "BIGINT"),
     real: word("REAL", "DOUBLE PRECISION"),
     name: word("TEXT", 'TEXT COLLATE "C"'),
@@ -114,8 +115,7 @@ const responses = Effect.gen(function* () {
 /** The view `requests` with every fact that reports ask for. Money is in US dollars, times are in milliseconds. */
 const requestView = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { integer, real } = words(sql)
-  const word = (sqlite: string, pg: string) => sql.literal(onSqlite(sql) ? sqlite : pg)
+  const { integer, real, word } = words(sql)
   const each = word(
     "json_each(batch.packed) AS fact",
     "json_array_elements(batch.packed::json) WITH ORDINALITY AS fact (value, number)"
