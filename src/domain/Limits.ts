@@ -51,6 +51,8 @@ export interface LimitValues {
   readonly headersTimeoutMillis: number
   readonly requestTimeoutMillis: number
   readonly keepAliveMillis: number
+  /** A kept socket to an upstream that closes within this time of a request was closed before the upstream had it. */
+  readonly staleMillis: number
   readonly writeStallMillis: number
   readonly connections: number
   readonly pingMillis: number
@@ -177,6 +179,7 @@ export const defaultLimits: LimitValues = {
   headersTimeoutMillis: 10_000,
   requestTimeoutMillis: 120_000,
   keepAliveMillis: 65_000,
+  staleMillis: 5,
   writeStallMillis: 60_000,
   connections: 20_000,
   pingMillis: 15_000,

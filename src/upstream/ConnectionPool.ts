@@ -28,12 +28,14 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
     new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
   const wire = {
     windowBytes: limits.streamWindowBytes,
+    staleMillis: limits.staleMillis,
     opened: false,
-    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => {
+    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call) => {
       const { url, method, addresses } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : isFresh ? fresh : kept
+      const dispatcher: Dispatcher =
+        addresses !== undefined ? pinned(origin, addresses) : request.isFresh === true ? fresh : kept
       dispatcher.dispatch(
         {
           origin,

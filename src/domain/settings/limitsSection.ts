@@ -55,6 +55,7 @@ export const limitsSection = Schema.Struct({
   headersTimeoutMillis: duration,
   requestTimeoutMillis: duration,
   keepAliveMillis: duration,
+  staleMillis: pause,
   writeStallMillis: duration,
   connections: count,
   pingMillis: duration,
