@@ -13,6 +13,7 @@ import type { ErrorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
+import { messageOf } from "./node/Pipelined.ts"
 import { destroyLater } from "./node/UnreadBody.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
@@ -99,12 +100,6 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
     response.writeHead(facts.status, refusalHeaders(facts, ids, body)).end(body)
   })
   return server
-}
-
-/** The answer a socket is there for, be it not begun; null for none. Read as Node's own handler does. */
-const messageOf = (socket: Duplex): object | null => {
-  const message: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined
-  return typeof message === "object" ? message : null
 }
 
 /** True when a part of an answer has gone out; a second one would corrupt it. */
