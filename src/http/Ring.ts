@@ -64,8 +64,8 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
     let isOver = false
 
     const start = (message: IncomingMessage, response: ServerResponse): void => {
-      // No further event would report a connection that has closed by now.
-      if (response.closed) return
+      // No further event would report a connection that has closed by now. An ended one takes no answer.
+      if (response.closed || message.socket.writableEnded) return
       if (!message.complete) boundUnreadBody(message, response)
       const scope = Scope.makeUnsafe()
       const answered = Effect.flatMap(
