@@ -51,8 +51,14 @@ export interface LimitValues {
   readonly headersTimeoutMillis: number
   readonly requestTimeoutMillis: number
   readonly keepAliveMillis: number
+  /** Idle sockets to upstreams that are kept for later calls. */
+  readonly idleSockets: number
+  /** A kept socket to an upstream that closes within this time of a request was closed before the upstream had it. */
+  readonly staleMillis: number
   readonly writeStallMillis: number
   readonly connections: number
+  /** Requests of one connection that may wait for the one before them; then the connection is not read. */
+  readonly pipelined: number
   readonly pingMillis: number
   readonly configDepth: number
   readonly configTargets: number
@@ -177,8 +183,11 @@ export const defaultLimits: LimitValues = {
   headersTimeoutMillis: 10_000,
   requestTimeoutMillis: 120_000,
   keepAliveMillis: 65_000,
+  idleSockets: 100,
+  staleMillis: 5,
   writeStallMillis: 60_000,
   connections: 20_000,
+  pipelined: 16,
   pingMillis: 15_000,
   configDepth: 8,
   configTargets: 64,

@@ -444,6 +444,14 @@ describe("failed token exchanges (F35)", () => {
     )
   }
 
+  const closed = endpoint((n) => (n === 1 ? { status: 0, fault: "stale" } : token(n)))
+  it.effect("token exchange: a request that a closed connection took is sent again on a new one (F25)", () =>
+    Effect.gen(function* () {
+      expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
+      expect(closed.calls.map(({ isFresh }) => isFresh)).toEqual([undefined, true])
+    }).pipe(Effect.provide(withTokens(closed)))
+  )
+
   for (const life of ["3600", 1e12]) {
     const at = endpoint((n) => token(n, life))
     it.effect(`token lifetime: expires_in ${JSON.stringify(life)} counts as an hour`, () =>
