@@ -241,7 +241,13 @@ describe("budgets in this process", () => {
         const first = yield* admit(key, { costMicros: 600 })
         const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
         expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
-          new BudgetSpent({ ...spentError, estimateUsd: 0.0006, leftUsd: 0.001, isReserved: true })
+          new BudgetSpent({
+            ...spentError,
+            estimateUsd: 0.0006,
+            leftUsd: 0.001,
+            isReserved: true,
+            reclaimMillis: 60_000
+          })
         )
         yield* first.settle({ tokens: 0, costMicros: 100 })
         const second = yield* admit(key, { costMicros: 600 })
