@@ -90,6 +90,8 @@ export interface LimitValues {
   readonly redisMillis: number
   readonly redisConnectMillis: number
   readonly redisQueue: number
+  /** Not used after a reply of unexpected shape: a server that mixes up replies may answer looks well. */
+  readonly redisDistrustMillis: number
   /** Between the processes of `server.workers`: the wait for an answer, and how many asks may wait. */
   readonly linkMillis: number
   readonly linkQueue: number
@@ -217,6 +219,7 @@ export const defaultLimits: LimitValues = {
   redisMillis: 100,
   redisConnectMillis: 1_000,
   redisQueue: 10_000,
+  redisDistrustMillis: 30_000,
   linkMillis: 1_000,
   linkQueue: 10_000,
   // Every process refuses a revoked key within 5 s. One poll reads one row.

@@ -11,12 +11,12 @@ import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import {
   type Asking,
   type Attempt,
-  attemptTimes,
   type AttemptServices,
   callAttempt,
   prepareAttempt,
   type Repeating
 } from "./attempt/Attempts.ts"
+import { attemptTimes } from "./attempt/Deadline.ts"
 import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
 import { cached } from "./attempt/Cached.ts"
 import { healRefused } from "./attempt/CallHealing.ts"

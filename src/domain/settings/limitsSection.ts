@@ -91,6 +91,7 @@ export const limitsSection = Schema.Struct({
   redisMillis: duration,
   redisConnectMillis: duration,
   redisQueue: count,
+  redisDistrustMillis: duration,
   linkMillis: duration,
   linkQueue: count,
   providerTestMillis: duration,
