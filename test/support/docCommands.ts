@@ -11,6 +11,9 @@ import { repository } from "./docPages.ts"
 export const notRun: Readonly<Record<string, string>> = {
   "npm ci": "fetches packages; `.ci/run` runs it first",
   "npm install": "fetches packages; `npm run consumer` installs the package in an empty project",
+  docker: "needs Docker; a test starts the same verb with the variables of the image",
+  helm: "needs a cluster; test/helm.test.ts renders the chart",
+  kubectl: "needs a cluster",
   gcloud: "needs an account of Google Cloud",
   gemini: "is another program; `npm run agents` runs it with these variables",
   claude: "is another program; `npm run agents` runs it with these variables",
