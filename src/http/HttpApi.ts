@@ -31,6 +31,7 @@ import { ChatHandlers } from "./routes/ChatHandlers.ts"
 import { withCors } from "./Cors.ts"
 import { CountTokensHandlers } from "./routes/CountTokensHandlers.ts"
 import { DocsHandlers } from "./routes/docs/DocsHandlers.ts"
+import { GuidesHandlers } from "./routes/docs/GuidesHandlers.ts"
 import { EmbeddingsHandlers } from "./routes/EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./routes/HealthHandlers.ts"
 import { ImagesHandlers } from "./routes/ImagesHandlers.ts"
@@ -93,6 +94,7 @@ const routes: Routes<Needed> = together(
   MetricsHandlers,
   ConsoleHandlers,
   DocsHandlers,
+  GuidesHandlers,
   ConsoleRootHandlers
 )
 
@@ -108,7 +110,10 @@ const answeringClients = (
 /** What answers on each server: on a single one, or on two where operators have a server of their own. */
 const servers = {
   single: answeringClients(routes, () => true),
-  clients: answeringClients(together(clients, DocsHandlers, RootHandlers), (path) => !isOperators(path)),
+  clients: answeringClients(
+    together(clients, DocsHandlers, GuidesHandlers, RootHandlers),
+    (path) => !isOperators(path)
+  ),
   operators: Effect.flatMap(together(operators, ConsoleHandlers, MetricsHandlers, HealthHandlers), (routes) =>
     dispatching({ routes, native: () => undefined, serves: isOperators })
   )
