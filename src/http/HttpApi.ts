@@ -24,6 +24,7 @@ import type { Carriers } from "../store/Carriers.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
@@ -85,7 +86,7 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminEntries)
+const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(
@@ -137,7 +138,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminEntries)),
+  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

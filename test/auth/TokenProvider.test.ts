@@ -220,7 +220,9 @@ describe("token cache", () => {
           { provider: account().slug, result: "failed" },
           { count: 1, incremental: true }
         ],
-        ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }]
+        ["gateway_token_refresh_timestamp_seconds", { provider: account().slug, result: "failed" }, { value: 0 }],
+        ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }],
+        ["gateway_token_refresh_timestamp_seconds", { provider: account().slug, result: "ok" }, { value: 31 }]
       ])
     }).pipe(Effect.provide(withTokens(at)), Effect.provideService(Metric.MetricRegistry, new Map()))
   })
