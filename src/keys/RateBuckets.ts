@@ -3,7 +3,7 @@
 import type * as Effect from "effect/Effect"
 import { defaultBurst, type GatewayKey } from "../domain/GatewayKey.ts"
 import type { Allowance } from "../domain/LimitState.ts"
-import { minuteMillis, type RateAsk, roundingMillis } from "../domain/RateCounts.ts"
+import { minuteMillis, type RateAsk, roundingMillis } from "../domain/usage/RateCounts.ts"
 import type { RateCounters } from "../store/RateCounters.ts"
 
 export type LimitKind = "requests" | "tokens"

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { RateCounts } from "../domain/RateCounts.ts"
+import { RateCounts } from "../domain/usage/RateCounts.ts"
 import type { Handlers } from "../workers/Link.ts"
 import {
   type DueName,

@@ -1,8 +1,8 @@
 // The arithmetic of rate limits as a Redis script: all buckets of a request in one round trip.
-// Must not know gateway keys or the limits themselves. It follows domain/RateCounts.ts step by step.
+// Must not know gateway keys or the limits themselves. It follows domain/usage/RateCounts.ts step by step.
 import * as Duration from "effect/Duration"
 import * as Redis from "effect/persistence/Redis"
-import { type RateAnswer, type RateAsk, roundingMillis } from "../domain/RateCounts.ts"
+import { type RateAnswer, type RateAsk, roundingMillis } from "../domain/usage/RateCounts.ts"
 
 /** No key is kept in Redis for longer, whatever its debt. */
 const longestMillis = Duration.toMillis(Duration.days(30))

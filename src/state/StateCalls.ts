@@ -2,7 +2,7 @@
 // Must not know how they are sent or kept.
 import type * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import type { Call } from "../workers/Link.ts"
-import type { RateAnswer, RateAsk } from "../domain/RateCounts.ts"
+import type { RateAnswer, RateAsk } from "../domain/usage/RateCounts.ts"
 import type { DueName, ListedName, SharedText, TextRoom } from "./SharedState.ts"
 
 export type AdmitAnswer =

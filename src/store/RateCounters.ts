@@ -3,7 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type RateAnswer, type RateAsk, RateCounts } from "../domain/RateCounts.ts"
+import { type RateAnswer, type RateAsk, RateCounts } from "../domain/usage/RateCounts.ts"
 
 export class RateCounters extends Context.Service<
   RateCounters,
