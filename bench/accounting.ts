@@ -32,7 +32,7 @@ const meta: RequestMeta = {
 const served: ServedBy = {
   slug: "google",
   kind: "google",
-  modelId: "gemini-2.5-flash",
+  modelId: "gemini-3.8-flash",
   issuer: "gemini/google",
   optionIndex: 0,
   retryCount: 0,
@@ -46,7 +46,7 @@ const call = {
   target: {
     slug: "google",
     kind: "google",
-    modelId: "gemini-2.5-flash",
+    modelId: "gemini-3.8-flash",
     operation: "chat",
     optionIndex: 0,
     issuer: "gemini/google"

@@ -4,5 +4,5 @@
 export const fallbackConfig = {
   strategy: { mode: "fallback" as const },
   retry: { attempts: 2 },
-  targets: [{ provider: "google" }, { provider: "vertex-ai", override_params: { model: "gemini-2.5-flash" } }]
+  targets: [{ provider: "google" }, { provider: "vertex-ai", override_params: { model: "gemini-3.8-flash" } }]
 }

@@ -27,7 +27,7 @@ interface Scenario {
 }
 
 const scenarios: Readonly<Record<string, Scenario>> = {
-  unary: { target: (one) => one.target("gemini-2.5-flash", false), units: 1 },
+  unary: { target: (one) => one.target("gemini-3.8-flash", false), units: 1 },
   messages: { target: (one) => one.other?.("messages"), units: 1 },
   burst: { target: (one) => one.target("gemini-bench-burst", true), units: burstEvents }
 }

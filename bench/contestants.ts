@@ -227,13 +227,13 @@ export const startGateway = async (
         port,
         path: chatPath,
         headers: { "x-gateway-api-key": key, "x-gateway-config": "careful" },
-        body: body("gemini-2.5-flash", false)
+        body: body("gemini-3.8-flash", false)
       },
       limited: {
         port,
         path: chatPath,
         headers: { "x-gateway-api-key": limitedKey },
-        body: body("@google/gemini-2.5-flash", false)
+        body: body("@google/gemini-3.8-flash", false)
       },
       target: (model, stream) => ({
         port,
@@ -266,7 +266,7 @@ export const startUnwatched = async (upstream: string, watched = false): Promise
       port,
       path: chatPath,
       headers: { ...key, "x-gateway-config": "careful" },
-      body: body("gemini-2.5-flash", false)
+      body: body("gemini-3.8-flash", false)
     },
     target: (model, stream) => ({ port, path: chatPath, headers: key, body: body(`@google/${model}`, stream) })
   }

@@ -11,7 +11,7 @@ import { gatewayOver, replying, type ScriptedGateway } from "../test/support/scr
 
 const words = "The quick brown fox jumps over the lazy dog. ".repeat(10)
 const usage = { usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 100, totalTokenCount: 200 } }
-const model = "@google/gemini-2.5-flash"
+const model = "@google/gemini-3.8-flash"
 const chat = { model, messages: [{ role: "user", content: words }] }
 const response = { model, input: words }
 

@@ -100,7 +100,7 @@ type Round = (
 const warmUp = async (some: ReadonlyArray<Contestant>, millis: number): Promise<void> => {
   for (const [name, stream] of [
     ["gemini-bench-burst", true],
-    ["gemini-2.5-flash", false]
+    ["gemini-3.8-flash", false]
   ] as const) {
     for (const one of some)
       await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis })
@@ -143,7 +143,7 @@ const measureWorkers = async (): Promise<void> => {
 const upstreamBound = async (): Promise<number> => {
   const result = await bench.load.run({
     kind: "loop",
-    target: bench.direct("gemini-2.5-flash", false),
+    target: bench.direct("gemini-3.8-flash", false),
     connections: 32,
     millis: plan.roundMillis
   })
@@ -267,7 +267,7 @@ if (flags.has("--profile")) {
   for (const one of contestants) {
     const job = {
       kind: "loop",
-      target: one.target("gemini-2.5-flash", false),
+      target: one.target("gemini-3.8-flash", false),
       connections: 32,
       millis: 5_000
     } as const

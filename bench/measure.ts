@@ -75,7 +75,7 @@ const clean = (what: string, result: LoadResult): LoadResult => {
   return result
 }
 
-const model = "gemini-2.5-flash"
+const model = "gemini-3.8-flash"
 
 interface Side {
   readonly pid: number

@@ -89,7 +89,7 @@ interface OperationCall {
   readonly rest: () => object
 }
 
-const gemini = { path: chatPath, slug: "google", model: "gemini-2.5-flash" }
+const gemini = { path: chatPath, slug: "google", model: "gemini-3.8-flash" }
 const claude = { slug: "vertex-ai", model: "claude-sonnet-4-5@20250929", prefix: "anthropic." }
 const message = { system, messages: [{ role: "user", content: question }], ...limits }
 const responses = { path: "/v1/responses", slug: "google", isOwn: true } as const
@@ -124,7 +124,7 @@ const operationCalls: Readonly<Record<OperationName, OperationCall>> = {
   },
   native: {
     ...gemini,
-    path: "/v1beta/models/gemini-2.5-flash:generateContent",
+    path: "/v1beta/models/gemini-3.8-flash:generateContent",
     isNative: true,
     rest: () => contents
   },
@@ -134,7 +134,7 @@ const operationCalls: Readonly<Record<OperationName, OperationCall>> = {
     isNative: true,
     rest: () => contents
   },
-  responses: { ...responses, model: "gemini-2.5-flash", rest: () => response },
+  responses: { ...responses, model: "gemini-3.8-flash", rest: () => response },
   responseStreams: { ...responses, model: "gemini-bench-burst", rest: () => ({ ...response, ...streaming }) },
   embeddings: {
     path: "/v1/embeddings",

@@ -149,7 +149,7 @@ const ask = (model: string, stream: boolean): Promise<Answer> =>
 /** Sends requests at a steady rate until it is stopped, independent of earlier answers. */
 const steady = () => {
   const pending: Array<Promise<Answer>> = []
-  const timer = setInterval(() => void pending.push(ask("gemini-2.5-flash", false)), 1_000 / perSecond)
+  const timer = setInterval(() => void pending.push(ask("gemini-3.8-flash", false)), 1_000 / perSecond)
   return async (): Promise<ReadonlyArray<Answer>> => {
     clearInterval(timer)
     return Promise.all(pending)

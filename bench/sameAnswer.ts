@@ -123,8 +123,8 @@ export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>):
 /** Throws when a contestant's answer differs from the first contestant's. */
 export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
   const kinds = [
-    ["gemini-2.5-flash", false],
-    ["gemini-2.5-flash", true],
+    ["gemini-3.8-flash", false],
+    ["gemini-3.8-flash", true],
     ["gemini-bench-burst", true]
   ] as const
   for (const [model, stream] of kinds) {

@@ -22,7 +22,7 @@ const upstream = await start(
 )
 const gateway = await startGateway(`http://127.0.0.1:${upstreamPort}`)
 const load = startLoad()
-const usual = gateway.target("gemini-2.5-flash", false)
+const usual = gateway.target("gemini-3.8-flash", false)
 const endless = gateway.target("gemini-bench-endless", true)
 
 const headOf = ({ body, headers, path }: typeof usual): string =>

@@ -98,7 +98,7 @@ const kindAt = (draw: number): Kind | undefined => {
   return kinds.find(({ share }) => (sum += share) > draw) ?? kinds[0]
 }
 
-const { headers, path, port } = gateway.target("gemini-2.5-flash", false)
+const { headers, path, port } = gateway.target("gemini-3.8-flash", false)
 const limited = gateway.limited?.headers ?? headers
 const unexpected = new Map<string, number>()
 let asked = 0

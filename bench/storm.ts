@@ -45,7 +45,7 @@ const upstream = createServer({ keepAliveTimeout: 60_000 }, (request, response) 
 })
 const upstreamPort = await listen(upstream)
 const gateway = await startGateway(`http://127.0.0.1:${upstreamPort}`)
-const { body, headers, path, port } = gateway.target("gemini-2.5-flash", false)
+const { body, headers, path, port } = gateway.target("gemini-3.8-flash", false)
 
 interface Answered {
   readonly sent: number

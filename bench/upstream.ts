@@ -21,7 +21,7 @@ const event = (text: string, finish?: string): string =>
       }
     ],
     ...(finish === undefined ? {} : { usageMetadata: usage }),
-    modelVersion: "gemini-2.5-flash"
+    modelVersion: "gemini-3.8-flash"
   })}\r\n\r\n`
 
 const reply = Buffer.from(
@@ -37,7 +37,7 @@ const reply = Buffer.from(
       }
     ],
     usageMetadata: usage,
-    modelVersion: "gemini-2.5-flash",
+    modelVersion: "gemini-3.8-flash",
     responseId: "bench-reply"
   })
 )

@@ -3,7 +3,6 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { Administration } from "./admin/Administration.ts"
@@ -42,6 +41,7 @@ import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
+import type { RateCounters } from "./store/RateCounters.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
 import type { Carriers } from "./store/Carriers.ts"
 import { ConfigSnapshot } from "./store/ConfigSnapshot.ts"
@@ -207,7 +207,7 @@ const keys: Layer.Layer<GatewayKeys, never, Vault | ConfigSnapshot> = Layer.unwr
   Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper))
 )
 
-const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterStore, E> =>
+const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateCounters, E> =>
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
 
 /** Limits of a key need accounting, which counts its usage. A store may have such keys at any time. */

@@ -66,7 +66,9 @@ const limitsOf = ({
     : {
         rate_limit: {
           ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
-          ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute })
+          ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute }),
+          ...(rateLimit.requestsBurst === undefined ? {} : { requests_burst: rateLimit.requestsBurst }),
+          ...(rateLimit.tokensBurst === undefined ? {} : { tokens_burst: rateLimit.tokensBurst })
         }
       }),
   ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),

@@ -7,6 +7,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import {
+  AdminMetric,
   AdminModelFacts,
   AdminProblem,
   AdminRequest,
@@ -230,7 +231,10 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
         from: filter("First day, as 2027-01-31. With bucket the moment of RFC 3339 from which on buckets begin."),
         to: filter("Last day. With bucket the moment before which buckets begin."),
         group_by: filter(
-          "Any of day, key, provider, model, joined by commas; day by default. With bucket one of key, provider, model, status."
+          "Any of day, key, provider, model, joined by commas; day by default. With bucket one of key, provider, model, status, error."
+        ),
+        top: filter(
+          "requests, errors, tokens or cost: with bucket and group_by the values with the highest sums of the whole time, highest first, limit of them."
         ),
         limit: filter("How many groups at most: 1 to 1000, 1000 unless set."),
         cursor: page.cursor
@@ -238,6 +242,13 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking
     }).annotateMerge(about("What all requests used, summed")),
+    HttpApiEndpoint.get("metrics", "/admin/v1/metrics", {
+      query: { name: filter("Names of metrics, joined by commas; all of them unless set.") },
+      success: gatewayAnswer(pageSchema(AdminMetric, "AdminMetricList")),
+      error: ofAsking
+    }).annotateMerge(
+      about("Counters and gauges", "Those of GET /metrics, of all processes together. Histograms are not among them.")
+    ),
     HttpApiEndpoint.get("audit", "/admin/v1/audit", {
       query: page,
       success: gatewayAnswer(pageSchema(Change, "AdminAuditList")),

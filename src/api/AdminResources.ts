@@ -216,20 +216,37 @@ export const AdminUsage = Schema.Struct({
   provider: opt(Schema.String),
   model: opt(Schema.String),
   status: opt(Schema.String.annotate({ description: "The class of the status, such as 5xx." })),
+  error: opt(Schema.String.annotate({ description: "The code of the error; empty without one." })),
   requests: count,
   errors: count,
   input_tokens: count,
   output_tokens: count,
   cached_tokens: count,
   cost_usd: Schema.Number,
+  cache_hits: opt(count.annotate({ description: "With bucket: answers from the cache." })),
   duration_ms: opt(Schema.Number.annotate({ description: "With bucket: how long the requests took together." })),
+  overhead_ms: opt(Schema.Number.annotate({ description: "With bucket: the time that the gateway added, together." })),
   duration_bands: opt(
     Schema.Array(count).annotate({
-      description: "With bucket: requests that took at most 250, 500, 1000, 2500, 5000, 10000, 30000 ms, and longer."
+      description:
+        "With bucket: requests that took at most 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 120000 ms, and longer."
+    })
+  ),
+  ttft_bands: opt(
+    Schema.Array(count).annotate({
+      description: "With bucket: streams by the time to their first token, in the same bands."
     })
   )
 }).annotate({ identifier: "AdminUsage" })
 export interface AdminUsage extends Schema.Schema.Type<typeof AdminUsage> {}
+
+export const AdminMetric = Schema.Struct({
+  object: Schema.Literal("metric"),
+  name: Schema.String,
+  labels: Schema.Record(Schema.String, Schema.String),
+  value: Schema.Number
+}).annotate({ identifier: "AdminMetric" })
+export interface AdminMetric extends Schema.Schema.Type<typeof AdminMetric> {}
 
 export const AdminModelFacts = Schema.Struct({
   object: Schema.Literal("model_facts"),

@@ -168,7 +168,11 @@ export class Operation extends HttpApiGroup.make("operation")
     }).annotateMerge(about("This document")),
     HttpApiEndpoint.get("docs", "/docs", {
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
-    }).annotateMerge(about("This document as a page"))
+    }).annotateMerge(about("This document as a page")),
+    HttpApiEndpoint.get("guide", "/docs/:page", {
+      params: { page: Schema.String },
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
+    }).annotateMerge(about("A page of the documentation", "index names the others."))
   )
   .annotateMerge(OpenApi.annotations({ title: "Operation" })) {}
 

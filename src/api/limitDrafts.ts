@@ -76,11 +76,12 @@ export const keyDraft = (error: ConcurrencyReached | RateLimitReached | BudgetSp
 /** Up to six decimals, as a budget is counted in millionths, and never an exponent. */
 const amount = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, "")
 
-const budgetDraft = ({ estimateUsd, isReserved, leftUsd, per, resets, retryMillis, usd }: BudgetSpent): Draft => {
+const budgetDraft = (error: BudgetSpent): Draft => {
+  const { estimateUsd, isReserved, leftUsd, per, reclaimMillis, resets, retryMillis, usd } = error
   const fact = `This request may cost ${amount(estimateUsd)} US dollars, and ${amount(leftUsd)} are left of the gateway key's budget of ${usd} a ${per}`
   if (isReserved)
     return quotaDraft(
-      `${fact}, but set aside for requests that are running. Try again shortly.`,
+      `${fact}, but set aside for requests that are running. Try again shortly${reclaimMillis === undefined ? "" : `; what a gateway held that was killed is free within ${Math.ceil(reclaimMillis / 1000)} s`}.`,
       retryAfter(reservedRetryMillis)
     )
   const mends = "Lower max_tokens, or let an operator raise the budget of the key"

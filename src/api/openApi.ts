@@ -13,7 +13,8 @@ export const WholeApi = GatewayApi.addHttpApi(AdminApi).annotateMerge(
     version,
     description:
       "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API. " +
-      "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then has its headers under both names.",
+      "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then has its headers under both names. " +
+      "The guides are at /docs/index.",
     license: { name: "MIT", identifier: "MIT" },
     servers: [{ url: "/" }],
     transform: simplifyOpenApi

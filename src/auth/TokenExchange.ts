@@ -44,8 +44,13 @@ export const requestToken = Effect.fnUntraced(function* (
     idleMillis: millis,
     totalMillis: millis
   }
+  const send = (asking: TransportRequest) =>
+    transport.collect(asking, { replyBytes: limits.errorBytes, errorBytes: limits.errorBytes })
+  // The endpoint had closed a kept connection: one more request, on a new one.
   const answer = yield* Effect.mapError(
-    transport.collect(request, { replyBytes: limits.errorBytes, errorBytes: limits.errorBytes }),
+    Effect.catch(send(request), (fault) =>
+      fault.kind === "stale" ? send({ ...request, isFresh: true }) : Effect.fail(fault)
+    ),
     (fault) => fail(faultReason(fault.kind, subject))
   )
   if (source._tag === "Metadata" && answer.headers["metadata-flavor"] !== "Google") {

@@ -180,7 +180,9 @@ const noting =
   ): Some => {
     const failed = Exit.isFailure(exit)
     const error = Exit.findErrorOption(exit)
-    series.counter(metrics.tokenRefreshes, { provider: slug, result: failed ? "failed" : "ok" }).add(1)
+    const labels = { provider: slug, result: failed ? "failed" : "ok" }
+    series.counter(metrics.tokenRefreshes, labels).add(1)
+    series.gauge(metrics.tokenRefreshed, labels).value = end.wall / 1000
     tracer?.record({
       name: "gateway token refresh",
       kind: "client",

@@ -6,7 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Demo, type DemoOptions } from "../demo/Demo.ts"
 import { banner, demoKey, snippets } from "../demo/seed.ts"
-import { defaultServer, type Settings, type StoreSetting } from "../domain/settings/Settings.ts"
+import type { LogSetting, Settings, StoreSetting } from "../domain/settings/Settings.ts"
 import { describeStore } from "../domain/settings/storeLocation.ts"
 import { version } from "../domain/version.ts"
 import { makeKey } from "../keys/KeyText.ts"
@@ -17,6 +17,7 @@ import { withLink, withOpenConsole } from "./ConsoleLink.ts"
 import { commandFailure, type Failure } from "./Failure.ts"
 import { makeMissingKeys } from "./FirstKeys.ts"
 import { runGateway } from "./RunGateway.ts"
+import { loadDemoSettings } from "./settings/LoadSettings.ts"
 import { renderOrigin } from "./Starting.ts"
 
 export interface DemoFlags {
@@ -34,9 +35,13 @@ const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))
 
 export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.fn.Return<void, Failure> {
-  const { host, port } = { ...defaultServer, ...flags }
-  if (flags.snippets) {
-    const facts = { origin: renderOrigin(host, port), key: demoKey, version }
+  const { data, replay: recordings, snippets: printsSnippets, ...listen } = flags
+  const { key: chosenKey, settings: given } = yield* loadDemoSettings(listen)
+  const { host, port } = given.server
+  const log = { ...given.log, format: given.log?.format ?? (process.stdout.isTTY ? "pretty" : "off") } as const
+  const key = isLoopback(host) ? demoKey : (chosenKey ?? makeKey())
+  if (printsSnippets) {
+    const facts = { origin: renderOrigin(host, port), key, version }
     yield* Console.log(
       snippets(facts)
         .map(({ code, title }) => `--- ${title}\n${code}\n`)
@@ -44,16 +49,14 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
     )
     return
   }
-  const key = isLoopback(host) ? demoKey : makeKey()
-  if (flags.replay !== undefined) return yield* replay(resolve(flags.replay), { host, port, key })
+  if (recordings !== undefined) return yield* replay(resolve(recordings), { host, port, key }, log)
   yield* Effect.scoped(
     Effect.gen(function* () {
       const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) =>
         commandFailure(error.message)
       )
-      const kept = flags.data === undefined ? simulated : { ...simulated, store: storeInFolder(flags.data) }
+      const kept = data === undefined ? simulated : { ...simulated, store: storeInFolder(data) }
       const { lines, settings } = isLoopback(host) ? withOpenConsole(kept) : withLink(kept)
-      const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
       return yield* runGateway(
         { ...settings, log },
         Effect.fnUntraced(function* (origin) {
@@ -66,14 +69,14 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
 })
 
 /** Runs the gateway over the recordings of a folder. */
-const replay = Effect.fnUntraced(function* (folder: string, place: DemoOptions) {
+const replay = Effect.fnUntraced(function* (folder: string, place: DemoOptions, log: LogSetting) {
   const exchanges = yield* Effect.mapError(readFolder(folder), (error) => commandFailure(error.message))
   const settings = Demo.replayed(
     place,
     exchanges.map(({ request }) => request.url)
   )
   return yield* runGateway(
-    { ...settings, log: { format: process.stdout.isTTY ? "pretty" : "off" } },
+    { ...settings, log },
     (origin) =>
       Console.error(
         [

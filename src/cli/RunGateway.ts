@@ -20,6 +20,7 @@ import type { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import type { FirstKeys } from "./FirstKeys.ts"
 import type { Loaded } from "./settings/LoadSettings.ts"
+import { fitOpenFiles } from "./settings/OpenFiles.ts"
 import { renderOrigin, startFailure } from "./Starting.ts"
 
 /** No load balancer watches a gateway on a terminal, so Ctrl-C closes the listener without delay. */
@@ -37,13 +38,15 @@ export const runGateway = (
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      const waiting = onTerminal(settings)
+      const limits = yield* fitOpenFiles(waiting.limits)
       const surroundings = Layer.mergeAll(
         FaultLog.layer(settings.log?.format === "json"),
-        Layer.succeed(Limits, onTerminal(settings).limits),
+        Layer.succeed(Limits, limits),
         around
       )
       const context = yield* Layer.build(
-        Layer.provideMerge(Gateway.layer(onTerminal(settings), parts), surroundings)
+        Layer.provideMerge(Gateway.layer({ ...waiting, limits }, parts), surroundings)
       ).pipe(Effect.mapError(startFailure(settings)))
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(

@@ -47,7 +47,7 @@ const failureOf = async (response: Response): Promise<CallFailed> => {
 }
 
 /** `tag` is the ETag that a change is made from; without it the change is made whatever is there. */
-const call = async (method: string, path: string, body?: unknown, tag?: string): Promise<Response> => {
+export const call = async (method: string, path: string, body?: unknown, tag?: string): Promise<Response> => {
   const response = await fetch(`/admin/v1${path}`, {
     method,
     headers: {
@@ -64,7 +64,7 @@ const call = async (method: string, path: string, body?: unknown, tag?: string):
   throw await failureOf(response)
 }
 
-const get = async <A>(path: string, query: Readonly<Record<string, string>> = {}): Promise<A> => {
+export const get = async <A>(path: string, query: Readonly<Record<string, string>> = {}): Promise<A> => {
   const text = new URLSearchParams(query).toString()
   return (await call("GET", text === "" ? path : `${path}?${text}`)).json()
 }
@@ -95,7 +95,6 @@ export const resume = async (): Promise<void> => {
 
 export const requests = (query: Readonly<Record<string, string>>): Promise<Page<RequestRow>> => get("/requests", query)
 export const request = (id: string): Promise<RequestRow> => get(`/requests/${encodeURIComponent(id)}`)
-export const usage = (query: Readonly<Record<string, string>>): Promise<Page<UsageRow>> => get("/usage", query)
 
 export const keys = (cursor?: string): Promise<Page<KeyRow>> =>
   get("/keys", { limit: "1000", ...(cursor === undefined ? {} : { cursor }) })

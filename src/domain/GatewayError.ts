@@ -152,7 +152,9 @@ export class BudgetSpent extends Schema.TaggedError<BudgetSpent>()("BudgetSpent"
   resets: Schema.String,
   retryMillis: Schema.Number,
   /** The rest of the budget would cover the request, but running requests have reserved it. */
-  isReserved: Schema.Boolean
+  isReserved: Schema.Boolean,
+  /** Where it is reserved: the time after which the reserve of a gateway that was killed is free again. */
+  reclaimMillis: Schema.optionalKey(Schema.Number)
 }) {}
 /** The store or the shared Redis is unavailable, and this process does not hold enough state to go on. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {

@@ -10,7 +10,13 @@ export type KeyScope = "inference" | "admin"
 export interface RateLimit {
   readonly requestsPerMinute: number | undefined
   readonly tokensPerMinute: number | undefined
+  /** Most that an idle key may use together, on top of the even rate; undefined: a tenth of the limit. */
+  readonly requestsBurst?: number | undefined
+  readonly tokensBurst?: number | undefined
 }
+
+/** The burst of a limit that sets none: a tenth of it, and at least 1. */
+export const defaultBurst = (limit: number): number => Math.max(1, Math.floor(limit / 10))
 
 /** The most a key may spend in a UTC day or month, in millionths of a US dollar. */
 export interface Budget {

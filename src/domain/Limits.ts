@@ -51,8 +51,14 @@ export interface LimitValues {
   readonly headersTimeoutMillis: number
   readonly requestTimeoutMillis: number
   readonly keepAliveMillis: number
+  /** Idle sockets to upstreams that are kept for later calls. */
+  readonly idleSockets: number
+  /** A kept socket to an upstream that closes within this time of a request was closed before the upstream had it. */
+  readonly staleMillis: number
   readonly writeStallMillis: number
   readonly connections: number
+  /** Requests of one connection that may wait for the one before them; then the connection is not read. */
+  readonly pipelined: number
   readonly pingMillis: number
   readonly configDepth: number
   readonly configTargets: number
@@ -84,6 +90,8 @@ export interface LimitValues {
   readonly redisMillis: number
   readonly redisConnectMillis: number
   readonly redisQueue: number
+  /** Not used after a reply of unexpected shape: a server that mixes up replies may answer looks well. */
+  readonly redisDistrustMillis: number
   /** Between the processes of `server.workers`: the wait for an answer, and how many asks may wait. */
   readonly linkMillis: number
   readonly linkQueue: number
@@ -185,8 +193,11 @@ export const defaultLimits: LimitValues = {
   headersTimeoutMillis: 10_000,
   requestTimeoutMillis: 120_000,
   keepAliveMillis: 65_000,
+  idleSockets: 100,
+  staleMillis: 5,
   writeStallMillis: 60_000,
   connections: 20_000,
+  pipelined: 16,
   pingMillis: 15_000,
   configDepth: 8,
   configTargets: 64,
@@ -216,6 +227,7 @@ export const defaultLimits: LimitValues = {
   redisMillis: 100,
   redisConnectMillis: 1_000,
   redisQueue: 10_000,
+  redisDistrustMillis: 30_000,
   linkMillis: 1_000,
   linkQueue: 10_000,
   // Every process refuses a revoked key within 5 s. One poll reads one row.

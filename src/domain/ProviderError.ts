@@ -65,10 +65,10 @@ export const Timeout = Schema.TaggedStruct("Timeout", {
   ...common,
   phase: Schema.Literals(["connect", "first_byte", "idle", "total", "upstream"])
 })
-/** No connection, or it broke before an answer. `permanent` marks certificate errors. */
+/** No connection, or it broke before an answer. `stale`: an idle one was closed before the upstream had the request. */
 export const Transport = Schema.TaggedStruct("Transport", {
   ...common,
-  kind: Schema.Literals(["refused", "reset", "dns", "tls", "other"])
+  kind: Schema.Literals(["refused", "reset", "stale", "dns", "tls", "other"])
 })
 /** A 2xx answer that cannot be used. `truncated` is a stream that ended without a finish. */
 export const BadReply = Schema.TaggedStruct("BadReply", {
@@ -159,6 +159,9 @@ export const withTexts = (
     ...(upstreamStatus === undefined ? {} : { upstreamStatus })
   })
 }
+
+/** A kept socket closed as the request was sent on it, so the upstream has not worked. */
+export const isStaleSocket = (reason: Reason): boolean => reason._tag === "Transport" && reason.kind === "stale"
 
 /** Whether to retry the same target (`same`), try only another one (`next`), or give up (`never`). */
 export const retryOf = (reason: Reason): "same" | "next" | "never" => {

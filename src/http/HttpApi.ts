@@ -25,6 +25,7 @@ import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
@@ -32,6 +33,7 @@ import { ChatHandlers } from "./routes/ChatHandlers.ts"
 import { withCors } from "./Cors.ts"
 import { CountTokensHandlers } from "./routes/CountTokensHandlers.ts"
 import { DocsHandlers } from "./routes/docs/DocsHandlers.ts"
+import { GuidesHandlers } from "./routes/docs/GuidesHandlers.ts"
 import { EmbeddingsHandlers } from "./routes/EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./routes/HealthHandlers.ts"
 import { ImagesHandlers } from "./routes/ImagesHandlers.ts"
@@ -86,7 +88,7 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminEntries)
+const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(
@@ -95,6 +97,7 @@ const routes: Routes<Needed> = together(
   MetricsHandlers,
   ConsoleHandlers,
   DocsHandlers,
+  GuidesHandlers,
   ConsoleRootHandlers
 )
 
@@ -110,7 +113,10 @@ const answeringClients = (
 /** What answers on each server: on a single one, or on two where operators have a server of their own. */
 const servers = {
   single: answeringClients(routes, () => true),
-  clients: answeringClients(together(clients, DocsHandlers, RootHandlers), (path) => !isOperators(path)),
+  clients: answeringClients(
+    together(clients, DocsHandlers, GuidesHandlers, RootHandlers),
+    (path) => !isOperators(path)
+  ),
   operators: Effect.flatMap(together(operators, ConsoleHandlers, MetricsHandlers, HealthHandlers), (routes) =>
     dispatching({ routes, native: () => undefined, serves: isOperators })
   )
@@ -134,7 +140,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminEntries)),
+  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

@@ -11,7 +11,9 @@ import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
+import { Limits } from "../domain/Limits.ts"
 import { arrivalOfNode } from "./node/Arrival.ts"
+import { pipelined } from "./node/Pipelined.ts"
 import { boundUnreadBody, closesConnection } from "./node/UnreadBody.ts"
 
 /** Larger answers count as in flight until they are written. */
@@ -53,7 +55,8 @@ export interface Running {
 }
 
 /**
- * Answers the requests of a server. Each starts after the event loop has read all sockets, when most bodies are complete.
+ * Answers the requests of a server. Each starts after the event loop has read all sockets, when most bodies are complete,
+ * and those of one connection in order.
  */
 export const ring = (server: Server, answer: Answering): Effect.Effect<Running> =>
   Effect.contextWith((context: Context.Context<never>) => {
@@ -61,8 +64,8 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
     let isOver = false
 
     const start = (message: IncomingMessage, response: ServerResponse): void => {
-      // No further event would report a connection that has closed by now.
-      if (response.closed) return
+      // No further event would report a connection that has closed by now. An ended one takes no answer.
+      if (response.closed || message.socket.writableEnded) return
       if (!message.complete) boundUnreadBody(message, response)
       const scope = Scope.makeUnsafe()
       const answered = Effect.flatMap(
@@ -87,8 +90,9 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
       })
     }
 
+    const inTurn = pipelined(Context.get(context, Limits).pipelined)
     const arrive = (message: IncomingMessage, response: ServerResponse): void =>
-      schedulePhase("arrival", () => start(message, response))
+      inTurn(message, response, () => schedulePhase("arrival", () => start(message, response)))
     server.on("request", arrive)
     server.on("checkContinue", arrive)
     const interrupt = Effect.suspend(() => {

@@ -9,10 +9,13 @@ import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { errorBody } from "./response/errorBody.ts"
-import type { ErrorFacts } from "../api/errorFacts.ts"
+import { Busy } from "../domain/GatewayError.ts"
+import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
+import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
+import { messageOf } from "./node/Pipelined.ts"
 import { destroyLater } from "./node/UnreadBody.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
@@ -68,7 +71,13 @@ const closingQuietly = (server: NodeServer): void => {
   }
 }
 
-const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
+/** The connections of all servers, and how many this one may bring them to. */
+interface Bound {
+  readonly open: OpenConnections
+  readonly most: number
+}
+
+const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound): NodeServer => {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMillis,
@@ -79,7 +88,7 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
     requireHostHeader: false
   })
   closingQuietly(server)
-  server.maxConnections = limits.connections
+  boundConnections(server, open, most, () => rawAnswer(crowded, requestIds({}, freshId(Date.now()))))
   // Only a socket with bytes to write is stalled; a socket that waits for an upstream has none.
   server.setTimeout(limits.writeStallMillis, (socket) => {
     if (socket.writableLength > 0 || messageOf(socket) === null) socket.destroy()
@@ -101,12 +110,6 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
   return server
 }
 
-/** The answer a socket is there for, be it not begun; null for none. Read as Node's own handler does. */
-const messageOf = (socket: Duplex): object | null => {
-  const message: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined
-  return typeof message === "object" ? message : null
-}
-
 /** True when a part of an answer has gone out; a second one would corrupt it. */
 const isAnswering = (socket: Duplex): boolean => {
   const message = messageOf(socket)
@@ -123,11 +126,18 @@ const refusalHeaders = (facts: ErrorFacts, ids: RequestIds, body: string): Recor
   ...facts.headers
 })
 
+const { headers: crowdedHeaders, ...crowdedFacts } = errorFacts(
+  new Busy({ code: "overloaded", retryAfterMillis: 1000 })
+)
+/** The refusal of a connection beyond the bound. */
+const crowded: ErrorFacts = { ...crowdedFacts, headers: { ...crowdedHeaders, connection: "close" } }
+
 const reasons: Readonly<Record<number, string>> = {
   400: "Bad Request",
   408: "Request Timeout",
   413: "Content Too Large",
-  431: "Request Header Fields Too Large"
+  431: "Request Header Fields Too Large",
+  503: "Service Unavailable"
 }
 
 const rawAnswer = (facts: ErrorFacts, ids: RequestIds): string => {
@@ -171,11 +181,13 @@ const drain = (server: NodeServer, running: Running): Effect.Effect<void, never,
 const listening = <R>(
   place: Place,
   reusePort: boolean,
+  boundOf: (limits: LimitValues) => Bound,
   make: Effect.Effect<Answering, never, R>
 ): Layer.Layer<HttpServer.HttpServer, ServeError, R | Traffic> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const server = nodeServer(yield* Limits, yield* FreshId)
+      const limits = yield* Limits
+      const server = nodeServer(limits, yield* FreshId, boundOf(limits))
       const serving = Effect.gen(function* () {
         const running = yield* ring(server, yield* make)
         yield* Effect.addFinalizer(() => drain(server, running))
@@ -191,13 +203,22 @@ const layer = ({
   admin,
   reusePort = false,
   ...main
-}: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
-  (admin === undefined
-    ? listening(main, reusePort, HttpApi.servers.single)
-    : Layer.merge(
-        listening(main, reusePort, HttpApi.servers.clients),
-        Layer.effectDiscard(Layer.build(listening(admin, reusePort, HttpApi.servers.operators)))
-      )
+}: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> => {
+  const open: OpenConnections = { count: 0 }
+  const clients = ({ connections }: LimitValues): Bound => ({ open, most: connections })
+  // Clients that hold all connections do not keep operators out.
+  const operators = ({ connections }: LimitValues): Bound => ({
+    open,
+    most: connections + spareConnections(connections)
+  })
+  return (
+    admin === undefined
+      ? listening(main, reusePort, clients, HttpApi.servers.single)
+      : Layer.merge(
+          listening(main, reusePort, clients, HttpApi.servers.clients),
+          Layer.effectDiscard(Layer.build(listening(admin, reusePort, operators, HttpApi.servers.operators)))
+        )
   ).pipe(Layer.provide(Traffic.layer))
+}
 
 export const Server = { layer }

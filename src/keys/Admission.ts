@@ -4,15 +4,15 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as RateLimiter from "effect/persistence/RateLimiter"
 import { type BudgetSpent, RateLimitReached, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { type GatewayKey, periodOf } from "../domain/GatewayKey.ts"
 import type { Allowance, LimitState } from "../domain/LimitState.ts"
+import { RateCounters } from "../store/RateCounters.ts"
 import { Spending } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { type Budgets, makeBudgets } from "./Budgets.ts"
-import { type KeyBuckets, type LimitKind, rateBuckets } from "./RateBuckets.ts"
+import { adjust, type KeyBuckets, type LimitKind, type RateBucket, rateBuckets } from "./RateBuckets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
 /** The expected usage of a request. */
@@ -72,15 +72,14 @@ export class Admission extends Context.Service<
     readonly spent: (key: GatewayKey) => Effect.Effect<KeySpending, StoreUnavailable>
   }
 >()("gateway/keys/Admission") {
-  static readonly layer: Layer.Layer<Admission, never, RateLimiter.RateLimiterStore | Spending | UsageLog> =
-    Layer.effect(
-      Admission,
-      Effect.suspend(() => make)
-    )
+  static readonly layer: Layer.Layer<Admission, never, RateCounters | Spending | UsageLog> = Layer.effect(
+    Admission,
+    Effect.suspend(() => make)
+  )
 
   /** Limits of this process alone; they end with it. */
   static readonly layerMemory: Layer.Layer<Admission> = Layer.suspend(() => Admission.layer).pipe(
-    Layer.provide([RateLimiter.layerStoreMemory, Spending.layerMemory, UsageLog.layerMemory])
+    Layer.provide([RateCounters.layerMemory, Spending.layerMemory, UsageLog.layerMemory])
   )
 }
 
@@ -97,36 +96,31 @@ const uncalled = (requests: Allowance | undefined): Admitted => ({
 
 type RateLimitCounter = (kind: LimitKind | "budget") => void
 
-/** Takes from the rate limit buckets of a key, and reports the remaining limits in a refusal. */
-const bucketTaker = (count: RateLimitCounter) => {
-  const refused = Effect.fnUntraced(function* (
-    buckets: KeyBuckets,
-    kind: LimitKind,
-    limit: number,
-    retryMillis: number
-  ) {
-    count(kind)
-    const requests = yield* buckets.requests?.adjust(0) ?? Effect.undefined
-    const tokens = yield* buckets.tokens?.adjust(0) ?? Effect.undefined
-    return yield* new RateLimitReached({ kind, limit, retryMillis, requests, tokens })
-  })
-  const take = (
-    buckets: KeyBuckets,
-    kind: LimitKind,
-    tokens: number
-  ): Effect.Effect<Allowance | undefined, RateLimitReached> => {
-    const bucket = buckets[kind]
-    return bucket === undefined
-      ? Effect.undefined
-      : Effect.catch(bucket.take(tokens), (retryMillis) => refused(buckets, kind, bucket.limit, retryMillis))
+/**
+ * Takes from the buckets of a key together, in one round trip to shared ones. A refusal for its tokens counts as a
+ * request, so that frequent retries are not rewarded.
+ */
+const bucketTaker =
+  (store: RateCounters["Service"], count: RateLimitCounter) =>
+  ({ requests, tokens: tokenBucket }: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> => {
+    const taken: Array<readonly [bucket: RateBucket, tokens: number]> = []
+    if (requests !== undefined) taken.push([requests, 1])
+    if (tokenBucket !== undefined) taken.push([tokenBucket, tokens])
+    const asks = taken.map(([bucket, most]) => bucket.ask(most))
+    return Effect.flatMap(store.take(asks, false), ({ fullMillis, refusedAt }) => {
+      const limits: { -readonly [Kind in LimitKind]: Allowance | undefined } = {
+        requests: undefined,
+        tokens: undefined
+      }
+      for (const [place, [bucket]] of taken.entries()) limits[bucket.kind] = bucket.allowance(fullMillis[place] ?? 0)
+      const refused = taken[refusedAt]
+      if (refused === undefined) return Effect.succeed(limits)
+      const [{ kind, limit }, wanted] = refused
+      count(kind)
+      const retryMillis = refused[0].waitMillis(fullMillis[refusedAt] ?? 0, wanted)
+      return Effect.fail(new RateLimitReached({ kind, limit, retryMillis, ...limits }))
+    })
   }
-  /** A refused request also counts, so that frequent retries are not rewarded. */
-  const limitsOf = (buckets: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> =>
-    Effect.flatMap(take(buckets, "requests", 1), (requests) =>
-      Effect.map(take(buckets, "tokens", tokens), (tokens) => ({ requests, tokens }))
-    )
-  return { take, limitsOf }
-}
 
 /** The spending of a key: with a budget from the lease and the store, else from the usage sums. */
 const spendingReader = (
@@ -151,11 +145,12 @@ const spendingReader = (
 const make = Effect.gen(function* () {
   const spending = yield* Spending
   const log = yield* UsageLog
-  const bucketsOf = rateBuckets(yield* RateLimiter.RateLimiterStore)
+  const rates = yield* RateCounters
+  const bucketsOf = rateBuckets()
   const budgets = yield* makeBudgets
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
-  const { limitsOf, take } = bucketTaker(count)
+  const take = bucketTaker(rates, count)
 
   const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function* (key, { costMicros, tokens }, hold) {
     const { budget } = key
@@ -163,10 +158,10 @@ const make = Effect.gen(function* () {
     const perMinute = buckets?.tokens
     // A request above the tokens of a minute takes a full minute's allowance. The excess is charged when the request
     // ends, which delays later requests.
-    const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.limit)
-    const limits = buckets === undefined ? none : yield* limitsOf(buckets, taken)
+    const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.most)
+    const limits = buckets === undefined ? none : yield* take(buckets, taken)
     const settleTokens = (used: number): Effect.Effect<unknown> =>
-      perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
+      perMinute === undefined || used === taken ? Effect.void : adjust(rates, perMinute, used - taken)
     const settleUsed = (used: ActualUsage | undefined) =>
       used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
     if (budget === undefined) return hold({ limits, settle: settleUsed })
@@ -209,7 +204,9 @@ const make = Effect.gen(function* () {
     const buckets = bucketsOf(key)
     return buckets === undefined
       ? Effect.void
-      : Effect.map(take(buckets, "requests", 1), (requests) => hold(uncalled(requests)))
+      : Effect.map(take({ requests: buckets.requests, tokens: undefined }, 0), ({ requests }) =>
+          hold(uncalled(requests))
+        )
   }
   return Admission.of({ admit, admitMore, admitUncalled, spent: spendingReader(budgets, spending, log) })
 })

@@ -170,11 +170,11 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       }
       // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
       if (micros > budget.micros || lease.isRefused(micros, now))
-        return Effect.fail(spentError(budget, lease, micros, now))
+        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
       return Effect.flatMap(asked(lease, micros), () => {
         if (!lease.isShort || lease.fits(micros, now)) return attempt
         lease.refuse(micros, now)
-        return Effect.fail(spentError(budget, lease, micros, now))
+        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
       })
     })
     return attempt
@@ -238,8 +238,10 @@ const spentError = (
   { micros: budget, per }: Budget,
   { spentMicros }: Lease,
   micros: number,
-  nowMillis: number
+  nowMillis: number,
+  reclaimMillis: number
 ): BudgetSpent => {
+  const isReserved = budget - spentMicros >= micros
   const resets = nextPeriodMillis(per, nowMillis)
   return new BudgetSpent({
     usd: dollarsOf(budget),
@@ -248,6 +250,7 @@ const spentError = (
     leftUsd: dollarsOf(Math.max(0, budget - spentMicros)),
     resets: new Date(resets).toISOString(),
     retryMillis: resets - nowMillis,
-    isReserved: budget - spentMicros >= micros
+    isReserved,
+    ...(isReserved ? { reclaimMillis } : {})
   })
 }

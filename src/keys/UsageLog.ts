@@ -17,10 +17,13 @@ import {
 } from "../domain/usage/usageSums.ts"
 import {
   findPoints,
+  findTop,
   RecentUsage,
   type SeriesPage,
   type SeriesPoints,
-  type SeriesQuery
+  type SeriesQuery,
+  type TopEntry,
+  type TopQuery
 } from "../domain/usage/usageSeries.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { makeRequestWriter } from "./RequestWriter.ts"
@@ -45,6 +48,8 @@ export class UsageLog extends Context.Service<
     readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
     /** Usage over time, in pages. */
     readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
+    /** The values of a dimension with the highest sums of a time, highest first. */
+    readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
@@ -109,6 +114,11 @@ export class UsageLog extends Context.Service<
             settle()
             return findPoints(points.values(), query)
           }),
+        top: (query) =>
+          Effect.sync(() => {
+            settle()
+            return findTop(points.values(), query)
+          }),
         lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
       }
     })
@@ -159,6 +169,7 @@ const make = Effect.gen(function* () {
     requests: (query) => after(table.requests(query)),
     usage: (query) => after(table.usage(query)),
     series: (query) => after(table.series(query)),
+    top: (query) => after(table.top(query)),
     lastUsed: (keyId) => after(table.lastUsed(keyId))
   })
 })

@@ -11,12 +11,12 @@ import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import {
   type Asking,
   type Attempt,
-  attemptTimes,
   type AttemptServices,
   callAttempt,
   prepareAttempt,
   type Repeating
 } from "./attempt/Attempts.ts"
+import { attemptTimes } from "./attempt/Deadline.ts"
 import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
 import { cached } from "./attempt/Cached.ts"
 import { healRefused } from "./attempt/CallHealing.ts"
@@ -29,6 +29,9 @@ import type { Plan, Planned } from "./plan/plan.ts"
 import { Planning, type PlanningServices } from "./Planning.ts"
 import { type RetryBudget, retryBudgets } from "./retry/retryBudgets.ts"
 import type { CacheStatus } from "./attempt/shownAttempt.ts"
+
+/** The later calls of a long answer are retried after a pause only, because the log does not show each of them. */
+const laterAttempt: AttemptState = { ...firstAttempt, resent: -1 }
 
 /** The attempt that answered, and its answer. */
 interface Answered<Op extends Operation, A> {
@@ -93,7 +96,7 @@ export class Serving {
     state: AttemptState
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
     const planned = plan[state.target] ?? plan[0]
-    return Effect.catch(this.callTarget(asking, planned, budget, state.retries, strategy), (error) =>
+    return Effect.catch(this.callTarget(asking, planned, budget, state, strategy), (error) =>
       Effect.clockWith((clock) => {
         const { cacheSeconds } = this.services.limits
         const nowMillis = clock.currentTimeMillisUnsafe()
@@ -103,7 +106,7 @@ export class Serving {
             return this.attempt(asking, plan, budget, strategy, next.state)
           case "Wait":
             budget.retry(nowMillis)
-            return Effect.flatMap(Effect.sleep(next.millis), () =>
+            return Effect.flatMap(next.millis === 0 ? Effect.void : Effect.sleep(next.millis), () =>
               this.attempt(asking, plan, budget, strategy, next.state)
             )
           case "Done":
@@ -134,10 +137,10 @@ export class Serving {
     asking: Asking<Op>,
     planned: Planned,
     budget: RetryBudget,
-    retryCount: number,
+    state: AttemptState,
     strategy: CallStrategy<Op, A, R>
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
-    const call = (attempt: Attempt<Op>) => this.callPrepared(asking, planned, attempt, budget, retryCount, strategy)
+    const call = (attempt: Attempt<Op>) => this.callPrepared(asking, planned, attempt, budget, state, strategy)
     const { context } = asking
     const { learned, limits } = this.services
     const heals = context.unsupported === "reject" ? 0 : limits.heals
@@ -155,7 +158,7 @@ export class Serving {
     planned: Planned,
     attempt: Attempt<Op>,
     budget: RetryBudget,
-    retryCount: number,
+    { resent, retries: retryCount, target }: AttemptState,
     strategy: CallStrategy<Op, A, R>
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
     const { cache, limits } = this.services
@@ -165,8 +168,9 @@ export class Serving {
     const repeating: Repeating | undefined =
       attempt.prepared.hops === undefined
         ? undefined
-        : { times: timesNow, retry: (later) => this.retryTarget(asking, planned, budget, later, firstAttempt) }
-    return Effect.flatMapEager(timesNow, (times): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
+        : { times: timesNow, retry: (later) => this.retryTarget(asking, planned, budget, later, laterAttempt) }
+    return Effect.flatMapEager(timesNow, (now): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
+      const times = resent === target ? { ...now, isFresh: true } : now
       const call = this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating))
       return ask === undefined
         ? Effect.map(call, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))

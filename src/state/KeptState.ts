@@ -3,9 +3,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import * as RateLimiter from "effect/persistence/RateLimiter"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { RateCounts } from "../domain/RateCounts.ts"
 import type { Handlers } from "../workers/Link.ts"
 import {
   type DueName,
@@ -15,7 +15,7 @@ import {
   type SharedText,
   type TextRoom
 } from "./SharedState.ts"
-import type { AdmitAnswer, RecordAsk, StateCalls, TokenAsk } from "./StateCalls.ts"
+import type { AdmitAnswer, RecordAsk, StateCalls } from "./StateCalls.ts"
 
 export interface KeptState {
   /** The calls of one worker. */
@@ -110,18 +110,6 @@ const makeTexts = (limits: LimitValues) => {
 const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
   Effect.clockWith((clock) => Effect.sync(() => use(clock.currentTimeMillisUnsafe())))
 
-const takeTokens = (
-  store: RateLimiter.RateLimiterStore["Service"],
-  { algorithm, allowOverflow, key, limit, refillMillis, tokens }: TokenAsk
-): Effect.Effect<readonly [number, number]> => {
-  const refillRate = Duration.millis(refillMillis)
-  return Effect.orDie(
-    algorithm === "tokenBucket"
-      ? store.tokenBucket({ key, tokens, limit: limit ?? tokens, refillRate, allowOverflow })
-      : store.fixedWindow({ key, tokens, limit: limit ?? undefined, refillRate })
-  )
-}
-
 /** Breakers, and the probes that run in each worker. */
 const makeBreakers = (store: SharedBreakers) => {
   const probes = new Map<string, RecordAsk & { readonly worker: number }>()
@@ -161,7 +149,7 @@ const makeBreakers = (store: SharedBreakers) => {
 
 export const makeKeptState: Effect.Effect<KeptState> = Effect.gen(function* () {
   const limits = yield* Limits
-  const rates = yield* Effect.provide(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
+  const rates = new RateCounts()
   const store = yield* Effect.provide(
     CircuitBreaker.CircuitBreakerStore,
     CircuitBreaker.layerStoreMemory({ idleTimeToLive: Duration.millis(limits.circuitIdleMillis) })
@@ -177,7 +165,7 @@ export const makeKeptState: Effect.Effect<KeptState> = Effect.gen(function* () {
   }
   return {
     of: (worker) => ({
-      takeTokens: (ask) => takeTokens(rates, ask),
+      takeRates: ({ asks, isForced }) => clocked((now) => rates.take(asks, isForced, now)),
       admit: (key) => breakers.admit(worker, key),
       record: breakers.record,
       texts: ({ keys, room }) => clocked((now) => keys.map((key) => texts.get(room, key, now))),

@@ -4,48 +4,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { Link, LinkLost } from "../workers/Link.ts"
 import { SharedState, StateAway } from "./SharedState.ts"
-import type { StateCalls, TokenAsk } from "./StateCalls.ts"
+import type { StateCalls } from "./StateCalls.ts"
 
 type Asked = Pick<Link<StateCalls>, "ask">
 
 const away = <A>(asked: Effect.Effect<A, LinkLost>): Effect.Effect<A, StateAway> =>
   Effect.mapError(asked, ({ cause }) => new StateAway({ cause }))
-
-const rateFault = (cause: unknown) =>
-  new RateLimiter.RateLimiterError({
-    reason: new RateLimiter.RateLimitStoreError({ message: "the first process does not answer", cause })
-  })
-
-const ratesOf = ({ ask }: Asked): RateLimiter.RateLimiterStore["Service"] => {
-  const take = (one: TokenAsk) => Effect.mapError(ask("takeTokens", one), ({ cause }) => rateFault(cause))
-  // The gateway does not limit by the answers of upstreams.
-  const unused = Effect.suspend(() => Effect.fail(rateFault("not shared")))
-  return {
-    fixedWindow: ({ key, limit, refillRate, tokens }) =>
-      take({
-        algorithm: "fixedWindow",
-        key,
-        tokens,
-        limit: limit ?? null,
-        refillMillis: Duration.toMillis(refillRate),
-        allowOverflow: false
-      }),
-    tokenBucket: ({ allowOverflow, key, limit, refillRate, tokens }) =>
-      take({
-        algorithm: "tokenBucket",
-        key,
-        tokens,
-        limit,
-        refillMillis: Duration.toMillis(refillRate),
-        allowOverflow
-      }),
-    adaptiveConsume: () => unused,
-    adaptiveFeedback: () => unused
-  }
-}
 
 const breakerFault = (reason: CircuitBreaker.CircuitBreakerErrorReason) =>
   new CircuitBreaker.CircuitBreakerError({ reason })
@@ -78,7 +44,7 @@ const breakersOf = ({ ask }: Asked): SharedState["Service"]["breakers"] => {
 /** The state that the first process keeps, over this link. */
 export const layerPrimaryState = (link: Asked): Layer.Layer<SharedState> =>
   Layer.succeed(SharedState, {
-    rates: ratesOf(link),
+    takeRates: (asks, isForced) => away(link.ask("takeRates", { asks, isForced })),
     breakers: breakersOf(link),
     texts: (room, keys) => away(link.ask("texts", { room, keys })),
     setText: (text) => away(link.ask("setText", text)),

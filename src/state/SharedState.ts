@@ -6,10 +6,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redis from "effect/persistence/Redis"
 import { Limits } from "../domain/Limits.ts"
-import { RedisPrefix } from "../store/SharedRedis.ts"
+import type { RateAnswer, RateAsk } from "../domain/RateCounts.ts"
+import { RedisPrefix, SharedRedis } from "../store/SharedRedis.ts"
+import { readTaken, takeScript } from "./RateScript.ts"
 import { TimedNames } from "./TimedNames.ts"
 
 /** The shared state does not answer. Each caller then continues with the state of its own process. */
@@ -56,7 +57,8 @@ export const sharedBreakers = (store: CircuitBreaker.CircuitBreakerStore["Servic
 export class SharedState extends Context.Service<
   SharedState,
   {
-    readonly rates: RateLimiter.RateLimiterStore["Service"]
+    /** `RateCounters.take`, in one round trip. */
+    readonly takeRates: (asks: ReadonlyArray<RateAsk>, isForced: boolean) => Effect.Effect<RateAnswer, StateAway>
     readonly breakers: SharedBreakers
     /** The texts in the order of the keys; null where there is none. */
     readonly texts: (
@@ -76,7 +78,7 @@ export class SharedState extends Context.Service<
   }
 >()("gateway/state/SharedState") {
   /** In the Redis of several gateways. */
-  static readonly layerRedis: Layer.Layer<SharedState, never, Redis.Redis> = Layer.effect(
+  static readonly layerRedis: Layer.Layer<SharedState, never, Redis.Redis | SharedRedis> = Layer.effect(
     SharedState,
     Effect.suspend(() => inRedis)
   )
@@ -85,31 +87,94 @@ export class SharedState extends Context.Service<
 const away = <A>(command: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, StateAway> =>
   Effect.mapError(command, (cause) => new StateAway({ cause }))
 
+const readTexts =
+  (keys: number) =>
+  (reply: unknown): ReadonlyArray<string | null> | undefined =>
+    Array.isArray(reply) &&
+    reply.length === keys &&
+    reply.every((text): text is string | null => text === null || typeof text === "string")
+      ? reply
+      : undefined
+
+const isListedName = (row: unknown): row is ListedName =>
+  Array.isArray(row) && row.length === 2 && typeof row[0] === "string" && Number.isFinite(row[1])
+
+const readNames = (reply: unknown): ReadonlyArray<ListedName> | undefined =>
+  Array.isArray(reply) && reply.every(isListedName) ? reply : undefined
+
+/** The replies of the scripts of Effect's breakers: their first word, and how many numbers follow it. */
+const breakerWords: ReadonlyMap<unknown, number> = new Map([
+  ["ok", 4],
+  ["open", 1],
+  ["halfopen", 0],
+  ...["none", "closed-open", "halfopen-open", "halfopen-closed"].map((moved) => [moved, 1] as const)
+])
+
+const isBreakerReply = (reply: unknown): boolean =>
+  reply === 0 ||
+  reply === 1 ||
+  (Array.isArray(reply) &&
+    reply.length - 1 === breakerWords.get(reply[0]) &&
+    reply.slice(1).every((part) => part !== null && part !== "" && Number.isFinite(Number(part))))
+
 const inRedis = Effect.gen(function* () {
   const redis = yield* Redis.Redis
+  const { distrust } = yield* SharedRedis
   const prefix = yield* RedisPrefix
   const { circuitIdleMillis } = yield* Limits
-  const rates = yield* RateLimiter.makeStoreRedis({ prefix: `${prefix}limit:` })
+  const odd = (name: string): Redis.RedisError => {
+    const reason = `an unexpected reply to ${name}`
+    distrust(reason)
+    return new Redis.RedisError({ cause: reason })
+  }
+  const checked = <A>(
+    name: string,
+    command: Effect.Effect<unknown, Redis.RedisError>,
+    read: (reply: unknown) => A | undefined
+  ): Effect.Effect<A, StateAway> =>
+    away(
+      Effect.flatMap(command, (reply) => {
+        const value = read(reply)
+        return value === undefined ? Effect.fail(odd(name)) : Effect.succeed(value)
+      })
+    )
+  const breakerRedis: Redis.Redis["Service"] = {
+    ...redis,
+    eval: (script) => {
+      const run = redis.eval(script)
+      return (...params) =>
+        Effect.flatMap(run(...params), (reply) =>
+          isBreakerReply(reply) ? Effect.succeed(reply) : Effect.fail(odd("a breaker"))
+        )
+    }
+  }
   const breakers = sharedBreakers(
     yield* Effect.provide(
       CircuitBreaker.CircuitBreakerStore,
       CircuitBreaker.layerStoreRedis({
         prefix: `${prefix}circuit:`,
         idleTimeToLive: Duration.millis(circuitIdleMillis)
-      })
+      }).pipe(Layer.provide(Layer.succeed(Redis.Redis, breakerRedis)))
     )
   )
+  const takeRates = redis.eval(takeScript)
   const nameOf = (room: TextRoom, key: string): string => `${prefix}${room}:${key}`
   return SharedState.of({
-    rates,
+    takeRates: (asks, isForced) =>
+      Effect.clockWith((clock) =>
+        checked("a rate limit", takeRates(`${prefix}rate:`, asks, isForced, clock.currentTimeMillisUnsafe()), (reply) =>
+          readTaken(reply, asks.length)
+        )
+      ),
     breakers,
     texts: (room, keys) =>
-      away(redis.send<ReadonlyArray<string | null>>("MGET", ...keys.map((key) => nameOf(room, key)))),
+      checked("MGET", redis.send("MGET", ...keys.map((key) => nameOf(room, key))), readTexts(keys.length)),
     setText: ({ key, lifeMillis, room, text }) =>
       away(redis.send("SET", nameOf(room, key), text, "PX", String(lifeMillis))),
     addName: ({ dueMillis, idleMillis, list, most, name }) =>
       away(redis.eval(TimedNames.add)(prefix + list, name, dueMillis, most, idleMillis)),
-    names: (list, most, idleMillis) => away(redis.eval(TimedNames.list)(prefix + list, most, idleMillis)),
+    names: (list, most, idleMillis) =>
+      checked("a list of names", redis.eval(TimedNames.list)(prefix + list, most, idleMillis), readNames),
     removeName: (list, name) => away(redis.send("ZREM", prefix + list, name)),
     clearNames: (list) => away(redis.send("DEL", prefix + list))
   })

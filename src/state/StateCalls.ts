@@ -2,17 +2,8 @@
 // Must not know how they are sent or kept.
 import type * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import type { Call } from "../workers/Link.ts"
+import type { RateAnswer, RateAsk } from "../domain/RateCounts.ts"
 import type { DueName, ListedName, SharedText, TextRoom } from "./SharedState.ts"
-
-export interface TokenAsk {
-  readonly algorithm: "fixedWindow" | "tokenBucket"
-  readonly key: string
-  readonly tokens: number
-  /** Null where a fixed window has none. */
-  readonly limit: number | null
-  readonly refillMillis: number
-  readonly allowOverflow: boolean
-}
 
 export type AdmitAnswer =
   | { readonly generation: number; readonly probe: boolean; readonly consecutiveOpenings: number }
@@ -28,7 +19,7 @@ export interface RecordAsk {
 }
 
 export interface StateCalls {
-  readonly takeTokens: Call<TokenAsk, readonly [count: number, millis: number]>
+  readonly takeRates: Call<{ readonly asks: ReadonlyArray<RateAsk>; readonly isForced: boolean }, RateAnswer>
   readonly admit: Call<string, AdmitAnswer>
   /** The new state of the breaker, or null when the state stays. */
   readonly record: Call<RecordAsk, "Open" | "Closed" | null>

@@ -24,10 +24,10 @@ import {
   usagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
-import type { SeriesPage, SeriesQuery } from "../domain/usage/usageSeries.ts"
+import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { addSeries, readSeries, trimSeries } from "./UsageSeries.ts"
+import { addSeries, readSeries, readTop, trimSeries } from "./UsageSeries.ts"
 import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
@@ -50,6 +50,7 @@ export class RequestTable extends Context.Service<
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
     readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
     readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
+    readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/store/RequestTable") {
@@ -292,6 +293,7 @@ const reads = (
     )
   },
   series: (query) => within(readSeries(sql, query)),
+  top: (query) => within(readTop(sql, query)),
   lastUsed: (keyId) =>
     Effect.map(
       within(

@@ -19,6 +19,8 @@ export class SharedRedis extends Context.Service<
   {
     /** Whether commands are sent: false after a late answer or a lost connection, until Redis answers again. */
     readonly isUp: () => boolean
+    /** A reply had a shape that its command cannot have: Redis counts as gone for a while. */
+    readonly distrust: (reason: string) => void
   }
 >()("gateway/store/SharedRedis") {
   /** Loads the driver. Starts also without Redis, after waiting at most `redisConnectMillis` for a connection. */
@@ -31,7 +33,8 @@ export class SharedRedis extends Context.Service<
         yield* Effect.forkScoped(watch(connection))
         const unused = Effect.fail(new Redis.RedisError({ cause: "subscribing and reserving are not supported" }))
         const redis = yield* Redis.make({ send: connection.send, subscribe: () => unused, connect: unused })
-        return Context.make(SharedRedis, { isUp: connection.isUp }).pipe(Context.add(Redis.Redis, redis))
+        const { distrust, isUp } = connection
+        return Context.make(SharedRedis, { isUp, distrust }).pipe(Context.add(Redis.Redis, redis))
       })
     )
 }
@@ -45,6 +48,7 @@ const leastPauseMillis = 25
 interface Connection {
   readonly send: Redis.Redis["Service"]["send"]
   readonly isUp: () => boolean
+  readonly distrust: (reason: string) => void
   /** The reason of the outage. */
   readonly fault: () => string
   /** Writes an empty value under a name of its own, unless a look is running. */
@@ -62,10 +66,12 @@ interface Probed {
 }
 
 /** Whether Redis works, from the looks and from commands that fail. */
-const trackHealth = (client: Probed, lookName: string, { redisConnectMillis, redisMillis }: LimitValues) => {
+const trackHealth = (client: Probed, lookName: string, limits: LimitValues) => {
+  const { redisConnectMillis, redisDistrustMillis, redisMillis } = limits
   let up = false
   let fault = `no connection within ${redisConnectMillis} ms`
   let looking = false
+  let believedFrom = 0
   const fail = (cause: unknown): void => {
     up = false
     fault = reasonOf(cause)
@@ -74,8 +80,12 @@ const trackHealth = (client: Probed, lookName: string, { redisConnectMillis, red
     isUp: () => up,
     fault: () => fault,
     fail,
+    distrust: (reason: string): void => {
+      fail(reason)
+      believedFrom = performance.now() + redisDistrustMillis
+    },
     look: async (): Promise<void> => {
-      if (looking || !client.isReady) return
+      if (looking || !client.isReady || performance.now() < believedFrom) return
       looking = true
       // A full Redis and a replica answer reads, so the look must write.
       const reply = client.sendCommand(["SET", lookName, "", "PX", String(redisConnectMillis)])
@@ -83,8 +93,10 @@ const trackHealth = (client: Probed, lookName: string, { redisConnectMillis, red
         looking = false
       }
       reply.then(ended, ended)
-      await replyInTime(reply, redisMillis).then(() => {
-        up = client.isReady
+      await replyInTime(reply, redisMillis).then((written) => {
+        // A reply without a failure could also be one to another command.
+        if (written === "OK") up = client.isReady
+        else fail("an unexpected reply to SET")
       }, fail)
     }
   }
@@ -110,7 +122,7 @@ const connect = (
           )
       })
     )
-    const { fail, fault, isUp, look } = trackHealth(client, lookName, limits)
+    const { distrust, fail, fault, isUp, look } = trackHealth(client, lookName, limits)
     const first = new Promise<void>((resolve) => {
       client.on("error", (cause) => {
         fail(cause)
@@ -126,6 +138,7 @@ const connect = (
     )
     return {
       isUp,
+      distrust,
       fault,
       look: Effect.promise(look),
       settled: Effect.promise(() => Promise.race([first, pause(limits.redisConnectMillis)])),

@@ -9,14 +9,33 @@ import {
   type Bucket,
   bucketNames,
   durationBounds,
+  seriesGroupings,
   seriesPage,
   type SeriesPage,
   type SeriesPoint,
-  type SeriesQuery
+  type SeriesQuery,
+  type SeriesSums,
+  type TopEntry,
+  type TopQuery,
+  type TopSum
 } from "../domain/usage/usageSeries.ts"
 
-const bands = [...durationBounds.keys(), durationBounds.length].map((band) => `band_${band}`)
-const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros", "duration_millis", ...bands]
+const bandNumbers = [...durationBounds.keys(), durationBounds.length]
+const bands = bandNumbers.map((band) => `band_${band}`)
+const firstBands = bandNumbers.map((band) => `first_${band}`)
+const sumNames = [
+  "requests",
+  "errors",
+  "input",
+  "output",
+  "cached",
+  "cost_micros",
+  "duration_millis",
+  "overhead_micros",
+  "hits",
+  ...bands,
+  ...firstBands
+]
 const added = sumNames.map((name) => `${name} = usage_series.${name} + excluded.${name}`).join(", ")
 
 /** Points of one statement. */
@@ -34,7 +53,10 @@ const columnsOf = ({ bucket, name, scope, startMillis, sums }: SeriesPoint): Rec
   cached: sums.cached,
   cost_micros: sums.costMicros,
   duration_millis: Math.round(sums.durationMillis),
-  ...Object.fromEntries(sums.bands.map((requests, band) => [`band_${band}`, requests]))
+  overhead_micros: Math.round(sums.overheadMillis * 1000),
+  hits: sums.hits,
+  ...Object.fromEntries(bands.map((name, band) => [name, sums.bands[band] ?? 0])),
+  ...Object.fromEntries(firstBands.map((name, band) => [name, sums.firstBands[band] ?? 0]))
 })
 
 /** Adds these points to the stored ones. */
@@ -61,7 +83,7 @@ export const trimSeries = (
   return Effect.forEach(
     bucketNames,
     (bucket) =>
-      sql`DELETE FROM usage_series WHERE bucket = ${bucket} AND scope IN ('all', 'key', 'provider', 'model', 'status')
+      sql`DELETE FROM usage_series WHERE bucket = ${bucket} AND ${sql.in("scope", ["all", ...seriesGroupings])}
         AND start_millis < ${nowMillis - days[bucket] * dayMillis}`,
     { discard: true }
   )
@@ -69,37 +91,63 @@ export const trimSeries = (
 
 type Row = Readonly<Record<string, number>> & { readonly name: string }
 
-export const readSeries = (
+const sumsOf = (row: Row): SeriesSums => {
+  const number = (name: string): number => row[name] ?? 0
+  return {
+    requests: number("requests"),
+    errors: number("errors"),
+    input: number("input"),
+    output: number("output"),
+    cached: number("cached"),
+    costMicros: number("cost_micros"),
+    durationMillis: number("duration_millis"),
+    overheadMillis: number("overhead_micros") / 1000,
+    hits: number("hits"),
+    bands: bands.map(number),
+    firstBands: firstBands.map(number)
+  }
+}
+
+/** The points of a dimension that begin within a time. */
+const within = (
   sql: SqlClient.SqlClient,
-  { bucket, cursor, from = 0, limit, scope, to = Number.MAX_SAFE_INTEGER }: SeriesQuery
-): Effect.Effect<SeriesPage, SqlError> => {
+  { bucket, from = 0, scope, to = Number.MAX_SAFE_INTEGER }: Omit<SeriesQuery, "limit">
+) =>
+  sql`usage_series WHERE bucket = ${bucket} AND scope = ${scope} AND start_millis >= ${from} AND start_millis < ${to}`
+
+export const readSeries = (sql: SqlClient.SqlClient, query: SeriesQuery): Effect.Effect<SeriesPage, SqlError> => {
+  const { bucket, cursor, limit, scope } = query
   const after =
     cursor === undefined ? sql.literal("") : sql`AND (start_millis, name) > (${cursor.startMillis}, ${cursor.name})`
   return Effect.map(
-    sql<Row>`SELECT * FROM usage_series WHERE bucket = ${bucket} AND scope = ${scope}
-      AND start_millis >= ${from} AND start_millis < ${to} ${after} ORDER BY start_millis, name LIMIT ${limit + 1}`,
+    sql<Row>`SELECT * FROM ${within(sql, query)} ${after} ORDER BY start_millis, name LIMIT ${limit + 1}`,
     (rows) =>
       seriesPage(
-        rows.map((row): SeriesPoint => {
-          const number = (name: string): number => row[name] ?? 0
-          return {
-            bucket,
-            scope,
-            startMillis: number("start_millis"),
-            name: row.name,
-            sums: {
-              requests: number("requests"),
-              errors: number("errors"),
-              input: number("input"),
-              output: number("output"),
-              cached: number("cached"),
-              costMicros: number("cost_micros"),
-              durationMillis: number("duration_millis"),
-              bands: bands.map(number)
-            }
-          }
-        }),
+        rows.map((row): SeriesPoint => ({
+          bucket,
+          scope,
+          startMillis: row["start_millis"] ?? 0,
+          name: row.name,
+          sums: sumsOf(row)
+        })),
         limit
       )
   )
 }
+
+/** PostgreSQL's SUM of whole numbers is a decimal. */
+const summed = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")
+
+const topColumns: Readonly<Record<TopSum, string>> = {
+  requests: "SUM(requests)",
+  errors: "SUM(errors)",
+  tokens: "SUM(input) + SUM(output)",
+  cost: "SUM(cost_micros)"
+}
+
+export const readTop = (sql: SqlClient.SqlClient, query: TopQuery): Effect.Effect<ReadonlyArray<TopEntry>, SqlError> =>
+  Effect.map(
+    sql<Row>`SELECT name, ${sql.literal(summed)} FROM ${within(sql, query)}
+      GROUP BY name ORDER BY ${sql.literal(topColumns[query.top])} DESC, name LIMIT ${query.limit}`,
+    (rows) => rows.map((row) => ({ name: row.name, sums: sumsOf(row) }))
+  )

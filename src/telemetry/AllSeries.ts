@@ -1,6 +1,7 @@
 // Merges the metric series of several processes into one set, for a scrape of any of them.
 // Must not know what is measured; the table of metrics has the rule of each.
 import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { metrics, type MetricSpec } from "./metrics.ts"
 
@@ -11,6 +12,11 @@ export interface SeriesValue {
   readonly attributes?: Readonly<Record<string, string>> | undefined
   readonly value: number | Metric.HistogramState
 }
+
+/** The registry to show instead of the one of this process, where several processes serve together. */
+export const SharedRegistry: Context.Reference<Effect.Effect<Context.Context<never>> | undefined> = Context.Reference<
+  Effect.Effect<Context.Context<never>> | undefined
+>("gateway/telemetry/SharedRegistry", { defaultValue: () => undefined })
 
 const specs: ReadonlyMap<string, MetricSpec> = new Map(Object.values(metrics).map((spec) => [spec.name, spec]))
 

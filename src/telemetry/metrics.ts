@@ -163,6 +163,15 @@ export const metrics = {
     across: "min"
   },
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
+  tokenRefreshed: {
+    ...gauge(
+      "gateway_token_refresh_timestamp_seconds",
+      "When an access token was last asked for, in seconds since 1970.",
+      "provider",
+      "result"
+    ),
+    across: "max"
+  },
   workers: gauge("gateway_workers", "Processes that serve together and are ready; with server.workers only."),
   workerRestarts: counter("gateway_worker_restarts_total", "Processes that ended by themselves and were replaced."),
   configReloads: counter("gateway_config_reload_total", "Reloads of the configuration, by result.", "result"),

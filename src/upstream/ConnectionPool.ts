@@ -2,12 +2,34 @@
 // Must not know providers, dialects or phases of a call.
 import type { LookupFunction } from "node:net"
 import * as Redacted from "effect/Redacted"
-import { Agent, Client, type Dispatcher } from "undici"
+import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici"
 import type { LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"
 import type { Call, Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
+import { IdleSockets } from "./IdleSockets.ts"
+
+/** An agent whose sockets are kept, and known to `idle`. */
+const keepingAgent = (options: Agent.Options & { readonly connectTimeout: number }, idle: IdleSockets): Agent => {
+  const connect = buildConnector({ allowH2: false, timeout: options.connectTimeout })
+  const client = (origin: URL, clientOptions: object): Client => {
+    const made: Client = new Client(origin, {
+      ...clientOptions,
+      connect: (asked, done) =>
+        connect(asked, (...result) => {
+          // With an error the socket is undefined, whatever the type is.
+          if (result[0] === null) idle.add(made, result[1])
+          done(...result)
+        })
+    })
+    return made
+  }
+  return new Agent({
+    ...options,
+    factory: (origin, poolOptions) => new Pool(origin, { ...poolOptions, factory: client })
+  })
+}
 
 /** `destroy` closes every connection. */
 export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise<unknown> } => {
@@ -15,12 +37,15 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
     allowH2: false,
     connectTimeout: limits.connectMillis,
     keepAliveTimeout: limits.keepAliveMillis,
+    // An upstream may ask for less by its header, and not for more.
+    keepAliveMaxTimeout: limits.keepAliveMillis,
     maxHeaderSize: limits.headerBytes,
     // The timers of `Call` replace these: they separate the phases and stop while the socket is paused.
     headersTimeout: 0,
     bodyTimeout: 0
   }
-  const kept = new Agent({ ...options, pipelining: 1 })
+  const idle = new IdleSockets(limits.idleSockets)
+  const kept = keepingAgent({ ...options, pipelining: 1 }, idle)
   // Keeps no connection alive, so that every call gets its own socket.
   const fresh = new Agent({ ...options, pipelining: 0 })
   /** A connection to one of these addresses; the name is not resolved again. */
@@ -28,12 +53,14 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
     new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
   const wire = {
     windowBytes: limits.streamWindowBytes,
+    staleMillis: limits.staleMillis,
     opened: false,
-    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => {
+    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call) => {
       const { url, method, addresses } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : isFresh ? fresh : kept
+      const dispatcher: Dispatcher =
+        addresses !== undefined ? pinned(origin, addresses) : request.isFresh === true ? fresh : kept
       dispatcher.dispatch(
         {
           origin,
@@ -45,7 +72,10 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
         handler
       )
     },
-    destroy: () => Promise.all([kept.destroy(), fresh.destroy()])
+    destroy: () => {
+      idle.close()
+      return Promise.all([kept.destroy(), fresh.destroy()])
+    }
   }
   // undici emits the event synchronously before it writes the first request to the new socket.
   kept.on("connect", () => {

@@ -1,4 +1,4 @@
-// One HTTP call to an upstream: its phases, its timer, its retry on a stale socket, and the collecting or streaming of bytes.
+// One HTTP call to an upstream: its phases, its timer, and the collecting or streaming of bytes.
 // Must not know the HTTP client library, providers or dialects.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,11 @@ import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFa
 export interface Wire {
   /** A stream's socket is paused when more bytes than this wait for a pull. */
   readonly windowBytes: number
+  /** A kept socket that closes within this time of the request was closed before the upstream had it. */
+  readonly staleMillis: number
   /** True while the request that starts is the first one on its socket. */
   opened: boolean
-  /** Sends the request; `isFresh` forbids the use of a kept socket. */
-  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, isFresh: boolean) => void
+  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call) => void
 }
 
 /** What the HTTP client lets a handler do to its request. */
@@ -27,7 +28,7 @@ const aborted = new Error("The call was given up.")
 
 type Phase = "connect" | "first_byte" | "idle"
 
-/** One call: its phases, its only timer, and its retry on a stale socket. Subclasses handle the bytes. */
+/** One call: its phases and its only timer. Subclasses handle the bytes. */
 export abstract class Call {
   protected readonly wire: Wire
   protected readonly request: TransportRequest
@@ -37,7 +38,7 @@ export abstract class Call {
   private readonly body: Buffer | null
   private answered = false
   private reused = false
-  private retried = false
+  private sentAt = 0
   private phase: Phase = "connect"
   private phaseAt = 0
   private totalAt = 0
@@ -59,7 +60,7 @@ export abstract class Call {
     this.totalAt = performance.now() + this.request.totalMillis
     this.enter("connect", this.request.connectMillis)
     schedulePhase("call", () => {
-      if (!this.over) this.dispatch(false)
+      if (!this.over) this.dispatch()
     })
   }
 
@@ -80,19 +81,21 @@ export abstract class Call {
     this.onFault(kind)
   }
 
-  private dispatch(isFresh: boolean): void {
+  private dispatch(): void {
     try {
-      this.wire.dispatch(this.request, this.body, this, isFresh)
+      this.wire.dispatch(this.request, this.body, this)
     } catch (error) {
       this.fail(faultKind(error))
     }
   }
 
-  protected enter(phase: Phase, millis: number): void {
+  /** Returns the time at which the phase begins. */
+  protected enter(phase: Phase, millis: number): number {
     const now = performance.now()
     this.phase = phase
     this.phaseAt = now + millis
     this.arm(now)
+    return now
   }
 
   /** While the socket is paused only the total timeout runs. */
@@ -122,9 +125,9 @@ export abstract class Call {
   onRequestStart(controller: Controller): void {
     this.controller = controller
     if (this.over) return controller.abort(aborted)
-    this.reused = !this.retried && !this.wire.opened
+    this.reused = this.request.isFresh !== true && !this.wire.opened
     this.wire.opened = false
-    this.enter("first_byte", this.request.firstByteMillis)
+    this.sentAt = this.enter("first_byte", this.request.firstByteMillis)
   }
 
   onResponseStarted(): void {
@@ -152,13 +155,13 @@ export abstract class Call {
   onResponseError(_: Controller, error: Error): void {
     if (this.over) return
     const kind = faultKind(error)
-    if (kind === "reset" && this.reused && !this.answered && !this.retried) {
-      // The upstream closed an idle socket as the call took it. Not one byte was answered, so the call may be repeated.
-      this.retried = true
-      this.enter("connect", this.request.connectMillis)
-      return this.dispatch(true)
-    }
+    if (kind === "reset" && this.isStale()) return this.fail("stale")
     this.fail(kind === "garbled" && this.status > 0 ? "reset" : kind)
+  }
+
+  /** The upstream closed an idle socket as the call took it, too early to have worked on the call. */
+  private isStale(): boolean {
+    return this.reused && !this.answered && performance.now() - this.sentAt < this.wire.staleMillis
   }
 }
 

@@ -17,6 +17,8 @@ export interface TransportRequest {
   /** The only addresses to call, checked by the caller. Without them the host name is resolved. */
   readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
+  /** True: on a new socket, never on a kept one. */
+  readonly isFresh?: boolean | undefined
   /** Counts the bytes of a collected response; undefined: they are not counted. */
   readonly room?: Room | undefined
   /** Until a socket is connected. */

@@ -5,7 +5,7 @@ import type { Reason } from "../domain/ProviderError.ts"
 import type { Shortage } from "../domain/Room.ts"
 
 /**
- * `garbled`: the response is not HTTP. `encoded`: its content encoding was not requested. `no_room`, `no_room_for_key`: the
+ * `stale`: a kept socket closed as the request was sent on it. `garbled`: the response is not HTTP. `encoded`: its content encoding was not requested. `no_room`, `no_room_for_key`: the
  * memory limit of the gateway or of the key is reached. `unrecorded`: recordings are played back, and none fits.
  */
 export type FaultKind =
@@ -15,6 +15,7 @@ export type FaultKind =
   | "total_timeout"
   | "refused"
   | "reset"
+  | "stale"
   | "dns"
   | "tls"
   | "other"
@@ -82,6 +83,8 @@ export const faultReason = (kind: FaultKind, subject: string): Reason => {
       return { _tag: "Transport", kind, message: `${subject} refused the connection.` }
     case "reset":
       return { _tag: "Transport", kind, message: `${subject} closed the connection before its answer was complete.` }
+    case "stale":
+      return { _tag: "Transport", kind, message: `${subject} closed a kept connection as the request was sent on it.` }
     case "dns":
       return { _tag: "Transport", kind, message: `${subject} has no address: its host name could not be resolved.` }
     case "tls":

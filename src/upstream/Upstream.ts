@@ -24,12 +24,13 @@ import { faultReason, noRoom, type TransportFault } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./HttpExchange.ts"
 
-/** Timeouts of one attempt in milliseconds; `total` includes connect and first byte. */
+/** Timeouts of one attempt in milliseconds; `total` includes connect and first byte. `isFresh`: on a new socket only. */
 export interface AttemptTimes {
   readonly connectMillis: number
   readonly firstByteMillis: number
   readonly idleMillis: number
   readonly totalMillis: number
+  readonly isFresh?: boolean
 }
 
 /** A stream with its first chunk. */
@@ -169,6 +170,7 @@ const requestOf = (
   auth,
   body: prepared.bytes ?? textOrBytes(JSON.stringify(prepared.body)),
   room,
+  isFresh: times.isFresh,
   connectMillis: times.connectMillis,
   firstByteMillis: times.firstByteMillis,
   idleMillis: times.idleMillis,

@@ -220,7 +220,9 @@ describe("token cache", () => {
           { provider: account().slug, result: "failed" },
           { count: 1, incremental: true }
         ],
-        ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }]
+        ["gateway_token_refresh_timestamp_seconds", { provider: account().slug, result: "failed" }, { value: 0 }],
+        ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }],
+        ["gateway_token_refresh_timestamp_seconds", { provider: account().slug, result: "ok" }, { value: 31 }]
       ])
     }).pipe(Effect.provide(withTokens(at)), Effect.provideService(Metric.MetricRegistry, new Map()))
   })
@@ -443,6 +445,14 @@ describe("failed token exchanges (F35)", () => {
       }).pipe(Effect.provide(withTokens(at)))
     )
   }
+
+  const closed = endpoint((n) => (n === 1 ? { status: 0, fault: "stale" } : token(n)))
+  it.effect("token exchange: a request that a closed connection took is sent again on a new one (F25)", () =>
+    Effect.gen(function* () {
+      expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
+      expect(closed.calls.map(({ isFresh }) => isFresh)).toEqual([undefined, true])
+    }).pipe(Effect.provide(withTokens(closed)))
+  )
 
   for (const life of ["3600", 1e12]) {
     const at = endpoint((n) => token(n, life))

@@ -97,7 +97,7 @@ describe("waiting calls", () => {
   const started = (end: (call: CollectCall) => void): ReadonlyArray<TransportRequest> => {
     const sent: Array<TransportRequest> = []
     turning((turn) => {
-      const wire: Wire = { windowBytes: 1, opened: false, dispatch: (one) => sent.push(one) }
+      const wire: Wire = { windowBytes: 1, staleMillis: 0, opened: false, dispatch: (one) => sent.push(one) }
       const call = new CollectCall(wire, request, { replyBytes: 1, errorBytes: 1 }, () => undefined)
       call.start()
       end(call)

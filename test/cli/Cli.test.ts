@@ -190,6 +190,22 @@ describe.concurrent("command line", { timeout: 120_000 }, () => {
     ])
   })
 
+  it("demo takes address and key of the environment, as in a container", async () => {
+    const env = { GATEWAY_SERVER_HOST: "0.0.0.0", GATEWAY_SERVER_PORT: "0", GATEWAY_API_KEY: "mgk_chosen_0123" }
+    const { child, ended, said } = start(["demo"], { env })
+    const [, origin = "", key] = await said(/API {6}(http:\/\/127\.0\.0\.1:\d+)\/v1 +key {2}(\S+)/)
+    expect(key).toBe("mgk_chosen_0123")
+    const models = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": "mgk_chosen_0123" } })
+    expect(models.status).toBe(200)
+    child.kill("SIGINT")
+    expect((await ended).code).toBe(0)
+    expect(await run(["demo"], { env: { GATEWAY_SERVER_PORT: "http" } })).toEqual({
+      code: 2,
+      out: "",
+      err: "GATEWAY_SERVER_PORT  expected a number\n"
+    })
+  })
+
   it("serve without a key makes one, prints it once, becomes ready, and exits with 0 when stopped", async () => {
     const { child, ended, said } = start(["serve", "--port", "0"], {
       env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" }

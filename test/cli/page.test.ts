@@ -1,5 +1,6 @@
 // Tests the page on the command line: every verb it names exists, and its commands run unchanged.
 // Must not change the commands of the page.
+import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -37,4 +38,27 @@ it("command line page: the commands on the store run", async () => {
       0
     ])
   }
+})
+
+it("command line page: the line for bash completes verbs and flags", async () => {
+  const { out } = await commandLine(["--completions", "bash"])
+  const rc = join(folder, ".bashrc")
+  writeFileSync(rc, out)
+  const complete = (...words: ReadonlyArray<string>): string =>
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; _model_gateway; echo "${COMPREPLY[@]}"',
+        rc,
+        "model-gateway",
+        ...words
+      ],
+      { encoding: "utf8" }
+    )
+  expect([complete("do"), complete("keys", "rot"), complete("serve", "--wor")]).toEqual([
+    "doctor\n",
+    "rotate rotate-secret\n",
+    "--workers\n"
+  ])
 })

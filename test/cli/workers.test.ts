@@ -57,7 +57,7 @@ prices: { gemini-2.5-flash: { input: 0, output: 1000000 } }
 prompts: [{ id: tone, text: ${prompt} }]
 keys:
   - { name: plain, key: ${keys.plain} }
-  - { name: rated, key: ${keys.rated}, rate_limit: { requests_per_minute: 3 } }
+  - { name: rated, key: ${keys.rated}, rate_limit: { requests_per_minute: 3, requests_burst: 3 } }
   - { name: narrow, key: ${keys.narrow}, concurrency: 3 }
   - { name: budget, key: ${keys.budget}, budget: { usd: 5.5, per: month } }
   - { name: ops, key: ${keys.ops}, scopes: [admin] }

@@ -1,4 +1,4 @@
-// Tests the pure parts of the console: sums, percentiles, formats, exports and the body of a key.
+// Tests the texts of the console: formats, lines, streams, exports and the body of a key.
 // Must not need a browser.
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -8,17 +8,6 @@ import { keyBody } from "../../src/console/keyBody.ts"
 import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
 import { lineOf } from "../../src/console/lineOf.ts"
 import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
-import {
-  between,
-  dayBefore,
-  daysUntil,
-  divide,
-  percentile,
-  shareOf,
-  summarize,
-  sumUsage,
-  top
-} from "../../src/console/summary.ts"
 
 type Row = typeof AdminRequest.Type
 
@@ -37,92 +26,6 @@ const row = (more: Partial<Row> = {}): Row => ({
   overhead_ms: 1,
   attempts: [],
   ...more
-})
-
-const usage = {
-  input_tokens: 2,
-  output_tokens: 3,
-  cached_tokens: 1,
-  cache_write_tokens: 0,
-  reasoning_tokens: 0,
-  images: 0
-}
-
-describe("console sums", () => {
-  it("console sums: add up what is known", () => {
-    const rows = [
-      row({ usage, cost_usd: 0.5, cache: "HIT", ttft_ms: 4 }),
-      row({ usage, status: 404, duration_ms: 30, overhead_ms: 3, cost_usd: 1 }),
-      row({ status: 503, duration_ms: 20, overhead_ms: 2 })
-    ]
-    expect(summarize(rows)).toEqual({
-      requests: 3,
-      errors: 2,
-      p50: 20,
-      p95: 30,
-      ttft: 4,
-      overhead: 2,
-      input: 4,
-      output: 6,
-      cached: 2,
-      cost: 1.5,
-      hits: 1
-    })
-    expect(
-      top(
-        rows,
-        ({ status }) => String(status),
-        () => 1,
-        2
-      )
-    ).toEqual([
-      ["200", 1],
-      ["404", 1]
-    ])
-  })
-
-  it("console sums: no request has no percentile", () => {
-    expect(percentile([], 0.5)).toBeUndefined()
-  })
-
-  it("console sums: a percentile is one of the values, with that share of them at or below it", () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.constantFrom(0.5, 0.95, 1), (values, share) => {
-        const found = percentile(values, share) ?? -1
-        expect(values).toContain(found)
-        expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(values.length * share)
-      })
-    )
-  })
-
-  it("console sums: days of usage end with the day of the moment, in UTC", () => {
-    const now = Date.parse("2027-03-01T00:30:00.000Z")
-    expect([dayBefore(now, 0), daysUntil(now, 3)]).toEqual(["2027-03-01", ["2027-02-27", "2027-02-28", "2027-03-01"]])
-    const sums = { requests: 2, errors: 1, input_tokens: 3, output_tokens: 4, cached_tokens: 5, cost_usd: 0.5 }
-    expect(sumUsage([sums, { ...sums, day: "2027-03-01" }])).toEqual({
-      requests: 4,
-      errors: 2,
-      input: 6,
-      output: 8,
-      cached: 10,
-      cost: 1
-    })
-    expect([shareOf(1, 0), shareOf(1, 4)]).toEqual([0, 0.25])
-  })
-
-  it("console sums: every request of the range is in one part", () => {
-    const from = Date.parse("2027-01-31T11:00:00.000Z")
-    const to = Date.parse("2027-01-31T12:00:00.000Z")
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: from - 1000, max: to + 1000 })), (moments) => {
-        const rows = moments.map((millis) => row({ ts: new Date(millis).toISOString() }))
-        const inside = between(rows, from, to)
-        const parts = divide(inside, from, to, 30)
-        expect(parts.rows.flat().length).toBe(inside.length)
-        expect([parts.seconds.length, parts.seconds[0]]).toEqual([30, from / 1000])
-      })
-    )
-  })
 })
 
 describe("console texts", () => {

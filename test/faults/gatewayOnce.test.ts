@@ -339,16 +339,54 @@ describe("unary answers through the gateway", () => {
     expect(JSON.parse(seen.bodies[0] ?? "").choices[0].message.content).toBe("Hi")
   })
 
-  it("gateway: idle sockets that close just as they are used cost no request (F25)", async () => {
-    let calls = 0
-    const closing = rawServer((socket) => {
-      calls++
-      // The second request of a socket meets a closed door, after it was read.
-      if (socket.bytesWritten > 0) socket.destroy()
+  /** Sockets that serve so many requests; the next one meets a closed door, after it was read. */
+  const closingAfter = (most: number, count: () => void) => {
+    const served = new WeakMap<object, number>()
+    return rawServer((socket) => {
+      count()
+      const before = served.get(socket) ?? 0
+      served.set(socket, before + 1)
+      if (before >= most) socket.destroy()
       else socket.write(good)
     })
-    const seen = await throughGateway(closing, { times: 300, kept: 0 })
+  }
+  const early = { staleMillis: 60_000 }
+
+  it("gateway: idle sockets that close just as they are used cost no request, and each call is logged (F25)", async () => {
+    let calls = 0
+    const seen = await throughGateway(
+      closingAfter(9, () => calls++),
+      { times: 300, kept: 1, limits: early }
+    )
     expect(seen.answers.map(({ status }) => status)).toEqual(Array<number>(300).fill(200))
     expect(calls).toBeGreaterThan(300)
+    expect(seen.attempts).toEqual({ logged: calls, counted: calls })
+  })
+
+  it("gateway: calls on sockets that close are sent again within the budget of retries only (F25)", async () => {
+    let calls = 0
+    const seen = await throughGateway(
+      closingAfter(1, () => calls++),
+      { times: 200, kept: 1, limits: early }
+    )
+    const failed = seen.answers.filter(({ status }) => status === 502).length
+    expect(seen.attempts).toEqual({ logged: calls, counted: calls })
+    expect(failed).toBeGreaterThan(0)
+    expect(calls).toBeLessThanOrEqual(200 * 1.2)
+  })
+
+  it.each([
+    ["a call that a closed socket took is sent again once, before the usual retries", 60_000, 5],
+    ["a socket that closes after the upstream could work leaves the usual retries alone", 0, 4]
+  ])("gateway: %s, and the log has every call (F25)", async (_, staleMillis, expected) => {
+    let calls = 0
+    const breaking = rawServer((socket) => {
+      if (++calls === 1) socket.write(good)
+      else socket.destroy()
+    })
+    const seen = await throughGateway(breaking, { times: 2, limits: { retries: 2, staleMillis } })
+    expect(seen.answers.map(({ status }) => status)).toEqual([200, 502])
+    expect(seen.answers[1]?.headers.get("x-gateway-retry-attempt-count")).toBe(String(expected - 2))
+    expect([calls, seen.attempts]).toEqual([expected, { logged: expected, counted: expected }])
   })
 })

@@ -104,7 +104,7 @@ describe("slow clients", () => {
     await gateway.close()
   })
 
-  it("slow clients: above the bound of connections, the next one waits until a client leaves (TH17)", async () => {
+  it("slow clients: above the bound of connections, the next one is refused until a client leaves (TH17, F42)", async () => {
     const { gateway } = await start((socket) => void socket.write(fixed(gemini("Hi", "STOP"))), { connections: 2 })
     const port = Number(new URL(gateway.url).port)
     const opened = () =>
@@ -112,19 +112,24 @@ describe("slow clients", () => {
         const socket = connect({ port, host: "127.0.0.1" }, () => resolve(socket))
         socket.on("error", () => undefined)
       })
-    const answered = async (socket: Socket): Promise<boolean> => {
-      const answer = new Promise<boolean>((resolve) => {
-        socket.once("data", () => resolve(true))
-        socket.once("close", () => resolve(false))
+    const answered = async (socket: Socket): Promise<string> => {
+      const answer = new Promise<string>((resolve) => {
+        socket.once("data", (bytes) => resolve(bytes.toString("utf8").slice(9, 12)))
+        socket.once("close", () => resolve("none"))
       })
       socket.write("GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n")
       return answer
     }
     const [first, second] = [await opened(), await opened()]
-    expect([await answered(first), await answered(second), await answered(await opened())]).toEqual([true, true, false])
+    expect([await answered(first), await answered(second), await answered(await opened())]).toEqual([
+      "200",
+      "200",
+      "503"
+    ])
     first.destroy()
-    let later = false
-    while (!later) later = await answered(await opened())
+    let later = "503"
+    while (later === "503") later = await answered(await opened())
+    expect(later).toBe("200")
     second.destroy()
     await gateway.close()
   })

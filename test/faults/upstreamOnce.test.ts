@@ -13,8 +13,12 @@ import { type AttemptTimes, type AuthHeaders, Upstream } from "../../src/upstrea
 import { closedPort, httpServer, netServer, rawServer } from "../upstream/evilServer.ts"
 import { lines, times } from "../upstream/lines.ts"
 
-const limits = Layer.succeed(Limits, { ...defaultLimits, replyBytes: 100_000, errorBytes: 1_000 })
-const real = Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(limits))
+const withStale = (staleMillis: number) =>
+  Upstream.layer.pipe(
+    Layer.provide(Transport.layer),
+    Layer.provide(Layer.succeed(Limits, { ...defaultLimits, replyBytes: 100_000, errorBytes: 1_000, staleMillis }))
+  )
+const real = withStale(60_000)
 
 const once = (url: string, some: Partial<AttemptTimes> = {}, auth: AuthHeaders = {}) =>
   Effect.flatMap(Upstream, (upstream) => upstream.once(lines(`${url}/v1/x?y=1`), auth, { ...times, ...some }))
@@ -29,6 +33,12 @@ const reset: Reason = {
   _tag: "Transport",
   kind: "reset",
   message: "The upstream closed the connection before its answer was complete."
+}
+
+const stale: Reason = {
+  _tag: "Transport",
+  kind: "stale",
+  message: "The upstream closed a kept connection as the request was sent on it."
 }
 
 describe("unary upstream calls", () => {
@@ -304,53 +314,62 @@ describe("unary upstream calls", () => {
     }).pipe(Effect.provide(real))
   )
 
+  /** The second request of every socket meets a closed door, after it was read. */
+  const closing = (count: () => void) =>
+    rawServer((socket) => {
+      count()
+      if (socket.bytesWritten > 0) socket.destroy()
+      else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nkeep-alive: timeout=60\r\n\r\nok")
+    })
+
   it.live(
-    "upstream call: a kept socket that closes just as it is used gets one silent retry on a new socket (F25)",
+    "upstream call: a kept socket that closes just as it is used is a fault of its own, and called once (F25)",
     () =>
       Effect.gen(function* () {
         let calls = 0
-        const server = yield* netServer((socket) => {
-          let mine = 0
-          socket.on("data", () => {
-            calls++
-            // The second request of every socket meets a closed door, after it was read.
-            if (++mine === 2) socket.destroy()
-            else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nkeep-alive: timeout=60\r\n\r\nok")
-          })
-        })
-        for (let i = 0; i < 300; i++) {
+        const server = yield* closing(() => calls++)
+        for (let i = 0; i < 100; i++) {
           expect(yield* reasonOf(server.url)).toBe("ok")
           yield* turn
+          expect(yield* reasonOf(server.url)).toEqual(stale)
         }
-        // Every second call is the second one of its socket and is made twice.
-        expect(calls).toBe(450)
+        expect([calls, server.accepted()]).toEqual([200, 100])
       }).pipe(Effect.provide(real))
   )
 
-  it.live("upstream call: a retry happens once: a server that always closes is a broken connection (F25)", () =>
+  it.live("upstream call: on a new socket a call takes none of the kept ones (F25)", () =>
     Effect.gen(function* () {
-      const server = yield* rawServer((socket, _, n) => {
-        if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
-        else socket.destroy()
-      })
+      const server = yield* closing(() => undefined)
       expect(yield* reasonOf(server.url)).toBe("ok")
       yield* turn
-      expect(yield* reasonOf(server.url)).toEqual(reset)
+      expect(yield* reasonOf(server.url, { isFresh: true })).toBe("ok")
       expect(server.accepted()).toBe(2)
     }).pipe(Effect.provide(real))
   )
 
-  it.live("upstream call: a kept socket that is cut after the first byte of an answer is not retried (F25)", () =>
+  it.live("upstream call: a kept socket that closes later than the limit is a broken connection (F25)", () =>
     Effect.gen(function* () {
-      const server = yield* rawServer((socket, _, n) => {
-        if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
-        else socket.end("HTTP/1.1 200")
-      })
+      const server = yield* closing(() => undefined)
       expect(yield* reasonOf(server.url)).toBe("ok")
       yield* turn
       expect(yield* reasonOf(server.url)).toEqual(reset)
       expect(server.accepted()).toBe(1)
-    }).pipe(Effect.provide(real))
+    }).pipe(Effect.provide(withStale(0)))
+  )
+
+  it.live(
+    "upstream call: a kept socket that is cut after the first byte of an answer is a broken connection (F25)",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* rawServer((socket, _, n) => {
+          if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+          else socket.end("HTTP/1.1 200")
+        })
+        expect(yield* reasonOf(server.url)).toBe("ok")
+        yield* turn
+        expect(yield* reasonOf(server.url)).toEqual(reset)
+        expect(server.accepted()).toBe(1)
+      }).pipe(Effect.provide(real))
   )
 
   it.live("upstream call: a caller who leaves while waiting closes the upstream socket (F26)", () =>

@@ -207,7 +207,10 @@ describe("estimates from the edited body", () => {
   })
 
   it("budget: tokens per minute are those of the edited body", async () => {
-    const gateway = gatewayFor({ rateLimit: { requestsPerMinute: undefined, tokensPerMinute: 1000 } }, () => counted)
+    const gateway = gatewayFor(
+      { rateLimit: { requestsPerMinute: undefined, tokensPerMinute: 1000, tokensBurst: 1000 } },
+      () => counted
+    )
     const edited = config({ override_params: { messages: [{ role: "user", content: "x".repeat(2000) }] } })
     const answer = await gateway.post(chat, hello, edited)
     expect([answer.status, Number(answer.headers.get("x-ratelimit-remaining-tokens")) < 500]).toEqual([200, true])

@@ -41,7 +41,7 @@ const withoutResets = (response: Response) =>
   Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
 
 describe("limits per minute", () => {
-  const rateLimit = { requestsPerMinute: 2, tokensPerMinute: 1000 }
+  const rateLimit = { requestsPerMinute: 2, requestsBurst: 2, tokensPerMinute: 1000, tokensBurst: 1000 }
 
   it("limits: are reported on answers, settled by usage, and refused with the time to wait", async () => {
     const gateway = gatewayFor({ rateLimit })
@@ -144,7 +144,7 @@ describe("limits per minute", () => {
     ["/v1/prompts/hello/render", {}]
   ])("limits: a dry run or a rendered prompt counts as a request without tokens or cost: %s", async (path, body) => {
     const limits = {
-      rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 },
+      rateLimit: { requestsPerMinute: 2, requestsBurst: 2, tokensPerMinute: 1 },
       budget: { micros: 0, per: "day" }
     } as const
     const gateway = accountedGateway(() => counted, {

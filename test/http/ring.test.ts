@@ -14,9 +14,11 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { Answering } from "../../src/http/edge/Route.ts"
 import { ring } from "../../src/http/Ring.ts"
 import { Server } from "../../src/http/Server.ts"
+import { until } from "../support/eventually.ts"
 import { hello, key, noUrl, script, services } from "./face.ts"
 
 const scope = Scope.makeUnsafe()
@@ -185,6 +187,24 @@ describe("fibers of requests", () => {
     await Promise.all([...running.fibers].map((fiber) => Effect.runPromise(Fiber.await(fiber))))
     server.close()
     expect([seen, running.fibers.size, size > bytes.length]).toEqual([1, 0, true])
+  })
+
+  it("ring: a connection with waiting requests is read no further until they are answered", async () => {
+    const first = Deferred.makeUnsafe<void>()
+    const { at, server } = await serving(() =>
+      Effect.as(Deferred.await(first), HttpServerResponse.empty({ headers: { "content-length": "0" } }))
+    )
+    let arrived = 0
+    server.on("request", () => arrived++)
+    const one = head("GET / HTTP/1.1")
+    const many = 20_000
+    const text = exchange(at, one.repeat(many - 1), head("GET / HTTP/1.1", "connection: close"))
+    await until(() => arrived >= defaultLimits.pipelined)
+    for (let turns = 0; turns < 100; turns++) await turn()
+    expect(arrived).toBeLessThan(defaultLimits.pipelined + (2 * 65_536) / one.length)
+    Effect.runSync(Deferred.succeed(first, undefined))
+    expect((await text).split("HTTP/1.1 204").length).toBe(many + 1)
+    server.close()
   })
 
   it("ring: starts connected requests after the current turn of the loop, in order", async () => {

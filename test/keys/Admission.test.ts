@@ -4,7 +4,6 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
@@ -12,6 +11,7 @@ import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.
 import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
+import type { RateCounters } from "../../src/store/RateCounters.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
 import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
@@ -22,15 +22,21 @@ const keyOf = (rateLimit?: Partial<RateLimit>, budget?: Budget): GatewayKey => (
   providers: undefined,
   models: undefined,
   scopes: ["inference"],
+  // A burst of a whole minute, unless the test sets another one.
   rateLimit:
-    rateLimit === undefined ? undefined : { requestsPerMinute: undefined, tokensPerMinute: undefined, ...rateLimit },
+    rateLimit === undefined
+      ? undefined
+      : {
+          requestsPerMinute: undefined,
+          tokensPerMinute: undefined,
+          requestsBurst: rateLimit.requestsPerMinute,
+          tokensBurst: rateLimit.tokensPerMinute,
+          ...rateLimit
+        },
   budget
 })
 
-const admissionOn = (
-  counts: Layer.Layer<RateLimiter.RateLimiterStore>,
-  spending: Layer.Layer<Spending> = Spending.layerMemory
-) =>
+const admissionOn = (counts: Layer.Layer<RateCounters>, spending: Layer.Layer<Spending> = Spending.layerMemory) =>
   Admission.layer.pipe(
     Layer.provide([counts, spending, UsageLog.layerMemory]),
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
@@ -47,7 +53,7 @@ const admit = (key: GatewayKey, estimate: Partial<Estimate> = {}) =>
   })
 
 const requestsPerMinute = 3
-const counts: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimiter.RateLimiterStore>]> = [
+const counts: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateCounters>]> = [
   ["in this process", RateStore.layerMemory],
   ...(saidWithoutRedis("limits of keys in Redis")
     ? [["in Redis", RateStore.layerShared.pipe(Layer.provide(redisLayer()), Layer.provide(ownPrefix()))] as const]
@@ -137,6 +143,55 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("burst: any minute of a busy key has at most the limit and the burst", () =>
+    Effect.gen(function* () {
+      const key = keyOf({ requestsPerMinute: 30, requestsBurst: undefined })
+      const passed: Array<number> = []
+      for (let second = 0; second < 180; second++) {
+        for (let at = 0; at < 5; at++) if ((yield* Effect.exit(admit(key)))._tag === "Success") passed.push(second)
+        yield* TestClock.adjust(1000)
+      }
+      const minutes = Array.from(
+        { length: 121 },
+        (_, from) => passed.filter((second) => second >= from && second < from + 60).length
+      )
+      // The burst of three, then one request each two seconds.
+      expect([Math.max(...minutes), passed.length, passed.slice(0, 5)]).toEqual([32, 92, [0, 0, 0, 2, 4]])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("burst: a limit of 300 a minute lets 30 requests of an idle key through together", () =>
+    Effect.gen(function* () {
+      const key = keyOf({ requestsPerMinute: 300, requestsBurst: undefined })
+      expect((yield* admit(key)).limits.requests).toEqual({ limit: 300, remaining: 29, resetMillis: 200 })
+      for (let at = 1; at < 30; at++) yield* admit(key)
+      expect(yield* Effect.flip(admit(key))).toEqual(
+        new RateLimitReached({
+          kind: "requests",
+          limit: 300,
+          retryMillis: 200,
+          requests: { limit: 300, remaining: 0, resetMillis: 6000 },
+          tokens: undefined
+        })
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("burst: a request larger than the burst of tokens passes a full bucket, and is paid back", () =>
+    Effect.gen(function* () {
+      const key = keyOf({ tokensPerMinute: 600, tokensBurst: undefined })
+      expect((yield* admit(key, { tokens: 90 })).limits.tokens).toEqual({
+        limit: 600,
+        remaining: 0,
+        resetMillis: 9000
+      })
+      expect(yield* Effect.flip(admit(key, { tokens: 1 }))).toMatchObject({ kind: "tokens", retryMillis: 3100 })
+      expect(yield* Effect.flip(admit(key, { tokens: 90 }))).toMatchObject({ kind: "tokens", retryMillis: 9000 })
+      yield* TestClock.adjust(3100)
+      expect((yield* admit(key, { tokens: 1 })).limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 6000 })
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("a changed limit: applies immediately, with a bucket of its own", () =>
     Effect.gen(function* () {
       yield* admit(keyOf({ requestsPerMinute: 600 }))
@@ -186,7 +241,13 @@ describe("budgets in this process", () => {
         const first = yield* admit(key, { costMicros: 600 })
         const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
         expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
-          new BudgetSpent({ ...spentError, estimateUsd: 0.0006, leftUsd: 0.001, isReserved: true })
+          new BudgetSpent({
+            ...spentError,
+            estimateUsd: 0.0006,
+            leftUsd: 0.001,
+            isReserved: true,
+            reclaimMillis: 60_000
+          })
         )
         yield* first.settle({ tokens: 0, costMicros: 100 })
         const second = yield* admit(key, { costMicros: 600 })

@@ -9,7 +9,7 @@ import { RecordRefused, StoreUnavailable } from "../../src/domain/GatewayError.t
 import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usage/usageSums.ts"
-import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery } from "../../src/domain/usage/usageSeries.ts"
+import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery, TopQuery } from "../../src/domain/usage/usageSeries.ts"
 import type { UsageGroup, UsagePage } from "../../src/domain/usage/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
@@ -207,18 +207,18 @@ describe.each(logs)("request log %s", (_name, layer) => {
           ])
         )
       expect(yield* points({ bucket: "minute", scope: "all" })).toEqual([
-        [0, "", 2, 1, 20, 14, 501, "1 1 0 0 0 0 0 0"],
-        [1, "", 1, 0, 0, 0, 40_000, "0 0 0 0 0 0 0 1"],
-        [60, "", 1, 0, 10, 7, 7_000, "0 0 0 0 0 1 0 0"]
+        [0, "", 2, 1, 20, 14, 501, "0 0 0 0 1 1 0 0 0 0 0 0 0 0"],
+        [1, "", 1, 0, 0, 0, 40_000, "0 0 0 0 0 0 0 0 0 0 0 1 0 0"],
+        [60, "", 1, 0, 10, 7, 7_000, "0 0 0 0 0 0 0 0 0 1 0 0 0 0"]
       ])
       expect(yield* points({ bucket: "hour", scope: "status" })).toEqual([
-        [0, "2xx", 2, 0, 10, 7, 40_250, "1 0 0 0 0 0 0 1"],
-        [0, "5xx", 1, 1, 10, 7, 251, "0 1 0 0 0 0 0 0"],
-        [60, "2xx", 1, 0, 10, 7, 7_000, "0 0 0 0 0 1 0 0"]
+        [0, "2xx", 2, 0, 10, 7, 40_250, "0 0 0 0 1 0 0 0 0 0 0 1 0 0"],
+        [0, "5xx", 1, 1, 10, 7, 251, "0 0 0 0 0 1 0 0 0 0 0 0 0 0"],
+        [60, "2xx", 1, 0, 10, 7, 7_000, "0 0 0 0 0 0 0 0 0 1 0 0 0 0"]
       ])
       expect(yield* points({ bucket: "day", scope: "key" })).toEqual([
-        [-720, "", 1, 1, 10, 7, 251, "0 1 0 0 0 0 0 0"],
-        [-720, "ci", 3, 0, 20, 14, 47_250, "1 0 0 0 0 1 0 1"]
+        [-720, "", 1, 1, 10, 7, 251, "0 0 0 0 0 1 0 0 0 0 0 0 0 0"],
+        [-720, "ci", 3, 0, 20, 14, 47_250, "0 0 0 0 1 0 0 0 0 1 0 1 0 0"]
       ])
       const named = (query: Omit<SeriesQuery, "limit">) =>
         Effect.map(points(query), (found) => found.map(([start, name, requests]) => [start, name, requests]))
@@ -232,6 +232,50 @@ describe.each(logs)("request log %s", (_name, layer) => {
       expect(yield* named({ bucket: "minute", scope: "key", to: noon + 1 })).toEqual([
         [0, "", 1],
         [0, "ci", 2]
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: has the waits, the overhead and the answers from the cache of a time", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      log.append(row(0, { overheadMillis: 0.25, cache: "HIT", durationMillis: 3 }), "a")
+      log.append(row(1, { overheadMillis: 1.5, ttftMillis: 99, durationMillis: 60_001 }), "a")
+      log.append(row(2, { overheadMillis: 1, ttftMillis: 120_001, durationMillis: 120_001 }), "a")
+      const { points } = yield* log.series({ bucket: "hour", scope: "all", limit: 10 })
+      expect(
+        points.map(({ sums: { bands, firstBands, hits, overheadMillis } }) => [
+          hits,
+          overheadMillis,
+          bands.join(" "),
+          firstBands.join(" ")
+        ])
+      ).toEqual([[1, 2.75, "1 0 0 0 0 0 0 0 0 0 0 0 1 1", "0 0 0 1 0 0 0 0 0 0 0 0 0 1"]])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: has the values of a dimension with the highest sums of a time", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      log.append(row(0, { costMicros: 1 }), "many")
+      log.append(row(60_000, { costMicros: 1 }), "many")
+      log.append(row(0, { costMicros: 9, errorCode: "x", usage: undefined }), "expensive")
+      log.append(row(3_600_000, { costMicros: 100 }), "later")
+      const named = (query: Omit<TopQuery, "bucket" | "scope" | "to">) =>
+        Effect.map(log.top({ bucket: "minute", scope: "model", to: noon + 3_600_000, ...query }), (entries) =>
+          entries.map(({ name, sums }) => [name, sums.requests, sums.errors, sums.costMicros, sums.bands[0]])
+        )
+      const many = ["many", 2, 0, 2, 2]
+      const expensive = ["expensive", 1, 1, 9, 1]
+      expect(yield* named({ top: "requests", limit: 10 })).toEqual([many, expensive])
+      expect(yield* named({ top: "tokens", limit: 1 })).toEqual([many])
+      expect(yield* named({ top: "cost", limit: 10 })).toEqual([expensive, many])
+      expect(yield* named({ top: "errors", limit: 1 })).toEqual([expensive])
+      expect(yield* named({ top: "cost", limit: 10, from: noon + 1 })).toEqual([["many", 1, 0, 1, 1]])
+      const errors = yield* log.top({ bucket: "day", scope: "error", top: "errors", limit: 10 })
+      expect(errors.map(({ name, sums }) => [name, sums.errors])).toEqual([
+        ["x", 1],
+        ["", 0]
       ])
     }).pipe(Effect.provide(layer))
   )
@@ -298,8 +342,8 @@ it.effect("usage log: in memory the buckets of time that no request reaches any 
     expect(yield* of("minute")).toEqual([[0, 1]])
     log.append(row(60_000), "m")
     expect([yield* of("minute"), yield* of("hour")]).toEqual([[[60_000, 1]], [[0, 2]]])
-    // One request has a point in each of three buckets, of all requests and by four dimensions.
-  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded({ usageEntries: 15 })))))
+    // One request has a point in each of three buckets, of all requests and by five dimensions.
+  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded({ usageEntries: 18 })))))
 )
 
 /** A table that refuses writes until the test enables them. */
@@ -315,6 +359,7 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
     requests: () => Effect.succeed({ rows: [], next: undefined }),
     usage: () => Effect.succeed({ groups: [], next: undefined }),
     series: () => Effect.succeed({ points: [], next: undefined }),
+    top: () => Effect.succeed([]),
     lastUsed: () => Effect.succeed(undefined)
   })
 

@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
+import { RateCounters } from "../../src/store/RateCounters.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
 import { SharedRedis } from "../../src/store/SharedRedis.ts"
 import { eventually } from "../support/eventually.ts"
@@ -116,8 +116,13 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       const context = yield* Layer.build(redisLayer(own.url))
       const { isUp } = yield* Effect.provide(SharedRedis, context)
       const store = yield* Effect.provide(Layer.build(RateStore.layerShared), context)
-      const limiter = yield* Effect.provide(RateLimiter.make, store)
-      const take = Effect.map(limiter.consume({ key: "a", limit: 9, window: "1 minute" }), ({ remaining }) => remaining)
+      // A bucket of nine tokens that refill slowly.
+      const take = Effect.flatMap(RateCounters, (rates) =>
+        rates.take([{ key: "a", costMillis: 1_000_000, capacityMillis: 9_000_000 }], false)
+      ).pipe(
+        Effect.provide(store),
+        Effect.map(({ fullMillis: [full = 0] }) => 9 - Math.ceil(full / 1_000_000))
+      )
       expect([yield* take, yield* take]).toEqual([8, 7])
       yield* Effect.promise(own.stop)
       yield* eventually(

@@ -1,17 +1,21 @@
-// Builds the console for tests, where the gateway looks for it.
-// Must not know what it shows.
+// Builds the console and the pages of the documentation for tests, where the gateway looks for them.
+// Must not know what they show.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { build } from "rolldown"
-import options from "../../rolldown.console.ts"
+import { build, type RolldownOptions } from "rolldown"
+import consoleOptions from "../../rolldown.console.ts"
+import guidesOptions from "../../rolldown.guides.ts"
 
 const dist = join(import.meta.dirname, "../../dist")
 
 /** Test files run next to each other, so each moves a complete file into place. */
-export const builtConsole = async (): Promise<void> => {
-  mkdirSync(join(dist, "console"), { recursive: true })
-  const folder = mkdtempSync(join(dist, "console-"))
+const built = async (name: string, options: RolldownOptions): Promise<void> => {
+  mkdirSync(join(dist, name), { recursive: true })
+  const folder = mkdtempSync(join(dist, `${name}-`))
   await build({ ...options, output: { ...options.output, dir: folder } })
-  renameSync(join(folder, "console/bundle.js"), join(dist, "console/bundle.js"))
+  renameSync(join(folder, `${name}/bundle.js`), join(dist, `${name}/bundle.js`))
   rmSync(folder, { recursive: true })
 }
+
+export const builtConsole = (): Promise<void> => built("console", consoleOptions)
+export const builtGuides = (): Promise<void> => built("guides", guidesOptions)

@@ -61,6 +61,8 @@ export interface Seen {
   readonly answers: ReadonlyArray<Response>
   readonly bodies: ReadonlyArray<string>
   readonly upstream: EvilServer
+  /** Calls of the upstream that fails, as the log and the metrics have them. */
+  readonly attempts: { readonly logged: number; readonly counted: number }
 }
 
 const asked = (
@@ -133,12 +135,13 @@ export const throughGateway = async (
   expect(await Promise.all(controls)).toEqual(controls.map(() => "fine"))
   await until(() => upstream.open() <= (asking.kept ?? 0))
   await calm(gateway.url)
+  const counted = await attemptsOf(gateway.url)
   await gateway.close()
   await until(() => upstream.open() + other.open() === 0)
-  const statuses = lines
-    .map((line): { msg: string; status: number } => JSON.parse(line))
+  const rows = lines
+    .map((line): { msg: string; status: number; provider?: string; attempts: number } => JSON.parse(line))
     .filter(({ msg }) => msg === "request")
-    .map(({ status }) => status)
+  const statuses = rows.map(({ status }) => status)
   expect(statuses.filter((status) => status !== 200).sort()).toEqual(
     answers
       .map(({ status }) => status)
@@ -147,15 +150,23 @@ export const throughGateway = async (
   )
   expect([statuses.length, statuses.includes(500)]).toEqual([answers.length + controls.length, false])
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  return { answers, bodies, upstream }
+  const logged = rows.reduce((sum, { attempts, provider }) => (provider === "fine" ? sum : sum + attempts), 0)
+  return { answers, bodies, upstream, attempts: { logged, counted } }
 }
+
+const samplesOf = async (url: string) =>
+  parseMetrics(await (await fetch(`${url}/metrics`)).text()).flatMap(({ samples }) => samples)
+
+/** Counted calls of the upstream that fails, whatever came of them. */
+const attemptsOf = async (url: string): Promise<number> =>
+  (await samplesOf(url))
+    .filter(({ labels, name }) => name === "gateway_upstream_attempts_total" && labels["provider"] !== "fine")
+    .reduce((sum, { value }) => sum + value, 0)
 
 /** Resolves when no request is under way. */
 const calm = async (url: string): Promise<void> => {
   const active = async () =>
-    parseMetrics(await (await fetch(`${url}/metrics`)).text())
-      .flatMap(({ samples }) => samples)
-      .filter(({ name, value }) => name.startsWith("gateway_active") && value !== 0)
+    (await samplesOf(url)).filter(({ name, value }) => name.startsWith("gateway_active") && value !== 0)
   await until(async () => (await active()).length === 0)
 }
 

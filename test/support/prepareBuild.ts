@@ -5,5 +5,5 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-if (!existsSync(`${root}dist/console/bundle.js`) && existsSync(`${root}node_modules/typescript`))
-  execSync("npm run build", { cwd: root, stdio: "inherit" })
+const isBuilt = ["console", "guides"].every((name) => existsSync(`${root}dist/${name}/bundle.js`))
+if (!isBuilt && existsSync(`${root}node_modules/typescript`)) execSync("npm run build", { cwd: root, stdio: "inherit" })

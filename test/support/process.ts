@@ -13,6 +13,8 @@ export interface Given {
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
   readonly files?: Readonly<Record<string, string>>
+  /** The most files that the process may open. */
+  readonly openFiles?: number
 }
 
 export interface Ended {
@@ -45,7 +47,10 @@ export const processes = (): {
   const start = (args: ReadonlyArray<string>, given: Given = {}): Started => {
     const folder = mkdtempSync(join(home, "run-"))
     for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(folder, name), text)
-    const child = spawn(process.execPath, [main, ...args], {
+    const command = [process.execPath, main, ...args]
+    const limited = ["bash", "-c", `ulimit -n ${given.openFiles}; exec "$0" "$@"`, ...command]
+    const [program = "", ...rest] = given.openFiles === undefined ? command : limited
+    const child = spawn(program, rest, {
       cwd: folder,
       env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1", ...given.env }
     })

@@ -111,6 +111,7 @@ it("metrics: every one is exported once, with its unit, under the name that dash
     "gateway_rate_limited_total counter",
     "gateway_budget_remaining_usd gauge",
     "gateway_token_refresh_total counter",
+    "gateway_token_refresh_timestamp_seconds gauge",
     "gateway_workers gauge",
     "gateway_worker_restarts_total counter",
     "gateway_config_reload_total counter",

@@ -65,6 +65,7 @@ describe("transport faults", () => {
       "total_timeout",
       "refused",
       "reset",
+      "stale",
       "dns",
       "tls",
       "other",

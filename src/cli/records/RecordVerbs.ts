@@ -63,6 +63,16 @@ const keyFlags = {
     "Most requests in a minute"
   ),
   tokens: partFlag(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
+  requestsBurst: partFlag(
+    Flag.Int("requests-burst"),
+    ["rate_limit", "requests_burst"],
+    "Most requests together after a pause; a tenth of the limit by default"
+  ),
+  tokensBurst: partFlag(
+    Flag.Int("tokens-burst"),
+    ["rate_limit", "tokens_burst"],
+    "Most tokens together after a pause; a tenth of the limit by default"
+  ),
   concurrency: partFlag(Flag.Int("concurrency"), ["concurrency"], "Most concurrent requests, in each gateway"),
   dollars: partFlag(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: partFlag(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),

@@ -195,3 +195,28 @@ export const loadWithCopy = (
 /** The configuration of this process, or one failure with a line per fault. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
   Effect.map(loadWithCopy(options), ({ loaded }) => loaded)
+
+/** The variables that the demo takes. It has accounts and a store of its own, and reads no file. */
+const demoVariables = [
+  "GATEWAY_API_KEY",
+  "GATEWAY_LOG_FORMAT",
+  "GATEWAY_LOG_LEVEL",
+  "GATEWAY_SERVER_HOST",
+  "GATEWAY_SERVER_PORT",
+  "PORT"
+]
+
+/** Address and log of a demo from the flags and those variables, and the text of `GATEWAY_API_KEY`. */
+export const loadDemoSettings = (
+  flags: Flags
+): Effect.Effect<{ readonly settings: Settings; readonly key: string | undefined }, Failure> =>
+  Effect.suspend(() => {
+    const env = Object.fromEntries(demoVariables.map((name) => [name, process.env[name]]))
+    const read = readSettings({ file: null, env, flags, fileText: () => Result.fail("is not read by the demo") })
+    return Effect.fromResult(
+      Result.mapBoth(read, {
+        onSuccess: (settings) => ({ settings, key: env["GATEWAY_API_KEY"] || undefined }),
+        onFailure: (faults) => usageFailure(faultLines(undefined, undefined, faults))
+      })
+    )
+  })

@@ -1,125 +1,215 @@
-// What the gateway did in a range of time: tiles against the range before, charts, and the top models, keys and errors.
+// What the gateway did in a range of time: tiles against the range before, charts, top models, keys, errors, and targets.
 // Must not know how sums are made.
-import * as client from "../AdminClient.ts"
+import type { UsageRow } from "../AdminClient.ts"
+import { type Metric, metrics, series, top } from "../AdminReads.ts"
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
-import { Chart } from "../parts/Chart.tsx"
-import { Days } from "../parts/Days.tsx"
+import { Chart, type Line } from "../parts/Chart.tsx"
 import { useQuery } from "../parts/Query.ts"
+import { Targets } from "../parts/Targets.tsx"
 import { Tile } from "../parts/Tile.tsx"
 import { Top } from "../parts/Top.tsx"
-import { between, divide, percentile, shareOf, type Summary, summarize, top } from "../summary.ts"
+import {
+  type Bucket,
+  type Frame,
+  frameOf,
+  inBands,
+  quantile,
+  shareOf,
+  type Sums,
+  sumRows,
+  timeline
+} from "../usageSums.ts"
 
-type Rows = ReadonlyArray<client.RequestRow>
+type Rows = ReadonlyArray<UsageRow>
 
-const minute = 60_000
-const ranges = [
-  { name: "15m", label: "15 minutes", millis: 15 * minute },
-  { name: "1h", label: "1 hour", millis: 60 * minute },
-  { name: "24h", label: "24 hours", millis: 24 * 60 * minute },
-  { name: "7d", label: "7 days", days: 7 },
-  { name: "30d", label: "30 days", days: 30 }
-] as const
+interface Range {
+  readonly name: string
+  readonly label: string
+  readonly bucket: Bucket
+  readonly parts: number
+}
 
-const parts = 30
-const pageRows = 1000
-/** Most requests that are read for one view. */
-const mostPages = 5
+const hour: Range = { name: "1h", label: "1 hour", bucket: "minute", parts: 60 }
+const ranges: ReadonlyArray<Range> = [
+  { name: "15m", label: "15 minutes", bucket: "minute", parts: 15 },
+  hour,
+  { name: "6h", label: "6 hours", bucket: "minute", parts: 360 },
+  { name: "24h", label: "24 hours", bucket: "hour", parts: 24 },
+  { name: "7d", label: "7 days", bucket: "hour", parts: 168 },
+  { name: "30d", label: "30 days", bucket: "day", parts: 30 }
+]
+
+const mostNames = 6
 const everyMillis = 5000
 
 interface View {
-  readonly now: number
-  readonly rows: Rows
-  /** False: there are older requests in the range than those that were read. */
-  readonly isWhole: boolean
+  readonly frame: Frame
+  readonly all: Rows
+  readonly before: Rows
+  readonly statuses: Rows
+  readonly models: Rows
+  readonly topModels: Rows
+  readonly topKeys: Rows
+  readonly topErrors: Rows
+  readonly providers: Rows
+  readonly circuits: ReadonlyArray<Metric>
 }
 
-/** The requests of the range and of the range before. */
-const load = async (millis: number): Promise<View> => {
-  const now = Date.now()
-  const since = new Date(now - 2 * millis).toISOString()
-  const rows: Array<client.RequestRow> = []
-  let cursor: string | null = null
-  for (let page = 0; page < mostPages; page++) {
-    const query = { since, limit: String(pageRows), ...(cursor === null ? {} : { cursor }) }
-    const answer: client.Page<client.RequestRow> = await client.requests(query)
-    rows.push(...answer.data)
-    cursor = answer.next_cursor
-    if (cursor === null) break
+const load = async ({ bucket, parts }: Range): Promise<View> => {
+  const frame = frameOf(Date.now(), bucket, parts)
+  const { before, from, to } = frame
+  const [all, statuses, models, topModels, topKeys, topErrors, providers, circuits] = await Promise.all([
+    series({ bucket, from: before, to }),
+    series({ bucket, from, to, groupBy: "status" }),
+    series({ bucket, from, to, groupBy: "model" }),
+    top({ bucket, from, to, groupBy: "model" }, "cost", mostNames),
+    top({ bucket, from, to, groupBy: "key" }, "requests", mostNames),
+    top({ bucket, from, to, groupBy: "error" }, "errors", mostNames),
+    top({ bucket, from, to, groupBy: "provider" }, "requests", 2 * mostNames),
+    metrics("gateway_circuit_state")
+  ])
+  const isCurrent = ({ start = "" }: UsageRow): boolean => Date.parse(start) >= from
+  return {
+    frame,
+    all: all.filter(isCurrent),
+    before: all.filter((row) => !isCurrent(row)),
+    statuses,
+    models,
+    topModels,
+    topKeys,
+    topErrors,
+    providers,
+    circuits
   }
-  return { now, rows, isWhole: cursor === null }
 }
 
-const Tiles = ({ before, now }: { readonly before: Summary; readonly now: Summary }) => (
-  <dl class="tiles">
-    <Tile name="Requests" value={count(now.requests)} delta={change(before.requests, now.requests)} />
-    <Tile name="Errors" value={percent(shareOf(now.errors, now.requests))} delta={change(before.errors, now.errors)} />
-    <Tile name="Duration, median" value={duration(now.p50)} delta={change(before.p50 ?? 0, now.p50 ?? 0)} />
-    <Tile name="Duration, 95 %" value={duration(now.p95)} delta={change(before.p95 ?? 0, now.p95 ?? 0)} />
-    <Tile name="First token" value={duration(now.ttft)} delta={change(before.ttft ?? 0, now.ttft ?? 0)} />
-    <Tile name="Gateway overhead" value={duration(now.overhead)} />
-    <Tile name="Tokens in" value={count(now.input)} delta={change(before.input, now.input)} />
-    <Tile name="Tokens out" value={count(now.output)} delta={change(before.output, now.output)} />
-    <Tile name="Tokens cached" value={count(now.cached)} />
-    <Tile name="Cost" value={dollars(now.cost)} delta={change(before.cost, now.cost)} />
-    <Tile name="Answers from the cache" value={count(now.hits)} />
-  </dl>
-)
+const overheadOf = ({ overhead, requests }: Sums): number | undefined =>
+  requests === 0 ? undefined : overhead / requests
 
-const ofStatus = (rows: Rows, first: number): number =>
-  rows.filter(({ status }) => Math.floor(status / 100) === first).length
+const Tiles = ({ before, now }: { readonly before: Sums; readonly now: Sums }) => {
+  const times = (name: string, of: (sums: Sums) => number | undefined) => (
+    <Tile name={name} value={duration(of(now))} delta={change(of(before) ?? 0, of(now) ?? 0)} />
+  )
+  const counts = (name: string, of: (sums: Sums) => number) => (
+    <Tile name={name} value={count(of(now))} delta={change(of(before), of(now))} />
+  )
+  return (
+    <dl class="tiles">
+      {counts("Requests", ({ requests }) => requests)}
+      <Tile
+        name="Errors"
+        value={percent(shareOf(now.errors, now.requests))}
+        delta={change(shareOf(before.errors, before.requests), shareOf(now.errors, now.requests))}
+      />
+      {times("Duration, median", ({ bands }) => quantile(bands, 0.5))}
+      {times("Duration, 95 %", ({ bands }) => quantile(bands, 0.95))}
+      {times("First token, median", ({ firstBands }) => quantile(firstBands, 0.5))}
+      {times("Gateway overhead, mean", overheadOf)}
+      {counts("Tokens in", ({ input }) => input)}
+      {counts("Tokens out", ({ output }) => output)}
+      {counts("Tokens cached", ({ cached }) => cached)}
+      <Tile name="Cost" value={dollars(now.cost)} delta={change(before.cost, now.cost)} />
+      {counts("Answers from the cache", ({ hits }) => hits)}
+    </dl>
+  )
+}
 
-const Charts = ({ from, rows, to }: { readonly rows: Rows; readonly from: number; readonly to: number }) => {
-  const divided = divide(rows, from, to, parts)
-  const { seconds } = divided
-  const each = <A,>(of: (rows: Rows) => A): ReadonlyArray<A> => divided.rows.map(of)
-  const share = (at: number) =>
-    each(
-      (some) =>
-        percentile(
-          some.map(({ duration_ms: millis }) => millis),
-          at
-        ) ?? null
+const colors = ["--one", "--two", "--three", "--good", "--warn", "--muted"]
+const others = "others"
+
+/** The cost over time by model; all but the most expensive models are one line. */
+const costLines = ({ frame, models, topModels }: View): ReadonlyArray<Line> => {
+  const named = topModels
+    .slice(0, colors.length - 1)
+    .flatMap(({ cost_usd: cost, model = "" }) => (cost > 0 ? [model] : []))
+  const nameOf = ({ model = "" }: UsageRow): string => (named.includes(model) ? model : others)
+  return [...named, others].map((name, index) => ({
+    name,
+    color: name === others ? "--muted" : (colors[index] ?? "--muted"),
+    values: timeline(
+      frame,
+      models.filter((row) => nameOf(row) === name),
+      (rows) => sumRows(rows).cost
     )
+  }))
+}
+
+/** Bands of the admin API, several together. */
+const durations: ReadonlyArray<readonly [name: string, color: string, first: number, last: number]> = [
+  ["to 100 ms", "--good", 0, 3],
+  ["to 1 s", "--three", 4, 6],
+  ["to 5 s", "--one", 7, 8],
+  ["to 30 s", "--warn", 9, 10],
+  ["longer", "--bad", 11, 13]
+]
+
+const Charts = ({ view }: { readonly view: View }) => {
+  const { all, frame, statuses } = view
+  const seconds = frame.starts.map((start) => start / 1000)
+  const line = (name: string, color: string, rows: Rows, of: (rows: Rows) => number): Line => ({
+    name,
+    color,
+    values: timeline(frame, rows, of)
+  })
+  const ofStatus = (status: string, color: string): Line =>
+    line(
+      status,
+      color,
+      statuses.filter((row) => row.status === status),
+      (rows) => sumRows(rows).requests
+    )
+  const shared = { seconds, isStacked: true }
   return (
     <div class="charts">
       <Chart
+        {...shared}
         title="Requests by status"
-        seconds={seconds}
         print={count}
-        isStacked
-        lines={[
-          { name: "2xx", color: "--good", values: each((some) => ofStatus(some, 2)) },
-          { name: "4xx", color: "--warn", values: each((some) => ofStatus(some, 4)) },
-          { name: "5xx", color: "--bad", values: each((some) => ofStatus(some, 5)) }
-        ]}
+        lines={[ofStatus("2xx", "--good"), ofStatus("4xx", "--warn"), ofStatus("5xx", "--bad")]}
       />
       <Chart
-        title="Duration"
-        seconds={seconds}
-        print={duration}
-        lines={[
-          { name: "median", color: "--one", values: share(0.5) },
-          { name: "95 %", color: "--two", values: share(0.95) }
-        ]}
+        {...shared}
+        title="Requests by duration"
+        print={count}
+        lines={durations.map(([name, color, first, last]) => line(name, color, all, inBands(first, last)))}
       />
       <Chart
+        {...shared}
         title="Tokens"
-        seconds={seconds}
         print={count}
-        isStacked
         lines={[
-          { name: "in", color: "--one", values: each((some) => summarize(some).input) },
-          { name: "out", color: "--two", values: each((some) => summarize(some).output) }
+          line("in", "--one", all, (rows) => sumRows(rows).input - sumRows(rows).cached),
+          line("in, cached", "--three", all, (rows) => sumRows(rows).cached),
+          line("out", "--two", all, (rows) => sumRows(rows).output)
         ]}
       />
-      <Chart
-        title="Cost"
-        seconds={seconds}
+      <Chart {...shared} title="Cost by model" print={dollars} lines={costLines(view)} />
+    </div>
+  )
+}
+
+const Tops = ({ topErrors, topKeys, topModels }: View) => {
+  const named = (rows: Rows, name: "model" | "key" | "error", of: (row: UsageRow) => number) =>
+    rows.flatMap((row): ReadonlyArray<readonly [string, number]> => {
+      const text = row[name] ?? ""
+      return text === "" || of(row) === 0 ? [] : [[text, of(row)]]
+    })
+  return (
+    <div class="charts">
+      <Top
+        title="Models by cost"
         print={dollars}
-        isStacked
-        lines={[{ name: "US dollars", color: "--three", values: each((some) => summarize(some).cost) }]}
+        filter="model"
+        rows={named(topModels, "model", (row) => row.cost_usd)}
       />
+      <Top
+        title="Keys by requests"
+        print={count}
+        filter="key"
+        rows={named(topKeys, "key", ({ requests }) => requests)}
+      />
+      <Top title="Errors" print={count} rows={named(topErrors, "error", ({ errors }) => errors)} />
     </div>
   )
 }
@@ -128,73 +218,32 @@ const Empty = () => (
   <section class="card">
     <h2>No requests in this range</h2>
     <p>Send one, and it appears here within seconds:</p>
-    <pre>{`curl ${location.origin}/v1/models -H "x-gateway-api-key: $GATEWAY_KEY"`}</pre>
+    <pre>
+      {`curl ${location.origin}/v1/chat/completions -H "x-gateway-api-key: $GATEWAY_KEY" \\
+  -H "content-type: application/json" \\
+  -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'`}
+    </pre>
   </section>
 )
 
-const Shown = ({ millis, view }: { readonly view: View; readonly millis: number }) => {
-  const { isWhole, now, rows } = view
-  const current = between(rows, now - millis, now + minute)
-  const before = between(rows, now - 2 * millis, now - millis)
-  if (current.length === 0) return <Empty />
+const Shown = ({ view }: { readonly view: View }) => {
+  const now = sumRows(view.all)
+  if (now.requests === 0) return <Empty />
   return (
     <>
-      {isWhole ? null : <p class="note">Made of the latest {count(rows.length)} requests of this range.</p>}
-      <Tiles now={summarize(current)} before={summarize(before)} />
-      <Charts rows={current} from={now - millis} to={now} />
-      <div class="charts">
-        <Top
-          title="Models by cost"
-          print={dollars}
-          filter="model"
-          rows={top(
-            current,
-            ({ model }) => model,
-            ({ cost_usd: cost }) => cost ?? 0,
-            6
-          )}
-        />
-        <Top
-          title="Keys by requests"
-          print={count}
-          filter="key"
-          rows={top(
-            current,
-            ({ key_id: id }) => id,
-            () => 1,
-            6
-          )}
-        />
-        <Top
-          title="Errors"
-          print={count}
-          rows={top(
-            current,
-            ({ error_code: code }) => code,
-            () => 1,
-            6
-          )}
-        />
-      </div>
-    </>
-  )
-}
-
-const Recent = ({ millis, name }: { readonly name: string; readonly millis: number }) => {
-  const { data, fault } = useQuery(name, () => load(millis), everyMillis)
-  return (
-    <>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {data.value === undefined ? <p class="muted">Loading …</p> : <Shown view={data.value} millis={millis} />}
+      <Tiles now={now} before={sumRows(view.before)} />
+      <Targets providers={view.providers} circuits={view.circuits} />
+      <Charts view={view} />
+      <Tops {...view} />
     </>
   )
 }
 
 export const Overview = () => {
-  const name = place.value.query.get("range") ?? "1h"
-  const range = ranges.find((one) => one.name === name) ?? ranges[1]
+  const name = place.value.query.get("range") ?? ""
+  const range = ranges.find((one) => one.name === name) ?? hour
+  const { data, fault } = useQuery(range.name, () => load(range), everyMillis)
+  const isCurrent = data.value?.frame.starts.length === range.parts
   return (
     <>
       <div class="title">
@@ -212,7 +261,10 @@ export const Overview = () => {
           ))}
         </select>
       </div>
-      {"days" in range ? <Days days={range.days} /> : <Recent name={range.name} millis={range.millis} />}
+      <p class="fault" role="alert">
+        {fault.value}
+      </p>
+      {data.value === undefined || !isCurrent ? <p class="muted">Loading …</p> : <Shown view={data.value} />}
     </>
   )
 }

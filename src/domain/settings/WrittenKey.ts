@@ -40,6 +40,16 @@ export const WrittenKey = Schema.Struct({
       ),
       tokens_per_minute: Schema.optionalKey(
         wholeNumber(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." })
+      ),
+      requests_burst: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({
+          description: "Most requests together after a pause, on top of the even rate; a tenth of the limit unless set."
+        })
+      ),
+      tokens_burst: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({
+          description: "Most tokens together after a pause, on top of the even rate; a tenth of the limit unless set."
+        })
       )
     }).annotate({ description: "Most that it may ask for." })
   ),

@@ -1,7 +1,7 @@
 // Turns a gateway key entry of the configuration file or the store into its record, or lists its faults.
 // It must not know the key's text or where the entry was written.
 import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
-import type { GatewayKey, KeyScope } from "../GatewayKey.ts"
+import type { GatewayKey, KeyScope, RateLimit } from "../GatewayKey.ts"
 import { momentMillis } from "../text/moments.ts"
 import { hint, isNamed } from "../text/nearest.ts"
 import { refusedKeysOf } from "../text/refusedKeys.ts"
@@ -34,6 +34,23 @@ const strangers = (
     name.endsWith("*") || isNamed(name, known)
       ? []
       : [faultAt([...at, place], `${quoteValue(name)} is no ${thing} of this configuration${hint(name, known)}`)]
+  )
+
+type WrittenLimit = NonNullable<WrittenKey["rate_limit"]>
+
+const rateLimitOf = (limit: WrittenLimit): RateLimit => ({
+  requestsPerMinute: limit.requests_per_minute,
+  tokensPerMinute: limit.tokens_per_minute,
+  ...(limit.requests_burst === undefined ? {} : { requestsBurst: limit.requests_burst }),
+  ...(limit.tokens_burst === undefined ? {} : { tokensBurst: limit.tokens_burst })
+})
+
+/** Faults of bursts without the limit that they belong to. */
+const loneBursts = (limit: WrittenLimit, at: FaultPath): ReadonlyArray<Fault> =>
+  (["requests", "tokens"] as const).flatMap((kind) =>
+    limit[`${kind}_burst`] !== undefined && limit[`${kind}_per_minute`] === undefined
+      ? [faultAt([...at, `${kind}_burst`], `needs a limit: set rate_limit.${kind}_per_minute too`)]
+      : []
   )
 
 /** The record of the key and its faults. Slugs, configs and prompts in it must be among the known names. */
@@ -70,10 +87,7 @@ export const readKey = (
       prompts,
       config,
       scopes,
-      rateLimit:
-        limit === undefined
-          ? undefined
-          : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
+      rateLimit: limit === undefined ? undefined : rateLimitOf(limit),
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
       concurrency,
       // A key with an unreadable expiry counts as expired, not as valid forever.
@@ -84,6 +98,7 @@ export const readKey = (
     },
     faults: [
       ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
+      ...loneBursts(limit ?? {}, [...at, "rate_limit"]),
       ...(metadataLocked === true && metadata === undefined
         ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")]
         : []),

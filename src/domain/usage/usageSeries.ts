@@ -10,20 +10,26 @@ export const bucketMillis = { minute: minuteMillis, hour: 60 * minuteMillis, day
 export type Bucket = keyof typeof bucketMillis
 export const bucketNames = ["minute", "hour", "day"] as const satisfies ReadonlyArray<Bucket>
 
-/** The dimensions of a series; `status` is the class of the status, such as `5xx`. */
-export const seriesGroupings = ["key", "provider", "model", "status"] as const
+/** The dimensions of a series; `status` is the class of the status, such as `5xx`, and `error` the code of the error. */
+export const seriesGroupings = ["key", "provider", "model", "status", "error"] as const
 export type SeriesGrouping = (typeof seriesGroupings)[number]
 /** A series of all requests has no dimension. */
 export type SeriesScope = SeriesGrouping | "all"
 
 /** Upper bounds of the bands of durations in milliseconds; a last band has what took longer. */
-export const durationBounds = [250, 500, 1_000, 2_500, 5_000, 10_000, 30_000] as const
+export const durationBounds = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000] as const
 const noBands: ReadonlyArray<number> = [...durationBounds.map(() => 0), 0]
 
 export interface SeriesSums extends Sums {
   readonly durationMillis: number
+  /** The time that the gateway added. */
+  readonly overheadMillis: number
+  /** Answers from the cache. */
+  readonly hits: number
   /** Requests by band of their duration. */
   readonly bands: ReadonlyArray<number>
+  /** Streams by band of the time to their first token, in the same bands. */
+  readonly firstBands: ReadonlyArray<number>
 }
 
 /** The sums of one bucket of time, of all requests or of one value of a dimension. */
@@ -47,6 +53,21 @@ export interface SeriesQuery {
   readonly cursor?: { readonly startMillis: number; readonly name: string } | undefined
 }
 
+/** By which of its sums a dimension has its highest values. */
+export const topSums = ["requests", "errors", "tokens", "cost"] as const
+export type TopSum = (typeof topSums)[number]
+
+/** The values of a dimension with the highest sums of a time. */
+export interface TopQuery extends Omit<SeriesQuery, "cursor"> {
+  readonly top: TopSum
+}
+
+/** One value of a dimension with the sums of the whole time. */
+export interface TopEntry {
+  readonly name: string
+  readonly sums: SeriesSums
+}
+
 /** Sorted by start and name; `next` is the cursor of the next page. */
 export interface SeriesPage {
   readonly points: ReadonlyArray<SeriesPoint>
@@ -62,7 +83,10 @@ export const seriesPage = (points: ReadonlyArray<SeriesPoint>, limit: number): S
   }
 }
 
-type MutableSums = Types.Mutable<Omit<SeriesSums, "bands">> & { readonly bands: Array<number> }
+type MutableSums = Types.Mutable<Omit<SeriesSums, "bands" | "firstBands">> & {
+  readonly bands: Array<number>
+  readonly firstBands: Array<number>
+}
 
 /** The sums of one minute of requests that are alike in every dimension. */
 interface Alike {
@@ -80,7 +104,10 @@ const noSums = (): MutableSums => ({
   cached: 0,
   costMicros: 0,
   durationMillis: 0,
-  bands: [...noBands]
+  overheadMillis: 0,
+  hits: 0,
+  bands: [...noBands],
+  firstBands: [...noBands]
 })
 
 const bandOf = (millis: number): number => {
@@ -88,10 +115,17 @@ const bandOf = (millis: number): number => {
   return band < 0 ? durationBounds.length : band
 }
 
+const countIn = (bands: Array<number>, band: number, requests: number): void => {
+  bands[band] = (bands[band] ?? 0) + requests
+}
+
 const addSeries = (sums: MutableSums, more: SeriesSums): void => {
   add(sums, more)
   sums.durationMillis += more.durationMillis
-  for (const [band, requests] of more.bands.entries()) sums.bands[band] = (sums.bands[band] ?? 0) + requests
+  sums.overheadMillis += more.overheadMillis
+  sums.hits += more.hits
+  for (const [band, requests] of more.bands.entries()) countIn(sums.bands, band, requests)
+  for (const [band, requests] of more.firstBands.entries()) countIn(sums.firstBands, band, requests)
 }
 
 /** Adds requests up as they end: one entry a minute for requests that are alike. Everything else is derived from these. */
@@ -100,21 +134,23 @@ export class RecentUsage {
 
   /** `model` is the name the request is counted under. */
   add(row: RequestRow, model: string): void {
-    const { durationMillis, endedMillis, keyId: key = "", provider = "" } = row
+    const { durationMillis, endedMillis, errorCode: error = "", keyId: key = "", provider = "" } = row
     const minute = Math.floor(endedMillis / minuteMillis)
     const status = Math.floor(row.status / 100)
-    const name = `${minute}\n${status}\n${key}\n${provider}\n${model}`
+    const name = `${minute}\n${status}\n${error}\n${key}\n${provider}\n${model}`
     let entry = this.entries.get(name)
     if (entry === undefined) {
-      entry = { minute, names: { key, provider, model, status: `${status}xx` }, sums: noSums(), lastMillis: 0 }
+      entry = { minute, names: { key, provider, model, status: `${status}xx`, error }, sums: noSums(), lastMillis: 0 }
       this.entries.set(name, entry)
     }
     entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
     const { sums } = entry
-    const band = bandOf(durationMillis)
     sums.requests++
     sums.durationMillis += durationMillis
-    sums.bands[band] = (sums.bands[band] ?? 0) + 1
+    sums.overheadMillis += row.overheadMillis
+    if (row.cache === "HIT") sums.hits++
+    countIn(sums.bands, bandOf(durationMillis), 1)
+    if (row.ttftMillis !== undefined) countIn(sums.firstBands, bandOf(row.ttftMillis), 1)
     if (row.errorCode !== undefined) sums.errors++
     if (row.usage !== undefined) {
       sums.input += row.usage.input
@@ -176,18 +212,39 @@ export type SeriesPoints = Parameters<RecentUsage["addPoints"]>[0]
 const isBefore = (one: Pick<SeriesPoint, "startMillis" | "name">, other: Pick<SeriesPoint, "startMillis" | "name">) =>
   one.startMillis === other.startMillis ? one.name < other.name : one.startMillis < other.startMillis
 
+const isWithin = (point: SeriesPoint, { bucket, from, scope, to }: Omit<SeriesQuery, "limit">): boolean =>
+  point.bucket === bucket &&
+  point.scope === scope &&
+  (from === undefined || point.startMillis >= from) &&
+  (to === undefined || point.startMillis < to)
+
 /** The matching points. */
-export const findPoints = (
-  points: Iterable<SeriesPoint>,
-  { bucket, cursor, from, limit, scope, to }: SeriesQuery
-): SeriesPage => {
+export const findPoints = (points: Iterable<SeriesPoint>, query: SeriesQuery): SeriesPage => {
+  const { cursor, limit } = query
   const found = Array.from(points).filter(
-    (point) =>
-      point.bucket === bucket &&
-      point.scope === scope &&
-      (from === undefined || point.startMillis >= from) &&
-      (to === undefined || point.startMillis < to) &&
-      (cursor === undefined || isBefore(cursor, point))
+    (point) => isWithin(point, query) && (cursor === undefined || isBefore(cursor, point))
   )
   return seriesPage(found.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)).slice(0, limit + 1), limit)
+}
+
+const topValues: Readonly<Record<TopSum, (sums: Sums) => number>> = {
+  requests: ({ requests }) => requests,
+  errors: ({ errors }) => errors,
+  tokens: ({ input, output }) => input + output,
+  cost: ({ costMicros }) => costMicros
+}
+
+/** The values with the highest sums of the matching points, highest first. */
+export const findTop = (points: Iterable<SeriesPoint>, query: TopQuery): ReadonlyArray<TopEntry> => {
+  const entries = new Map<string, MutableSums>()
+  for (const point of points) {
+    if (!isWithin(point, query)) continue
+    const sums = entries.get(point.name) ?? noSums()
+    addSeries(sums, point.sums)
+    entries.set(point.name, sums)
+  }
+  const valueOf = topValues[query.top]
+  return Array.from(entries, ([name, sums]) => ({ name, sums }))
+    .toSorted((one, other) => valueOf(other.sums) - valueOf(one.sums) || (one.name < other.name ? -1 : 1))
+    .slice(0, query.limit)
 }

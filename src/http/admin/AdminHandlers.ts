@@ -5,7 +5,7 @@ import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { requestQuery, seriesCursor, usageCursor, usageQuery } from "./adminQuery.ts"
 import { RequestContents } from "./RequestContents.ts"
-import { listOf, shownRequest, shownPoint, shownUsage } from "./adminRows.ts"
+import { listOf, shownRequest, shownPoint, shownSums, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
 import { json } from "../response/Reply.ts"
@@ -43,6 +43,16 @@ const usage = keyedRoute(
     const log = yield* UsageLog
     return ({ incoming }) =>
       Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) => {
+        if ("top" in query)
+          return Effect.flatMap(log.top(query), (entries) =>
+            json(
+              listOf(
+                entries.map((entry) => shownSums(query.scope, entry)),
+                undefined
+              ),
+              incoming
+            )
+          )
         if ("bucket" in query)
           return Effect.flatMap(log.series(query), ({ next, points }) =>
             json(listOf(points.map(shownPoint), next === undefined ? undefined : seriesCursor(next)), incoming)

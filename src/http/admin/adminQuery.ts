@@ -5,7 +5,14 @@ import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
-import { bucketNames, seriesGroupings, type SeriesQuery } from "../../domain/usage/usageSeries.ts"
+import {
+  bucketNames,
+  seriesGroupings,
+  type SeriesQuery,
+  type SeriesScope,
+  type TopQuery,
+  topSums
+} from "../../domain/usage/usageSeries.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
 
 const invalid = (param: string, message: string) =>
@@ -105,29 +112,36 @@ const moment = (name: string, text: string | undefined): Result.Result<number | 
 }
 
 type UsageFields = { readonly [Name in (typeof usageFields)[number]]?: string }
-const usageFields = ["bucket", "from", "to", "group_by", "limit", "cursor"] as const
+const usageFields = ["bucket", "from", "to", "group_by", "top", "limit", "cursor"] as const
 
-/** Usage over time. */
-const seriesQuery = (fields: UsageFields): Result.Result<SeriesQuery, BodyInvalid> =>
+/** Usage over time, or the values of a dimension with the highest sums. */
+const seriesQuery = (fields: UsageFields): Result.Result<SeriesQuery | TopQuery, BodyInvalid> =>
   Result.gen(function* () {
     const bucket = bucketNames.find((one) => one === fields.bucket)
     if (bucket === undefined) return yield* invalid("bucket", `is one of ${bucketNames.join(", ")}.`)
-    const scope = seriesGroupings.find((one) => one === fields.group_by)
-    if (scope === undefined && fields.group_by !== undefined)
+    const grouping = seriesGroupings.find((one) => one === fields.group_by)
+    if (grouping === undefined && fields.group_by !== undefined)
       return yield* invalid("group_by", `is with a bucket one of ${seriesGroupings.join(", ")}.`)
-    return {
+    const scope: SeriesScope = grouping ?? "all"
+    const query = {
       bucket,
-      scope: scope ?? "all",
+      scope,
       from: yield* moment("from", fields.from),
       to: yield* moment("to", fields.to),
-      limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows,
-      cursor: fields.cursor === undefined ? undefined : yield* readSeriesCursor(fields.cursor)
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows
     }
+    if (fields.top === undefined)
+      return { ...query, cursor: fields.cursor === undefined ? undefined : yield* readSeriesCursor(fields.cursor) }
+    const top = topSums.find((one) => one === fields.top)
+    if (top === undefined) return yield* invalid("top", `is one of ${topSums.join(", ")}.`)
+    if (fields.cursor !== undefined) return yield* invalid("cursor", "has no meaning with top, which is one page.")
+    return { ...query, top }
   })
 
 /** Sums of whole days, by any dimensions. */
 const daysQuery = (fields: UsageFields): Result.Result<UsageQuery, BodyInvalid> =>
   Result.gen(function* () {
+    if (fields.top !== undefined) return yield* invalid("top", "needs a bucket: minute, hour or day.")
     const groupBy: Array<Grouping> = []
     for (const name of fields.group_by?.split(",") ?? ["day"]) {
       if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
@@ -142,10 +156,14 @@ const daysQuery = (fields: UsageFields): Result.Result<UsageQuery, BodyInvalid> 
     }
   })
 
-export const usageQuery = (url: string): Result.Result<UsageQuery | SeriesQuery, BodyInvalid> =>
-  Result.flatMap(read(url, usageFields), (fields): Result.Result<UsageQuery | SeriesQuery, BodyInvalid> =>
+export const usageQuery = (url: string): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> =>
+  Result.flatMap(read(url, usageFields), (fields): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> =>
     fields.bucket === undefined ? daysQuery(fields) : seriesQuery(fields)
   )
+
+/** The names of metrics to list; undefined: all of them. */
+export const metricsQuery = (url: string): Result.Result<ReadonlySet<string> | undefined, BodyInvalid> =>
+  Result.map(read(url, ["name"]), ({ name }) => (name === undefined ? undefined : new Set(name.split(","))))
 
 /** The model of which facts are asked, as clients write it. */
 export const factsQuery = (url: string): Result.Result<{ readonly model: string }, BodyInvalid> =>

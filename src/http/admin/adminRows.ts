@@ -2,7 +2,7 @@
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
-import type { SeriesPoint } from "../../domain/usage/usageSeries.ts"
+import type { SeriesPoint, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
@@ -74,12 +74,20 @@ export const shownUsage = ({ by, cached, costMicros, errors, input, output, requ
   cost_usd: dollarsOf(costMicros)
 })
 
-export const shownPoint = ({ name, scope, startMillis, sums }: SeriesPoint) => ({
-  start: new Date(startMillis).toISOString(),
+/** The sums of a time, of all requests or of one value of a dimension. */
+export const shownSums = (scope: SeriesScope, { name, sums }: TopEntry) => ({
   ...(scope === "all" ? {} : { [scope]: name }),
   ...shownUsage({ by: {}, ...sums }),
+  cache_hits: sums.hits,
   duration_ms: Math.round(sums.durationMillis),
-  duration_bands: sums.bands
+  overhead_ms: roundToMicros(sums.overheadMillis),
+  duration_bands: sums.bands,
+  ttft_bands: sums.firstBands
+})
+
+export const shownPoint = (point: SeriesPoint) => ({
+  start: new Date(point.startMillis).toISOString(),
+  ...shownSums(point.scope, point)
 })
 
 /** A page of a list. */

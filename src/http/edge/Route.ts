@@ -12,7 +12,14 @@ export type Answering = (arrival: Arrival) => Effect.Effect<HttpServerResponse.H
 export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE"
 
 /** The template of a route within the request lifecycle: a trailing wildcard takes the path without its rest as well. */
-export type RoutePath = OperationPath | `/admin/v1/${string}` | "/metrics" | "/openapi.json" | "/docs" | "/console/*"
+export type RoutePath =
+  | OperationPath
+  | `/admin/v1/${string}`
+  | "/metrics"
+  | "/openapi.json"
+  | "/docs"
+  | "/docs/:page"
+  | "/console/*"
 
 export interface Route {
   readonly method: RouteMethod

@@ -9,6 +9,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/responses/compact", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/admin/v1/audit", ["GET"]],
+  ["/admin/v1/metrics", ["GET"]],
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],
   ["/admin/v1/requests", ["GET"]],
@@ -44,6 +45,9 @@ const responseCancelPath = /^\/v1\/responses\/[^/]+\/cancel$/
 /** The console and the pages inside it. */
 const isConsole = (path: string): boolean => path === "/console" || path.startsWith("/console/")
 
+/** The pages of the documentation; `/docs` itself is the API reference. */
+const isGuide = (path: string): boolean => /^\/docs\/[^/]+$/.test(path)
+
 /** Paths of operators, which may have a port of their own. */
 export const isOperators = (path: string): boolean =>
   path === "/metrics" || path.startsWith("/admin/") || isConsole(path)
@@ -52,7 +56,7 @@ export const isOperators = (path: string): boolean =>
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
-  if (requestPath.test(path) || isConsole(path)) return ["GET"]
+  if (requestPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
   if (entriesPath.test(path)) return ["GET", "POST"]
   if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
   if (actionPath.test(path)) return ["POST"]

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import { SharedRegistry } from "../../telemetry/AllSeries.ts"
 import { prometheusName } from "../../telemetry/metrics.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import type { Routes } from "../edge/Route.ts"
@@ -15,11 +16,6 @@ export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Refere
     defaultValue: () => "none"
   }
 )
-
-/** The registry to show instead of the one of this process, where several processes serve together. */
-export const SharedRegistry: Context.Reference<Effect.Effect<Context.Context<never>> | undefined> = Context.Reference<
-  Effect.Effect<Context.Context<never>> | undefined
->("gateway/http/SharedRegistry", { defaultValue: () => undefined })
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 

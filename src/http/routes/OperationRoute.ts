@@ -111,6 +111,23 @@ type RunOperation = <Op extends Operation>(
   answers: OperationAnswers<Op>
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
+/** The deadline of the request passed before it was admitted. */
+const late = Symbol("late")
+
+/** A late request is not called either: the router refuses it as past its deadline. */
+const admitInTime = <A, E>(
+  admitted: Effect.Effect<A, E>,
+  { deadlineMillis }: RequestContext
+): Effect.Effect<A | typeof late, E> =>
+  deadlineMillis === undefined
+    ? admitted
+    : Effect.clockWith((clock) =>
+        Effect.timeoutOrElse(admitted, {
+          duration: Math.max(0, deadlineMillis - clock.currentTimeMillisUnsafe()),
+          orElse: () => Effect.succeed(late)
+        })
+      )
+
 /** Admission, then a dry run, an answer or a stream. A key without limits is not asked for admission. */
 export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter | Admission | Prices> = Effect.gen(
   function* () {
@@ -150,8 +167,10 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
     return (operation, body, context, incoming, answers) => {
       if (context.dryRun) return dryRun(operation, body, context, incoming, answers)
       return isLimited(context.key)
-        ? Effect.flatMap(admit(operation, body, context, incoming), (admitMore) =>
-            run(operation, body, context, incoming, answers, admitMore)
+        ? Effect.flatMap(admitInTime(admit(operation, body, context, incoming), context), (admitted) =>
+            admitted === late
+              ? run(operation, body, { ...context, deadlineMillis: 0 }, incoming, answers)
+              : run(operation, body, context, incoming, answers, admitted)
           )
         : run(operation, body, context, incoming, answers)
     }

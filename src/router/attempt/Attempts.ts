@@ -3,7 +3,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { requireCredentials, withCarriedCredentials } from "../../auth/carried.ts"
-import type { TargetTimes } from "../../domain/config/GatewayConfig.ts"
 import {
   BodyInvalid,
   type GatewayError,
@@ -14,7 +13,7 @@ import type { LimitValues } from "../../domain/Limits.ts"
 import type { ObservedAttempt } from "../../domain/Observed.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
 import type { CatalogView, ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { ProviderError } from "../../domain/ProviderError.ts"
+import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Operation } from "../../domain/operations.ts"
 import type { LearnedRemedies, TaughtModel } from "../../state/LearnedRemedies.ts"
@@ -29,6 +28,7 @@ import type { AttemptTimes, AuthHeaders, SendLater } from "../../upstream/Upstre
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { callIds } from "./callIds.ts"
 import type { CallStrategy } from "./CallStrategy.ts"
+import { authorizeInTime, inTime, least, remainingMillis } from "./Deadline.ts"
 import type { Fetched, Fetching } from "./Fetching.ts"
 import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
@@ -252,9 +252,9 @@ export const callAttempt = <Op extends Operation, A, R>(
   const { recorder, room } = asking.context
   const { prepared } = attempt
   const send = (headers: ObservedAttempt["headers"]) => {
-    const later = repeating === undefined ? undefined : laterCalls(attempt, asking.admitMore, repeating, headers)
+    const later = repeating === undefined ? undefined : laterCalls(attempt, asking, repeating, headers)
     const once = (call: typeof prepared) =>
-      sendRenewing(attempt, headers, (auth) => strategy.send(call, auth, times, room, later))
+      sendRenewing(attempt, asking.context, times, headers, (auth, now) => strategy.send(call, auth, now, room, later))
     const { unsigned } = prepared
     // Signatures of the other product's model are left out where they are refused (N506).
     return unsigned === undefined
@@ -286,12 +286,12 @@ export interface Repeating {
 const laterCalls =
   (
     attempt: Pick<Attempt<Operation>, "account" | "provider" | "prepared">,
-    admitMore: AdmitMore | undefined,
+    { admitMore, context }: Pick<Asking<Operation>, "admitMore" | "context">,
     { retry, times }: Repeating,
     headers: ObservedAttempt["headers"]
   ): SendLater =>
   (usage, send) => {
-    const call = retry(Effect.flatMap(times, (now) => sendRenewing(attempt, headers, (auth) => send(auth, now))))
+    const call = retry(Effect.flatMap(times, (now) => sendRenewing(attempt, context, now, headers, send)))
     return admitMore === undefined ? call : Effect.andThen(admitMore(attempt.prepared.target, promptOf(usage)), call)
   }
 
@@ -301,17 +301,26 @@ const promptOf = (usage: Usage | undefined): number => usage?.total_tokens ?? 0
 /** Sends once. A token of ours that the upstream refuses is renewed, and the call sent a second time. */
 const sendRenewing = <A, R>(
   { account, provider }: Pick<Attempt<Operation>, "account" | "provider">,
+  context: RequestContext,
+  times: AttemptTimes,
   headers: ObservedAttempt["headers"],
-  call: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
+  call: (auth: AuthHeaders, times: AttemptTimes) => Effect.Effect<A, ProviderError, R>
 ): Effect.Effect<A, ProviderError, R> => {
   const send = () =>
-    Effect.flatMapEager(provider.authorize(account), (auth) =>
-      call(headers === undefined ? auth : { ...auth, ...headers })
-    )
+    Effect.flatMapEager(authorizeInTime(account, provider, context), (auth) => {
+      const all = headers === undefined ? auth : { ...auth, ...headers }
+      return context.deadlineMillis === undefined
+        ? call(all, times)
+        : Effect.flatMap(remainingMillis(account, context), (left) =>
+            call(all, { ...times, totalMillis: least(times.totalMillis, left) })
+          )
+    })
   return Effect.catch(send(), (error) =>
     error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
       ? Effect.fail(error)
-      : Effect.flatMap(provider.refresh(account), (renewed) => (renewed ? send() : Effect.fail(error)))
+      : Effect.flatMap(inTime(account, context, provider.refresh(account)), (renewed) =>
+          renewed ? send() : Effect.fail(error)
+        )
   )
 }
 
@@ -329,62 +338,3 @@ const recordOutcome = <A, R>(
       return Effect.succeed(answer)
     }
   })
-
-/** The times of a request without a config: the limits of the operator count. */
-const unset: TargetTimes = {
-  request: undefined,
-  connect: undefined,
-  firstByte: undefined,
-  idle: undefined,
-  total: undefined
-}
-
-const least = (limit: number, ...asked: ReadonlyArray<number | undefined>): number =>
-  asked.reduce<number>((shortest, one) => (one === undefined || one > shortest ? shortest : one), limit)
-
-/** The milliseconds until the deadline of the client; undefined without one. Fails when the deadline has passed. */
-const remainingMillis = (
-  { slug }: ProviderAccount,
-  { deadlineMillis }: RequestContext
-): Effect.Effect<number | undefined, ProviderError> => {
-  if (deadlineMillis === undefined) return Effect.succeed(undefined)
-  return Effect.clockWith((clock) => {
-    const left = deadlineMillis - clock.currentTimeMillisUnsafe()
-    return left > 0
-      ? Effect.succeed(left)
-      : Effect.fail(
-          new ProviderError({
-            slug,
-            reason: {
-              _tag: "Timeout",
-              phase: "total",
-              message: "The deadline of the request had passed before the upstream was called."
-            }
-          })
-        )
-  })
-}
-
-/** The timers of one attempt: the operator's limits, shortened by the config and by the deadline of the client. */
-export const attemptTimes = (
-  account: ProviderAccount,
-  asked: TargetTimes | undefined,
-  context: RequestContext,
-  limits: LimitValues,
-  stream: boolean
-): Effect.Effect<AttemptTimes, ProviderError> => {
-  const { deadlineMillis } = context
-  const { connect, firstByte, idle, request, total } = asked ?? unset
-  const within = (left: number | undefined): AttemptTimes => ({
-    connectMillis: least(limits.connectMillis, connect),
-    // A stream that has begun is an answer in time.
-    firstByteMillis: stream
-      ? least(limits.firstByteMillis, firstByte, request)
-      : least(limits.unaryFirstByteMillis, firstByte),
-    idleMillis: least(limits.idleMillis, idle),
-    totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
-  })
-  return deadlineMillis === undefined
-    ? Effect.succeed(within(undefined))
-    : Effect.map(remainingMillis(account, context), within)
-}

@@ -6,7 +6,7 @@ import type { CircuitRule } from "../../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import { modelIdOf } from "../../domain/ModelRef.ts"
-import { ProviderError } from "../../domain/ProviderError.ts"
+import { isStaleSocket, ProviderError } from "../../domain/ProviderError.ts"
 import type { Refused, Verdict } from "../../state/Breakers.ts"
 import type { Circuit } from "../../state/Circuits.ts"
 import { failureOf } from "./failures.ts"
@@ -26,8 +26,9 @@ export const circuitOf = ({ account, modelId: written, target }: Planned, key: G
 
 const leastFailing = 500
 
-/** The gateway itself gave up the call. */
-const isOurs = ({ reason }: ProviderError): boolean => reason._tag === "CircuitOpen" || reason._tag === "NoRoom"
+/** The gateway itself gave up the call, or sent it on a socket that had been closed. */
+const isOurs = ({ reason }: ProviderError): boolean =>
+  reason._tag === "CircuitOpen" || reason._tag === "NoRoom" || isStaleSocket(reason)
 
 /** Only an answer of the target itself, or its silence, counts for or against the target. */
 export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {

@@ -2,11 +2,13 @@
 // It must not depend on how the failure is answered.
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { Operation } from "../../domain/operations.ts"
-import { type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
+import { isStaleSocket, type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
 
 export interface AttemptFailure {
   /** What may help: the same target again (`same`), only another one (`next`), or no further call (`never`). */
   readonly retry: "same" | "next" | "never"
+  /** A kept socket had closed: the upstream never had the request. */
+  readonly isStale?: boolean
   /** The status codes of a config that it answers to. */
   readonly codes: ReadonlyArray<number>
   /** How long the upstream asks to wait. */
@@ -53,6 +55,7 @@ const adviceOf = (reason: Reason): number | undefined =>
 
 const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure => ({
   retry: retryOf(reason),
+  isStale: isStaleSocket(reason),
   codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],
   adviceMillis: adviceOf(reason)
 })

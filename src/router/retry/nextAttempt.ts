@@ -21,9 +21,21 @@ export interface AttemptState {
   readonly calls: number
   readonly targets: number
   readonly waitedMillis: number
+  /**
+   * Place of the target whose call was sent again on a new socket, at most one in a request. Undefined: none was yet; -1:
+   * none may be.
+   */
+  readonly resent: number | undefined
 }
 
-export const firstAttempt: AttemptState = { target: 0, retries: 0, calls: 1, targets: 1, waitedMillis: 0 }
+export const firstAttempt: AttemptState = {
+  target: 0,
+  retries: 0,
+  calls: 1,
+  targets: 1,
+  waitedMillis: 0,
+  resent: undefined
+}
 
 export type Next =
   | { readonly _tag: "Attempt"; readonly state: AttemptState }
@@ -54,15 +66,24 @@ const isRepeatable = (rule: RetryRule | undefined, failure: AttemptFailure): boo
     : failure.retry !== "never" && !isClientFault(failure) && failure.codes.some((code) => rule.codes?.has(code))
 
 /** Full jitter beneath a doubling bound; what the upstream asks for, and up to a quarter more so that callers part. */
-const waitOf = (
-  { retries }: AttemptState,
-  { adviceMillis }: AttemptFailure,
-  random: number,
-  limits: RetryLimits
-): number =>
+const waitOf = (state: AttemptState, { adviceMillis }: AttemptFailure, random: number, limits: RetryLimits): number =>
   adviceMillis === undefined
-    ? Math.floor(random * Math.min(limits.retryCapMillis, limits.retryBaseMillis * 2 ** retries))
+    ? Math.floor(random * Math.min(limits.retryCapMillis, limits.retryBaseMillis * 2 ** pausedRetries(state)))
     : Math.ceil(adviceMillis * (1 + random / 4))
+
+/** The same call again, on a new socket and without a pause. It is not one of the retries that a config allows. */
+const resent = (state: AttemptState, failure: AttemptFailure, isAffordable: boolean): Next | undefined =>
+  failure.isStale === true && state.resent === undefined && isAffordable
+    ? {
+        _tag: "Wait",
+        millis: 0,
+        state: { ...state, retries: state.retries + 1, calls: state.calls + 1, resent: state.target }
+      }
+    : undefined
+
+/** Retries of the target for which the config has a limit and a pause. */
+const pausedRetries = ({ resent: place, retries, target }: AttemptState): number =>
+  place === target ? retries - 1 : retries
 
 const retried = (
   { retry, edges }: Trying,
@@ -73,7 +94,7 @@ const retried = (
 ): Next | undefined => {
   // Another target is the second try, unless the config asks for retries as well.
   const most = retry?.attempts ?? (edges.length === 0 ? limits.retries : 0)
-  if (state.retries >= most || !isAffordable || !isRepeatable(retry, failure)) return undefined
+  if (pausedRetries(state) >= most || !isAffordable || !isRepeatable(retry, failure)) return undefined
   const patience = retry?.patient === true ? limits.retryWaitMillis : limits.retryAfterMillis
   if ((failure.adviceMillis ?? 0) > patience) return undefined
   const millis = waitOf(state, failure, random, limits)
@@ -97,7 +118,7 @@ export const nextAttempt = (
   const trying = plan[state.target]
   if (trying === undefined || (moment.deadlineMillis !== undefined && moment.nowMillis >= moment.deadlineMillis))
     return done
-  const again = retried(trying, state, failure, moment, limits)
+  const again = resent(state, failure, moment.isAffordable) ?? retried(trying, state, failure, moment, limits)
   if (again !== undefined) return again
   const edge = trying.edges.find((one) => isFor(one, failure))
   return edge === undefined || plan[edge.to] === undefined

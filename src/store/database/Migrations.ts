@@ -160,6 +160,21 @@ const usageSeries = Effect.gen(function* () {
     PRIMARY KEY (bucket, scope, start_millis, name) ${end}`
 })
 
+/** Finer bands of durations, the time to the first token, the overhead and answers from the cache. */
+const usageWaits = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { integer } = words(sql)
+  const add = (name: string) =>
+    sql`ALTER TABLE usage_series ADD COLUMN ${sql.literal(name)} ${integer} NOT NULL DEFAULT 0`
+  // What took at most 250 ms, and more than 30 s, stays one band in the rows of before.
+  for (let band = 7; band >= 0; band--)
+    yield* sql`ALTER TABLE usage_series RENAME COLUMN ${sql.literal(`band_${band}`)} TO ${sql.literal(`band_${band + 4}`)}`
+  for (const band of [0, 1, 2, 3, 12, 13]) yield* add(`band_${band}`)
+  for (let band = 0; band < 14; band++) yield* add(`first_${band}`)
+  yield* add("overhead_micros")
+  yield* add("hits")
+})
+
 /** Captured content of requests: sealed, found by the gateway's own id of the request, gone when it expires. */
 const contents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -182,7 +197,8 @@ const run = Migrator.make({})({
     "6_request_view": requestView,
     "7_batch_ids": batchIds,
     "8_usage_series": usageSeries,
-    "9_contents": contents
+    "9_usage_waits": usageWaits,
+    "10_contents": contents
   }),
   table: "migrations"
 })

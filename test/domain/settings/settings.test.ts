@@ -960,7 +960,7 @@ describe("sources of settings", () => {
       name: "ci",
       key: "mgk_ci_key",
       expires_at: "2027-01-31T12:00:00+01:00",
-      rate_limit: { requests_per_minute: 600, tokens_per_minute: 1_000_000 },
+      rate_limit: { requests_per_minute: 600, tokens_per_minute: 1_000_000, requests_burst: 20, tokens_burst: 5000 },
       budget: { usd: 0.1, per: "month" },
       metadata: { team: "search" }
     }
@@ -972,10 +972,16 @@ describe("sources of settings", () => {
         providers: undefined,
         models: undefined,
         expiresMillis: Date.UTC(2027, 0, 31, 11),
-        rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000 },
+        rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000, requestsBurst: 20, tokensBurst: 5000 },
         budget: { micros: 100_000, per: "month" },
         metadata: { team: "search" }
       }
+    ])
+    expect(
+      faults({ keys: [{ ...written, rate_limit: { tokens_per_minute: 9, requests_burst: 3, tokens_burst: 0 } }] })
+    ).toEqual([
+      "keys[0].rate_limit.tokens_burst  expected a whole number from 1 to 2147483647",
+      "keys[0].rate_limit.requests_burst  needs a limit: set rate_limit.requests_per_minute too"
     ])
     expect(faults({ keys: [{ ...written, expires_at: "tomorrow" }] })).toEqual([
       'keys[0].expires_at  "tomorrow" is not a moment such as 2027-01-31T12:00:00Z'

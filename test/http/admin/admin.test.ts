@@ -142,26 +142,52 @@ it("admin usage: sums requests over time, of all or by a dimension", async () =>
   const one = { requests: 1, errors: 1, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: 0 }
   const two = { requests: 2, errors: 0, input_tokens: 2000, output_tokens: 200, cached_tokens: 0, cost_usd: 0.0011 }
   const start = "2027-01-31T12:00:00.000Z"
+  const none = Array.from({ length: 13 }, () => 0)
+  const times = (requests: number) => ({
+    cache_hits: 0,
+    duration_ms: 3 * requests,
+    overhead_ms: 2 * requests,
+    duration_bands: [requests, ...none],
+    ttft_bands: [0, ...none]
+  })
   expect(await gateway.admin(`/admin/v1/usage?bucket=minute&${range}`)).toEqual({
     object: "list",
-    data: [{ start, ...two, requests: 3, errors: 1, duration_ms: 9, duration_bands: [3, 0, 0, 0, 0, 0, 0, 0] }],
+    data: [{ start, ...two, requests: 3, errors: 1, ...times(3) }],
     next_cursor: null
   })
   const byStatus = `/admin/v1/usage?bucket=hour&group_by=status&limit=1&${range}`
   const first = {
     object: "list",
-    data: [{ start, status: "2xx", ...two, duration_ms: 6, duration_bands: [2, 0, 0, 0, 0, 0, 0, 0] }],
+    data: [{ start, status: "2xx", ...two, ...times(2) }],
     next_cursor: "WyIxODAxMzk2ODAwMDAwIiwiMnh4Il0"
   }
   expect(await gateway.admin(byStatus)).toEqual(first)
   expect(await gateway.admin(`${byStatus}&cursor=${first.next_cursor}`)).toEqual({
     object: "list",
-    data: [{ start, status: "5xx", ...one, duration_ms: 3, duration_bands: [1, 0, 0, 0, 0, 0, 0, 0] }],
+    data: [{ start, status: "5xx", ...one, ...times(1) }],
+    next_cursor: null
+  })
+  expect(await gateway.admin(`/admin/v1/usage?bucket=hour&group_by=error&top=requests&limit=1&${range}`)).toEqual({
+    object: "list",
+    data: [{ error: "", ...two, ...times(2) }],
     next_cursor: null
   })
   expect(await gateway.admin("/admin/v1/usage?bucket=day&from=2027-02-01T00:00:00Z")).toEqual({
     object: "list",
     data: [],
+    next_cursor: null
+  })
+})
+
+it("admin metrics: lists counters and gauges by name, with their labels", async () => {
+  const names = "gateway_upstream_attempts_total,gateway_circuit_state,gateway_overhead_seconds"
+  const attempts = { object: "metric", name: "gateway_upstream_attempts_total" }
+  expect(await gateway.admin(`/admin/v1/metrics?name=${names}`)).toEqual({
+    object: "list",
+    data: [
+      { ...attempts, labels: { provider: "google", outcome: "ok" }, value: 2 },
+      { ...attempts, labels: { provider: "google", outcome: "upstream_unavailable" }, value: 1 }
+    ],
     next_cursor: null
   })
 })
@@ -232,12 +258,27 @@ describe("refusals of the admin API", () => {
     [
       "several groupings of a bucket",
       "/admin/v1/usage?bucket=hour&group_by=key,model",
-      problem(400, "invalid_value", "group_by is with a bucket one of key, provider, model, status.")
+      problem(400, "invalid_value", "group_by is with a bucket one of key, provider, model, status, error.")
     ],
     [
       "a day as the moment of a bucket",
       "/admin/v1/usage?bucket=hour&to=2027-01-31",
       problem(400, "invalid_value", "to is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "a top of days",
+      "/admin/v1/usage?top=cost",
+      problem(400, "invalid_value", "top needs a bucket: minute, hour or day.")
+    ],
+    [
+      "an unknown top",
+      "/admin/v1/usage?bucket=hour&group_by=key&top=names",
+      problem(400, "invalid_value", "top is one of requests, errors, tokens, cost.")
+    ],
+    [
+      "a top in pages",
+      "/admin/v1/usage?bucket=hour&group_by=key&top=cost&cursor=WyIwIiwiIl0",
+      problem(400, "invalid_value", "cursor has no meaning with top, which is one page.")
     ],
     [
       "a cursor of sums for a bucket",

@@ -52,10 +52,13 @@ describe("outcome of a call for its circuit", () => {
   it("circuits: aborted calls, calls refused by the gateway, and calls not made change nothing (F48)", () => {
     const refusedHere: Option.Option<GatewayError> = Option.some(new BodyInvalid({ code: "x", param: null, message }))
     expect(
-      [Option.none<GatewayError>(), refusedHere, failed({ _tag: "CircuitOpen", message })].map((one) =>
-        verdictOf(rule, one)
-      )
-    ).toEqual(["Ignored", "Ignored", "Ignored"])
+      [
+        Option.none<GatewayError>(),
+        refusedHere,
+        failed({ _tag: "CircuitOpen", message }),
+        failed({ _tag: "Transport", message, kind: "stale" })
+      ].map((one) => verdictOf(rule, one))
+    ).toEqual(["Ignored", "Ignored", "Ignored", "Ignored"])
   })
 })
 

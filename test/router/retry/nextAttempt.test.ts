@@ -50,6 +50,7 @@ const limited = (retryAfterMillis?: number) =>
 const invalid = of({ _tag: "InvalidRequest", message }, 400)
 const timedOut = of({ _tag: "Timeout", message, phase: "first_byte" })
 const gone = of({ _tag: "ModelNotFound", message }, 404)
+const stale = of({ _tag: "Transport", message, kind: "stale" })
 const untrusted = of({ _tag: "Transport", message, kind: "tls" })
 
 describe("status codes of a failure", () => {
@@ -106,6 +107,21 @@ describe("retries (S11)", () => {
       return step._tag === "Wait" ? step.millis + 1 : 0
     })
     expect(bounds).toEqual([500, 1_000, 2_000, 4_000, 8_000])
+  })
+  it("retries: a call on a socket that had closed is sent again immediately, once, in addition to the allowed ones (F25)", () => {
+    const again = { retries: 1, calls: 2, resent: 0 }
+    const none: Trying = {
+      retry: { attempts: 0, codes: undefined, patient: false },
+      edges: [{ to: 1, codes: undefined }]
+    }
+    expect(next(stale)).toEqual(waits(0, again))
+    expect(next(stale, { plan: [none, usual] })).toEqual(waits(0, again))
+    const resent = { ...firstAttempt, ...again }
+    expect(next(stale, { plan: [none, usual], state: resent })._tag).toBe("Attempt")
+    const usually = [1, 2, 3].map((retries) => next(stale, { state: { ...resent, retries } }))
+    expect(usually.map((step) => (step._tag === "Wait" ? step.millis : step._tag))).toEqual([250, 500, "Done"])
+    expect(next(stale, { plan: [none, usual], more: { isAffordable: false } })._tag).toBe("Attempt")
+    expect(next(stale, { more: { isAffordable: false } })).toEqual(done)
   })
   it("retries: are at most two by default (S11)", () => {
     expect([0, 1, 2].map((retries) => next(overloaded, { state: { ...firstAttempt, retries } })._tag)).toEqual([
@@ -172,7 +188,7 @@ describe("other targets", () => {
     expect(next(overloaded, { plan })).toEqual(waits(250))
     expect(next(overloaded, { plan, state: { ...firstAttempt, retries: 1, calls: 2, waitedMillis: 250 } })).toEqual({
       _tag: "Attempt",
-      state: { target: 1, retries: 0, calls: 3, targets: 2, waitedMillis: 250 }
+      state: { target: 1, retries: 0, calls: 3, targets: 2, waitedMillis: 250, resent: undefined }
     })
     expect(next(overloaded, { plan, more: { isAffordable: false } })).toEqual(second)
   })
