@@ -14,6 +14,7 @@ import {
   type RouteAccounts
 } from "../src/accounting/Accounting.ts"
 import type { RequestMeta } from "../src/accounting/RequestMeta.ts"
+import { ContentStore } from "../src/store/content/ContentStore.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
 import type { ServedBy } from "../src/router/ProviderRouter.ts"
 import { LogSink } from "../src/telemetry/LogWriter.ts"
@@ -40,6 +41,8 @@ const served: ServedBy = {
 }
 const call = {
   url: "https://generativelanguage.googleapis.com/",
+  body: {},
+  ignored: [],
   target: {
     slug: "google",
     kind: "google",
@@ -91,7 +94,11 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 200))
 
 const measured = async (name: string, options: AccountingOptions): Promise<void> => {
   const layer = accountingLayer(options).pipe(
-    Layer.provide([Prices.layerWith({}).pipe(Layer.provide(Catalog.layerMemory([]))), UsageLog.layerMemory]),
+    Layer.provide([
+      Prices.layerWith({}).pipe(Layer.provide(Catalog.layerMemory([]))),
+      UsageLog.layerMemory,
+      ContentStore.layerMemory
+    ]),
     Layer.provide(Layer.succeed(LogSink, nowhere))
   )
   await Effect.runPromise(
@@ -122,6 +129,7 @@ const measured = async (name: string, options: AccountingOptions): Promise<void>
 
 await measured("metrics and cost", {
   log: { format: "off", level: "info" },
+  content: "off",
   keep: false,
   propagate: false,
   byKey: false,
@@ -129,6 +137,7 @@ await measured("metrics and cost", {
 })
 await measured("and a line of JSON", {
   log: { format: "json", level: "info" },
+  content: "off",
   keep: false,
   propagate: false,
   byKey: false,
@@ -136,6 +145,7 @@ await measured("and a line of JSON", {
 })
 await measured("and the list for the admin API", {
   log: { format: "json", level: "info" },
+  content: "off",
   keep: true,
   propagate: false,
   byKey: false,

@@ -49,6 +49,7 @@ import type { Records } from "./store/Records.ts"
 import { RequestTable } from "./store/RequestTable.ts"
 import { Spending } from "./store/Spending.ts"
 import { awaitReachable, type StoreUnusable } from "./store/database/Sql.ts"
+import { ContentStore } from "./store/content/ContentStore.ts"
 import { ResponseStore } from "./store/ResponseStore.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
@@ -65,6 +66,7 @@ export type GatewayServices =
   | Prompts
   | GatewayKeys
   | UsageLog
+  | ContentStore
   | LearnedRemedies
   | Admission
   | Prices
@@ -162,7 +164,9 @@ const composed = <E, F>(
     parts.responses,
     ResponseStore.layerWith({ keeps: settings.responses?.keep !== false })
   ).pipe(Layer.provideMerge(kept))
+  const contents = ContentStore.layerWith({ isKept }).pipe(Layer.provide(kept))
   return Layer.mergeAll(
+    contents,
     responses,
     router,
     states,
@@ -172,7 +176,7 @@ const composed = <E, F>(
     usage,
     prices,
     admission,
-    accounting(settings, isKept, prices, usage)
+    accounting(settings, isKept, [prices, usage, contents])
   ).pipe(Layer.provide(Layer.succeed(Limits, settings.limits)))
 }
 
@@ -216,21 +220,21 @@ const isConsoleOn = ({ server }: Settings): boolean => server.console !== undefi
 const accounting = <E>(
   settings: Settings,
   isKept: boolean,
-  prices: Layer.Layer<Prices, E>,
-  usage: Layer.Layer<UsageLog, E>
+  services: readonly [Layer.Layer<Prices, E>, Layer.Layer<UsageLog, E>, Layer.Layer<ContentStore, E>]
 ): Layer.Layer<never, E> => {
   const isOff = settings.accounting === false
   return isOff && !mayLimit(settings, isKept)
     ? Layer.empty
     : accountingLayer({
         log: { format: isOff ? "off" : (settings.log?.format ?? "off"), level: settings.log?.level ?? "info" },
+        content: settings.log?.content ?? "off",
         byKey: settings.keyLabel === true,
         warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
         keep:
           !isOff &&
           (isKept || isConsoleOn(settings) || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
-      }).pipe(Layer.provide([prices, usage]))
+      }).pipe(Layer.provide([...services]))
 }
 
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>

@@ -17,6 +17,7 @@ import { LearnedRemedies } from "./state/LearnedRemedies.ts"
 import { Carriers } from "./store/Carriers.ts"
 import { ConfigSnapshot } from "./store/ConfigSnapshot.ts"
 import { Records } from "./store/Records.ts"
+import { ContentStore } from "./store/content/ContentStore.ts"
 import { ResponseStore } from "./store/ResponseStore.ts"
 
 /** What the stand-ins know: accounts, gateway keys, configs by id, prompts. */
@@ -40,6 +41,7 @@ export const layerStandIns = ({
     Admission.layerMemory,
     Carriers.layerMemory,
     Configs.layerMemory(configs),
+    ContentStore.layerMemory,
     LearnedRemedies.layerMemory,
     Prices.layerWith({}).pipe(Layer.provide(catalog)),
     Prompts.layerMemory(prompts),

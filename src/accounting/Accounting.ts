@@ -7,7 +7,10 @@ import type * as Scope from "effect/Scope"
 import { Prices } from "../catalog/Prices.ts"
 import { operationAt } from "../domain/operations.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
+import type { ContentMode } from "../domain/content/RequestContent.ts"
+import { Limits } from "../domain/Limits.ts"
 import type { LogSetting } from "../domain/settings/Settings.ts"
+import { ContentStore } from "../store/content/ContentStore.ts"
 import { UsageLog } from "../keys/UsageLog.ts"
 import { LogWriter } from "../telemetry/LogWriter.ts"
 import { RouteMeters } from "../telemetry/Meters.ts"
@@ -23,6 +26,7 @@ import {
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
+import { type ContentCapture, contentCapture } from "./ContentCapture.ts"
 import { endingNews } from "./endingNews.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
@@ -58,7 +62,9 @@ export interface Accounts {
 export const unmatchedRoute = "unmatched"
 
 export interface AccountingOptions {
-  readonly log: Required<LogSetting>
+  readonly log: Required<Omit<LogSetting, "content">>
+  /** Whose content is kept where the key of a request states nothing. */
+  readonly content: ContentMode
   /** Whether requests are kept for the list of requests. */
   readonly keep: boolean
   /** Whether models that end are logged. */
@@ -77,23 +83,24 @@ export const Accounting: Context.Reference<Accounts | undefined> = Context.Refer
   }
 )
 
-export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, never, Prices | UsageLog> =>
+export const accountingLayer = (
+  options: AccountingOptions
+): Layer.Layer<never, never, Prices | UsageLog | ContentStore> =>
   Layer.effect(
     Accounting,
     Effect.gen(function* () {
       const prices = yield* Prices
-      const usageLog = yield* UsageLog
+      const { captureOf, list } = yield* listing(options.content)
       const now = yield* Stopwatch
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const log = yield* requestLog(options.log, registry)
       const tracing = { tracer: yield* Tracing, propagate: options.propagate }
       const news = options.warns ? endingNews() : () => undefined
-      const isTraced = tracing.tracer !== undefined || tracing.propagate
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
         const streams = () => meters.activeStreams
         const operation = operationAt(path) ?? path
-        const keep = options.keep && (/^\/v1(beta)?\//.test(path) || path === unmatchedRoute)
+        const keep = options.keep && isListed(path)
         const counted = (called: Called, nowMillis: number, keyId?: string): CountedTarget | undefined => {
           const model = prices.counted(called.slug, called.modelId, nowMillis)
           return model === undefined
@@ -114,7 +121,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           if (log !== undefined || keep) {
             const row = rowOf(ended, path, settled)
             log?.(row)
-            if (keep) usageLog.append(row, target?.label ?? "")
+            if (keep) list(row, target?.label ?? "", ended)
           }
           const line = target === undefined ? undefined : news(target.called, ended.meta.startedMillis)
           return logged(line, admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled)))
@@ -122,9 +129,9 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
         return {
           open: () => {
             meters.activeRequests.value++
-            return new RequestRecord(now, streams)
+            return new RequestRecord(now, streams, keep ? captureOf : undefined)
           },
-          ...(isTraced
+          ...(tracing.tracer !== undefined || tracing.propagate
             ? {
                 begin: (record: RequestRecord, meta: RequestMeta) => {
                   record.trace = new RequestTrace(tracing, meta)
@@ -147,13 +154,40 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
     })
   )
 
+const isListed = (path: string): boolean => /^\/v1(beta)?\//.test(path) || path === unmatchedRoute
+
+/** Keeps requests for the list of requests, with the content of those whose content is kept. */
+const listing = Effect.fnUntraced(function* (usual: ContentMode) {
+  const usageLog = yield* UsageLog
+  const contents = yield* ContentStore
+  SeriesRegistry.of(yield* Effect.context<never>()).read(metrics.contentDropped, {}, contents.dropped)
+  const captureOf = contentCapture(usual, (yield* Limits).contentBytes)
+  const list = (row: RequestRow, label: string, ended: Ended): void => {
+    usageLog.append(row, label)
+    const { content } = ended.record
+    if (content !== undefined) keepContent(contents, ended, content, row)
+  }
+  return { captureOf, list }
+})
+
+/** Keeps the content of a request, if it is of those that are kept. */
+const keepContent = (
+  contents: ContentStore["Service"],
+  { meta, record }: Ended,
+  content: ContentCapture,
+  { endedMillis, status }: RequestRow
+): void => {
+  if (content.isKept(status >= 400 || record.error !== undefined))
+    contents.append({ id: meta.freshId, endedMillis, bytes: content.bytes, read: () => content.read(meta.headers) })
+}
+
 /** The same after a warning, where there is one. */
 const logged = (line: string | undefined, rest: Effect.Effect<void>): Effect.Effect<void> =>
   line === undefined ? rest : Effect.andThen(Effect.logWarning(line), rest)
 
 /** Writes the log lines of a request; undefined when the log is off. */
 const requestLog = (
-  { format, level: least }: Required<LogSetting>,
+  { format, level: least }: AccountingOptions["log"],
   registry: SeriesRegistry
 ): Effect.Effect<((row: RequestRow) => void) | undefined, never, Scope.Scope> => {
   if (format === "off") return Effect.succeed(undefined)

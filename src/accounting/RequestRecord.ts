@@ -19,6 +19,8 @@ import type { ServedBy } from "../router/ProviderRouter.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { cancelledOutcome } from "../telemetry/Meters.ts"
 import type { Attributes } from "../telemetry/Tracing.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { ContentCapture } from "./ContentCapture.ts"
 import type { ResponseObserver } from "./ResponseObserver.ts"
 import type { TraceContext } from "./traceContext.ts"
 
@@ -38,6 +40,9 @@ export interface TracesAttempts {
   readonly context: TraceContext
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => AttemptTrace
 }
+
+/** What captures the content of a request with this key. */
+export type CaptureOf = (key: GatewayKey) => ContentCapture | undefined
 
 /** Times are milliseconds of the stopwatch; 0 means not yet. */
 export class AttemptRecord implements ObservedAttempt {
@@ -103,16 +108,26 @@ export class RequestRecord implements Observed {
   limits: LimitState | undefined
   /** Undefined without tracing. */
   trace: TracesAttempts | undefined
+  /** Undefined unless the content of the request is kept. */
+  content: ContentCapture | undefined
   /** For a traced request: its config, and when routing began. */
   route: (ObservedRoute & { readonly startedAt: number }) | undefined
   private readonly now: () => number
   private readonly streams: () => Gauge
+  private readonly capture: CaptureOf | undefined
   private open: Gauge | undefined
 
-  constructor(now: () => number, streams: () => Gauge) {
+  constructor(now: () => number, streams: () => Gauge, capture?: CaptureOf) {
     this.now = now
     this.streams = streams
+    this.capture = capture
     this.startedAt = now()
+  }
+
+  /** The key of the request is known. */
+  keyed(key: GatewayKey): void {
+    this.keyId = key.id
+    this.content = this.capture?.(key)
   }
 
   routing({ config, configId }: ObservedRoute): void {
@@ -121,6 +136,7 @@ export class RequestRecord implements Observed {
 
   attempt(call: ObservedCall, asking: ObservedAsking): AttemptRecord {
     this.stream = asking.stream
+    this.content?.called(call)
     const attempt = new AttemptRecord(this.now, call.target, asking.stream, this.trace?.attempt(call, asking))
     this.attempts.push(attempt)
     return attempt

@@ -9,7 +9,7 @@ import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Records } from "../store/Records.ts"
-import type { AuditRow, Page } from "../store/StoredRecord.ts"
+import type { Actor, AuditRow, Page } from "../store/StoredRecord.ts"
 import { configRecords } from "./ConfigRecords.ts"
 import { type KeyRecords, keyRecords } from "./KeyRecords.ts"
 import type { Managed } from "./Managed.ts"
@@ -38,6 +38,8 @@ export class Administration extends Context.Service<
     readonly prompts: PromptRecords
     /** The audit log, the newest change first. */
     readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
+    /** Writes into the audit log that the captured content of a request was read. */
+    readonly noteRead: (requestId: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
   }
 >()("gateway/admin/Administration") {
   static readonly layer: Layer.Layer<Administration, never, Records | ConfigSnapshot | GatewayKeys> = Layer.effect(
@@ -50,6 +52,7 @@ export class Administration extends Context.Service<
         keys: yield* keyRecords(turn),
         configs: yield* configRecords(turn),
         prompts: yield* promptRecords(turn),
+        noteRead: records.noteRead,
         audit: (limit, cursor) =>
           Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
       }

@@ -77,7 +77,8 @@ const limitsOf = ({
 })
 
 const shownDeclared = (setting: KeySetting): Key => {
-  const { config, configs, key, metadata, metadataLocked, models, name, prompts, providers, scopes } = setting
+  const { config, configs, key, logContent, metadata, metadataLocked, models, name, prompts, providers, scopes } =
+    setting
   const prefix = keyPrefix(key)
   return {
     object: "key",
@@ -92,6 +93,7 @@ const shownDeclared = (setting: KeySetting): Key => {
     ...(config === undefined ? {} : { config }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(metadataLocked === undefined ? {} : { metadata_locked: metadataLocked }),
+    ...(logContent === undefined ? {} : { log_content: logContent }),
     ...(prefix === undefined ? {} : { prefix }),
     source: "file",
     managed: "file"

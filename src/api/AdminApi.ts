@@ -11,6 +11,7 @@ import {
   AdminModelFacts,
   AdminProblem,
   AdminRequest,
+  AdminRequestContent,
   AdminUsage,
   Change,
   Config,
@@ -214,6 +215,16 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(AdminRequest),
       error: [401, 404, 409, 500, 503].map(problem)
     }).annotateMerge(about("One of them")),
+    HttpApiEndpoint.get("content", "/admin/v1/requests/:id/content", {
+      params: idOf("The request's own id."),
+      success: gatewayAnswer(AdminRequestContent),
+      error: [401, 404, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "The captured bodies and answer of a request",
+        "They are there where log.content or the key's log_content has them kept. Each read is in the audit log."
+      )
+    ),
     HttpApiEndpoint.get("usage", "/admin/v1/usage", {
       query: {
         bucket: filter("minute, hour or day: usage over time. Without it, sums of whole days."),

@@ -118,10 +118,10 @@ export const Change = Schema.Struct({
   at: moment,
   actor: Schema.String.annotate({ description: "Id of the admin key, or cli." }),
   request_id: opt(Schema.String),
-  action: Schema.Literals(["create", "update", "delete", "revoke", "rotate"]).annotate({
-    description: "revoke and rotate are what becomes of keys."
+  action: Schema.Literals(["create", "update", "delete", "revoke", "rotate", "read"]).annotate({
+    description: "revoke and rotate are what becomes of keys, read is of the captured content of a request."
   }),
-  kind: Schema.Literals(["provider", "key", "config", "prompt"]),
+  kind: Schema.Literals(["provider", "key", "config", "prompt", "request"]),
   id: Schema.String,
   version: Schema.Number
 }).annotate({ identifier: "AdminAuditEntry" })
@@ -181,6 +181,33 @@ export const AdminRequest = Schema.Struct({
   attempts: Schema.Array(attempt)
 }).annotate({ identifier: "AdminRequest" })
 export interface AdminRequest extends Schema.Schema.Type<typeof AdminRequest> {}
+
+const contentText = Schema.Struct({
+  text: Schema.String,
+  bytes: Schema.Number.annotate({ description: "Of the whole; text is its beginning where is_cut is true." }),
+  is_cut: Schema.Boolean
+})
+export const AdminRequestContent = Schema.Struct({
+  object: Schema.Literal("request_content"),
+  id: Schema.String,
+  expires_at: moment,
+  request: contentText.annotate({ description: "The body as the client sent it." }),
+  calls: Schema.Array(
+    Schema.Struct({
+      provider: Schema.String,
+      model: Schema.String,
+      target: Schema.Number,
+      url: Schema.String,
+      body: contentText.annotate({ description: "The body as the upstream got it." }),
+      ignored_params: Schema.Array(Schema.String),
+      adjusted_params: Schema.Array(Schema.String)
+    })
+  ),
+  answer: opt(
+    contentText.annotate({ description: "The answer as the client got it: a body, or the events of a stream." })
+  )
+}).annotate({ identifier: "AdminRequestContent" })
+export interface AdminRequestContent extends Schema.Schema.Type<typeof AdminRequestContent> {}
 
 export const AdminUsage = Schema.Struct({
   day: opt(Schema.String),

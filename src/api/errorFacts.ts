@@ -273,6 +273,13 @@ const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
       null
     )
   }
+  if (kind === "request_content") {
+    return notFoundDraft(
+      code,
+      "No content of this request is kept: set log.content to errors or all, or log_content of its key, and send it again.",
+      "id"
+    )
+  }
   return kind === "model"
     ? notFoundDraft(code, "There is no such model for this key; GET /v1/models lists what it may call.", "model")
     : notFoundDraft(

@@ -49,7 +49,7 @@ export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown"
 }) {}
 /** The gateway has no model, prompt, config, provider, key, request or response of this id. */
 export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
-  kind: Schema.Literals(["model", "prompt", "config", "request", "provider", "key", "response"]),
+  kind: Schema.Literals(["model", "prompt", "config", "request", "request_content", "provider", "key", "response"]),
   id: Schema.String,
   /** The gateway key names the record, not the request. */
   ofKey: Schema.optionalKey(Schema.Literal(true))

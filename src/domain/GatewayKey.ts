@@ -1,5 +1,6 @@
 // A gateway key's record: scopes, allowed providers and models, rate limit, budget, expiry and metadata.
 // It must not know the key's text or its digest.
+import type { ContentMode } from "./content/RequestContent.ts"
 import { dayOf } from "./text/days.ts"
 
 /** `inference` calls models; `admin` reads and changes the gateway's own records. */
@@ -49,6 +50,8 @@ export interface GatewayKey {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** True: neither a request nor a config may change the values of the key's metadata. */
   readonly metadataLocked?: boolean | undefined
+  /** Whose content is kept of its requests; undefined: what the setting `log.content` states. */
+  readonly logContent?: ContentMode | undefined
 }
 
 /** The budget period of a UTC moment: a day as `2027-01-31`, a month as `2027-01`. */

@@ -137,6 +137,14 @@ export interface LimitValues {
   readonly responseSweepMillis: number
   /** The longest sealed text that a client carries. */
   readonly responseCarrierBytes: number
+  /** Of captured content: bytes of a body or an answer, of what waits to be stored, of all; how long; how often the old leaves. */
+  readonly contentBytes: number
+  readonly contentQueueBytes: number
+  readonly contentTotalBytes: number
+  /** Bytes of all where there is no store. */
+  readonly contentMemoryBytes: number
+  readonly contentMinutes: number
+  readonly contentSweepMillis: number
   /** Most upstream calls of one long answer; 1: no answer is continued. */
   readonly longDecodeCalls: number
 }
@@ -255,6 +263,12 @@ export const defaultLimits: LimitValues = {
   responseHistoryBytes: 32 * MiB,
   responseSweepMillis: 60_000,
   responseCarrierBytes: 4 * MiB,
+  contentBytes: MiB,
+  contentQueueBytes: 64 * MiB,
+  contentTotalBytes: 1_024 * MiB,
+  contentMemoryBytes: 64 * MiB,
+  contentMinutes: 7 * 24 * 60,
+  contentSweepMillis: 60_000,
   longDecodeCalls: 32
 }
 

@@ -6,6 +6,7 @@ import type { Operation } from "./operations.ts"
 import type { ModelEnding } from "./models/modelLife.ts"
 import type { ProviderKind } from "./ProviderAccount.ts"
 import type { ProviderError } from "./ProviderError.ts"
+import type { Json } from "./text/json.ts"
 
 /** The account, model and operation of a call. */
 export interface AttemptTarget {
@@ -22,6 +23,18 @@ export interface AttemptTarget {
 export interface ObservedCall {
   readonly target: AttemptTarget
   readonly url: string
+  readonly body: Json
+  /** Sent instead of the printed `body`. */
+  readonly bytes?: Uint8Array
+  /** Parameters without effect, and those whose value was changed. */
+  readonly ignored: ReadonlyArray<string>
+  readonly adjusted?: ReadonlyArray<ObservedAdjustment> | undefined
+}
+
+export interface ObservedAdjustment {
+  readonly param: string
+  readonly asked: string
+  readonly sent: string
 }
 
 /** The request that the call serves. */

@@ -21,6 +21,7 @@ import type { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { Administration } from "../admin/Administration.ts"
 import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
+import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
@@ -57,6 +58,7 @@ export type HttpApiServices =
   | Configs
   | Prompts
   | UsageLog
+  | ContentStore
   | LearnedRemedies
   | Admission
   | Prices

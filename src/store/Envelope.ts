@@ -65,5 +65,8 @@ export const openBytes = (key: KeyObject, context: SealContext, sealed: Uint8Arr
   }
 }
 
+/** The context of the captured content of a request. */
+export const contentContext = (id: string): SealContext => ({ kind: "content", id, version: 1 })
+
 /** The context of a stored response. */
 export const responseContext = (id: string): SealContext => ({ kind: "response", id, version: 1 })

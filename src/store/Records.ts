@@ -25,6 +25,7 @@ import {
   RecordTaken,
   type StoredRecord
 } from "./StoredRecord.ts"
+import { auditRow, type LogRow, recordName } from "./database/auditRows.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
 /**
@@ -92,6 +93,8 @@ export class Records extends Context.Service<
       { readonly revision: number; readonly changes: ReadonlyArray<RecordName> } | undefined,
       StoreUnavailable
     >
+    /** Writes into the audit log that the captured content of a request was read. It changes no record. */
+    readonly noteRead: (requestId: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
     /** The latest `auditStored` changes, the newest first. */
     readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
   }
@@ -127,27 +130,6 @@ interface Row {
   readonly wrapped: Uint8Array | null
   readonly master_id: string | null
 }
-
-interface LogRow {
-  readonly revision: number
-  readonly at_millis: number
-  readonly actor: string
-  readonly request_id: string | null
-  readonly action: AuditRow["action"]
-  readonly kind: RecordKind
-  readonly id: string
-  readonly version: number
-}
-
-const auditRow = (row: LogRow): AuditRow => ({
-  atMillis: row.at_millis,
-  actor: row.actor,
-  requestId: row.request_id ?? undefined,
-  action: row.action,
-  kind: row.kind,
-  id: row.id,
-  version: row.version
-})
 
 const hasSecret = (row: Row): row is Row & SealedRow => row.secret !== null && row.secret_key_id !== null
 
@@ -233,7 +215,7 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within
       (rows) => {
         const last = rows.at(-1)?.revision ?? since
         const isWhole = rows.length > 0 && rows.length <= mostChanges && last - since === rows.length
-        return isWhole ? { revision: last, changes: rows } : undefined
+        return isWhole ? { revision: last, changes: rows.flatMap(recordName) } : undefined
       }
     )
   const audit: Service["audit"] = (limit, cursor) => {
@@ -251,7 +233,7 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within
 
 interface Change {
   readonly action: AuditRow["action"]
-  readonly kind: RecordKind
+  readonly kind: AuditRow["kind"]
   readonly id: string
   readonly actor: Actor
   readonly expected: number | undefined
@@ -388,10 +370,23 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
   return { create, update, remove }
 }
 
+const noting = (sql: SqlClient.SqlClient, within: Within, auditStored: number): Pick<Service, "noteRead"> => {
+  const change = changing(sql, within, auditStored)
+  const noteRead: Service["noteRead"] = (id, actor) =>
+    change({ action: "read", kind: "request", id, actor, expected: undefined }, () =>
+      Effect.succeed({ version: 1 })
+    ).pipe(Effect.catchTag("RecordsMoved", Effect.die), Effect.asVoid)
+  return { noteRead }
+}
+
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const within = yield* makeStoreCall
   const { auditStored } = yield* Limits
-  return Records.of({ ...reads(sql, vault, within), ...writes(sql, vault, within, auditStored) })
+  return Records.of({
+    ...reads(sql, vault, within),
+    ...writes(sql, vault, within, auditStored),
+    ...noting(sql, within, auditStored)
+  })
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { MasterKeys } from "./MasterKeys.ts"
 import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
-import { responseContext } from "./Envelope.ts"
+import { contentContext, responseContext, type SealContext } from "./Envelope.ts"
 import { lockStore, type SealedRow, Vault } from "./Vault.ts"
 
 export interface Rotated {
@@ -48,25 +48,37 @@ const nextBatch = Effect.fnUntraced(function* (
   return last === undefined ? undefined : { last, broken, done: rows.length - broken.length }
 })
 
-type ResponseRow = SealedRow & { readonly id: string }
+type TextRow = SealedRow & { readonly id: string }
 
-/** Responses are large. */
-const responseBatch = 10
+/** Tables of sealed texts that may be lost, and the context of each text. */
+const textTables: ReadonlyArray<readonly [table: string, contextOf: (id: string) => SealContext]> = [
+  ["responses", responseContext],
+  ["request_contents", contentContext]
+]
 
-/** Encrypts the next kept responses with the new key and removes those that do not open. The last id; undefined at the end. */
-const nextResponses = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vault: Vault["Service"], behind: string) {
+/** The texts are large. */
+const textBatch = 10
+
+/** Encrypts the next texts of a table with the new key and removes those that do not open. The last id; undefined at the end. */
+const nextTexts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  vault: Vault["Service"],
+  [name, contextOf]: (typeof textTables)[number],
+  behind: string
+) {
   yield* lockStore(sql)
+  const table = sql.literal(name)
   const rows =
-    yield* sql<ResponseRow>`SELECT r.id, r.sealed AS secret, r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
-    FROM responses r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id
-    WHERE (k.is_current IS NULL OR k.is_current = 0) AND r.id > ${behind} ORDER BY r.id LIMIT ${responseBatch}`
+    yield* sql<TextRow>`SELECT r.id, r.sealed AS secret, r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
+    FROM ${table} r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id
+    WHERE (k.is_current IS NULL OR k.is_current = 0) AND r.id > ${behind} ORDER BY r.id LIMIT ${textBatch}`
   for (const row of rows) {
-    const context = responseContext(row.id)
+    const context = contextOf(row.id)
     yield* Effect.flatMap(vault.open(context, row), (content) => vault.seal(context, content)).pipe(
       Effect.flatMap(
-        ({ bytes, keyId }) => sql`UPDATE responses SET sealed = ${bytes}, sealed_key_id = ${keyId} WHERE id = ${row.id}`
+        ({ bytes, keyId }) => sql`UPDATE ${table} SET sealed = ${bytes}, sealed_key_id = ${keyId} WHERE id = ${row.id}`
       ),
-      Effect.catchTag("SecretBroken", () => sql`DELETE FROM responses WHERE id = ${row.id}`)
+      Effect.catchTag("SecretBroken", () => sql`DELETE FROM ${table} WHERE id = ${row.id}`)
     )
   }
   return rows.at(-1)?.id
@@ -78,6 +90,7 @@ const deleteUnusedKeys = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) 
   const gone = yield* sql`DELETE FROM vault_keys WHERE is_current = 0
     AND id NOT IN (SELECT secret_key_id FROM records WHERE secret_key_id IS NOT NULL)
     AND id NOT IN (SELECT sealed_key_id FROM responses)
+    AND id NOT IN (SELECT sealed_key_id FROM request_contents)
     AND id NOT IN (SELECT value_key_id FROM vault_values) RETURNING id`
   return gone.length
 })
@@ -110,10 +123,12 @@ export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreU
       records += step?.done ?? 0
       broken.push(...(step?.broken ?? []))
     }
-    let response: string | undefined = ""
-    while (response !== undefined) {
-      const last: string | undefined = yield* transaction(nextResponses(sql, vault, response))
-      response = last
+    for (const table of textTables) {
+      let text: string | undefined = ""
+      while (text !== undefined) {
+        const last: string | undefined = yield* transaction(nextTexts(sql, vault, table, text))
+        text = last
+      }
     }
     const keysRetired = yield* transaction(deleteUnusedKeys(sql))
     yield* transaction(retire(sql, masters))

@@ -68,8 +68,9 @@ export interface AuditRow {
   readonly atMillis: number
   readonly actor: string
   readonly requestId: string | undefined
-  readonly action: "create" | "update" | "delete" | NonNullable<RecordContent["action"]>
-  readonly kind: RecordKind
+  /** `read` is of captured content, whose kind is `request`. */
+  readonly action: "create" | "update" | "delete" | "read" | NonNullable<RecordContent["action"]>
+  readonly kind: RecordKind | "request"
   readonly id: string
   readonly version: number
 }

@@ -187,6 +187,10 @@ export const metrics = {
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
   logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
   usageQueue: gauge("gateway_usage_queue_depth", "Ended requests that wait to be written to the store."),
+  contentDropped: counter(
+    "gateway_content_dropped_total",
+    "Captured contents of requests that were dropped, because too much waited to be stored or it could not be encrypted."
+  ),
   usageDropped: counter(
     "gateway_usage_dropped_total",
     "Ended requests that are in no list and no sum because too many waited."

@@ -78,7 +78,8 @@ export interface Adjustment {
 }
 
 /** An adjustment in the text form of headers and dry runs. */
-export const adjustmentText = ({ asked, param, sent }: Adjustment): string => `${param}=${asked}>${sent}`
+export const adjustmentText = ({ asked, param, sent }: Pick<Adjustment, "asked" | "param" | "sent">): string =>
+  `${param}=${asked}>${sent}`
 
 /** The upstream body of a request, upstream headers the body implies, and the parameters without an equivalent. */
 export interface Translated<Body> {

@@ -466,6 +466,7 @@ describe("metrics of requests", () => {
       'gen_ai_operation_name="chat",gen_ai_provider_name="gcp.gemini",gen_ai_request_model="gemini-2.5-flash"'
     const http = 'http_request_method="POST",http_route="/v1/chat/completions",http_response_status_code="200"'
     expect(samples(lines).filter((line) => !/^gateway_(active_requests|log_queue_depth)/.test(line))).toEqual([
+      "gateway_content_dropped_total 0",
       "gateway_log_dropped_total 0",
       `http_server_request_duration_seconds_sum{${http}} 0.003`,
       `http_server_request_duration_seconds_count{${http}} 1`,

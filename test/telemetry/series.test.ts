@@ -120,6 +120,7 @@ it("metrics: every one is exported once, with its unit, under the name that dash
     "gateway_log_queue_depth gauge",
     "gateway_log_dropped_total counter",
     "gateway_usage_queue_depth gauge",
+    "gateway_content_dropped_total counter",
     "gateway_usage_dropped_total counter",
     "gateway_build_info gauge",
     "process_cpu_seconds_total counter",

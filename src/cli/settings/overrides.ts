@@ -52,6 +52,7 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("redis", "url", variableOf("redis", "url"))
   variable("log", "format", variableOf("log", "format"))
   variable("log", "level", variableOf("log", "level"))
+  variable("log", "content", variableOf("log", "content"))
   variable("media", "fetch", variableOf("media", "fetch"))
   variable("responses", "store", variableOf("responses", "store"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))

@@ -2,6 +2,7 @@
 // It must not know files, environment variables or flags, nor how a credential is used.
 import type * as Redacted from "effect/Redacted"
 import type { GatewayConfig } from "../config/GatewayConfig.ts"
+import type { ContentMode } from "../content/RequestContent.ts"
 import type { GatewayKey } from "../GatewayKey.ts"
 import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
@@ -23,6 +24,8 @@ export interface LogSetting {
   readonly format?: "json" | "pretty" | "off"
   /** The lowest level that is logged; undefined: info. */
   readonly level?: "info" | "warn" | "error"
+  /** Whose content is kept for the admin API; undefined: of no request. */
+  readonly content?: ContentMode
 }
 
 /** What is exported by OpenTelemetry. The SDK reads the address of the collector from the environment. */

@@ -1,6 +1,7 @@
 // The schema of a gateway key entry without its text: scopes, allowed models, rate limit, budget, metadata.
 // It must not know the text of a key, or where an entry is stored.
 import * as Schema from "effect/Schema"
+import { contentModes } from "../content/RequestContent.ts"
 import { dollars, mostMillis, nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 
 /** The sum of spending in millionths of a dollar must stay a safe integer. */
@@ -70,6 +71,11 @@ export const WrittenKey = Schema.Struct({
     Schema.Boolean.annotate({
       description:
         "true: neither a request nor a config gives the key's metadata other values; other names may be added."
+    })
+  ),
+  log_content: Schema.optionalKey(
+    Schema.Literals(contentModes).annotate({
+      description: "Whose bodies and answers are kept of its requests; what log.content states unless set."
     })
   )
 })

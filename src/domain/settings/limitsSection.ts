@@ -126,5 +126,13 @@ export const limitsSection = Schema.Struct({
   responseHistoryBytes: size,
   responseSweepMillis: duration,
   responseCarrierBytes: size,
+  contentBytes: size,
+  contentQueueBytes: size,
+  contentTotalBytes: Schema.optionalKey(wholeNumber(1, Number.MAX_SAFE_INTEGER).annotate({ description: "Bytes." })),
+  contentMemoryBytes: size,
+  contentMinutes: Schema.optionalKey(
+    wholeNumber(1, 400 * 24 * 60).annotate({ description: "Minutes; at most 400 days." })
+  ),
+  contentSweepMillis: duration,
   longDecodeCalls: count
 } satisfies Record<keyof LimitValues, unknown>)

@@ -66,6 +66,7 @@ export const readKey = (
     config,
     configs,
     expires_at: expires,
+    log_content: logContent,
     metadata,
     metadata_locked: metadataLocked,
     models,
@@ -92,7 +93,8 @@ export const readKey = (
       // A key with an unreadable expiry counts as expired, not as valid forever.
       expiresMillis: expires === undefined ? undefined : (expiresMillis ?? 0),
       metadata,
-      metadataLocked
+      metadataLocked,
+      logContent
     },
     faults: [
       ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),

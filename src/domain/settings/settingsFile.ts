@@ -3,6 +3,7 @@
 import * as Schema from "effect/Schema"
 import { dollars, nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 import { WrittenConfig } from "../config/GatewayConfig.ts"
+import { contentModes } from "../content/RequestContent.ts"
 import { ModelOverlay } from "../models/ModelRecord.ts"
 import { limitsSection } from "./limitsSection.ts"
 import { PromptEntry } from "./PromptEntry.ts"
@@ -75,6 +76,12 @@ const log = Schema.Struct({
   ),
   level: Schema.optionalKey(
     Schema.Literals(["info", "warn", "error"]).annotate({ description: "The least that is written; info unless set." })
+  ),
+  content: Schema.optionalKey(
+    Schema.Literals(contentModes).annotate({
+      description:
+        "Whose bodies and answers are kept in the store, sealed, for the admin API: off unless set, errors for requests that end in one, or all. They are never written to the log."
+    })
   )
 })
 

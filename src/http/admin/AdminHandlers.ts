@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { requestQuery, seriesCursor, usageCursor, usageQuery } from "./adminQuery.ts"
+import { RequestContents } from "./RequestContents.ts"
 import { listOf, shownRequest, shownPoint, shownSums, shownUsage } from "./adminRows.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
@@ -64,4 +65,4 @@ const usage = keyedRoute(
   "admin"
 )
 
-export const AdminHandlers = together(requests, usage)
+export const AdminHandlers = together(requests, RequestContents, usage)

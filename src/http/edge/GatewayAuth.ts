@@ -99,7 +99,7 @@ export const keyed = <R>(
           ? firstKnown(keys, presented)
           : Effect.map(session, (key): Known => ({ key, keyText: "" }))
       return Effect.flatMapEager(search, ({ key, keyText }) => {
-        if (incoming.recorder !== undefined) incoming.recorder.keyId = key.id
+        incoming.recorder?.keyed(key)
         // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
         if (!key.scopes.includes(scope))
           return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))

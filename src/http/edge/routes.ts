@@ -28,7 +28,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
 ]
 
 /** A model id may hold slashes. */
-const requestPath = /^\/admin\/v1\/requests\/[\w-]{1,128}$/
+const requestPath = /^\/admin\/v1\/requests\/[\w-]{1,128}(\/content)?$/
 const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
 const entriesPath = /^\/admin\/v1\/(providers|keys|configs|prompts)$/

@@ -66,6 +66,7 @@ export const textReader = <A>(
       const fault = contentFault(incoming.headers)
       return fault === undefined
         ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
+            incoming.recorder?.content?.received(bytes)
             const parsed = parseBody(bytes, limits)
             if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
             const body = parsed.success
@@ -93,9 +94,10 @@ export const bytesReader = (
       const { headers } = incoming
       const fault = contentFault({ ...headers, "content-type": headers["content-type"] ?? "application/json" })
       return fault === undefined
-        ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) =>
-            isUtf8(bytes) ? Effect.succeed({ bytes, limits }) : Effect.fail(notUtf8())
-          )
+        ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
+            incoming.recorder?.content?.received(bytes)
+            return isUtf8(bytes) ? Effect.succeed({ bytes, limits }) : Effect.fail(notUtf8())
+          })
         : Effect.fail(fault)
     }
   })

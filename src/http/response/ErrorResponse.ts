@@ -84,14 +84,13 @@ export const refusal = (
     headers[answerHeaders.retryCount] = String(tried.retryCount)
     headers[answerHeaders.cacheStatus] = tried.cache
   }
-  return HttpServerResponse.text(
-    errorBody(inClientsWords(facts, incoming), envelope, incoming.strict, incoming.requestId, error),
-    {
-      status,
-      contentType: contentTypeOf(envelope),
-      headers: incoming.usesAlias ? addAliases(headers) : headers
-    }
-  )
+  const text = errorBody(inClientsWords(facts, incoming), envelope, incoming.strict, incoming.requestId, error)
+  incoming.recorder?.content?.answered(text)
+  return HttpServerResponse.text(text, {
+    status,
+    contentType: contentTypeOf(envelope),
+    headers: incoming.usesAlias ? addAliases(headers) : headers
+  })
 }
 
 /** The facts with the parameter as the client wrote it. */

@@ -29,6 +29,7 @@ const whole = (
   incoming: IncomingRequest,
   headers: Record<string, string>
 ): Answered => {
+  incoming.recorder?.content?.answered(body)
   if (incoming.node === undefined || body.length > directLength) {
     return Effect.succeed(
       typeof body === "string"

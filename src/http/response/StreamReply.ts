@@ -120,17 +120,21 @@ export const eventStream = <A>(
   const { node, recorder } = incoming
   recorder?.opened(served, () => chatUsage(usage()), progress)
   const { ending } = frames
+  const content = recorder?.content
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)
     const facts = errorFacts(error)
     recorder?.broke(facts)
-    return frames.errorFrame(inClientsWords(facts, incoming), error)
+    const text = frames.errorFrame(inClientsWords(facts, incoming), error)
+    content?.answered(text)
+    return text
   }
   const render = (read: Read<A>) => {
     const bytes = frames.render(read)
     if (bytes.length > 0) {
       keepAlive.beat()
       recorder?.wrote(read.length)
+      content?.answered(bytes)
     }
     return bytes
   }

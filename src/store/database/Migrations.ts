@@ -175,6 +175,18 @@ const usageWaits = Effect.gen(function* () {
   yield* add("hits")
 })
 
+/** Captured content of requests: sealed, found by the gateway's own id of the request, gone when it expires. */
+const contents = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { bytes, end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE request_contents (
+    id ${name} PRIMARY KEY, ended_millis ${integer} NOT NULL, expires_millis ${integer} NOT NULL,
+    bytes_number ${integer} NOT NULL, sealed ${bytes} NOT NULL, sealed_key_id ${name} NOT NULL ${end}`
+  yield* sql`CREATE INDEX request_contents_by_end ON request_contents (ended_millis)`
+  yield* sql`CREATE INDEX request_contents_by_expiry ON request_contents (expires_millis)`
+  yield* sql`CREATE INDEX request_contents_by_sealed_key ON request_contents (sealed_key_id)`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -185,7 +197,8 @@ const run = Migrator.make({})({
     "6_request_view": requestView,
     "7_batch_ids": batchIds,
     "8_usage_series": usageSeries,
-    "9_usage_waits": usageWaits
+    "9_usage_waits": usageWaits,
+    "10_contents": contents
   }),
   table: "migrations"
 })

@@ -1,0 +1,110 @@
+// Captured content of requests in the store: sealed, bounded by size and age, read by the gateway's own id of a request.
+// Must not know how content is captured, or who may read it.
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { type KeptContent, RequestContent } from "../../domain/content/RequestContent.ts"
+import type { StoreUnavailable } from "../../domain/GatewayError.ts"
+import { Limits } from "../../domain/Limits.ts"
+import { databaseMemory } from "../database/Migrations.ts"
+import { lazyTransaction, makeStoreCall } from "../database/Sql.ts"
+import { contentContext } from "../Envelope.ts"
+import { type SealedRow, Vault } from "../Vault.ts"
+import { makeContentWriter, type WaitingContent } from "./ContentWriter.ts"
+
+export class ContentStore extends Context.Service<
+  ContentStore,
+  {
+    /** Queues content without waiting; what finds no room is dropped and counted. */
+    readonly append: (content: WaitingContent) => void
+    /** Undefined for what was not captured, has expired, was removed as too much, or does not open any more. */
+    readonly find: (id: string) => Effect.Effect<KeptContent | undefined, StoreUnavailable>
+    /** The number of contents that were dropped by this process. */
+    readonly dropped: () => number
+    /** Removes what has expired, and the oldest of what is too much. */
+    readonly sweep: Effect.Effect<void, StoreUnavailable>
+  }
+>()("gateway/store/ContentStore") {
+  /** In the database, for all gateways on it. `isKept` is false for a database in memory, which has a smaller bound. */
+  static readonly layerWith = (options: {
+    readonly isKept: boolean
+  }): Layer.Layer<ContentStore, never, SqlClient.SqlClient | Vault> => Layer.effect(ContentStore, make(options))
+
+  /** In the memory of this process, gone when it ends. */
+  static readonly layerMemory: Layer.Layer<ContentStore> = Layer.suspend(() =>
+    ContentStore.layerWith({ isKept: false })
+  ).pipe(Layer.provide(Vault.layerMemory), Layer.provide(databaseMemory))
+}
+
+/** Rows of one sweep: others write in between. */
+const sweptRows = 1_000
+
+interface Row extends SealedRow {
+  readonly expires_millis: number
+}
+
+const decode = Schema.decodeUnknownOption(RequestContent)
+
+const finding = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Effect.Success<typeof makeStoreCall>) =>
+  Effect.fnUntraced(function* (id: string) {
+    const now = yield* Clock.currentTimeMillis
+    const [row] = yield* within(sql<Row>`SELECT c.expires_millis, c.sealed AS secret, c.sealed_key_id AS secret_key_id,
+      k.wrapped, k.master_id FROM request_contents c LEFT JOIN vault_keys k ON k.id = c.sealed_key_id
+      WHERE c.id = ${id} AND c.expires_millis > ${now}`)
+    if (row === undefined) return undefined
+    const opened = yield* Effect.catchTag(vault.open(contentContext(id), row), "SecretBroken", ({ why }) =>
+      Effect.as(Effect.logError(`store: the content of request ${id} cannot be decrypted: ${why}`), undefined)
+    )
+    const read = opened === undefined ? undefined : decode(Redacted.value(opened))
+    return read?._tag === "Some" ? { id, expiresMillis: row.expires_millis, content: read.value } : undefined
+  })
+
+interface Sized {
+  readonly id: string
+  readonly bytes_number: number
+}
+
+const sweeping = (sql: SqlClient.SqlClient, most: number) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`DELETE FROM request_contents WHERE id IN (SELECT id FROM request_contents
+      WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows})`
+    const [sum] = yield* sql<{ readonly total: number | null }>`
+      SELECT CAST(SUM(bytes_number) AS BIGINT) AS total FROM request_contents`
+    let over = (sum?.total ?? 0) - most
+    while (over > 0) {
+      const oldest = yield* sql<Sized>`
+        SELECT id, bytes_number FROM request_contents ORDER BY ended_millis, id LIMIT ${sweptRows}`
+      const gone: Array<string> = []
+      for (const { bytes_number: bytes, id } of oldest) {
+        if (over <= 0) break
+        gone.push(id)
+        over -= bytes
+      }
+      if (gone.length === 0) return
+      yield* sql`DELETE FROM request_contents WHERE ${sql.in("id", gone)}`
+    }
+  })
+
+const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean }) {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const { contentMemoryBytes, contentSweepMillis, contentTotalBytes } = yield* Limits
+  const within = yield* makeStoreCall
+  const { append, dropped, writeAll } = yield* makeContentWriter
+  const most = isKept ? contentTotalBytes : Math.min(contentTotalBytes, contentMemoryBytes)
+  const sweep = within(lazyTransaction(sql)(sweeping(sql, most)))
+  const find = finding(sql, vault, within)
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(contentSweepMillis)))
+  return ContentStore.of({
+    append,
+    dropped,
+    find: (id) => Effect.andThen(writeAll, find(id)),
+    sweep
+  })
+})

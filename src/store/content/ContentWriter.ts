@@ -1,0 +1,127 @@
+// Writes captured content to the store in groups: a bounded queue, one writing fiber, retries while the store is down.
+// Must not know how content is captured or read.
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { RequestContent } from "../../domain/content/RequestContent.ts"
+import type { StoreUnavailable } from "../../domain/GatewayError.ts"
+import { Limits } from "../../domain/Limits.ts"
+import { lazyTransaction, makeStoreCall } from "../database/Sql.ts"
+import { contentContext } from "../Envelope.ts"
+import { type SecretBroken, Vault } from "../Vault.ts"
+
+/** Content that waits to be written. */
+export interface WaitingContent {
+  /** The gateway's own id of the request. */
+  readonly id: string
+  readonly endedMillis: number
+  /** What it takes of memory until it is read. */
+  readonly bytes: number
+  /** Makes the content; called once, before it is written. */
+  readonly read: () => RequestContent
+}
+
+const groupRows = 16
+const groupBytes = 8 * 1024 * 1024
+/** Pause before the next write to a store that did not answer. */
+const pauseMillis = 1000
+const minuteMillis = 60 * 1000
+
+/** The first contents that are written together; one that is larger than a group is one by itself. */
+const firstGroup = (waiting: ReadonlyArray<WaitingContent>): ReadonlyArray<WaitingContent> => {
+  let bytes = 0
+  const end = waiting.findIndex((one, at) => at > 0 && ((bytes += one.bytes) > groupBytes || at === groupRows))
+  return end < 0 ? [...waiting] : waiting.slice(0, end)
+}
+
+export interface ContentWriter {
+  /** Queues content without waiting; what finds no room is dropped and counted. */
+  readonly append: (content: WaitingContent) => void
+  readonly writeAll: Effect.Effect<void, StoreUnavailable>
+  /** The number of contents that were dropped. */
+  readonly dropped: () => number
+}
+
+/** Seals and inserts a group. Content that another process wrote under the same id stays. */
+const inserting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const { contentMinutes } = yield* Limits
+  return Effect.fnUntraced(function* (rows: Arr.NonEmptyReadonlyArray<readonly [WaitingContent, Buffer]>) {
+    const { keyId, seal } = yield* vault.sealer
+    yield* sql`INSERT INTO request_contents ${sql.insert(
+      Arr.map(rows, ([{ endedMillis, id }, plain]) => ({
+        id,
+        ended_millis: endedMillis,
+        expires_millis: endedMillis + contentMinutes * minuteMillis,
+        bytes_number: plain.length,
+        sealed: seal(contentContext(id), plain),
+        sealed_key_id: keyId
+      }))
+    )} ON CONFLICT (id) DO NOTHING`
+  })
+})
+
+/** Writes the rest of the queue when the scope closes. */
+export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.SqlClient | Vault | Scope.Scope> =
+  Effect.gen(function* () {
+    const { contentQueueBytes } = yield* Limits
+    const within = yield* makeStoreCall
+    const inTransaction = lazyTransaction(yield* SqlClient.SqlClient)
+    const insert = yield* inserting
+    const waiting: Array<WaitingContent> = []
+    let bytes = 0
+    let dropped = 0
+    const hasContent = yield* Latch.make(false)
+    const writing = yield* Semaphore.make(1)
+
+    const broken =
+      (count: number) =>
+      ({ why }: SecretBroken) => {
+        dropped += count
+        return Effect.logError(`store: captured content cannot be encrypted: ${why}`)
+      }
+    const writeGroup = Effect.fnUntraced(function* (group: ReadonlyArray<WaitingContent>) {
+      const rows: Array<readonly [WaitingContent, Buffer]> = []
+      for (const one of group) {
+        rows.push([one, Buffer.from(JSON.stringify(one.read()))])
+        // Requests go on between two large contents.
+        yield* Effect.yieldNow
+      }
+      if (!Arr.isReadonlyArrayNonEmpty(rows)) return
+      yield* Effect.catchTag(within(inTransaction(insert(rows))), "SecretBroken", broken(rows.length))
+    })
+    const writeAll = writing.withPermit(
+      Effect.gen(function* () {
+        while (waiting.length > 0) {
+          const group = firstGroup(waiting)
+          yield* writeGroup(group)
+          for (const one of waiting.splice(0, group.length)) bytes -= one.bytes
+        }
+      })
+    )
+    const turn = Effect.suspend(() => {
+      if (waiting.length === 0) hasContent.closeUnsafe()
+      return Effect.andThen(
+        hasContent.await,
+        Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
+      )
+    })
+    yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
+    return {
+      append: (content) => {
+        if (bytes + content.bytes > contentQueueBytes) {
+          dropped++
+          return
+        }
+        bytes += content.bytes
+        waiting.push(content)
+        hasContent.openUnsafe()
+      },
+      writeAll,
+      dropped: () => dropped
+    }
+  })
