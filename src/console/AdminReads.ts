@@ -1,13 +1,13 @@
 // Reads of the admin API for the pages of operators: usage over time, metrics.
 // Must not know pages.
-import type { AdminMetric } from "../api/AdminResources.ts"
+import type { AdminClient, AdminMetric } from "../api/AdminResources.ts"
 import { get, type Page, type UsageRow } from "./AdminClient.ts"
 import type { Bucket } from "./usageSums.ts"
 
 export type Metric = typeof AdminMetric.Type
 
 /** More rows of a chart than these pages have are left out. */
-const mostPages = 5
+const mostPages = 50
 
 export interface UsageQuestion {
   readonly bucket: Bucket
@@ -47,5 +47,10 @@ export const top = async (
 
 export const metrics = async (...names: ReadonlyArray<string>): Promise<ReadonlyArray<Metric>> => {
   const answer: Page<Metric> = await get("/metrics", { name: names.join(",") })
+  return answer.data
+}
+
+export const clients = async (): Promise<ReadonlyArray<typeof AdminClient.Type>> => {
+  const answer: Page<typeof AdminClient.Type> = await get("/clients")
   return answer.data
 }

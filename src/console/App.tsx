@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks"
 import { session, signOut } from "./AdminClient.ts"
 import { href, navigate, place } from "./Location.ts"
 import { Configs } from "./pages/Configs.tsx"
+import { Connect } from "./pages/Connect.tsx"
 import { Keys } from "./pages/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
 import { Playground } from "./pages/Playground.tsx"
@@ -19,7 +20,8 @@ const pages = [
   { path: "/playground", name: "Playground", Page: Playground },
   { path: "/keys", name: "Keys", Page: Keys },
   { path: "/configs", name: "Configs", Page: Configs },
-  { path: "/providers", name: "Providers", Page: Providers }
+  { path: "/providers", name: "Providers", Page: Providers },
+  { path: "/connect", name: "Connect", Page: Connect }
 ]
 
 const isHelpOpen = signal(false)

@@ -22,6 +22,7 @@ import type { Administration } from "../admin/Administration.ts"
 import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
+import { AdminClients } from "./admin/AdminClients.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
@@ -85,7 +86,7 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)
+const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(
@@ -133,7 +134,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)),
+  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),
