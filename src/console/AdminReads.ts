@@ -1,9 +1,10 @@
 // Reads of the admin API for the pages of operators: usage over time, metrics.
 // Must not know pages.
-import type { AdminClient, AdminMetric } from "../api/AdminResources.ts"
+import type { AdminClient, AdminMetric, Change } from "../api/AdminResources.ts"
 import { get, type Page, type UsageRow } from "./AdminClient.ts"
 import type { Bucket } from "./usageSums.ts"
 
+export type AuditEntry = Change
 export type Metric = typeof AdminMetric.Type
 
 /** More rows of a chart than these pages have are left out. */
@@ -54,3 +55,6 @@ export const clients = async (): Promise<ReadonlyArray<typeof AdminClient.Type>>
   const answer: Page<typeof AdminClient.Type> = await get("/clients")
   return answer.data
 }
+
+export const audit = (cursor?: string): Promise<Page<AuditEntry>> =>
+  get("/audit", cursor === undefined ? {} : { cursor })

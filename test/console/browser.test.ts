@@ -105,7 +105,8 @@ const signs = [
   ["keys", "tbody tr"],
   ["configs", "form"],
   ["providers", ".card dl"],
-  ["connect", ".light"]
+  ["connect", ".light"],
+  ["audit", "h1"]
 ] as const
 
 describe.runIf(hasChromium)("console in Chromium", () => {
@@ -158,7 +159,10 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByRole("button", { name: "Revoke" }).click()
     await page.getByRole("button", { name: "Refuse this key now" }).click()
     await page.getByRole("cell", { name: /^revoked / }).waitFor()
-    expect([(await used()).status, faults]).toEqual([401, []])
+    await page.getByRole("link", { name: "Audit", exact: true }).click()
+    await page.locator("tbody tr").first().waitFor()
+    const changes = await page.locator("tbody td:nth-child(3)").allTextContents()
+    expect([changes, (await used()).status, faults]).toEqual([["revoke", "create"], 401, []])
   })
 
   it("console pages: the test of a provider shows its result", async () => {
@@ -250,7 +254,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByLabel("Name").fill(script)
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByRole("cell", { name: script }).waitFor()
-    for (const path of ["", "requests", "playground", "keys", "configs", "providers", "connect"]) {
+    for (const path of ["", "requests", "playground", "keys", "configs", "providers", "connect", "audit"]) {
       await page.goto(`${url}/console/${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       expect(await page.locator("img").count()).toBe(0)
