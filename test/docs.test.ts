@@ -9,6 +9,7 @@ import { streamText } from "ai"
 import * as Result from "effect/Result"
 import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { clientLines } from "../src/api/clients/clientLines.ts"
 import { readSettings } from "../src/cli/settings/readSettings.ts"
 import { parseSettingsText } from "../src/cli/settings/SettingsText.ts"
 import { demoPrompts } from "../src/demo/seed.ts"
@@ -199,6 +200,22 @@ describe("page on clients", () => {
     const ofProgram = /^GEMINI_CLI_|^GATEWAY_KEY=/
     expect(lines.filter((line) => !ofProgram.test(line) && !plain.includes(line))).toEqual([])
     expect(page).toContain(steps.flatMap(({ files = {} }) => files[".codex/config.toml"] ?? [])[0])
+  })
+
+  it("connect: shows the lines of each client that the admin API has", () => {
+    const values: Readonly<Record<string, string>> = {
+      "{origin}": "http://127.0.0.1:8787",
+      "{key}": "mgk_demo",
+      "{model}": "@google/gemini-3.8-flash"
+    }
+    const fill = (text: string): string => text.replaceAll(/\{(?:origin|key|model)\}/g, (name) => values[name] ?? name)
+    const shown = clientLines.map(
+      ({ language, lines, name, place }) =>
+        `### Lines of ${name}\n\n${fill(place)}:\n\n\`\`\`${language}\n${fill(lines)}\n\`\`\`\n`
+    )
+    expect(page.slice(page.indexOf("### Lines of curl"), page.indexOf("## Agents that are tested"))).toBe(
+      `${shown.join("\n")}\n`
+    )
   })
 
   it("connect: shows requests of curl that are served", async () => {

@@ -7,6 +7,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import {
+  AdminClient,
   AdminMetric,
   AdminModelFacts,
   AdminProblem,
@@ -242,6 +243,10 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking
     }).annotateMerge(about("What all requests used, summed")),
+    HttpApiEndpoint.get("clients", "/admin/v1/clients", {
+      success: gatewayAnswer(pageSchema(AdminClient, "AdminClientList")),
+      error: [401, 500, 503].map(problem)
+    }).annotateMerge(about("The lines that connect each client")),
     HttpApiEndpoint.get("metrics", "/admin/v1/metrics", {
       query: { name: filter("Names of metrics, joined by commas; all of them unless set.") },
       success: gatewayAnswer(pageSchema(AdminMetric, "AdminMetricList")),

@@ -240,6 +240,17 @@ export const AdminUsage = Schema.Struct({
 }).annotate({ identifier: "AdminUsage" })
 export interface AdminUsage extends Schema.Schema.Type<typeof AdminUsage> {}
 
+export const AdminClient = Schema.Struct({
+  object: Schema.Literal("client"),
+  id: Schema.String,
+  name: Schema.String,
+  place: Schema.String.annotate({ description: "Where the lines belong." }),
+  language: Schema.Literals(["sh", "ts", "toml", "json", "text"]),
+  route: Schema.String.annotate({ description: "How the routes of its requests begin." }),
+  lines: Schema.String.annotate({ description: "With {origin}, {key} and {model} in the places of the values." })
+}).annotate({ identifier: "AdminClient" })
+export interface AdminClient extends Schema.Schema.Type<typeof AdminClient> {}
+
 export const AdminMetric = Schema.Struct({
   object: Schema.Literal("metric"),
   name: Schema.String,

@@ -1,13 +1,14 @@
 // Reads of the admin API for the pages of operators: usage over time, metrics.
 // Must not know pages.
-import type { AdminMetric } from "../api/AdminResources.ts"
+import type { AdminClient, AdminMetric, Change } from "../api/AdminResources.ts"
 import { get, type Page, type UsageRow } from "./AdminClient.ts"
 import type { Bucket } from "./usageSums.ts"
 
+export type AuditEntry = Change
 export type Metric = typeof AdminMetric.Type
 
 /** More rows of a chart than these pages have are left out. */
-const mostPages = 5
+const mostPages = 50
 
 export interface UsageQuestion {
   readonly bucket: Bucket
@@ -49,3 +50,11 @@ export const metrics = async (...names: ReadonlyArray<string>): Promise<Readonly
   const answer: Page<Metric> = await get("/metrics", { name: names.join(",") })
   return answer.data
 }
+
+export const clients = async (): Promise<ReadonlyArray<typeof AdminClient.Type>> => {
+  const answer: Page<typeof AdminClient.Type> = await get("/clients")
+  return answer.data
+}
+
+export const audit = (cursor?: string): Promise<Page<AuditEntry>> =>
+  get("/audit", cursor === undefined ? {} : { cursor })

@@ -23,6 +23,7 @@ import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
 import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
+import { AdminClients } from "./admin/AdminClients.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
@@ -88,7 +89,7 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)
+const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(
@@ -140,7 +141,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminEntries)),
+  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

@@ -104,7 +104,9 @@ const signs = [
   ["playground", "form"],
   ["keys", "tbody tr"],
   ["configs", "form"],
-  ["providers", ".card dl"]
+  ["providers", ".card dl"],
+  ["connect", ".light"],
+  ["audit", "h1"]
 ] as const
 
 describe.runIf(hasChromium)("console in Chromium", () => {
@@ -157,7 +159,10 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByRole("button", { name: "Revoke" }).click()
     await page.getByRole("button", { name: "Refuse this key now" }).click()
     await page.getByRole("cell", { name: /^revoked / }).waitFor()
-    expect([(await used()).status, faults]).toEqual([401, []])
+    await page.getByRole("link", { name: "Audit", exact: true }).click()
+    await page.locator("tbody tr").first().waitFor()
+    const changes = await page.locator("tbody td:nth-child(3)").allTextContents()
+    expect([changes, (await used()).status, faults]).toEqual([["revoke", "create"], 401, []])
   })
 
   it("console pages: the test of a provider shows its result", async () => {
@@ -219,6 +224,28 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     expect(faults).toEqual([])
   })
 
+  it("console pages: the lines of a client have address, key and model, and its first request turns the light green", async () => {
+    const { faults, page } = await watched(await browser.newContext())
+    await signIn(page)
+    await page.getByRole("link", { name: "Connect", exact: true }).click()
+    await page.getByRole("combobox", { name: "Client" }).selectOption("openai")
+    await page.waitForURL(`${url}/console/connect?client=openai`)
+    await page.getByLabel("Text of the key").fill(key)
+    await page.getByLabel("Model").fill("@google/demo-503")
+    const line = ((await page.locator("pre").textContent()) ?? "").split("\n")
+    expect([line[2], line[4]]).toEqual([
+      `const client = new OpenAI({ baseURL: "${url}/v1", apiKey: "${key}" })`,
+      '  model: "@google/demo-503",'
+    ])
+    expect(await page.getByRole("status").textContent()).toBe("Waiting for its first request to /v1/chat/completions …")
+    await chat("@google/gemini-3.8-flash")
+    await page.getByRole("link", { name: "gemini-3.8-flash" }).waitFor()
+    expect(await page.getByRole("status").textContent()).toMatch(
+      /^Its first request arrived at .*: 200 gemini-3.8-flash$/
+    )
+    expect(faults).toEqual([])
+  })
+
   it("console pages: markup in any field is shown as text (TH30)", async () => {
     await chat(`@google/${script}`)
     const { faults, page } = await watched(await browser.newContext())
@@ -227,7 +254,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     await page.getByLabel("Name").fill(script)
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByRole("cell", { name: script }).waitFor()
-    for (const path of ["", "requests", "playground", "keys", "configs", "providers"]) {
+    for (const path of ["", "requests", "playground", "keys", "configs", "providers", "connect", "audit"]) {
       await page.goto(`${url}/console/${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       expect(await page.locator("img").count()).toBe(0)

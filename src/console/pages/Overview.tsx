@@ -34,7 +34,6 @@ const hour: Range = { name: "1h", label: "1 hour", bucket: "minute", parts: 60 }
 const ranges: ReadonlyArray<Range> = [
   { name: "15m", label: "15 minutes", bucket: "minute", parts: 15 },
   hour,
-  { name: "6h", label: "6 hours", bucket: "minute", parts: 360 },
   { name: "24h", label: "24 hours", bucket: "hour", parts: 24 },
   { name: "7d", label: "7 days", bucket: "hour", parts: 168 },
   { name: "30d", label: "30 days", bucket: "day", parts: 30 }
@@ -223,6 +222,9 @@ const Empty = () => (
   -H "content-type: application/json" \\
   -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'`}
     </pre>
+    <p>
+      The page <a href={href("/connect")}>Connect</a> has the lines of each client.
+    </p>
   </section>
 )
 

@@ -1,6 +1,7 @@
 // Tests GET /admin/v1/requests and /admin/v1/usage through the whole service, and the keys that may call them.
 // Must not depend on how requests are stored.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { clientLines } from "../../../src/api/clients/clientLines.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../../support/accounted.ts"
 import { until } from "../../support/eventually.ts"
 import { replying } from "../../support/scripted.ts"
@@ -175,6 +176,14 @@ it("admin usage: sums requests over time, of all or by a dimension", async () =>
   expect(await gateway.admin("/admin/v1/usage?bucket=day&from=2027-02-01T00:00:00Z")).toEqual({
     object: "list",
     data: [],
+    next_cursor: null
+  })
+})
+
+it("admin clients: lists the lines of each client", async () => {
+  expect(await gateway.admin("/admin/v1/clients")).toEqual({
+    object: "list",
+    data: clientLines.map((client) => ({ object: "client", ...client })),
     next_cursor: null
   })
 })

@@ -1,0 +1,154 @@
+// The lines that connect a client to this gateway, and whether its first request has arrived.
+// Must not know clients; the gateway has their lines.
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import * as client from "../AdminClient.ts"
+import { clients } from "../AdminReads.ts"
+import { clock } from "../format.ts"
+import { href, navigate, place } from "../Location.ts"
+import { Copy } from "../parts/Copy.tsx"
+import { useQuery } from "../parts/Query.ts"
+import { Status } from "../parts/Status.tsx"
+
+const everyMillis = 2000
+const model = "@google/gemini-3.8-flash"
+
+interface Watched {
+  readonly keyId: string
+  readonly route: string
+}
+
+/** The oldest request of the key on the routes of the client, since the page asks. */
+const firstRequest = async ({ keyId, route }: Watched, since: string): Promise<client.RequestRow | undefined> => {
+  const { data } = await client.requests({ since, limit: "1000", ...(keyId === "" ? {} : { key: keyId }) })
+  return data.findLast((row) => row.route.startsWith(route))
+}
+
+const Light = (watched: Watched) => {
+  const since = useSignal(new Date().toISOString())
+  const name = `${watched.keyId} ${watched.route}`
+  useEffect(() => {
+    since.value = new Date().toISOString()
+  }, [name])
+  const { data, fault } = useQuery(name, () => firstRequest(watched, since.value), everyMillis)
+  const row = data.value
+  if (fault.value !== "") return <p class="fault">{fault.value}</p>
+  const isFound = row !== undefined && row.ts >= since.value && row.route.startsWith(watched.route)
+  return (
+    <p role="status" class="light">
+      <span class="dot" style={{ background: `var(${isFound ? "--good" : "--muted"})` }} />
+      {isFound ? (
+        <>
+          Its first request arrived at {clock(row.ts)}: <Status code={row.status} />{" "}
+          <a href={href(`/requests/${encodeURIComponent(row.id)}`)}>{row.model ?? row.route}</a>
+        </>
+      ) : (
+        <>Waiting for its first request to {watched.route} …</>
+      )}
+    </p>
+  )
+}
+
+interface Choice {
+  readonly id: string
+  readonly name: string
+}
+
+const Options = ({ rows }: { readonly rows: ReadonlyArray<Choice> }) => (
+  <>
+    {rows.map(({ id, name }) => (
+      <option key={id} value={id}>
+        {name}
+      </option>
+    ))}
+  </>
+)
+
+interface LinesProps {
+  readonly name: string
+  readonly place: string
+  readonly lines: string
+}
+
+const Lines = ({ lines, name, place: where }: LinesProps) => (
+  <>
+    <h2>{name}</h2>
+    <p>{where}</p>
+    <pre>{lines}</pre>
+    <Copy key={lines} name="Copy lines" text={lines} />
+  </>
+)
+
+/** The address, the key and the model of the page in the places of a text. */
+const filled = (text: string, key: string, named: string): string =>
+  text
+    .replaceAll("{origin}", () => location.origin)
+    .replaceAll("{key}", () => key || "$GATEWAY_KEY")
+    .replaceAll("{model}", () => named)
+
+export const Connect = () => {
+  const { data, fault } = useQuery("connect", async () => {
+    const [lines, keys] = await Promise.all([clients(), client.keys()])
+    return { lines, keys: keys.data.filter(({ revoked_at: revoked }) => revoked === undefined) }
+  })
+  const keyId = useSignal("")
+  const text = useSignal("")
+  const named = useSignal(model)
+  const chosen = place.value.query.get("client")
+  const rows = data.value?.lines ?? []
+  const row = rows.find(({ id }) => id === chosen) ?? rows[0]
+  const fill = (lines: string): string => filled(lines, text.value, named.value)
+  return (
+    <>
+      <div class="title">
+        <h1>Connect a client</h1>
+      </div>
+      <p class="fault" role="alert">
+        {fault.value}
+      </p>
+      <form class="card form" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Client
+          <select
+            data-search
+            value={row?.id ?? ""}
+            onChange={(event) => navigate(href("/connect", { client: event.currentTarget.value }))}
+          >
+            <Options rows={rows} />
+          </select>
+        </label>
+        <label>
+          Key whose requests count
+          <select value={keyId.value} onChange={(event) => (keyId.value = event.currentTarget.value)}>
+            <option value="">any</option>
+            <Options rows={data.value?.keys ?? []} />
+          </select>
+        </label>
+        <label>
+          Text of the key
+          <input
+            type="password"
+            autocomplete="off"
+            placeholder="stays in this tab"
+            value={text.value}
+            onInput={(event) => (text.value = event.currentTarget.value.trim())}
+          />
+        </label>
+        <label>
+          Model
+          <input
+            spellcheck={false}
+            value={named.value}
+            onInput={(event) => (named.value = event.currentTarget.value.trim())}
+          />
+        </label>
+      </form>
+      {row === undefined ? null : (
+        <section class="card">
+          <Lines name={row.name} place={fill(row.place)} lines={fill(row.lines)} />
+          <Light keyId={keyId.value} route={row.route} />
+        </section>
+      )}
+    </>
+  )
+}
