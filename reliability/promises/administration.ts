@@ -59,8 +59,8 @@ const proveReplicas = async (run: Run): Promise<ReadonlyArray<Figure>> => {
   place.remove()
   return [
     none("revoked keys that the replica of the change still served", here200),
-    // The look at the store each second, and its answer.
-    atMost(`revoked key refused by another replica, slowest of ${times.length}`, Math.max(...times), 1_100, "ms"),
+    // A replica looks at the store each second, so the slowest of many comes close to the goal.
+    atMost(`revoked key refused by another replica, slowest of ${times.length}`, Math.max(...times), 1_000, "ms"),
     atMost("1,000 keys made one after another in 8 clients, PostgreSQL", many, 5, "s")
   ]
 }

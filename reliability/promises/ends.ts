@@ -153,6 +153,7 @@ const prove = async (run: Run): Promise<ReadonlyArray<Figure>> => {
   noteFaults(run, [...wrongEnds, ...otherEnds, ...logged.map(({ name }) => `${name}: not one row`)], 60)
   return [
     shown(`requests with ${faults.length + tokenFaults.length + 1} faults on ${routes.length} routes`, cases.length),
+    shown("of them judged by status and framing only", cases.filter(({ isPassed }) => isPassed).length),
     none("requests without one well-formed end", wrongEnds.length),
     none("requests with an error in place of an answer, or an answer in place of an error", otherEnds.length),
     none("requests without exactly one row in the list", logged.length),
