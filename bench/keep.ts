@@ -28,8 +28,8 @@ const git = (...args: ReadonlyArray<string>): string =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim()
 
 /** The commit of this tree; `+` after it for changes that are not committed. */
-export const commitOf = (): string =>
-  `${git("rev-parse", "--short=10", "HEAD")}${git("status", "--porcelain", "--", "src", "bench") === "" ? "" : "+"}`
+export const commitOf = (...folders: ReadonlyArray<string>): string =>
+  `${git("rev-parse", "--short=10", "HEAD")}${git("status", "--porcelain", "--", "src", "bench", ...folders) === "" ? "" : "+"}`
 
 export const machineName = (): string =>
   `${cpus()[0]?.model.trim() ?? "unknown processor"}, ${cpus().length} processors, ${Math.round(totalmem() / 2 ** 30)} GiB, ${arch()}, Linux ${release().split("-")[0]}, Node ${process.versions.node}`

@@ -64,6 +64,8 @@ const tooLarge: Reason = {
   message: "The upstream sent an event over the size limit."
 }
 
+const arrayEnd = encoder.encode("]")
+
 const lf = 0x0a
 const cr = 0x0d
 const brace = 0x7b
@@ -234,7 +236,9 @@ export const nativeStream = (
       }
       run.push(...state.held, error === undefined ? bytes : shownError(bytes, error, cut.framing ?? "sse", redaction))
       if (state.held.length > 0) state.held = []
-      if (error !== undefined) return [{ ...state, phase: "ended" }, together(run)]
+      // Nothing is read after an error, so what closes its array does not come.
+      if (error !== undefined)
+        return [{ ...state, phase: "ended" }, together(cut.framing === "array" ? [...run, arrayEnd] : run)]
     }
     return sizeOf(state) > limits.eventBytes
       ? [

@@ -186,7 +186,7 @@ describe("native streams: errors", () => {
     const text = sse(said("a"), internal)
     expect(whole(text + sse(said("never")))).toMatchObject({ text, failures: 0 })
     const inArray = array(said("a"), internal).slice(0, -2)
-    expect(whole(`${inArray}\n]`)).toMatchObject({ text: inArray, failures: 0 })
+    expect(whole(`${inArray}\n]`)).toMatchObject({ text: `${inArray}]`, failures: 0 })
   })
   it("native stream: a later error passes without the names of a project (N404)", () => {
     const error = { code: 403, message: "Denied for projects/secret-project.", status: "PERMISSION_DENIED" }

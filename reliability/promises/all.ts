@@ -1,0 +1,22 @@
+// Every promise, in the order of the page.
+// Must not know how a promise is proved.
+import type { Promised } from "../proof.ts"
+import { accounts } from "./accounts.ts"
+import { administration } from "./administration.ts"
+import { budgets } from "./budgets.ts"
+import { changes } from "./changes.ts"
+import { dependencies } from "./dependencies.ts"
+import { ends } from "./ends.ts"
+import { memory } from "./memory.ts"
+import { reports } from "./reports.ts"
+
+export const promises: ReadonlyArray<Promised> = [
+  ends,
+  accounts,
+  changes,
+  dependencies,
+  budgets,
+  memory,
+  administration,
+  reports
+]
