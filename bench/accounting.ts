@@ -125,6 +125,7 @@ await measured("metrics and cost", {
   keep: false,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })
 await measured("and a line of JSON", {
@@ -132,6 +133,7 @@ await measured("and a line of JSON", {
   keep: false,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })
 await measured("and the list for the admin API", {
@@ -139,5 +141,6 @@ await measured("and the list for the admin API", {
   keep: true,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })
