@@ -17,6 +17,7 @@ import { errorFacts } from "../../api/errorFacts.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
 import { loadSettings, readVariable } from "../settings/LoadSettings.ts"
+import { keyFlagOf } from "./keyFlags.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
 import { alignColumns } from "../table.ts"
@@ -50,12 +51,12 @@ const pageRows = 100
 
 /** A usage failure has one line for each fault of the written resource. */
 const toFailure =
-  (noun: RecordKind) =>
+  (noun: RecordKind, placeOf: (path: string) => string) =>
   (error: GatewayError): Failure => {
     switch (error._tag) {
       case "RecordInvalid":
         return usageFailure(
-          error.faults.map(({ message, path }) => (path === "" ? message : `${path}  ${message}`)).join("\n")
+          error.faults.map(({ message, path }) => (path === "" ? message : `${placeOf(path)}  ${message}`)).join("\n")
         )
       case "RecordUnknown":
         return commandFailure(
@@ -86,11 +87,17 @@ export const onStore = Effect.fnUntraced(function* <A>(
 
 const administer = <A>(
   noun: RecordKind,
-  options: RecordOptions,
+  options: RecordOptions & { readonly file?: string | undefined },
   work: (administration: Administration["Service"]) => Effect.Effect<A, GatewayError>
 ): Effect.Effect<A, Failure> =>
   onStore(options, () =>
-    Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), toFailure(noun)))
+    Effect.flatMap(Administration, (administration) =>
+      Effect.mapError(
+        work(administration),
+        // A fault of a file has the path of its field.
+        toFailure(noun, noun === "keys" && options.file === undefined ? keyFlagOf : (path) => path)
+      )
+    )
   )
 
 /** The operations that the four kinds share; fields are plain JSON here. */
