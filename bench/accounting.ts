@@ -133,6 +133,7 @@ await measured("metrics and cost", {
   keep: false,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })
 await measured("and a line of JSON", {
@@ -141,6 +142,7 @@ await measured("and a line of JSON", {
   keep: false,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })
 await measured("and the list for the admin API", {
@@ -149,5 +151,6 @@ await measured("and the list for the admin API", {
   keep: true,
   propagate: false,
   byKey: false,
+  countedMetadata: [],
   warns: false
 })

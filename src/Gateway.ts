@@ -23,6 +23,7 @@ import { circuitMetersLayer } from "./accounting/CircuitMeters.ts"
 import { CorsOrigins } from "./http/Cors.ts"
 import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/routes/MetricsHandlers.ts"
+import { CountedMetadata } from "./http/admin/AdminHandlers.ts"
 import { NativeDefaults } from "./http/routes/NativeHandlers.ts"
 import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
@@ -229,6 +230,7 @@ const accounting = <E>(
         log: { format: isOff ? "off" : (settings.log?.format ?? "off"), level: settings.log?.level ?? "info" },
         content: settings.log?.content ?? "off",
         byKey: settings.keyLabel === true,
+        countedMetadata: settings.usageMetadata ?? [],
         warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
         keep:
@@ -240,9 +242,9 @@ const accounting = <E>(
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))
 
-/** The administration of the store of these settings without a server, for the command line. */
-const layerAdministration = (settings: Settings): Layer.Layer<Administration, StoreUnusable> =>
-  Administration.layer.pipe(
+/** The administration and the reports of the store of these settings without a server, for the command line. */
+const layerAdministration = (settings: Settings): Layer.Layer<Administration | UsageLog, StoreUnusable> =>
+  Layer.merge(Administration.layer, UsageLog.layer.pipe(Layer.provide(RequestTable.layer))).pipe(
     Layer.provide(keys),
     Layer.provide(ConfigSnapshot.layerAlone(settings)),
     Layer.provide(Store.layerOf(settings.store)),
@@ -286,12 +288,17 @@ const layer = (
   )
 }
 
-/** What HTTP needs of the settings beyond keys: CORS origins, the metrics route, the slugs of native paths. */
-const accessOf = ({ native = {}, server: { cors = [], metricsAuth = "none" } }: Settings): Layer.Layer<never> =>
+/** What HTTP needs of the settings beyond keys: CORS origins, the metrics route, the slugs of native paths, the counted metadata. */
+const accessOf = ({
+  native = {},
+  server: { cors = [], metricsAuth = "none" },
+  usageMetadata = []
+}: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     Layer.succeed(MetricsAccess, metricsAuth),
     Layer.succeed(CorsOrigins, cors),
-    Layer.succeed(NativeDefaults, native)
+    Layer.succeed(NativeDefaults, native),
+    Layer.succeed(CountedMetadata, usageMetadata)
   )
 
 /** The sessions of the console, where there is one. */

@@ -71,6 +71,8 @@ export interface AccountingOptions {
   readonly warns: boolean
   /** Whether metrics are labelled with the key. */
   readonly byKey: boolean
+  /** The metadata by which requests are counted. */
+  readonly countedMetadata: ReadonlyArray<string>
   /** Whether upstream calls carry the trace headers. */
   readonly propagate: boolean
 }
@@ -119,7 +121,7 @@ export const accountingLayer = (
           if (trace !== undefined)
             tracing.tracer?.record(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
-            const row = rowOf(ended, path, settled)
+            const row = rowOf(ended, path, settled, options.countedMetadata)
             log?.(row)
             if (keep) list(row, target?.label ?? "", ended)
           }

@@ -110,8 +110,10 @@ export class RequestRecord implements Observed {
   trace: TracesAttempts | undefined
   /** Undefined unless the content of the request is kept. */
   content: ContentCapture | undefined
-  /** For a traced request: its config, and when routing began. */
-  route: (ObservedRoute & { readonly startedAt: number }) | undefined
+  /** Its config and metadata; undefined before it is routed. */
+  route: ObservedRoute | undefined
+  /** When routing began, for a traced request. */
+  routedAt = 0
   private readonly now: () => number
   private readonly streams: () => Gauge
   private readonly capture: CaptureOf | undefined
@@ -130,8 +132,9 @@ export class RequestRecord implements Observed {
     this.content = this.capture?.(key)
   }
 
-  routing({ config, configId }: ObservedRoute): void {
-    if (this.trace !== undefined) this.route = { config, configId, startedAt: this.now() }
+  routing(route: ObservedRoute): void {
+    this.route = route
+    if (this.trace !== undefined) this.routedAt = this.now()
   }
 
   attempt(call: ObservedCall, asking: ObservedAsking): AttemptRecord {

@@ -5,6 +5,7 @@ import { endingText } from "../domain/models/modelLife.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
 import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
+import { clientName } from "../domain/usage/countedNames.ts"
 import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
@@ -103,7 +104,12 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled):
 }
 
 /** The row of the request log. */
-export const rowOf = ({ meta, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
+export const rowOf = (
+  { meta, at, gone, record }: Ended,
+  route: string,
+  settled: Settled,
+  countedMetadata: ReadonlyArray<string>
+): RequestRow => {
   const target = calledLast(record)
   return {
     endedMillis: meta.startedMillis + Math.round(settled.durationMillis),
@@ -126,8 +132,42 @@ export const rowOf = ({ meta, at, gone, record }: Ended, route: string, settled:
     costMicros: settled.costMicros,
     saved: settled.saved,
     keyId: record.keyId,
+    config: record.route?.config === undefined ? undefined : (record.route.configId ?? inlineConfig),
+    client: clientName(meta.headers["user-agent"] ?? ""),
+    metadata:
+      record.route === undefined || countedMetadata.length === 0
+        ? undefined
+        : chosenMetadata(record.route.metadata, countedMetadata),
     ...(gone ? { errorCode: clientGone.code } : shownError(record.error))
   }
+}
+
+/** Stands for a config that the request contains. */
+const inlineConfig = "inline"
+/** Characters of a metadata value in a row. */
+const metadataLength = 128
+
+/** The values of these names; undefined for none. Databases read no control characters and no half characters as JSON. */
+const chosenMetadata = (
+  metadata: Readonly<Record<string, string>>,
+  names: ReadonlyArray<string>
+): Readonly<Record<string, string>> | undefined => {
+  const chosen = names.flatMap((name) => {
+    const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
+    return value === undefined
+      ? []
+      : // oxlint-disable-next-line no-control-regex
+        [
+          [
+            name,
+            value
+              .slice(0, metadataLength)
+              .toWellFormed()
+              .replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")
+          ] as const
+        ]
+  })
+  return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
 
 /** Bytes of an error message in a row: enough for what is wrong and what to do. */

@@ -52,7 +52,7 @@ const serverAttributes = (
 
 /** From the plan to the response or the first chunk of a stream: the strategy and the upstream calls. */
 const routeSpan = (
-  { config, configId, startedAt }: NonNullable<RequestRecord["route"]>,
+  { config, configId }: NonNullable<RequestRecord["route"]>,
   ended: Ended,
   settled: Settled,
   epoch: number
@@ -63,7 +63,7 @@ const routeSpan = (
   return {
     name: "gateway route",
     kind: "internal",
-    startMillis: epoch + startedAt,
+    startMillis: epoch + ended.record.routedAt,
     endMillis: epoch + (last?.chunkAt || last?.endedAt || ended.at),
     attributes: {
       "gateway.strategy": root?.kind === "group" ? root.mode : "single",

@@ -21,7 +21,7 @@ import type { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { GatewayKeys, StoredKeyFields, readKeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix, makeKey } from "../keys/KeyText.ts"
-import type { ConfigSnapshot, ConfigState } from "../store/ConfigSnapshot.ts"
+import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
 import { newestIn, newestOf, recordReader } from "../store/readRecord.ts"
 import type { Records } from "../store/Records.ts"
 import type { Actor, StoredRecord } from "../store/StoredRecord.ts"
@@ -179,6 +179,8 @@ export interface KeyRecords extends Managed<Key> {
   readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
   /** Gives the key a new text; the old one is refused from now on. */
   readonly rotate: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<Key, ChangeFault>
+  /** The name of the key of this id, for people; undefined for an unknown key. Revoked keys have theirs. */
+  readonly nameOf: (id: string) => string | undefined
 }
 
 const thereIsOne = (scope: KeyScope): RecordRefused =>
@@ -283,6 +285,7 @@ export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Re
       prefix: keyPrefix(Redacted.make(text)) ?? ""
     })
     const parts = { limits, changing, textFields }
+    const snapshot = yield* ConfigSnapshot
     return {
       ...changing,
       create: (written, actor) => makeRecord(parts, written, actor, () => Effect.void),
@@ -303,6 +306,12 @@ export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Re
           Effect.as(unrevoked(before), { value: { ...before.value, ...textFields(text) }, action: "rotate" as const })
         )
         return { ...(yield* changing.read(record)), key: text }
-      })
+      }),
+      nameOf: (id) => {
+        const { declared, records } = snapshot.current()
+        if (declared.keys.some((key) => key.name === id)) return id
+        const name = newestIn(records.key, id)?.value["name"]
+        return typeof name === "string" ? name : undefined
+      }
     }
   })

@@ -232,17 +232,27 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
         from: filter("First day, as 2027-01-31. With bucket the moment of RFC 3339 from which on buckets begin."),
         to: filter("Last day. With bucket the moment before which buckets begin."),
         group_by: filter(
-          "Any of day, key, provider, model, joined by commas; day by default. With bucket one of key, provider, model, status, error."
+          "Any of day, key, provider, model, config, client and metadata.NAME, joined by commas; day by default. With bucket one of key, provider, model, status, error."
         ),
         top: filter(
           "requests, errors, tokens or cost: with bucket and group_by the values with the highest sums of the whole time, highest first, limit of them."
         ),
+        key: filter("Only requests of the key with this id. This and the next take no bucket."),
+        provider: filter("Slug."),
+        model: filter("Model id."),
+        config: filter("Id of a config, or inline."),
+        client: filter("Program, by its user-agent."),
         limit: filter("How many groups at most: 1 to 1000, 1000 unless set."),
         cursor: page.cursor
       },
       success: gatewayAnswer(pageSchema(AdminUsage, "AdminUsageList")),
       error: ofAsking
-    }).annotateMerge(about("What all requests used, summed")),
+    }).annotateMerge(
+      about(
+        "What all requests used, summed",
+        "With Accept: text/csv the page is CSV, and the header link has the next one. Further filters are metadata.NAME, and further fields of a row, for the names in telemetry.usage_metadata."
+      )
+    ),
     HttpApiEndpoint.get("clients", "/admin/v1/clients", {
       success: gatewayAnswer(pageSchema(AdminClient, "AdminClientList")),
       error: [401, 500, 503].map(problem)

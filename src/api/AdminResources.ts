@@ -173,6 +173,13 @@ export const AdminRequest = Schema.Struct({
     })
   ),
   key_id: opt(Schema.String),
+  config: opt(Schema.String),
+  client: opt(Schema.String),
+  metadata: opt(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "The metadata of the names in telemetry.usage_metadata."
+    })
+  ),
   error_code: opt(Schema.String),
   error_message: opt(Schema.String).annotate({
     description: "What the client read, without credentials and addresses."
@@ -212,9 +219,14 @@ export interface AdminRequestContent extends Schema.Schema.Type<typeof AdminRequ
 export const AdminUsage = Schema.Struct({
   day: opt(Schema.String),
   start: opt(Schema.String.annotate({ description: "With bucket: the moment at which it begins." })),
-  key: opt(Schema.String),
+  key: opt(Schema.String.annotate({ description: "The id of the gateway key; empty for requests without one." })),
+  key_name: opt(Schema.String.annotate({ description: "The name of that key, for people." })),
   provider: opt(Schema.String),
   model: opt(Schema.String),
+  config: opt(
+    Schema.String.annotate({ description: "The id of the config; inline for one that a request contained." })
+  ),
+  client: opt(Schema.String.annotate({ description: "The program that sent the requests, by its user-agent." })),
   status: opt(Schema.String.annotate({ description: "The class of the status, such as 5xx." })),
   error: opt(Schema.String.annotate({ description: "The code of the error; empty without one." })),
   requests: count,

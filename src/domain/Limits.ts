@@ -116,6 +116,8 @@ export interface LimitValues {
   readonly requestsStored: number
   readonly auditStored: number
   readonly usageDays: number
+  /** Pairs of client and counted metadata that the sums of a day distinguish, of each gateway key in each process. */
+  readonly usageNames: number
   /** Days that the sums of single hours and minutes are kept. */
   readonly usageHourDays: number
   readonly usageMinuteDays: number
@@ -247,6 +249,7 @@ export const defaultLimits: LimitValues = {
   requestsSearched: 20_000,
   auditStored: 100_000,
   usageDays: 400,
+  usageNames: 1000,
   usageHourDays: 35,
   usageMinuteDays: 2,
   // 20 MiB are 27 MiB in base64. Claude takes requests of 30 MB, with up to a hundred images.

@@ -53,10 +53,11 @@ export interface ObservedAttempt {
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
 }
 
-/** The config that routes the request. */
+/** The config that routes the request, and its metadata. */
 export interface ObservedRoute {
   readonly config: GatewayConfig | undefined
   readonly configId: string | undefined
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export interface Observed {

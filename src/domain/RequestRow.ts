@@ -55,6 +55,12 @@ export interface RequestRow {
   /** For answers from the cache, whose own usage is 0. */
   readonly saved?: SavedUsage | undefined
   readonly keyId: string | undefined
+  /** The id of the config that routed the request; `inline` for a config of the request itself. */
+  readonly config?: string | undefined
+  /** The program that sent the request, by its `user-agent` and without version. */
+  readonly client?: string | undefined
+  /** The metadata by which the operator counts, cut to a length. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly errorCode: string | undefined
   /** The error as its client read it, without credentials and addresses; and the parameter it is about. */
   readonly errorMessage?: string | undefined

@@ -138,7 +138,7 @@ const spendingReader = (
     }
     const {
       groups: [sums]
-    } = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id, limit: 1 })
+    } = yield* log.usage({ groupBy: [], from: `${period}-01`, where: [["key", id]], limit: 1 })
     return { spentMicros: sums?.costMicros ?? 0, lastUsedMillis }
   })
 

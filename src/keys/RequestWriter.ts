@@ -7,6 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
+import { makeCountedNames } from "../domain/usage/countedNames.ts"
 import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import type { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -28,7 +29,8 @@ export interface RequestWriter {
 export const makeRequestWriter = Effect.fnUntraced(function* (
   table: RequestTable["Service"]
 ): Effect.fn.Return<RequestWriter, never, Scope.Scope> {
-  const { usageQueue } = yield* Limits
+  const { usageNames, usageQueue } = yield* Limits
+  const countedNames = makeCountedNames(usageNames)
   /** Full batches, oldest first. */
   const sealed: Array<RequestBatch> = []
   let filling = new RequestBatch()
@@ -77,7 +79,7 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
       dropped++
       return
     }
-    filling.add(row, model)
+    filling.add(row, countedNames(row, model))
     if (++waiting === 1) hasRows.openUnsafe()
     if (filling.rows === batchRows) {
       seal()

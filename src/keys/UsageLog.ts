@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
+import { makeCountedNames } from "../domain/usage/countedNames.ts"
 import {
   matchesQuery,
   groupUsage,
@@ -54,10 +55,11 @@ export class UsageLog extends Context.Service<
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
   }
 >()("gateway/keys/UsageLog") {
-  /** Keeps the latest requests in a ring, and sums by day, key, provider and model; a full map drops its oldest sum. */
+  /** Keeps the latest requests in a ring, and sums by day; a full map drops its oldest sum. */
   static readonly layerMemory: Layer.Layer<UsageLog> = Layer.effect(
     UsageLog,
-    Effect.map(Limits, ({ requestsKept, usageEntries }) => {
+    Effect.map(Limits, ({ requestsKept, usageEntries, usageNames }) => {
+      const countedNames = makeCountedNames(usageNames)
       const ring: Array<RequestRow> = []
       let count = 0
       const recent = new RecentUsage()
@@ -99,7 +101,7 @@ export class UsageLog extends Context.Service<
       return {
         append: (row, model) => {
           ring[count++ % requestsKept] = row
-          recent.add(row, model)
+          recent.add(row, countedNames(row, model))
           if (recent.size >= recentEntries) settle()
         },
         request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),

@@ -5,6 +5,7 @@
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
 import { randomUUID } from "node:crypto"
 import type { RequestRow } from "../domain/RequestRow.ts"
+import type { CountedNames } from "../domain/usage/countedNames.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
 import type { UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
@@ -27,15 +28,14 @@ export class RequestBatch {
   private count = 0
   private readonly usage = new RecentUsage()
 
-  /** `model` is the name under which the row is summed. */
-  add(row: RequestRow, model: string): void {
+  add(row: RequestRow, names: CountedNames): void {
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
     if (needed > this.room.length) this.room = Buffer.concat([this.room], Math.max(needed, this.room.length * 2))
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
-    this.usage.add(row, model)
+    this.usage.add(row, names)
   }
 
   get rows(): number {

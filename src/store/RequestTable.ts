@@ -15,18 +15,15 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
   matchesQuery,
-  type Grouping,
   type RequestPage,
   type RequestQuery,
-  type Sums,
-  type UsageGroup,
   type UsagePage,
-  usagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
+import { addDays, readDays, trimDays } from "./UsageDays.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./UsageSeries.ts"
 import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
 
@@ -69,10 +66,7 @@ export class RequestTable extends Context.Service<
         const day = Math.floor(now / dayMillis)
         if (day === tidiedDay) return Effect.void
         tidiedDay = day
-        return Effect.andThen(
-          sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - limits.usageDays * dayMillis)}`,
-          trimSeries(sql, limits, now)
-        )
+        return Effect.andThen(trimDays(sql, dayOf(now - limits.usageDays * dayMillis)), trimSeries(sql, limits, now))
       })
       /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
@@ -111,31 +105,7 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
     ON CONFLICT (batch_id) DO NOTHING RETURNING position`
   // The batch was written before, and its acknowledgement was lost.
   if (written.length === 0) return
-  for (const {
-    by,
-    lastMillis,
-    sums: { cached, costMicros, errors, input, output, requests }
-  } of batch.sums) {
-    yield* sql`
-      INSERT INTO usage_sums ${sql.insert({
-        day: by.day,
-        key_id: by.key,
-        provider: by.provider,
-        model: by.model,
-        requests,
-        errors,
-        input,
-        output,
-        cached,
-        cost_micros: costMicros,
-        last_millis: lastMillis
-      })}
-      ON CONFLICT (day, key_id, provider, model) DO UPDATE SET
-        requests = usage_sums.requests + excluded.requests, errors = usage_sums.errors + excluded.errors,
-        input = usage_sums.input + excluded.input, output = usage_sums.output + excluded.output,
-        cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros,
-        last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`
-  }
+  yield* addDays(sql, batch.sums)
   yield* addSeries(sql, batch.series)
 })
 
@@ -144,42 +114,6 @@ const trim = (sql: SqlClient.SqlClient, most: number) =>
   sql`DELETE FROM request_batches WHERE position < (
     SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
     WHERE total >= ${most})`
-
-const groupColumns: Readonly<Record<Grouping, string>> = {
-  day: "day",
-  key: "key_id",
-  provider: "provider",
-  model: "model"
-}
-const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
-/** PostgreSQL's SUM of whole numbers is a decimal. */
-const sumColumns = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")
-
-interface SumRow extends Readonly<Record<(typeof sumNames)[number], number | null>> {
-  readonly day?: string
-  readonly key_id?: string
-  readonly provider?: string
-  readonly model?: string
-}
-
-const sumsOf = ({ cached, cost_micros: costMicros, errors, input, output, requests }: SumRow): Sums => ({
-  requests: requests ?? 0,
-  errors: errors ?? 0,
-  input: input ?? 0,
-  output: output ?? 0,
-  cached: cached ?? 0,
-  costMicros: costMicros ?? 0
-})
-
-const byOf = (row: SumRow, groupBy: ReadonlyArray<Grouping>): UsageGroup["by"] => {
-  const values: Readonly<Record<Grouping, string | undefined>> = {
-    day: row.day,
-    key: row.key_id,
-    provider: row.provider,
-    model: row.model
-  }
-  return Object.fromEntries(groupBy.map((one) => [one, values[one] ?? ""]))
-}
 
 type Within = Effect.Success<typeof makeStoreCall>
 
@@ -270,28 +204,7 @@ const reads = (
       })
     )
   },
-  usage: (query) => {
-    const { cursor, from, groupBy, key, limit, to } = query
-    const by = groupBy.map((one) => groupColumns[one]).join(", ")
-    const conditions = [
-      sql`day >= ${from ?? ""}`,
-      ...(to === undefined ? [] : [sql`day <= ${to}`]),
-      ...(key === undefined ? [] : [sql`key_id = ${key}`]),
-      ...(cursor === undefined || by === "" ? [] : [sql`(${sql.literal(by)}) > ${sql.in(cursor)}`])
-    ]
-    const summed =
-      by === ""
-        ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}`
-        : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(conditions)}
-          GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)} LIMIT ${limit + 1}`
-    // Without groups SQL returns one row, also for an empty table.
-    return Effect.map(within(summed), (rows) =>
-      usagePage(
-        rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) })),
-        query
-      )
-    )
-  },
+  usage: (query) => within(readDays(sql, query)),
   series: (query) => within(readSeries(sql, query)),
   top: (query) => within(readTop(sql, query)),
   lastUsed: (keyId) =>

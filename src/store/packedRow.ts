@@ -39,13 +39,19 @@ const packedUsage = ({
 
 type PackedAttempt = readonly [...ReturnType<typeof attemptFacts>, started?: number, errorMessage?: string]
 
-/** The request's own id is present only where the client sent another request id, and the rest only after a failure. */
+/**
+ * The request's own id is present only where the client sent another request id, and the error only after a failure. The
+ * row ends with its last known fact.
+ */
 export type PackedRow = readonly [
   ...ReturnType<typeof facts>,
   id?: string | null,
   errorMessage?: string | null,
   errorParam?: string | null,
-  saved?: PackedSaved | null
+  saved?: PackedSaved | null,
+  config?: string | null,
+  client?: string | null,
+  metadata?: Readonly<Record<string, string>> | null
 ]
 
 type PackedSaved = readonly [input: number, output: number, costMicros: number | null]
@@ -72,12 +78,29 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-const rareFacts = ({ errorMessage, errorParam, id, saved }: RequestRow): ReadonlyArray<string | PackedSaved | null> => {
-  if (saved !== undefined)
-    return [id ?? null, errorMessage ?? null, errorParam ?? null, [saved.input, saved.output, saved.costMicros ?? null]]
-  if (errorMessage !== undefined) return [id ?? null, errorMessage, errorParam ?? null]
-  return id === undefined ? [] : [id]
+const rareFacts = ({
+  client,
+  config,
+  errorMessage,
+  errorParam,
+  id,
+  metadata,
+  saved
+}: RequestRow): ReadonlyArray<Rare> => {
+  const rare: Array<Rare> = [
+    id ?? null,
+    errorMessage ?? null,
+    errorParam ?? null,
+    saved === undefined ? null : [saved.input, saved.output, saved.costMicros ?? null],
+    config ?? null,
+    client ?? null,
+    metadata ?? null
+  ]
+  while (rare.at(-1) === null) rare.pop()
+  return rare
 }
+
+type Rare = string | PackedSaved | Readonly<Record<string, string>> | null
 
 export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
 
@@ -155,7 +178,10 @@ export const unpackRow = ([
   id,
   errorMessage,
   errorParam,
-  saved
+  saved,
+  config,
+  client,
+  metadata
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
@@ -176,6 +202,9 @@ export const unpackRow = ([
   costMicros: orUndefined(costMicros),
   saved: saved === null || saved === undefined ? undefined : savedOf(saved),
   keyId: orUndefined(keyId),
+  config: orUndefined(config),
+  client: orUndefined(client),
+  metadata: orUndefined(metadata),
   errorCode: orUndefined(errorCode),
   errorMessage: orUndefined(errorMessage),
   errorParam: orUndefined(errorParam)

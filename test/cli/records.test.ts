@@ -141,7 +141,7 @@ describe("keys", () => {
     const [, id = ""] = /^made key (key_\w+),/.exec(made.err) ?? []
     expect(await json(["keys", "get", id])).toMatchObject({ configs: ["narrow"], prompts: ["team-*"] })
     expect((await run(["keys", "update", id, "--allow-config", "narow", "--allow-prompt", "tone"])).err).toBe(
-      'configs[0]  "narow" is no config of this configuration; did you mean narrow?\nprompts[0]  "tone" is no prompt of this configuration\n'
+      '--allow-config  "narow" is no config of this configuration; did you mean narrow?\n--allow-prompt  "tone" is no prompt of this configuration\n'
     )
   })
 
@@ -151,7 +151,7 @@ describe("keys", () => {
     ).toEqual({
       code: 2,
       out: "",
-      err: 'metadata_locked  locks nothing: the key has no metadata\nexpires_at  "soon" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  "gogle" is no provider of this configuration; did you mean google?\n'
+      err: '--metadata-locked  locks nothing: the key has no metadata\n--expires-at  "soon" is not a moment such as 2027-01-31T12:00:00Z\n--provider  "gogle" is no provider of this configuration; did you mean google?\n'
     })
   })
 })
@@ -335,4 +335,19 @@ describe("configs and prompts", () => {
       err: "the store of this configuration is the memory of the gateway; use its admin API, or set store.url\n"
     })
   })
+})
+
+it("keys: a fault names the flag that sets the field, and the field of a file", async () => {
+  const refused = async (...words: ReadonlyArray<string>) => (await run(["keys", "create", ...words])).err
+  expect([
+    await refused("--name", "x", "--budget-usd", "5"),
+    await refused("--name", "x", "--budget-per", "day"),
+    await refused("--budget-usd", "-1", "--budget-per", "day", "--scope", "root"),
+    await refused("--file", write("key.yaml", "name: x\nbudget: { usd: 5 }\n"))
+  ]).toEqual([
+    "--budget-per  is missing\n",
+    "--budget-usd  is missing\n",
+    '--name  is missing\n--scope  "root" is not known here; known: inference, admin\n--budget-usd  expected US dollars from 0 to 1000000000\n',
+    "budget.per  is missing\n"
+  ])
 })

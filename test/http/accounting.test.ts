@@ -650,18 +650,18 @@ it("accounting: no content and no credential is in a line, a metric or a list (T
       gateway.post(`/v1/${canary(17)}`, { ...body, stream }, { ...headers, "x-gateway-api-key": canary(18) })
     )
   }
-  const said = JSON.stringify([
-    await gateway.metrics(),
-    await gateway.admin("/admin/v1/requests"),
-    await gateway.admin("/admin/v1/usage"),
-    await gateway.lines()
+  const listed = JSON.stringify(await gateway.admin("/admin/v1/requests"))
+  const said = JSON.stringify([await gateway.metrics(), await gateway.admin("/admin/v1/usage"), await gateway.lines()])
+  const shown = [said, listed].map((text) => [
+    [...new Set(text.match(/canary\d+/g))].toSorted(),
+    text.includes(gatewayKey),
+    text.includes(adminKey)
   ])
-  // The error messages of an upstream (21 and 22) are shown, without credentials.
-  expect([
-    [...new Set(said.match(/canary\d+/g))].toSorted(),
-    said.includes(gatewayKey),
-    said.includes(adminKey)
-  ]).toEqual([["canary21", "canary22"], false, false])
+  // The error messages of an upstream (21 and 22) are shown, without credentials; the list names the program (7) too.
+  expect(shown).toEqual([
+    [["canary21", "canary22"], false, false],
+    [["canary21", "canary22", "canary7"], false, false]
+  ])
 })
 
 describe("accounting turned off", () => {

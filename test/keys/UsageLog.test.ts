@@ -10,7 +10,7 @@ import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usage/usageSums.ts"
 import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery, TopQuery } from "../../src/domain/usage/usageSeries.ts"
-import type { UsageGroup, UsagePage } from "../../src/domain/usage/usageSums.ts"
+import type { UsageGroup, UsagePage, UsageQuery } from "../../src/domain/usage/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
@@ -171,7 +171,7 @@ describe.each(logs)("request log %s", (_name, layer) => {
         { by: { day: "2027-01-31", key: "ci", provider: "google", model: "a" }, ...one, requests: 2, errors: 1 },
         { by: { day: "2027-02-01", key: "ci", provider: "google", model: "a" }, ...one }
       ])
-      expect((yield* log.usage({ groupBy: ["model", "day"], key: "ci", limit: 100 })).groups).toEqual([
+      expect((yield* log.usage({ groupBy: ["model", "day"], where: [["key", "ci"]], limit: 100 })).groups).toEqual([
         { by: { model: "a", day: "2027-01-31" }, ...one, requests: 2, errors: 1 },
         { by: { model: "a", day: "2027-02-01" }, ...one }
       ])
@@ -182,6 +182,50 @@ describe.each(logs)("request log %s", (_name, layer) => {
         { by: { model: "a" }, ...one }
       ])
       expect((yield* log.usage({ groupBy: ["model"], to: "2027-01-30", limit: 100 })).groups).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("usage log: sums by config, client and metadata, filtered and in pages", () =>
+    Effect.gen(function* () {
+      const log = yield* UsageLog
+      const red = { team: "red", "cost-center": "7" }
+      log.append(row(0, { config: "fast", client: "OpenAI/Python", metadata: red }), "a")
+      log.append(row(1, { config: "fast", client: "curl", metadata: { team: "blue" } }), "a")
+      log.append(row(2, { client: "curl", metadata: red, keyId: "other" }), "b")
+      log.append(row(3), "b")
+      const one = { requests: 1, errors: 0, input: 10, output: 5, cached: 2, costMicros: 7 }
+      const two = { requests: 2, errors: 0, input: 20, output: 10, cached: 4, costMicros: 14 }
+      const groups = (query: Omit<UsageQuery, "limit">) =>
+        Effect.map(log.usage({ limit: 100, ...query }), (page) => page.groups)
+      expect(yield* groups({ groupBy: ["config"] })).toEqual([
+        { by: { config: "" }, ...two },
+        { by: { config: "fast" }, ...two }
+      ])
+      expect(yield* groups({ groupBy: ["client", "metadata.team"] })).toEqual([
+        { by: { client: "", "metadata.team": "" }, ...one },
+        { by: { client: "OpenAI/Python", "metadata.team": "red" }, ...one },
+        { by: { client: "curl", "metadata.team": "blue" }, ...one },
+        { by: { client: "curl", "metadata.team": "red" }, ...one }
+      ])
+      expect(yield* groups({ groupBy: ["metadata.cost-center", "day"] })).toEqual([
+        { by: { "metadata.cost-center": "", day: "2027-01-31" }, ...two },
+        { by: { "metadata.cost-center": "7", day: "2027-01-31" }, ...two }
+      ])
+      expect(
+        yield* groups({
+          groupBy: ["key"],
+          where: [
+            ["metadata.team", "red"],
+            ["client", "curl"]
+          ]
+        })
+      ).toEqual([{ by: { key: "other" }, ...one }])
+      expect(yield* groups({ groupBy: [], where: [["config", "slow"]] })).toEqual([])
+      const { next } = yield* log.usage({ groupBy: ["metadata.team"], limit: 2 })
+      expect(next).toEqual(["blue"])
+      expect(yield* groups({ groupBy: ["metadata.team"], cursor: ["blue"] })).toEqual([
+        { by: { "metadata.team": "red" }, ...two }
+      ])
     }).pipe(Effect.provide(layer))
   )
 

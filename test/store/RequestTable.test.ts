@@ -12,6 +12,7 @@ import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/accounting/usageOf.ts"
 import { onSqlite } from "../../src/store/database/Sql.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
+import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { trimSeries } from "../../src/store/UsageSeries.ts"
 import { databases, storeOn } from "../support/databases.ts"
@@ -39,7 +40,8 @@ const row = (at: number, keyId: string): RequestRow => ({
 
 const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
   const made = new RequestBatch()
-  for (const one of rows) made.add(one, "m")
+  for (const one of rows)
+    made.add(one, { model: "m", client: one.client ?? "", metadata: JSON.stringify(one.metadata ?? {}) })
   return made
 }
 
@@ -219,6 +221,33 @@ describe.each(databases)("requests on $name", (database) => {
         : sql.literal("to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS')")
       expect(yield* sql`SELECT ${second} AS at FROM requests WHERE stream`).toEqual([{ at: "2027-01-15T08:00:00.001" }])
     }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect(
+    "stored requests: have their config, client and metadata in the view, also after an upgrade with old sums",
+    () =>
+      Effect.gen(function* () {
+        const table = yield* RequestTable
+        const sql = yield* SqlClient.SqlClient
+        yield* table.write(
+          batch([{ ...row(0, "k"), config: "fast", client: "curl", metadata: { team: "red" } }, row(1, "k")])
+        )
+        const shown = sql`SELECT config, client, metadata FROM requests ORDER BY number`
+        const rows = [
+          { config: "fast", client: "curl", metadata: '{"team":"red"}' },
+          { config: null, client: null, metadata: null }
+        ]
+        expect(yield* shown).toEqual(rows)
+        // The tables of the version before.
+        yield* sql`DROP TABLE usage_details`
+        yield* sql`DELETE FROM migrations WHERE migration_id = 11`
+        expect(yield* migrate).toEqual([[11, "usage_details"]])
+        expect(yield* shown).toEqual(rows)
+        const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })
+        expect(groups.map(({ by, requests }) => ({ by, requests }))).toEqual([
+          { by: { key: "k", client: "", "metadata.team": "" }, requests: 2 }
+        ])
+      }).pipe(Effect.provide(keeping(1000)))
   )
 
   it.effect("stored requests: are trimmed in batches, while the last use of their key stays", () =>

@@ -54,6 +54,9 @@ const fact: fc.Arbitrary<RequestRow> = fc.record({
   costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
   saved: maybe(fc.record({ input: count, output: count, costMicros: maybe(count) })),
   keyId: maybe(fc.string()),
+  config: maybe(fc.string()),
+  client: maybe(fc.string()),
+  metadata: maybe(fc.dictionary(fc.stringMatching(/^[a-z-]{1,8}$/), fc.string())),
   errorCode: maybe(fc.string()),
   errorMessage: maybe(fc.string())
 })
@@ -77,7 +80,7 @@ it("request batches: the text is one array of the added rows in order, for any c
     fc.property(fc.array(named, { maxLength: 40 }), (rows) => {
       const batch = new RequestBatch()
       for (const [at, one] of rows.entries()) {
-        batch.add(one, "m")
+        batch.add(one, { model: "m", client: "", metadata: "{}" })
         expect(JSON.parse(batch.text).map(unpackRow)).toEqual(rows.slice(0, at + 1))
       }
       expect(batch.bytes.equals(Buffer.from(batch.text))).toBe(true)

@@ -10,11 +10,14 @@ import type { Managed } from "../../admin/Managed.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../../domain/text/json.ts"
 import { visible, visibleLines } from "../../domain/text/printable.ts"
+import type { Settings } from "../../domain/settings/Settings.ts"
 import { Gateway } from "../../Gateway.ts"
+import type { UsageLog } from "../../keys/UsageLog.ts"
 import { errorFacts } from "../../api/errorFacts.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
 import { loadSettings, readVariable } from "../settings/LoadSettings.ts"
+import { keyFlagOf } from "./keyFlags.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
 import { alignColumns } from "../table.ts"
@@ -48,12 +51,12 @@ const pageRows = 100
 
 /** A usage failure has one line for each fault of the written resource. */
 const toFailure =
-  (noun: RecordKind) =>
+  (noun: RecordKind, placeOf: (path: string) => string) =>
   (error: GatewayError): Failure => {
     switch (error._tag) {
       case "RecordInvalid":
         return usageFailure(
-          error.faults.map(({ message, path }) => (path === "" ? message : `${path}  ${message}`)).join("\n")
+          error.faults.map(({ message, path }) => (path === "" ? message : `${placeOf(path)}  ${message}`)).join("\n")
         )
       case "RecordUnknown":
         return commandFailure(
@@ -65,10 +68,9 @@ const toFailure =
   }
 
 /** Runs the work on the store of the configuration. */
-const administer = Effect.fnUntraced(function* <A>(
-  noun: RecordKind,
+export const onStore = Effect.fnUntraced(function* <A>(
   { config }: RecordOptions,
-  work: (administration: Administration["Service"]) => Effect.Effect<A, GatewayError>
+  work: (settings: Settings) => Effect.Effect<A, Failure, Administration | UsageLog>
 ): Effect.fn.Return<A, Failure> {
   const { settings } = yield* loadSettings({ config, flags: {} })
   const { store } = settings
@@ -77,18 +79,31 @@ const administer = Effect.fnUntraced(function* <A>(
       "the store of this configuration is the memory of the gateway; use its admin API, or set store.url"
     )
   }
-  return yield* Effect.flatMap(Administration, (administration) =>
-    Effect.mapError(work(administration), toFailure(noun))
-  ).pipe(
+  return yield* work(settings).pipe(
     Effect.provide(Gateway.layerAdministration(settings)),
     Effect.catchTag("StoreUnusable", (error) => Effect.fail(storeFailure(error)))
   )
 })
 
+const administer = <A>(
+  noun: RecordKind,
+  options: RecordOptions & { readonly file?: string | undefined },
+  work: (administration: Administration["Service"]) => Effect.Effect<A, GatewayError>
+): Effect.Effect<A, Failure> =>
+  onStore(options, () =>
+    Effect.flatMap(Administration, (administration) =>
+      Effect.mapError(
+        work(administration),
+        // A fault of a file has the path of its field.
+        toFailure(noun, noun === "keys" && options.file === undefined ? keyFlagOf : (path) => path)
+      )
+    )
+  )
+
 /** The operations that the four kinds share; fields are plain JSON here. */
 const managedOf = (administration: Administration["Service"], noun: RecordKind): Managed<object> => administration[noun]
 
-const renderJson = (resource: object): string => visibleLines(JSON.stringify(resource, null, 2))
+export const renderJson = (resource: object): string => visibleLines(JSON.stringify(resource, null, 2))
 
 const listAllRows = Effect.fnUntraced(function* (managed: Managed<object>) {
   const rows: Array<JsonObject> = []

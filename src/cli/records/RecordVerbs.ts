@@ -301,4 +301,57 @@ const prompts = Command.make("prompts").pipe(
   ])
 )
 
-export const recordVerbs = [keys, providers, configs, prompts] as const
+const usageFlag = (name: string, description: string) => optional(Flag.String(name), description)
+
+const usage = Command.make(
+  "usage",
+  {
+    ...commonFlags,
+    csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
+    by: usageFlag(
+      "by",
+      "Any of day, key, provider, model, config, client, metadata.NAME, joined by commas (default day)"
+    ),
+    from: usageFlag("from", "First day, as 2027-01-31; with --bucket a moment of RFC 3339"),
+    to: usageFlag("to", "Last day; with --bucket the moment before which buckets begin"),
+    bucket: usageFlag("bucket", "minute, hour or day: usage over time, by none or one of key, provider, model, status"),
+    key: usageFlag("key", "Only requests of the key with this id"),
+    provider: usageFlag("provider", "Only requests of this account"),
+    model: usageFlag("model", "Only requests of this model"),
+    useConfig: usageFlag("use-config", "Only requests of this config; inline for configs of requests"),
+    client: usageFlag("client", "Only requests of this program, by its user-agent"),
+    metadata: Flag.KeyValuePair("metadata").pipe(
+      Flag.withDescription("name=value: only requests with it; telemetry.usage_metadata has the names"),
+      Flag.optional,
+      Flag.map(Option.getOrElse((): Record<string, string> => ({})))
+    )
+  },
+  ({ bucket, by, client, from, key, metadata, model, provider, to, useConfig, ...given }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Usage.ts")),
+      (verb) =>
+        verb.printUsage({
+          ...given,
+          fields: {
+            bucket,
+            group_by: by,
+            from,
+            to,
+            key,
+            provider,
+            model,
+            config: useConfig,
+            client,
+            ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]))
+          }
+        })
+    )
+).pipe(
+  Command.withDescription("What requests used and cost, summed from the store"),
+  Command.withExamples([
+    { command: "model-gateway usage --by key,model --from 2027-01-01 --to 2027-01-31", description: "Who spent what" },
+    { command: "model-gateway usage --by day,provider --csv > usage.csv", description: "For a spreadsheet" }
+  ])
+)
+
+export const recordVerbs = [keys, providers, configs, prompts, usage] as const

@@ -127,6 +127,9 @@ const placesOf = (faults: ReadonlyArray<Fault>): ReadonlyArray<FaultPath> =>
 const switches = (file: SettingsFile) => ({
   ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
   ...(file.telemetry?.key_label === undefined ? {} : { keyLabel: file.telemetry.key_label }),
+  ...(file.telemetry?.usage_metadata === undefined
+    ? {}
+    : { usageMetadata: [...new Set(file.telemetry.usage_metadata)].sort() }),
   ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
   ...(file.native === undefined ? {} : { native: file.native }),
   ...(file.media?.fetch === undefined ? {} : { media: { fetch: file.media.fetch } }),

@@ -109,6 +109,8 @@ export interface Settings {
   readonly store?: StoreSetting
   /** True: metrics of requests, tokens and costs have a label for the gateway key. */
   readonly keyLabel?: boolean
+  /** Names of metadata by which usage is summed, sorted. */
+  readonly usageMetadata?: ReadonlyArray<string>
   /** Whether the gateway fetches media for upstreams that accept bytes only. */
   readonly media?: { readonly fetch: boolean }
   /** Whether responses are kept; they are unless it is false. */

@@ -109,6 +109,12 @@ export const limitsSection = Schema.Struct({
   requestsSearched: count,
   auditStored: count,
   usageDays: count,
+  usageNames: Schema.optionalKey(
+    wholeNumber(1, 100_000).annotate({
+      description:
+        "Pairs of client and counted metadata that the sums of a day distinguish, of each key in each process."
+    })
+  ),
   usageHourDays: count,
   usageMinuteDays: count,
   mediaBytes: size,

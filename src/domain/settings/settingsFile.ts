@@ -85,6 +85,14 @@ const log = Schema.Struct({
   )
 })
 
+const metadataName = Schema.String.check(
+  Schema.makeFilter(
+    (name: string) =>
+      /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "expected a name of 1 to 64 letters, digits, _ and -",
+    { toJsonSchema: () => ({ pattern: "^[A-Za-z0-9_-]{1,64}$" }) }
+  )
+)
+
 const telemetry = Schema.Struct({
   accounting: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })
@@ -97,6 +105,11 @@ const telemetry = Schema.Struct({
   key_label: Schema.optionalKey(
     Schema.Boolean.annotate({
       description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key."
+    })
+  ),
+  usage_metadata: Schema.optionalKey(
+    Schema.Array(metadataName).check(Schema.isMaxLength(8)).annotate({
+      description: "Names of metadata by which usage is summed, such as team: at most 8, each with few values."
     })
   )
 })

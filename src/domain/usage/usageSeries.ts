@@ -3,6 +3,7 @@
 import type * as Types from "effect/Types"
 import type { RequestRow } from "../RequestRow.ts"
 import { dayMillis, dayOf } from "../text/days.ts"
+import type { CountedNames } from "./countedNames.ts"
 import { add, type Sums, type UsageBucket } from "./usageSums.ts"
 
 const minuteMillis = 60 * 1000
@@ -91,7 +92,7 @@ type MutableSums = Types.Mutable<Omit<SeriesSums, "bands" | "firstBands">> & {
 /** The sums of one minute of requests that are alike in every dimension. */
 interface Alike {
   readonly minute: number
-  readonly names: Readonly<Record<SeriesGrouping, string>>
+  readonly names: Readonly<Record<SeriesGrouping | "config" | "client" | "metadata", string>>
   readonly sums: MutableSums
   lastMillis: number
 }
@@ -132,15 +133,15 @@ const addSeries = (sums: MutableSums, more: SeriesSums): void => {
 export class RecentUsage {
   private readonly entries = new Map<string, Alike>()
 
-  /** `model` is the name the request is counted under. */
-  add(row: RequestRow, model: string): void {
-    const { durationMillis, endedMillis, errorCode: error = "", keyId: key = "", provider = "" } = row
+  add(row: RequestRow, { client, metadata, model }: CountedNames): void {
+    const { config = "", durationMillis, endedMillis, errorCode: error = "", keyId: key = "", provider = "" } = row
     const minute = Math.floor(endedMillis / minuteMillis)
     const status = Math.floor(row.status / 100)
-    const name = `${minute}\n${status}\n${error}\n${key}\n${provider}\n${model}`
+    const name = `${minute}\n${status}\n${error}\n${key}\n${provider}\n${model}\n${config}\n${client}\n${metadata}`
     let entry = this.entries.get(name)
     if (entry === undefined) {
-      entry = { minute, names: { key, provider, model, status: `${status}xx`, error }, sums: noSums(), lastMillis: 0 }
+      const names = { key, provider, model, status: `${status}xx`, error, config, client, metadata }
+      entry = { minute, names, sums: noSums(), lastMillis: 0 }
       this.entries.set(name, entry)
     }
     entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
@@ -171,13 +172,13 @@ export class RecentUsage {
   /** Adds the sums of each day to its buckets. */
   addDays(buckets: Map<string, UsageBucket>): void {
     for (const { lastMillis, minute, names, sums } of this.entries.values()) {
-      const { key, model, provider } = names
+      const { client, config, key, metadata, model, provider } = names
       const day = dayOf(minute * minuteMillis)
-      const name = `${day}\n${key}\n${provider}\n${model}`
+      const name = `${day}\n${key}\n${provider}\n${model}\n${config}\n${client}\n${metadata}`
       let bucket = buckets.get(name)
       if (bucket === undefined) {
         bucket = {
-          by: { day, key, provider, model },
+          by: { day, key, provider, model, config, client, metadata },
           sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 },
           lastMillis: 0
         }

@@ -1,7 +1,9 @@
-// Queries over the request log and usage sums of days, and how sums are grouped by day, key, provider and model.
+// Queries over the request log and usage sums of days, and how sums are grouped by their dimensions.
 // It must not know where requests or sums are stored.
+import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
 import type { RequestRow } from "../RequestRow.ts"
+import { isJsonObject, type JsonObject, parseJsonText } from "../text/json.ts"
 
 export interface RequestQuery {
   readonly status?: number | undefined
@@ -28,15 +30,26 @@ export const matchesQuery = (
   (requestId === undefined || row.requestId === requestId) &&
   (since === undefined || row.endedMillis >= since)
 
-/** The dimensions by which sums can be grouped. */
-export const groupings = ["day", "key", "provider", "model"] as const
-export type Grouping = (typeof groupings)[number]
+/** The dimensions that every sum has, and the names of metadata that the operator counts. */
+export const groupings = ["day", "key", "provider", "model", "config", "client"] as const
+export type PlainGrouping = (typeof groupings)[number]
+export type Grouping = PlainGrouping | `metadata.${string}`
+
+const metadataPrefix = "metadata."
+
+/** The name of a metadata value, such as `team` of `metadata.team`; undefined for another dimension. */
+export const metadataName = (grouping: Grouping): string | undefined =>
+  grouping.startsWith(metadataPrefix) ? grouping.slice(metadataPrefix.length) : undefined
+
+/** Whether the dimension is one that every sum has. */
+export const isPlain = (name: string): name is PlainGrouping => groupings.some((one) => one === name)
 
 export interface UsageQuery {
   /** Days as `2027-01-31`, both included. */
   readonly from?: string | undefined
   readonly to?: string | undefined
-  readonly key?: string | undefined
+  /** Only sums with these values. */
+  readonly where?: ReadonlyArray<readonly [Grouping, value: string]>
   readonly groupBy: ReadonlyArray<Grouping>
   readonly limit: number
   /** The values of the group after which the page starts, in the order of `groupBy`. */
@@ -78,9 +91,10 @@ export interface RequestPage {
   readonly next: number | undefined
 }
 
-/** The sums of one day, key, provider and model, and the end of its latest request. */
+/** The sums of requests that are alike in every dimension on one day, and the end of the latest of them. */
 export interface UsageBucket {
-  readonly by: Readonly<Record<Grouping, string>>
+  /** `metadata` is a JSON object of texts. */
+  readonly by: Readonly<Record<PlainGrouping | "metadata", string>>
   readonly sums: Types.Mutable<Sums>
   lastMillis: number
 }
@@ -95,9 +109,22 @@ export const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
   sums.costMicros += more.costMicros
 }
 
+/** The metadata of a bucket or a stored sum. */
+const readMetadata = (text: string): JsonObject => {
+  const value = Result.getOrUndefined(parseJsonText(text))
+  return isJsonObject(value) ? value : {}
+}
+
+/** The value of the bucket in this dimension; empty without one. */
+const valueIn = (by: UsageBucket["by"], grouping: Grouping): string => {
+  if (isPlain(grouping)) return by[grouping]
+  const value = readMetadata(by.metadata)[metadataName(grouping) ?? ""]
+  return typeof value === "string" ? value : ""
+}
+
 /** The matching buckets, merged by the requested dimensions and sorted by their values. */
 export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): UsagePage => {
-  const { cursor, from, groupBy, key, limit, to } = query
+  const { cursor, from, groupBy, limit, to, where = [] } = query
   const nameOf = (values: ReadonlyArray<string>): string => values.join("\n")
   const after = cursor === undefined ? undefined : nameOf(cursor)
   const groups = new Map<string, Types.Mutable<UsageGroup>>()
@@ -105,13 +132,15 @@ export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): U
     if (
       (from !== undefined && by.day < from) ||
       (to !== undefined && by.day > to) ||
-      (key !== undefined && by.key !== key)
+      where.some(([grouping, value]) => valueIn(by, grouping) !== value)
     )
       continue
-    const name = nameOf(groupBy.map((one) => by[one]))
+    const values = groupBy.map((one) => valueIn(by, one))
+    const name = nameOf(values)
     if (after !== undefined && name <= after) continue
     const group = groups.get(name)
-    if (group === undefined) groups.set(name, { by: Object.fromEntries(groupBy.map((one) => [one, by[one]])), ...sums })
+    if (group === undefined)
+      groups.set(name, { by: Object.fromEntries(groupBy.map((one, at) => [one, values[at] ?? ""])), ...sums })
     else add(group, sums)
   }
   const sorted = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, limit + 1)

@@ -1,13 +1,20 @@
 // The reports of the admin API: the latest requests and the usage of all requests.
 // It must not depend on how requests run or are counted.
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { Administration } from "../../admin/Administration.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
-import { requestQuery, seriesCursor, usageCursor, usageQuery } from "./adminQuery.ts"
+import { printCsv } from "../../domain/text/csv.ts"
+import { requestQuery, usageQuery } from "./adminQuery.ts"
 import { RequestContents } from "./RequestContents.ts"
-import { listOf, shownRequest, shownPoint, shownSums, shownUsage } from "./adminRows.ts"
+import { listOf, shownRequest, usageColumns } from "./adminRows.ts"
+import { usagePages } from "./UsagePages.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { baseHeaders } from "../response/baseHeaders.ts"
 import { json } from "../response/Reply.ts"
 import { allowedMethods } from "../edge/routes.ts"
 
@@ -36,31 +43,58 @@ const requests = keyedRoute(
   "admin"
 )
 
+/** The names of metadata by which requests are counted. */
+export const CountedMetadata: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
+  "gateway/http/CountedMetadata",
+  { defaultValue: () => [] }
+)
+
+/** Whether the client takes CSV, and would not rather have JSON. */
+const asksCsv = ({ headers }: IncomingRequest): boolean => /^\s*text\/csv\s*(?:[;,]|$)/i.test(headers["accept"] ?? "")
+
+/** A page of CSV has its cursor in a link (RFC 8288). */
+const nextPage = (url: string, cursor: string): string => {
+  const [path = "", query = ""] = url.split("?", 2)
+  const fields = new URLSearchParams(query)
+  fields.set("cursor", cursor)
+  return `<${path}?${fields}>; rel="next"`
+}
+
+const csv = (
+  columns: ReadonlyArray<string>,
+  { cursor, rows }: { readonly rows: ReadonlyArray<object>; readonly cursor: string | undefined },
+  incoming: IncomingRequest
+) =>
+  HttpServerResponse.text(
+    printCsv(
+      columns,
+      rows.map((row) => ({ ...row }))
+    ),
+    {
+      contentType: "text/csv; charset=utf-8",
+      headers: {
+        ...baseHeaders(incoming),
+        ...(cursor === undefined ? {} : { link: nextPage(incoming.url, cursor) })
+      }
+    }
+  )
+
 const usage = keyedRoute(
   "GET",
   "/admin/v1/usage",
   Effect.gen(function* () {
     const log = yield* UsageLog
+    const { keys } = yield* Administration
+    const metadata = yield* CountedMetadata
+    const page = usagePages(log, keys.nameOf)
     return ({ incoming }) =>
-      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url)), (query) => {
-        if ("top" in query)
-          return Effect.flatMap(log.top(query), (entries) =>
-            json(
-              listOf(
-                entries.map((entry) => shownSums(query.scope, entry)),
-                undefined
-              ),
-              incoming
-            )
-          )
-        if ("bucket" in query)
-          return Effect.flatMap(log.series(query), ({ next, points }) =>
-            json(listOf(points.map(shownPoint), next === undefined ? undefined : seriesCursor(next)), incoming)
-          )
-        return Effect.flatMap(log.usage(query), ({ groups, next }) =>
-          json(listOf(groups.map(shownUsage), next === undefined ? undefined : usageCursor(next)), incoming)
+      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url, metadata)), (query) =>
+        Effect.flatMap(page(query), ({ cursor, rows }) =>
+          asksCsv(incoming)
+            ? Effect.succeed(csv(usageColumns(query), { cursor, rows }, incoming))
+            : json(listOf(rows, cursor), incoming)
         )
-      })
+      )
   }),
   "admin"
 )

@@ -13,7 +13,7 @@ import {
   type TopQuery,
   topSums
 } from "../../domain/usage/usageSeries.ts"
-import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
+import { type Grouping, groupings, isPlain, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
 
 const invalid = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
@@ -77,8 +77,6 @@ export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInval
 const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
   text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
 
-const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
-
 /** The cursor of a page of sums in a URL. */
 export const usageCursor = (values: ReadonlyArray<string>): string =>
   Buffer.from(JSON.stringify(values)).toString("base64url")
@@ -111,8 +109,19 @@ const moment = (name: string, text: string | undefined): Result.Result<number | 
     : Result.succeed(millis)
 }
 
-type UsageFields = { readonly [Name in (typeof usageFields)[number]]?: string }
+type UsageField = (typeof usageFields)[number] | Grouping
+type UsageFields = { readonly [Name in UsageField]?: string }
 const usageFields = ["bucket", "from", "to", "group_by", "top", "limit", "cursor"] as const
+
+/** The dimensions of sums, with the names of metadata that the operator counts. */
+const dimensionsOf = (metadata: ReadonlyArray<string>): ReadonlyArray<Grouping> => [
+  ...groupings,
+  ...metadata.map((name) => `metadata.${name}` as const)
+]
+
+/** What a grouping is, and the setting that adds to the dimensions. */
+const groupingRule = (dimensions: ReadonlyArray<Grouping>): string =>
+  `is any of ${dimensions.join(", ")}, joined by commas${dimensions.every(isPlain) ? "; telemetry.usage_metadata adds names of metadata" : ""}.`
 
 /** Usage over time, or the values of a dimension with the highest sums. */
 const seriesQuery = (fields: UsageFields): Result.Result<SeriesQuery | TopQuery, BodyInvalid> =>
@@ -139,27 +148,47 @@ const seriesQuery = (fields: UsageFields): Result.Result<SeriesQuery | TopQuery,
   })
 
 /** Sums of whole days, by any dimensions. */
-const daysQuery = (fields: UsageFields): Result.Result<UsageQuery, BodyInvalid> =>
+const daysQuery = (fields: UsageFields, dimensions: ReadonlyArray<Grouping>): Result.Result<UsageQuery, BodyInvalid> =>
   Result.gen(function* () {
     if (fields.top !== undefined) return yield* invalid("top", "needs a bucket: minute, hour or day.")
     const groupBy: Array<Grouping> = []
-    for (const name of fields.group_by?.split(",") ?? ["day"]) {
-      if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
-      groupBy.push(name)
+    for (const asked of fields.group_by?.split(",") ?? ["day"]) {
+      const grouping = dimensions.find((one) => one === asked)
+      if (grouping === undefined) return yield* invalid("group_by", groupingRule(dimensions))
+      if (!groupBy.includes(grouping)) groupBy.push(grouping)
+    }
+    const where: Array<readonly [Grouping, string]> = []
+    for (const dimension of dimensions) {
+      const value = yield* name(dimension, fields[dimension])
+      if (value !== undefined) where.push([dimension, value])
     }
     return {
       from: yield* day("from", fields.from),
       to: yield* day("to", fields.to),
+      where,
       groupBy,
       limit: (yield* whole("limit", fields.limit, mostRows)) ?? mostRows,
       cursor: fields.cursor === undefined ? undefined : yield* readUsageCursor(fields.cursor, groupBy.length)
     }
   })
 
-export const usageQuery = (url: string): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> =>
-  Result.flatMap(read(url, usageFields), (fields): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> =>
-    fields.bucket === undefined ? daysQuery(fields) : seriesQuery(fields)
+/** `metadata` has the names by which the operator counts. */
+export const usageQuery = (
+  url: string,
+  metadata: ReadonlyArray<string>
+): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> => {
+  const dimensions = dimensionsOf(metadata)
+  return Result.flatMap(
+    read<UsageField>(url, [...usageFields, ...dimensions]),
+    (fields): Result.Result<UsageQuery | SeriesQuery | TopQuery, BodyInvalid> => {
+      if (fields.bucket === undefined) return daysQuery(fields, dimensions)
+      const filter = dimensions.find((one) => fields[one] !== undefined)
+      return filter === undefined
+        ? seriesQuery(fields)
+        : invalid(filter, "selects sums of whole days; leave out bucket.")
+    }
   )
+}
 
 /** The names of metrics to list; undefined: all of them. */
 export const metricsQuery = (url: string): Result.Result<ReadonlySet<string> | undefined, BodyInvalid> =>

@@ -2,8 +2,8 @@
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
-import type { SeriesPoint, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
-import type { UsageGroup } from "../../domain/usage/usageSums.ts"
+import type { SeriesPoint, SeriesQuery, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
+import type { UsageGroup, UsageQuery } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
 const millis = (value: number | undefined): number | undefined =>
@@ -58,14 +58,41 @@ export const shownRequest = (row: RequestRow) => ({
           cost_usd: row.saved.costMicros === undefined ? undefined : dollarsOf(row.saved.costMicros)
         },
   key_id: row.keyId,
+  config: row.config,
+  client: row.client,
+  metadata: row.metadata,
   error_code: row.errorCode,
   error_message: row.errorMessage,
   error_param: row.errorParam,
   attempts: row.attempts.map(attemptOf)
 })
 
-export const shownUsage = ({ by, cached, costMicros, errors, input, output, requests }: UsageGroup) => ({
+/** The name of a key is next to its id. */
+type NameOfKey = (id: string) => string | undefined
+
+/** The columns of sums, after those of their dimensions. */
+const sumColumns = ["requests", "errors", "input_tokens", "output_tokens", "cached_tokens", "cost_usd"]
+
+const withKeyName = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.flatMap((name) => (name === "key" ? [name, "key_name"] : [name]))
+
+/** The columns of a page of usage as CSV. */
+export const usageColumns = (query: UsageQuery | SeriesQuery): ReadonlyArray<string> =>
+  "bucket" in query
+    ? ["start", ...withKeyName(query.scope === "all" ? [] : [query.scope]), ...sumColumns, "duration_ms"]
+    : [...withKeyName(query.groupBy), ...sumColumns]
+
+const keyNamed = (id: string | undefined, nameOf: NameOfKey): { readonly key_name?: string } => {
+  const name = id === undefined ? undefined : nameOf(id)
+  return name === undefined ? {} : { key_name: name }
+}
+
+export const shownUsage = (
+  { by, cached, costMicros, errors, input, output, requests }: UsageGroup,
+  nameOf: NameOfKey
+) => ({
   ...by,
+  ...keyNamed(by.key, nameOf),
   requests,
   errors,
   input_tokens: input,
@@ -75,9 +102,10 @@ export const shownUsage = ({ by, cached, costMicros, errors, input, output, requ
 })
 
 /** The sums of a time, of all requests or of one value of a dimension. */
-export const shownSums = (scope: SeriesScope, { name, sums }: TopEntry) => ({
+export const shownSums = (scope: SeriesScope, { name, sums }: TopEntry, nameOf: NameOfKey) => ({
   ...(scope === "all" ? {} : { [scope]: name }),
-  ...shownUsage({ by: {}, ...sums }),
+  ...keyNamed(scope === "key" ? name : undefined, nameOf),
+  ...shownUsage({ by: {}, ...sums }, nameOf),
   cache_hits: sums.hits,
   duration_ms: Math.round(sums.durationMillis),
   overhead_ms: roundToMicros(sums.overheadMillis),
@@ -85,9 +113,9 @@ export const shownSums = (scope: SeriesScope, { name, sums }: TopEntry) => ({
   ttft_bands: sums.firstBands
 })
 
-export const shownPoint = (point: SeriesPoint) => ({
+export const shownPoint = (point: SeriesPoint, nameOf: NameOfKey) => ({
   start: new Date(point.startMillis).toISOString(),
-  ...shownSums(point.scope, point)
+  ...shownSums(point.scope, point, nameOf)
 })
 
 /** A page of a list. */

@@ -113,7 +113,7 @@ const responses = Effect.gen(function* () {
 })
 
 /** The view `requests` with every fact that reports ask for. Money is in US dollars, times are in milliseconds. */
-const requestView = Effect.gen(function* () {
+const requestView = Effect.fnUntraced(function* (moreColumns: string) {
   const sql = yield* SqlClient.SqlClient
   const { integer, real, word } = words(sql)
   const each = word(
@@ -135,7 +135,7 @@ const requestView = Effect.gen(function* () {
     CAST(fact.value -> 14 ->> 0 AS ${integer}) AS input_tokens, CAST(fact.value -> 14 ->> 1 AS ${integer}) AS output_tokens,
     CAST(fact.value -> 14 ->> 2 AS ${integer}) AS cached_tokens, CAST(fact.value ->> 15 AS ${real}) / 1000000 AS cost_usd,
     fact.value ->> 16 AS error_code, fact.value ->> 19 AS error_message, fact.value ->> 20 AS error_param,
-    fact.value AS packed FROM request_batches AS batch CROSS JOIN ${each}`
+    ${sql.literal(moreColumns)}fact.value AS packed FROM request_batches AS batch CROSS JOIN ${each}`
 })
 
 /** A batch whose acknowledgement was lost is written again under its id, and counts once. Older versions write none. */
@@ -187,6 +187,25 @@ const contents = Effect.gen(function* () {
   yield* sql`CREATE INDEX request_contents_by_sealed_key ON request_contents (sealed_key_id)`
 })
 
+/**
+ * Sums of days by every dimension, and the same facts in the view. Sums from before have no config, client and metadata.
+ */
+const usageDetails = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE usage_details (
+    day ${name} NOT NULL, key_id ${name} NOT NULL, provider ${name} NOT NULL, model ${name} NOT NULL,
+    config ${name} NOT NULL, client ${name} NOT NULL, metadata ${name} NOT NULL,
+    requests ${integer} NOT NULL, errors ${integer} NOT NULL, input ${integer} NOT NULL, output ${integer} NOT NULL,
+    cached ${integer} NOT NULL, cost_micros ${integer} NOT NULL,
+    PRIMARY KEY (day, key_id, provider, model, config, client, metadata) ${end}`
+  yield* sql`INSERT INTO usage_details SELECT day, key_id, provider, model, '', '', '{}',
+    requests, errors, input, output, cached, cost_micros FROM usage_sums`
+  yield* requestView(
+    "fact.value ->> 22 AS config, fact.value ->> 23 AS client, NULLIF(CAST(fact.value -> 24 AS TEXT), 'null') AS metadata, "
+  )
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -194,11 +213,12 @@ const run = Migrator.make({})({
     "3_leases": leases,
     "4_batches": batches,
     "5_responses": responses,
-    "6_request_view": requestView,
+    "6_request_view": requestView(""),
     "7_batch_ids": batchIds,
     "8_usage_series": usageSeries,
     "9_usage_waits": usageWaits,
-    "10_contents": contents
+    "10_contents": contents,
+    "11_usage_details": usageDetails
   }),
   table: "migrations"
 })

@@ -1,7 +1,9 @@
 // Tests GET /admin/v1/requests and /admin/v1/usage through the whole service, and the keys that may call them.
 // Must not depend on how requests are stored.
+import * as Layer from "effect/Layer"
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import { clientLines } from "../../../src/api/clients/clientLines.ts"
+import { CountedMetadata } from "../../../src/http/admin/AdminHandlers.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../../support/accounted.ts"
 import { until } from "../../support/eventually.ts"
 import { replying } from "../../support/scripted.ts"
@@ -24,7 +26,7 @@ beforeAll(async () => {
       await gateway.post(
         "/v1/chat/completions",
         { model: "@google/gemini-2.5-flash", messages },
-        { "x-request-id": id }
+        { "x-request-id": id, "user-agent": "test/1.0" }
       )
     ).text()
     // The first request waits for the price list, and the others for their order.
@@ -53,7 +55,8 @@ const common = {
   stream: false,
   duration_ms: 3,
   overhead_ms: 2,
-  key_id: "test"
+  key_id: "test",
+  client: "test"
 }
 const attempt = { provider: "google", model: "gemini-2.5-flash", target: 0, started_ms: 1, duration_ms: 1 }
 const answered = (request_id: string) => ({
@@ -127,7 +130,7 @@ it("admin usage: sums requests by the asked grouping", async () => {
   })
   expect(await gateway.admin("/admin/v1/usage?group_by=key,provider,model&from=2027-01-31&to=2027-01-31")).toEqual({
     object: "list",
-    data: [{ key: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
+    data: [{ key: "test", key_name: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
     next_cursor: null
   })
   expect(await gateway.admin("/admin/v1/usage?group_by=model&limit=1&cursor=WyJhIl0")).toEqual({
@@ -136,6 +139,65 @@ it("admin usage: sums requests by the asked grouping", async () => {
     next_cursor: null
   })
   expect(await gateway.admin("/admin/v1/usage?to=2027-01-30")).toEqual({ object: "list", data: [], next_cursor: null })
+})
+
+it("admin usage: is CSV where the client asks for it, with a link to the next page", async () => {
+  const csv = async (path: string) => {
+    const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey, accept: "text/csv" } })
+    return [answer.status, answer.headers.get("content-type"), answer.headers.get("link"), await answer.text()]
+  }
+  const head = "requests,errors,input_tokens,output_tokens,cached_tokens,cost_usd"
+  expect(await csv("/admin/v1/usage?group_by=day,key&key=test")).toEqual([
+    200,
+    "text/csv; charset=utf-8",
+    null,
+    `day,key,key_name,${head}\r\n2027-01-31,test,test,3,1,2000,200,0,0.0011\r\n`
+  ])
+  expect(await csv("/admin/v1/usage?bucket=hour&group_by=status&limit=1")).toEqual([
+    200,
+    "text/csv; charset=utf-8",
+    '</admin/v1/usage?bucket=hour&group_by=status&limit=1&cursor=WyIxODAxMzk2ODAwMDAwIiwiMnh4Il0>; rel="next"',
+    `start,status,${head},duration_ms\r\n2027-01-31T12:00:00.000Z,2xx,2,0,2000,200,0,0.0011,6\r\n`
+  ])
+  expect(await csv("/admin/v1/usage?key=nobody")).toEqual([200, "text/csv; charset=utf-8", null, `day,${head}\r\n`])
+})
+
+it("admin usage: sums requests by config, client and the metadata that the operator names", async () => {
+  const named = accountedGateway(() => replying(reply), {
+    settings: { usageMetadata: ["team"] },
+    references: Layer.succeed(CountedMetadata, ["team"])
+  })
+  const ask = async (id: string, headers: Record<string, string>) => {
+    const body = { model: "@google/gemini-2.5-flash", messages }
+    await (await named.post("/v1/chat/completions", body, { "x-request-id": id, ...headers })).text()
+    await until(async () => JSON.stringify(await named.admin("/admin/v1/requests")).includes(`"request_id":"${id}"`))
+  }
+  await ask("a", { "user-agent": "OpenAI/Python 1.40.0", "x-gateway-metadata": '{"team":"red","user":"u1"}' })
+  await ask("b", { "user-agent": "curl/8.5.0", "x-gateway-config": '{"retry":{"attempts":1}}' })
+  const sums = { requests: 1, errors: 0, input_tokens: 1000, output_tokens: 100, cached_tokens: 0, cost_usd: 0.00055 }
+  expect(await named.admin("/admin/v1/usage?group_by=config,client,metadata.team")).toEqual({
+    object: "list",
+    data: [
+      { config: "", client: "OpenAI/Python", "metadata.team": "red", ...sums },
+      { config: "inline", client: "curl", "metadata.team": "", ...sums }
+    ],
+    next_cursor: null
+  })
+  expect(await named.admin("/admin/v1/usage?group_by=client&metadata.team=red")).toEqual({
+    object: "list",
+    data: [{ client: "OpenAI/Python", ...sums }],
+    next_cursor: null
+  })
+  expect(await named.admin("/admin/v1/usage?group_by=metadata.user")).toMatchObject({
+    detail: "group_by is any of day, key, provider, model, config, client, metadata.team, joined by commas."
+  })
+  expect(await named.admin("/admin/v1/requests")).toMatchObject({
+    data: [
+      { config: "inline", client: "curl" },
+      { client: "OpenAI/Python", metadata: { team: "red" } }
+    ]
+  })
+  await named.dispose()
 })
 
 it("admin usage: sums requests over time, of all or by a dimension", async () => {
@@ -247,7 +309,11 @@ describe("refusals of the admin API", () => {
     [
       "an unknown grouping",
       "/admin/v1/usage?group_by=day,week",
-      problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")
+      problem(
+        400,
+        "invalid_value",
+        "group_by is any of day, key, provider, model, config, client, joined by commas; telemetry.usage_metadata adds names of metadata."
+      )
     ],
     [
       "an invalid day",
