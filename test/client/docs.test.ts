@@ -35,7 +35,8 @@ describe("docs/client.md", () => {
     "google [ 'user' ]\nrequest-1 google [ 'user' ]\n",
     "404 provider_not_found model\n",
     "stop\nend_turn\n",
-    "Hello! model_not_found\n"
+    "Hello! model_not_found\n",
+    "Hi\n"
   ]
 
   it("docs/client.md: has these examples and no more", () => {

@@ -10,6 +10,7 @@ import type { Settings } from "../../domain/settings/Settings.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
 import type { FileText } from "./readAccounts.ts"
 import type { Flags } from "./overrides.ts"
+import { platformFolder } from "./platformFolder.ts"
 import { readSettings } from "./readSettings.ts"
 import type { Places } from "./readStore.ts"
 import type { Position } from "./locate.ts"
@@ -70,19 +71,13 @@ const withLogin = (settings: Settings): Settings => {
     : settings
 }
 
-/** The platform's directory for a program's data. */
-const platformDirectory = (env: Environment): string => {
-  if (process.platform === "win32")
-    return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), "model-gateway")
-  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "model-gateway")
-  return join(env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "model-gateway")
-}
-
 /** Precedence: `GATEWAY_DATA_DIR`, an existing `data` in the working directory, the platform's directory. */
 const chooseDataDirectory = (env: Environment): string =>
   resolve(
     env["GATEWAY_DATA_DIR"] ||
-      (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env))
+      (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true
+        ? "data"
+        : platformFolder(process.platform, env, homedir()))
   )
 
 const readContent = (path: string): FileContent => {
