@@ -23,8 +23,8 @@ import {
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
 import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { addDays, readDays, trimDays } from "./UsageDays.ts"
-import { addSeries, readSeries, readTop, trimSeries } from "./UsageSeries.ts"
+import { addDays, readDays, trimDays } from "./usage/UsageDays.ts"
+import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
 import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */

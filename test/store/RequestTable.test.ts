@@ -14,7 +14,7 @@ import { onSqlite } from "../../src/store/database/Sql.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
-import { trimSeries } from "../../src/store/UsageSeries.ts"
+import { trimSeries } from "../../src/store/usage/UsageSeries.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const row = (at: number, keyId: string): RequestRow => ({

@@ -17,7 +17,10 @@ export const notRun: Readonly<Record<string, string>> = {
   gcloud: "needs an account of Google Cloud",
   gemini: "is another program; `npm run agents` runs it with these variables",
   claude: "is another program; `npm run agents` runs it with these variables",
-  systemctl: "needs systemd; a test of serve sends the signal itself"
+  systemctl: "needs systemd; a test of serve sends the signal itself",
+  "npm run reliability": "runs for minutes, and needs PostgreSQL's and Redis' programs",
+  'curl -s -H "x-gateway-api-key: $OPS_KEY" "$GATEWAY/admin/v1/requests/$ID/content"':
+    "needs a request whose content is kept; test/http/admin/requestContent.test.ts sends one"
 }
 
 /** Pages whose commands another test runs, where it also compares the answers. */

@@ -3,8 +3,8 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { LimitValues } from "../domain/Limits.ts"
-import { dayMillis } from "../domain/text/days.ts"
+import type { LimitValues } from "../../domain/Limits.ts"
+import { dayMillis } from "../../domain/text/days.ts"
 import {
   type Bucket,
   bucketNames,
@@ -18,7 +18,7 @@ import {
   type TopEntry,
   type TopQuery,
   type TopSum
-} from "../domain/usage/usageSeries.ts"
+} from "../../domain/usage/usageSeries.ts"
 
 const bandNumbers = [...durationBounds.keys(), durationBounds.length]
 const bands = bandNumbers.map((band) => `band_${band}`)

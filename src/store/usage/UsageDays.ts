@@ -14,8 +14,8 @@ import {
   type UsagePage,
   usagePage,
   type UsageQuery
-} from "../domain/usage/usageSums.ts"
-import { onSqlite } from "./database/Sql.ts"
+} from "../../domain/usage/usageSums.ts"
+import { onSqlite } from "../database/Sql.ts"
 
 const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
 /** PostgreSQL's SUM of whole numbers is a decimal. */
