@@ -39,7 +39,7 @@ export const runGateway = (
   Effect.scoped(
     Effect.gen(function* () {
       const waiting = onTerminal(settings)
-      const limits = yield* fitOpenFiles(waiting.limits)
+      const { limits, warning } = yield* fitOpenFiles(waiting.limits)
       const surroundings = Layer.mergeAll(
         FaultLog.layer(settings.log?.format === "json"),
         Layer.succeed(Limits, limits),
@@ -53,6 +53,7 @@ export const runGateway = (
         open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
         context
       )
+      if (warning !== undefined) yield* Effect.logWarning(warning)
       yield* Effect.sync(() => {
         process.exitCode = 0
       })

@@ -54,8 +54,8 @@ it.skipIf(!isShown)(
       files: { "gateway.json": config },
       env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0" }
     })
-    await served.said(/The process may open 256 files: it serves 73 connections, keeps 20 idle ones to providers/)
     const [, port = ""] = await served.said(/API {6}http:\S+:(\d+)\/v1/)
+    await served.said(/The process may open 256 files: it serves 73 connections, keeps 20 idle ones to providers/)
     const clients = Array.from({ length: 400 }, () => exchange(Number(port)))
     const refused = () => clients.filter(({ text }) => text().startsWith("HTTP/1.1 503 Service Unavailable\r\n"))
     await until(() => refused().length === 400 - 73 && waiting.length === 73, processPatienceMillis)

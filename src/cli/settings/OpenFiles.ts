@@ -18,12 +18,17 @@ const openFiles: Effect.Effect<number | undefined> = Effect.sync(() => {
 const fittedText = (files: number, { connections, idleSockets }: LimitValues): string =>
   `The process may open ${files} files: it serves ${connections} connections, keeps ${idleSockets} idle ones to providers, and answers further clients with 503. A higher "ulimit -n" lifts this.`
 
-/** The limits of the settings, lowered to what the process may open; a warning names what was lowered. */
-export const fitOpenFiles = (limits: LimitValues): Effect.Effect<LimitValues> =>
-  Effect.flatMap(openFiles, (files) => {
-    if (files === undefined) return Effect.succeed(limits)
+interface FittedLimits {
+  readonly limits: LimitValues
+  /** What was lowered, for the log once the gateway listens; undefined where everything fits. */
+  readonly warning: string | undefined
+}
+
+/** The limits of the settings, lowered to what the process may open. */
+export const fitOpenFiles = (limits: LimitValues): Effect.Effect<FittedLimits> =>
+  Effect.map(openFiles, (files) => {
+    if (files === undefined) return { limits, warning: undefined }
     const fitted = { ...limits, ...fittingFiles(limits, files) }
-    return fitted.connections === limits.connections
-      ? Effect.succeed(fitted)
-      : Effect.as(Effect.logWarning(fittedText(files, fitted)), fitted)
+    const isLowered = fitted.connections !== limits.connections
+    return { limits: fitted, warning: isLowered ? fittedText(files, fitted) : undefined }
   })
