@@ -274,7 +274,7 @@ describe("README", () => {
     )
   })
 
-  it("README: streams through the AI SDK as shown", async () => {
+  it("page on clients: the AI SDK streams", async () => {
     const provider = createOpenAICompatible({ name: "model-gateway", baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
     const { textStream } = streamText({ model: provider("@vertex-ai/gemini-3.8-flash"), prompt: "Hello" })
     let text = ""
@@ -284,7 +284,7 @@ describe("README", () => {
     )
   })
 
-  it("README: calls Claude through Anthropic's SDK as shown", async () => {
+  it("page on clients: Anthropic's SDK calls Claude", async () => {
     const message = await new Anthropic({ baseURL: gateway.url, apiKey: gatewayKey }).messages.create({
       model: "@vertex-ai/anthropic.claude-sonnet-5-5",
       max_tokens: 256,
@@ -329,13 +329,15 @@ describe("README", () => {
     ])
   })
 
-  it("README: shows the demo's prompt, and a curl that it answers", async () => {
-    const declared = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(readme, "yaml")[1] ?? "")).value
+  it("prompts page: shows the demo's prompt, and a curl that it answers", async () => {
+    const declared = Result.getOrThrow(
+      parseSettingsText("gateway.yaml", blocks(read("docs/prompts.md"), "yaml")[0] ?? "")
+    ).value
     const settings = Result.getOrThrow(
       readSettings({ file: declared, env: {}, flags: {}, fileText: () => Result.fail("") })
     )
     expect(settings.prompts).toStrictEqual(demoPrompts)
-    const shown = blocks(readme, "sh")[2] ?? ""
+    const shown = blocks(read("docs/prompts.md"), "sh")[0] ?? ""
     const response = await fetch(gateway.url + (/\/v1\S+/.exec(shown)?.[0] ?? ""), {
       method: "POST",
       headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },

@@ -67,8 +67,11 @@ const ordinaryEnv = {
   OPS_KEY: "mgk_operator_0123"
 }
 
-/** The gateway that a page speaks of without starting it. */
-const before: Readonly<Record<string, ReadonlyArray<string>>> = { "docs/connect.md": ["model-gateway demo"] }
+/** The gateways that pages speak of without starting them. */
+const before: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "docs/connect.md": ["model-gateway demo"],
+  "docs/prompts.md": ["model-gateway demo"]
+}
 
 describe("shell commands of the pages", () => {
   const pages = docPages.filter((page) => commandsOf(page).length > 0 && runElsewhere[page] === undefined)

@@ -20,7 +20,7 @@ const examples = (path: string): ReadonlyArray<Json> =>
     ([, text = ""]) => Result.getOrThrow(parseSettingsText("gateway.yaml", text)).value
   )
 
-it.each(["README.md", "docs/client.md", "docs/configuration.md", "docs/settings.md"])(
+it.each(["README.md", "docs/client.md", "docs/configuration.md", "docs/prompts.md", "docs/settings.md"])(
   "settings schema: accepts the examples of %s",
   (path) => {
     expect(examples(path).length).toBeGreaterThan(0)
