@@ -156,13 +156,14 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     expect((await used()).status).toBe(200)
     await page.getByRole("button", { name: "I have kept it" }).click()
     expect(await page.getByText(made).count()).toBe(0)
-    await page.getByRole("button", { name: "Revoke" }).click()
+    const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name: "team", exact: true }) })
+    await row.getByRole("button", { name: "Revoke" }).click()
     await page.getByRole("button", { name: "Refuse this key now" }).click()
     await page.getByRole("cell", { name: /^revoked / }).waitFor()
     await page.getByRole("link", { name: "Audit", exact: true }).click()
     await page.locator("tbody tr").first().waitFor()
     const changes = await page.locator("tbody td:nth-child(3)").allTextContents()
-    expect([changes, (await used()).status, faults]).toEqual([["revoke", "create"], 401, []])
+    expect([changes.slice(0, 2), (await used()).status, faults]).toEqual([["revoke", "create"], 401, []])
   })
 
   it("console pages: the test of a provider shows its result", async () => {
