@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
+import { migrate } from "../src/store/database/Migrations.ts"
 import { RequestTable } from "../src/store/RequestTable.ts"
 import { databases, storeOn } from "../test/support/databases.ts"
 
@@ -22,15 +23,25 @@ const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO usage_sums ${upTo} ${rows})
     SELECT date('2027-01-01', '+' || (at / 3000) || ' day'), 'key_' || (at % 100), 'provider' || (at / 100 % 3), 'model' || (at / 300 % 10),
     10, 1, 1000, 100, 10, 500, at FROM n`
+  const columns = sql.literal(
+    "(bucket, scope, start_millis, name, requests, errors, input, output, cached, cost_micros, duration_millis, band_4, band_5, band_6, band_7, band_8, band_9, band_10, band_11)"
+  )
   const bands = sql.literal("1, 2, 3, 4, 0, 0, 0, 0")
-  yield* sql`INSERT INTO usage_series ${upTo} ${rows / 100})
+  yield* sql`INSERT INTO usage_series ${columns} ${upTo} ${rows / 100})
     SELECT 'hour', 'all', ${fromMillis} + at * ${hourMillis}, '', 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
-  yield* sql`INSERT INTO usage_series ${upTo} ${rows})
+  yield* sql`INSERT INTO usage_series ${columns} ${upTo} ${rows})
     SELECT 'hour', 'key', ${fromMillis} + at / 100 * ${hourMillis}, 'key_' || (at % 100), 10, 1, 1000, 100, 10, 500, 1000, ${bands} FROM n`
   yield* sql`INSERT INTO request_batches (rows_number, packed) ${upTo} ${rows / 500}) SELECT 500, (
     SELECT json_group_array(json_array(1800000000000 + n.at, 'request-' || n.at || '-' || m.at, 200, 'google', 'gemini-3.8-flash', 'key_' || m.at,
     'trace', '/v1/chat/completions', 0, json('false'), null, 1000, null, 100, null, 5, null, json('[]')))
     FROM (WITH RECURSIVE m (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM m WHERE at < 499) SELECT at FROM m) AS m) FROM n`
+})
+
+/** The upgrade of a store whose `usage_series` has no sums of days. */
+const upgrade = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM migrations WHERE migration_id = 12`
+  yield* migrate
 })
 
 const run = Effect.gen(function* () {
@@ -45,6 +56,9 @@ const run = Effect.gen(function* () {
     delay.disable()
     console.log(`${name}: ${took.toFixed(0)} ms; other work waited at most ${(delay.max / 1e6).toFixed(0)} ms`)
   })
+  const started = performance.now()
+  yield* upgrade
+  console.log(`the upgrade took ${(performance.now() - started).toFixed(0)} ms`)
   const limit = 1000
   yield* timed(
     "the first report, with the start of the thread",
@@ -58,6 +72,9 @@ const run = Effect.gen(function* () {
     )
     yield* timed("usage by day", table.usage({ groupBy: ["day"], limit }))
     yield* timed("usage by key", table.usage({ groupBy: ["key"], limit }))
+    yield* timed("usage by day and key", table.usage({ groupBy: ["day", "key"], limit }))
+    yield* timed("usage by day of a key", table.usage({ groupBy: ["day"], where: [["key", "key_7"]], limit }))
+    yield* timed("usage by key and model", table.usage({ groupBy: ["key", "model"], limit }))
     yield* timed(
       "usage of 30 days by model",
       table.usage({ groupBy: ["model"], from: "2027-03-01", to: "2027-03-30", limit })

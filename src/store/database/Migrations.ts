@@ -206,6 +206,33 @@ const usageDetails = Effect.gen(function* () {
   )
 })
 
+/**
+ * The days of `usage_series` get the sums of `usage_sums`, because reports by one dimension are read there. It lacks the
+ * days before the table existed, and the oldest day, which was deleted earlier.
+ */
+const seriesDays = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { integer, word } = words(sql)
+  // Without the lock, requests that another gateway adds between the read and the write are lost from the series.
+  if (!onSqlite(sql)) yield* sql`LOCK TABLE usage_sums IN SHARE ROW EXCLUSIVE MODE`
+  const start = word("strftime('%s', day)", "EXTRACT(EPOCH FROM CAST(day AS DATE))")
+  const sums = ["requests", "errors", "input", "output", "cached", "cost_micros"]
+  const bands = [4, 5, 6, 7, 8, 9, 10, 11]
+  const columns = [...sums, "duration_millis", ...bands.map((band) => `band_${band}`)].join(", ")
+  const values = [...sums.map((name) => `SUM(${name})`), "0", ...bands.map(() => "0")].join(", ")
+  const same = sums.map((name) => `${name} = excluded.${name}`).join(", ")
+  for (const [scope, name] of [
+    ["all", "''"],
+    ["key", "key_id"],
+    ["provider", "provider"],
+    ["model", "model"]
+  ] as const)
+    yield* sql`INSERT INTO usage_series (bucket, scope, start_millis, name, ${sql.literal(columns)})
+      SELECT 'day', CAST(${scope} AS TEXT), CAST(${start} AS ${integer}) * 1000, ${sql.literal(name)}, ${sql.literal(values)}
+      FROM usage_sums WHERE true GROUP BY day${sql.literal(scope === "all" ? "" : `, ${name}`)}
+      ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${sql.literal(same)}`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -218,7 +245,8 @@ const run = Migrator.make({})({
     "8_usage_series": usageSeries,
     "9_usage_waits": usageWaits,
     "10_contents": contents,
-    "11_usage_details": usageDetails
+    "11_usage_details": usageDetails,
+    "12_series_days": seriesDays
   }),
   table: "migrations"
 })

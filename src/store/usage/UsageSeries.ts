@@ -7,6 +7,7 @@ import type { LimitValues } from "../../domain/Limits.ts"
 import { dayMillis } from "../../domain/text/days.ts"
 import {
   type Bucket,
+  bucketMillis,
   bucketNames,
   durationBounds,
   seriesGroupings,
@@ -73,7 +74,7 @@ export const addSeries = (
     }
   })
 
-/** Deletes the points that are older than they are kept. */
+/** Deletes the points that end before the time they are kept; those of days go together with the sums of the day. */
 export const trimSeries = (
   sql: SqlClient.SqlClient,
   { usageDays, usageHourDays, usageMinuteDays }: LimitValues,
@@ -84,7 +85,7 @@ export const trimSeries = (
     bucketNames,
     (bucket) =>
       sql`DELETE FROM usage_series WHERE bucket = ${bucket} AND ${sql.in("scope", ["all", ...seriesGroupings])}
-        AND start_millis < ${nowMillis - days[bucket] * dayMillis}`,
+        AND start_millis <= ${nowMillis - days[bucket] * dayMillis - bucketMillis[bucket]}`,
     { discard: true }
   )
 }
