@@ -233,7 +233,7 @@ export const defaultLimits: LimitValues = {
   linkMillis: 1_000,
   linkQueue: 10_000,
   // Every process refuses a revoked key within 5 s. One poll reads one row.
-  refreshMillis: 1_000,
+  refreshMillis: 500,
   providerTestMillis: 10_000,
   storeConnections: 10,
   storeAnswerMillis: 900,
