@@ -46,7 +46,7 @@ import type { RateCounters } from "./store/RateCounters.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
 import type { Carriers } from "./store/Carriers.ts"
 import { ConfigSnapshot } from "./store/ConfigSnapshot.ts"
-import type { Records } from "./store/Records.ts"
+import { Records } from "./store/Records.ts"
 import { RequestTable } from "./store/RequestTable.ts"
 import { Spending } from "./store/Spending.ts"
 import { awaitReachable, type StoreUnusable } from "./store/database/Sql.ts"
@@ -310,14 +310,16 @@ const readiness = (
   settings: Settings,
   parts: GatewayParts,
   shared: Sharing
-): Layer.Layer<never, PackageMissing, ConfigSnapshot> =>
+): Layer.Layer<never, PackageMissing, ConfigSnapshot | Records> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
       const { isFresh } = yield* ConfigSnapshot
+      const { writeRefusal } = yield* Records
+      const store = (): boolean | string => isFresh() && (writeRefusal() ?? true)
       const redis = yield* Effect.serviceOption(SharedRedis)
       return {
-        ...(settings.store === undefined ? {} : { store: isFresh }),
+        ...(settings.store === undefined ? {} : { store }),
         ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp }),
         ...parts.readiness
       }

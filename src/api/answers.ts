@@ -73,7 +73,7 @@ export const RenderedPrompt = Schema.Struct({
 export interface RenderedPrompt extends Schema.Schema.Type<typeof RenderedPrompt> {}
 
 export const Health = Schema.Struct({
-  status: Schema.Literals(["ok", "shutting_down"]),
+  status: Schema.Literals(["ok", "degraded", "shutting_down"]),
   checks: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   version: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Health" })

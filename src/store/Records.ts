@@ -11,7 +11,7 @@ import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import { databaseMemory } from "./database/Migrations.ts"
-import { durableTransaction, makeStoreCall } from "./database/Sql.ts"
+import { durableTransaction, makeStoreCall, makeStoreWrite, writeRefusal } from "./database/Sql.ts"
 import {
   type Actor,
   type AuditRow,
@@ -25,6 +25,7 @@ import {
   RecordTaken,
   type StoredRecord
 } from "./StoredRecord.ts"
+import type { WriteRefusal } from "./database/RefusedWrites.ts"
 import { auditRow, type LogRow, recordName } from "./database/auditRows.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
@@ -97,6 +98,8 @@ export class Records extends Context.Service<
     readonly noteRead: (requestId: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
     /** The latest `auditStored` changes, the newest first. */
     readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
+    /** Why the database refuses writes; undefined while it takes them. A read of memory. */
+    readonly writeRefusal: () => WriteRefusal | undefined
   }
 >()("gateway/store/Records") {
   /** Records in a migrated database. Each change is one transaction, on the disk once it is acknowledged. */
@@ -383,10 +386,12 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const within = yield* makeStoreCall
+  const written = yield* makeStoreWrite
   const { auditStored } = yield* Limits
   return Records.of({
     ...reads(sql, vault, within),
-    ...writes(sql, vault, within, auditStored),
-    ...noting(sql, within, auditStored)
+    ...writes(sql, vault, written, auditStored),
+    ...noting(sql, written, auditStored),
+    writeRefusal: () => writeRefusal(sql)
   })
 })

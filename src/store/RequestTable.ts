@@ -25,7 +25,7 @@ import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
 import { addDays, readDays, trimDays } from "./usage/UsageDays.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
-import { lazyTransaction, makeStoreCall, onSqlite, ReportSql } from "./database/Sql.ts"
+import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
@@ -59,6 +59,7 @@ export class RequestTable extends Context.Service<
       const limits = yield* Limits
       const { requestsStored } = limits
       const within = yield* makeStoreCall
+      const written = yield* makeStoreWrite
       const inTransaction = lazyTransaction(sql)
       let tidiedDay = 0
       /** Old sums are deleted once a day. */
@@ -79,7 +80,7 @@ export class RequestTable extends Context.Service<
         })
       return {
         write: (batch) =>
-          within(inTransaction(Effect.andThen(insertBatch(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
+          written(inTransaction(Effect.andThen(insertBatch(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
         ...reads((yield* ReportSql) ?? sql, within, limits)
       }
     })

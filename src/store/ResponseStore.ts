@@ -15,7 +15,7 @@ import { noRoomFault, type Room } from "../domain/Room.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
-import { makeStoreCall, lazyTransaction, onSqlite } from "./database/Sql.ts"
+import { makeStoreCall, makeStoreWrite, lazyTransaction, onSqlite } from "./database/Sql.ts"
 import { makeResponseWriter, withoutVault } from "./ResponseWriter.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
@@ -227,7 +227,8 @@ const make = Effect.fnUntraced(function* ({
   const limits = yield* Limits
   const within = yield* makeStoreCall
   const write = yield* makeResponseWriter
-  const sweep = within(lazyTransaction(sql)(sweeping(sql, limits)))
+  const written = yield* makeStoreWrite
+  const sweep = written(lazyTransaction(sql)(sweeping(sql, limits)))
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(limits.responseSweepMillis)))
   return {
     keeps,
@@ -238,7 +239,7 @@ const make = Effect.fnUntraced(function* ({
     },
     remove: (keyId, id) =>
       Effect.map(
-        within(sql`DELETE FROM responses WHERE id = ${id} AND key_id = ${keyId} RETURNING id`),
+        written(sql`DELETE FROM responses WHERE id = ${id} AND key_id = ${keyId} RETURNING id`),
         (gone) => gone.length > 0
       ),
     sweep

@@ -10,7 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall } from "./database/Sql.ts"
+import { lazyTransaction, makeStoreWrite } from "./database/Sql.ts"
 import { responseContext } from "./Envelope.ts"
 import { type SecretBroken, Vault } from "./Vault.ts"
 
@@ -108,7 +108,7 @@ export const makeResponseWriter: Effect.Effect<
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const limits = yield* Limits
-  const within = yield* makeStoreCall
+  const within = yield* makeStoreWrite
   const hasRows = yield* Latch.make(false)
   const inTransaction = lazyTransaction(sql)
   const insert = inserting(sql, yield* Vault, limits)

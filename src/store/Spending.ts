@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall } from "./database/Sql.ts"
+import { lazyTransaction, makeStoreCall, makeStoreWrite } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
 export interface SpendingChange {
@@ -95,6 +95,7 @@ interface LeaseRow {
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const within = yield* makeStoreCall
+  const written = yield* makeStoreWrite
   const { leaseReclaimMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
@@ -138,12 +139,12 @@ const make = Effect.gen(function* () {
       sql`DELETE FROM spending_leases WHERE until_millis < ${oldest}`
     )
   })
-  yield* Effect.ignore(within(tidied))
+  yield* Effect.ignore(written(tidied))
 
   return Spending.of({
     exchange: (changes) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        within(lazyTransaction(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
+        written(lazyTransaction(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
       ),
     spent: (keyId, period) =>
       Effect.map(

@@ -51,6 +51,45 @@ describe.each(sqlite === undefined ? [] : [sqlite])("a full disk on $name", (dat
   )
 })
 
+describe.each(servers)("refused writes on $name", (database) => {
+  it.effect("refused writes: are reported once with reads in between, and end with a committed write (F32)", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const records = yield* Records
+      const written = yield* Sql.makeStoreWrite
+      const said: Array<string> = []
+      const logger = Logger.layer([
+        Logger.make(({ message }) => {
+          said.push(Array.isArray(message) ? message.join(" ") : String(message))
+        })
+      ])
+      const raise = (code: string) =>
+        written(
+          Sql.durableTransaction(sql)(
+            sql.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '${code}'; END $$`)
+          )
+        )
+      const refusals = { "25006": "read_only", "53100": "disk_full", "58030": "disk_error" }
+      const work = Effect.gen(function* () {
+        for (const [code, refusal] of Object.entries(refusals)) {
+          for (let time = 0; time < 3; time++) {
+            expect(yield* Effect.flip(raise(code))).toEqual(full)
+            yield* records.revision
+            expect(records.writeRefusal()).toBe(refusal)
+          }
+          yield* written(Sql.durableTransaction(sql)(sql`SELECT 1`))
+          expect(records.writeRefusal()).toBe(undefined)
+          expect(said.splice(0)).toEqual([
+            `store: it takes no writes (${refusal}): no space`,
+            "store: it takes writes again"
+          ])
+        }
+      })
+      yield* Effect.provide(work, logger)
+    }).pipe(Effect.provide(storeOn(database)))
+  )
+})
+
 describe.each(databases)("the start on $name", (database) => {
   it.live.runIf(database.takesSeveral)(
     "store start: succeeds for several concurrent processes on an empty database",

@@ -20,12 +20,14 @@ const answer = (
 
 const alive = answer(200, { status: "ok" })
 
+const checkOf = (state: boolean | string): string => (typeof state === "string" ? state : state ? "ok" : "down")
+
 /** Without a dependency the service is degraded and still serves. Only a service that shuts down is not ready. */
 const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.HttpServerResponse => {
-  const there = Object.entries(readiness).map(([name, isThere]) => [name, isThere() ? "ok" : "down"] as const)
+  const there = Object.entries(readiness).map(([name, look]) => [name, checkOf(look())] as const)
   const checks = { config: "ok", ...Object.fromEntries(there) }
   if (isLeaving) return answer(503, { status: "shutting_down", checks, version }, { connection: "close" })
-  return answer(200, { status: there.some(([, state]) => state === "down") ? "degraded" : "ok", checks, version })
+  return answer(200, { status: there.some(([, state]) => state !== "ok") ? "degraded" : "ok", checks, version })
 }
 
 /** Outside the request lifecycle: a busy process is alive and ready, even while its in-flight bound refuses requests. */

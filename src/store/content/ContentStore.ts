@@ -12,7 +12,7 @@ import { type KeptContent, RequestContent } from "../../domain/content/RequestCo
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { databaseMemory } from "../database/Migrations.ts"
-import { lazyTransaction, makeStoreCall } from "../database/Sql.ts"
+import { lazyTransaction, makeStoreCall, makeStoreWrite } from "../database/Sql.ts"
 import { contentContext } from "../Envelope.ts"
 import { type SealedRow, Vault } from "../Vault.ts"
 import { makeContentWriter, type WaitingContent } from "./ContentWriter.ts"
@@ -98,7 +98,7 @@ const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean
   const within = yield* makeStoreCall
   const { append, dropped, writeAll } = yield* makeContentWriter
   const most = isKept ? contentTotalBytes : Math.min(contentTotalBytes, contentMemoryBytes)
-  const sweep = within(lazyTransaction(sql)(sweeping(sql, most)))
+  const sweep = (yield* makeStoreWrite)(lazyTransaction(sql)(sweeping(sql, most)))
   const find = finding(sql, vault, within)
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(contentSweepMillis)))
   return ContentStore.of({

@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { RequestContent } from "../../domain/content/RequestContent.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall } from "../database/Sql.ts"
+import { lazyTransaction, makeStoreWrite } from "../database/Sql.ts"
 import { contentContext } from "../Envelope.ts"
 import { type SecretBroken, Vault } from "../Vault.ts"
 
@@ -69,7 +69,7 @@ const inserting = Effect.gen(function* () {
 export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.SqlClient | Vault | Scope.Scope> =
   Effect.gen(function* () {
     const { contentQueueBytes } = yield* Limits
-    const within = yield* makeStoreCall
+    const within = yield* makeStoreWrite
     const inTransaction = lazyTransaction(yield* SqlClient.SqlClient)
     const insert = yield* inserting
     const waiting: Array<WaitingContent> = []

@@ -1,5 +1,6 @@
 // The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
 // Must not know any table.
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -14,6 +15,7 @@ import { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { PackageMissing } from "../../domain/PackageMissing.ts"
 import { describeStore, type StoreLocation } from "../../domain/settings/storeLocation.ts"
+import { RefusedWrites, type WriteRefusal } from "./RefusedWrites.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import * as SqliteReader from "./SqliteReader.ts"
 
@@ -159,6 +161,16 @@ const isFull = (error: SqlError): boolean => {
   return typeof code === "number" ? fullSqlite.has(code) : code !== undefined && fullPostgres.test(code)
 }
 
+/** Why a database takes no writes, by SQLite's result code or PostgreSQL's error code. Its reads may still succeed. */
+const refusals: ReadonlyMap<string | number | undefined, WriteRefusal> = new Map<string | number, WriteRefusal>([
+  [8, "read_only"],
+  [10, "disk_error"],
+  [13, "disk_full"],
+  ["25006", "read_only"],
+  ["53100", "disk_full"],
+  ["58030", "disk_error"]
+])
+
 /**
  * PostgreSQL: shutting down (57P01, 57P02), starting (57P03), too many connections (53300). These pass by themselves.
  */
@@ -177,35 +189,88 @@ const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
 /** Clients whose last work failed, so that an outage is logged once. */
 const failed = new WeakSet<SqlClient.SqlClient>()
 
-/**
- * Bounds work on the store: failures of the database become `StoreUnavailable`, and each outage is logged once. On
- * PostgreSQL the work has `storeAnswerMillis`; a server that hangs is given up, whatever the state of its connection.
- */
-export const makeStoreCall = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
-  const isLocal = onSqlite(sql)
-  const fail = (why: string, reason: StoreUnavailable["reason"]): Effect.Effect<never, StoreUnavailable> => {
-    const first = !failed.has(sql)
-    failed.add(sql)
-    return Effect.andThen(first ? Effect.logError(`store: ${why}`) : Effect.void, new StoreUnavailable({ reason }))
-  }
-  return <A, E, R>(
-    work: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
-    const failing = work.pipe(
-      Effect.tap(() => (failed.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void)),
-      Effect.catchIf(
-        (error: E): error is Extract<E, SqlError> => isSqlError(error),
-        (error) => fail(reasonOf(error), isFull(error) ? "full" : "unreachable")
+const refusedWrites = new WeakMap<SqlClient.SqlClient, RefusedWrites>()
+
+const refusedBy = (sql: SqlClient.SqlClient): RefusedWrites => {
+  const known = refusedWrites.get(sql)
+  if (known !== undefined) return known
+  const made = new RefusedWrites()
+  refusedWrites.set(sql, made)
+  return made
+}
+
+/** Why the database of this client refuses writes, as far as its own writes have shown. */
+export const writeRefusal = (sql: SqlClient.SqlClient): WriteRefusal | undefined => refusedWrites.get(sql)?.refusal
+
+/** Reports the start and the end of the time in which writes of a kind are refused. */
+const reportRefusals = (sql: SqlClient.SqlClient) => {
+  const refused = refusedBy(sql)
+  const kind = {}
+  const committed = Effect.suspend(() =>
+    refused.refusal === undefined
+      ? Effect.void
+      : Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          refused.committed(kind, now) ? Effect.logInfo("store: it takes writes again") : Effect.void
+        )
+  )
+  const refuse = (refusal: WriteRefusal, error: SqlError): Effect.Effect<never, StoreUnavailable> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.andThen(
+        refused.add(kind, refusal, now)
+          ? Effect.logError(`store: it takes no writes (${refusal}): ${reasonOf(error)}`)
+          : Effect.void,
+        new StoreUnavailable({ reason: "full" })
       )
     )
-    return isLocal
-      ? failing
-      : Effect.timeoutOrElse(leavable(failing), {
-          duration: storeAnswerMillis,
-          orElse: () => fail(`no answer in ${storeAnswerMillis} ms`, "unreachable")
-        })
-  }
-})
+  return { committed, refuse }
+}
+
+const makeCall = (isWrite: boolean) =>
+  Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
+    const isLocal = onSqlite(sql)
+    const writes = isWrite ? reportRefusals(sql) : undefined
+    const fail = (why: string, reason: StoreUnavailable["reason"]): Effect.Effect<never, StoreUnavailable> => {
+      const first = !failed.has(sql)
+      failed.add(sql)
+      return Effect.andThen(first ? Effect.logError(`store: ${why}`) : Effect.void, new StoreUnavailable({ reason }))
+    }
+    const answered = Effect.suspend(() =>
+      failed.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void
+    )
+    const succeeded = writes === undefined ? answered : Effect.andThen(answered, writes.committed)
+    const failedWith = (error: SqlError): Effect.Effect<never, StoreUnavailable> => {
+      const refusal = refusals.get(codeOf(error))
+      return writes !== undefined && refusal !== undefined
+        ? writes.refuse(refusal, error)
+        : fail(reasonOf(error), isFull(error) ? "full" : "unreachable")
+    }
+    return <A, E, R>(
+      work: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
+      const failing = work.pipe(
+        Effect.tap(() => succeeded),
+        Effect.catchIf((error: E): error is Extract<E, SqlError> => isSqlError(error), failedWith)
+      )
+      return isLocal
+        ? failing
+        : Effect.timeoutOrElse(leavable(failing), {
+            duration: storeAnswerMillis,
+            orElse: () => fail(`no answer in ${storeAnswerMillis} ms`, "unreachable")
+          })
+    }
+  })
+
+/**
+ * Bounds reads of the store: failures of the database become `StoreUnavailable`, and each outage is logged once. On
+ * PostgreSQL the work has `storeAnswerMillis`; a server that hangs is given up, whatever the state of its connection.
+ */
+export const makeStoreCall = makeCall(false)
+
+/**
+ * The same for transactions that write, of one kind for each use of this effect. A database that answers but refuses
+ * writes is reported once, and once when it takes them again.
+ */
+export const makeStoreWrite = makeCall(true)
 
 /**
  * Fails when the database does not answer within `storeAnswerMillis`, so that a hanging server does not block the
