@@ -130,7 +130,13 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
 const leastRun = 4
 
 /** An event that repeats the one before but for its text; the counts of its run come with the last one. */
-const repeatedEvent: NativeEvent = { usage: undefined, error: undefined, modelStatus: undefined, isFinished: false }
+const repeatedEvent: NativeEvent = {
+  usage: undefined,
+  error: undefined,
+  modelStatus: undefined,
+  isFinished: false,
+  isContent: true
+}
 
 const wholeFrame = (bytes: Uint8Array): Piece => ({ bytes, event: frameEvent(bytes), isClosing: false })
 
