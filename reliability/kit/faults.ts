@@ -462,19 +462,7 @@ const streams: ReadonlyArray<Fault> = (
   ] as const
 ).map((one) => ({ ...one, only: "stream" as const }))
 
-const foreign: ReadonlySet<string> = new Set([
-  "null",
-  "no-members",
-  "wrong-shape",
-  "deep",
-  "garbage",
-  "not-utf8",
-  "late-garbage",
-  "late-raw-error",
-  "after-end",
-  "unasked",
-  "no-last-chunk"
-])
+const foreign: ReadonlySet<string> = new Set(["late-garbage"])
 
 export const faults: ReadonlyArray<Fault> = [...connections, ...answers, ...bodies, ...streams].map((one) =>
   foreign.has(one.word) ? { ...one, isForeign: true } : one

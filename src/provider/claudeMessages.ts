@@ -3,12 +3,14 @@
 import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { type Operation, operations } from "../domain/operations.ts"
-import { decodeUtf8, parseExactJsonText } from "../domain/text/json.ts"
+import { decodeUtf8, type Json, parseExactJsonText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { noRedaction } from "../domain/text/redaction.ts"
 import {
   countedBody,
   failureFromMessages,
+  isMessage,
+  isMessageCount,
   messagesBody,
   type MessagesRequest,
   messageStream,
@@ -18,7 +20,7 @@ import {
 import { betaHeader } from "../translate/shared/claude/betas.ts"
 import { machine } from "../translate/Translator.ts"
 import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
-import { readSuccessJson } from "../upstream/successJson.ts"
+import { badReply, failedReply, readSuccessJson } from "../upstream/successJson.ts"
 import { withAbsence } from "../upstream/withAbsence.ts"
 import { callInput, targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
@@ -43,6 +45,14 @@ const claudeOf = (operation: Native, context: AttemptContext): Result.Result<Tar
   Result.flatMap(targetModel(context.modelId, context.account), (model) =>
     model.family === "claude" ? Result.succeed(model) : needsClaude(operation, context)
   )
+
+/** Bodies of a 200 that cannot be an answer of the route are refused; the bytes of others pass unread. */
+const isAnswer: Readonly<Record<Native, (body: Json) => boolean>> = {
+  messages: isMessage,
+  messagesCountTokens: isMessageCount
+}
+
+const wrongShape = badReply("unreadable", "The upstream answered with JSON that does not have the shape of an answer.")
 
 /** What a client asks of a provider without Claude. */
 export const withoutClaude =
@@ -88,11 +98,15 @@ const preparePassthrough = <Chunk>({
     },
     ignored: [],
     reply: (status, replyHeaders, reply, redaction) =>
-      Result.map(readSuccessJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) => ({
-        bytes: reply,
-        contentType: replyHeaders["content-type"] ?? "application/json",
-        usage: usageOfReply(body)
-      })),
+      Result.flatMap(readSuccessJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) =>
+        isAnswer[operation](body)
+          ? Result.succeed({
+              bytes: reply,
+              contentType: replyHeaders["content-type"] ?? "application/json",
+              usage: usageOfReply(body)
+            })
+          : failedReply(target.slug, status, wrongShape)
+      ),
     chunks
   }))
 }

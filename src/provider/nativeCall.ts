@@ -62,6 +62,7 @@ const takesVerb = (model: TargetModel, { verb }: NativeRequest): boolean =>
 const readReply =
   (
     { attempt, record, target }: Pick<Sent<never>, "attempt" | "record" | "target">,
+    verb: NativeRequest["verb"],
     made: (bytes: Uint8Array, contentType: string, event?: NativeEvent) => PassedReply
   ): Prepared<PassedReply, never>["reply"] =>
   (status, headers, bytes, redaction: Redaction = noRedaction) => {
@@ -74,7 +75,7 @@ const readReply =
       const failing = { slug: target.slug, origin, failure }
       return Result.map(readSuccessJson(failing, { status, headers, bytes, redaction }), () => made(bytes, ""))
     }
-    const read = readNativeReply(bytes, redaction)
+    const read = readNativeReply(verb, bytes, redaction)
     return Result.isSuccess(read)
       ? Result.succeed(made(bytes, headers["content-type"] ?? "application/json", read.success))
       : fail(read.failure)
@@ -118,7 +119,7 @@ const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
       },
       ...(attempt.mixesKinds === true ? unsigned(sent, () => parsedBody(bytes)) : {}),
       ignored: request.ignored,
-      reply: readReply(sent, passedReply(request.verb)),
+      reply: readReply(sent, request.verb, passedReply(request.verb)),
       chunks
     })
   )
@@ -178,7 +179,7 @@ const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => 
       const made: typeof passed = isAlone
         ? (bytes, type, event) => answered(answer, [passed(bytes, type, event)])
         : passed
-      return crossedPart(sent, call, readReply(sent, made))
+      return crossedPart(sent, call, readReply(sent, call.verb, made))
     })
     if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
     const parts = prepared.success

@@ -64,6 +64,12 @@ export const usageOfReply = (body: Json): Usage | undefined => {
   return counts === undefined ? undefined : claudeUsage(counts)
 }
 
+/** Whether the JSON of a 200 can be a message: each has its `type`. */
+export const isMessage = (body: Json): boolean => isJsonObject(body) && typeof body["type"] === "string"
+
+/** Whether the JSON of a 200 can be a count of tokens. */
+export const isMessageCount = (body: Json): boolean => isJsonObject(body) && typeof body["input_tokens"] === "number"
+
 const invalid = (code: string, param: string, message: string) =>
   Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
 

@@ -53,7 +53,7 @@ const event = (type: string, more = "") => `event: ${type}\ndata: {"type":"${typ
 
 describe("messages", () => {
   it("messages: the request and the answer keep their bytes (T1801, T1901, T1902)", async () => {
-    const reply = '{ "id":"msg_vrtx_1",\n"big": 12345678901234567890, "s":"\\u00e9" }\n'
+    const reply = '{ "id":"msg_vrtx_1", "type":"message",\n"big": 12345678901234567890, "s":"\\u00e9" }\n'
     next = { status: 200, headers: { "content-type": "application/json; x=1" }, chunks: [reply] }
     const kept = '"top_k" : 12345678901234567890,"new_feature":{"deep":[1.0,"\\u00e9"]}'
     const answer = await send(
@@ -149,9 +149,13 @@ describe("messages", () => {
     expect(seen[0]?.url).toBe(`${place}/${id}:rawPredict`)
   })
   it("messages: strict mode changes nothing (T1909)", async () => {
-    next = { status: 200, chunks: ['{"extra":1}'] }
-    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "false" })).text).toBe('{"extra":1}')
-    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "true" })).text).toBe('{"extra":1}')
+    next = { status: 200, chunks: ['{"type":"message","extra":1}'] }
+    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "false" })).text).toBe(
+      '{"type":"message","extra":1}'
+    )
+    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "true" })).text).toBe(
+      '{"type":"message","extra":1}'
+    )
   })
   it("messages: a dry run shows the upstream request and sends nothing", async () => {
     const answer = await send(ask(',"n":12345678901234567890'), { "x-gateway-dry-run": "true", "anthropic-beta": "a" })
@@ -178,6 +182,17 @@ describe("token count of messages", () => {
       }
     ])
   })
+  it.each(["null", "{}", "[[[[]]]]", '{"input_tokens":"x"}'])(
+    "messages count: a 200 of %s is no answer (T1905)",
+    async (body) => {
+      next = { status: 200, chunks: [body] }
+      const answer = await send(`{"model":"${model}",${hello}}`, {}, path)
+      expect([answer.status, answer.text]).toEqual([
+        502,
+        error("api_error", "The upstream answered with JSON that does not have the shape of an answer.")
+      ])
+    }
+  )
   it("messages count: serves Claude only (T1903)", async () => {
     expect(await send(`{"model":"@vertex-ai/gemini-2.5-pro",${hello}}`, {}, path)).toMatchObject({
       status: 400,
@@ -259,6 +274,15 @@ describe("errors of messages", () => {
       "api_error",
       "The upstream answered with something that is not JSON text."
     ],
+    ...["null", "{}", "[[[[]]]]", '[{"type":"message"}]', '{"type":7,"content":"x"}'].map(
+      (body): [string, ScriptedResponse, number, string, string] => [
+        body,
+        { status: 200, chunks: [body] },
+        502,
+        "api_error",
+        "The upstream answered with JSON that does not have the shape of an answer."
+      ]
+    ),
     ["an empty body", { status: 200 }, 502, "api_error", "The upstream answered without a body."],
     ["a refused stored credential", google(401, "UNAUTHENTICATED", "No."), 502, "api_error", "No."]
   ])(

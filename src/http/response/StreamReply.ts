@@ -80,16 +80,13 @@ export const passedFraming = (
   incoming: IncomingRequest,
   keepAlive: KeepAlive
 ): StreamAnswered => {
-  let isBegun = false
+  let last: Uint8Array | undefined
   return eventStream(opened, incoming, keepAlive, {
     contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
-    render: (read) => {
-      isBegun = true
-      return read.length === 1 ? read[0] : Buffer.concat(read)
-    },
+    render: (read) => (last = read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
     errorFrame: (facts, error) =>
-      failureText(framing, errorBody(facts, "google", false, incoming.requestId, error), isBegun)
+      failureText(framing, errorBody(facts, "google", false, incoming.requestId, error), last)
   })
 }
 

@@ -19,6 +19,8 @@ export interface NativeEvent {
   readonly modelStatus: JsonObject | undefined
   /** A candidate has its finish reason, or the prompt is blocked. */
   readonly isFinished: boolean
+  /** It has candidates, feedback or counts, one of which every content has; without any it is no content. */
+  readonly isContent: boolean
 }
 
 interface Span {
@@ -59,6 +61,13 @@ export const parseObjectAt = (bytes: Uint8Array, span: Span | undefined): JsonOb
   return isJsonObject(value) ? value : undefined
 }
 
+/** The members of which every content has one, each with the byte that its value begins with. */
+const contentMembers: ReadonlyMap<string, number> = new Map([
+  ["candidates", openBracket],
+  ["promptFeedback", openBrace],
+  ["usageMetadata", openBrace]
+])
+
 const finishMark = "inishReason"
 const blockMark = "lockReason"
 
@@ -80,14 +89,19 @@ const objectOf = (value: Json | undefined): JsonObject | undefined => (isJsonObj
 
 const isSaid = (value: Json | undefined): boolean => typeof value === "string" && value !== ""
 
-const readEvent = (event: JsonObject): NativeEvent => ({
-  usage: objectOf(event["usageMetadata"]),
-  error: objectOf(event["error"]),
-  modelStatus: objectOf(event["modelStatus"]),
-  isFinished:
-    objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
-    isSaid(objectOf(event["promptFeedback"])?.["blockReason"])
-})
+const readEvent = (event: JsonObject): NativeEvent => {
+  const usage = objectOf(event["usageMetadata"])
+  const feedback = objectOf(event["promptFeedback"])
+  return {
+    usage,
+    error: objectOf(event["error"]),
+    modelStatus: objectOf(event["modelStatus"]),
+    isFinished:
+      objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
+      isSaid(feedback?.["blockReason"]),
+    isContent: Array.isArray(event["candidates"]) || feedback !== undefined || usage !== undefined
+  }
+}
 
 /** V8 parses text of this size faster than a walk finds three members of it; media are larger. */
 const smallBytes = 4_096
@@ -123,7 +137,9 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
   let error: Span | undefined
   let modelStatus: Span | undefined
   let isFinished = false
+  let isContent = false
   eachMember(bytes, open, (key, span) => {
+    isContent ||= bytes[span.value] === contentMembers.get(key)
     if (key === "usageMetadata") usage = span
     else if (key === "error") error = span
     else if (key === "modelStatus") modelStatus = span
@@ -139,6 +155,7 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
     usage: parseObjectAt(bytes, usage),
     error: parseObjectAt(bytes, error),
     modelStatus: parseObjectAt(bytes, modelStatus),
-    isFinished
+    isFinished,
+    isContent
   }
 }

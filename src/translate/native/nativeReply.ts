@@ -95,18 +95,24 @@ export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array, event?: Native
   }
 }
 
-/** A 200 as it was read, or why it is no answer: it is no JSON object, it is cut, or it holds an error. */
-export const readNativeReply = (bytes: Uint8Array, redaction: Redaction): Result.Result<NativeEvent, Reason> => {
+const unreadable = (message: string): Result.Result<never, Reason> =>
+  Result.fail({ _tag: "BadReply", kind: "unreadable", message })
+
+/** A 200 as it was read, or why it is no answer: it is no JSON object, it is cut, has no content, or holds an error. */
+export const readNativeReply = (
+  verb: NativeVerb,
+  bytes: Uint8Array,
+  redaction: Redaction
+): Result.Result<NativeEvent, Reason> => {
   const open = skipBlank(bytes, 0)
   let end = bytes.length
   while (end > open && (bytes[end - 1] ?? 0) <= 0x20) end--
   if (bytes[open] !== 0x7b || bytes[end - 1] !== 0x7d) {
-    return Result.fail({
-      _tag: "BadReply",
-      kind: "unreadable",
-      message: "The upstream sent an answer that is not a JSON object."
-    })
+    return unreadable("The upstream sent an answer that is not a JSON object.")
   }
   const event = readNativeEvent(bytes, open)
-  return event.error === undefined ? Result.succeed(event) : Result.fail(failureInsideNative(event.error, redaction))
+  if (event.error !== undefined) return Result.fail(failureInsideNative(event.error, redaction))
+  return verb !== "generateContent" || event.isContent
+    ? Result.succeed(event)
+    : unreadable("The upstream sent an answer without candidates, feedback on the prompt or counts.")
 }

@@ -5,13 +5,20 @@ import type * as Types from "effect/Types"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
-import { noElements, restOfElements, type WholeElementState, wholeElements } from "../../wire/wholeElements.ts"
+import { joinBytes } from "../../wire/joinBytes.ts"
+import {
+  noElements,
+  restOfElements,
+  type WholeElement,
+  type WholeElementState,
+  wholeElements
+} from "../../wire/wholeElements.ts"
 import { noFrames, readFrame, unfinishedBytes, type WholeFrameState, wholeFrames } from "../../wire/wholeFrames.ts"
 import { EventForms } from "../repeatedEvents.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readModelStatus } from "../shared/google/modelStatus.ts"
-import { cutAnswer } from "../shared/reply/badStream.ts"
+import { cutAnswer, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
@@ -23,7 +30,9 @@ export interface NativeStreamState {
   readonly framing: "sse" | "array" | undefined
   readonly frames: WholeFrameState
   readonly elements: WholeElementState
-  /** What has come before the first event, which may be an error and so an HTTP status. */
+  /** The array's bracket has closed: no event counts after it. */
+  readonly isClosed: boolean
+  /** What has come before the first event, which may be an error and so an HTTP status; and what closes the array. */
   readonly held: ReadonlyArray<Uint8Array>
   readonly begun: boolean
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
@@ -38,6 +47,7 @@ const start: NativeStreamState = {
   framing: undefined,
   frames: noFrames,
   elements: noElements,
+  isClosed: false,
   held: [],
   begun: false,
   phase: "open",
@@ -53,6 +63,8 @@ interface Piece {
   /** Undefined for comments, marks and what closes an array. */
   readonly event: NativeEvent | undefined
   readonly isClosing: boolean
+  /** An element that is no object, or that does not follow the bracket or a comma: no client could read it. */
+  readonly isStray?: boolean
 }
 
 const decoder = new TextDecoder()
@@ -65,10 +77,12 @@ const tooLarge: Reason = {
 }
 
 const arrayEnd = encoder.encode("]")
+const comma = encoder.encode(",")
 
 const lf = 0x0a
 const cr = 0x0d
 const brace = 0x7b
+const bracket = 0x5b
 
 /** Whether a byte stands between two places. */
 const has = (bytes: Uint8Array, byte: number, from: number, to: number): boolean => {
@@ -107,7 +121,7 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 /** The framing by the first byte that is no blank, whatever the content type is: a proxy may lose `alt=sse`. */
 const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
   for (const byte of bytes) {
-    if (!isBlank(byte)) return byte === 0x5b || byte === brace ? "array" : "sse"
+    if (!isBlank(byte)) return byte === bracket || byte === brace ? "array" : "sse"
   }
   return undefined
 }
@@ -116,7 +130,13 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
 const leastRun = 4
 
 /** An event that repeats the one before but for its text; the counts of its run come with the last one. */
-const repeatedEvent: NativeEvent = { usage: undefined, error: undefined, modelStatus: undefined, isFinished: false }
+const repeatedEvent: NativeEvent = {
+  usage: undefined,
+  error: undefined,
+  modelStatus: undefined,
+  isFinished: false,
+  isContent: true
+}
 
 const wholeFrame = (bytes: Uint8Array): Piece => ({ bytes, event: frameEvent(bytes), isClosing: false })
 
@@ -145,23 +165,56 @@ const framePieces = (frames: ReadonlyArray<{ readonly bytes: Uint8Array }>): Rea
   return out
 }
 
-type Cut = readonly [Pick<NativeStreamState, "framing" | "frames" | "elements">, ReadonlyArray<Piece>]
+/** Whether nothing but this byte and blanks stands before an element. */
+const follows = (bytes: Uint8Array, open: number, separator: number | undefined): boolean => {
+  let count = 0
+  for (let at = 0; at < open; at++) {
+    if (isBlank(bytes[at])) continue
+    if (bytes[at] !== separator) return false
+    count++
+  }
+  return count === 1
+}
+
+const elementPiece = ({ bytes, open }: WholeElement, isFirst: boolean): Piece => {
+  if (open === undefined) return { bytes, event: undefined, isClosing: true }
+  const event = readNativeEvent(bytes, open)
+  const isStray = bytes[open] !== brace || !follows(bytes, open, isFirst ? bracket : comma[0])
+  // An error counts wherever it stands, and is put in its place.
+  return isStray && event.error !== undefined
+    ? { bytes: joinBytes([comma, bytes.subarray(open)]), event, isClosing: false }
+    : { bytes, event, isClosing: false, isStray }
+}
+
+/** The elements of one read. What follows the end of the array is dropped, but for blanks. */
+const elementPieces = (
+  { begun, isClosed: wasClosed }: NativeStreamState,
+  elements: ReadonlyArray<WholeElement>
+): readonly [isClosed: boolean, ReadonlyArray<Piece>] => {
+  let isClosed = wasClosed
+  let isFirst = !begun
+  const out: Array<Piece> = []
+  for (const element of elements) {
+    if (isClosed && !element.bytes.every(isBlank)) continue
+    const piece = elementPiece(element, isFirst)
+    isClosed ||= piece.isClosing
+    isFirst = false
+    out.push(piece)
+  }
+  return [isClosed, out]
+}
+
+type Cut = readonly [Pick<NativeStreamState, "framing" | "frames" | "elements" | "isClosed">, ReadonlyArray<Piece>]
 
 const pieces = (state: NativeStreamState, chunk: Uint8Array): Cut => {
   const framing = state.framing ?? framingOf(chunk)
   if (framing === "array") {
     const [elements, whole] = wholeElements(state.elements, chunk)
-    return [
-      { framing, frames: state.frames, elements },
-      whole.map(({ bytes, open }) => ({
-        bytes,
-        event: open === undefined ? undefined : readNativeEvent(bytes, open),
-        isClosing: open === undefined
-      }))
-    ]
+    const [isClosed, read] = elementPieces(state, whole)
+    return [{ framing, frames: state.frames, elements, isClosed }, read]
   }
   const [frames, whole] = wholeFrames(state.frames, chunk)
-  return [{ framing, frames, elements: state.elements }, framePieces(whole)]
+  return [{ framing, frames, elements: state.elements, isClosed: state.isClosed }, framePieces(whole)]
 }
 
 /** Pieces of one read stand next to each other in memory; joined only where they do. */
@@ -192,17 +245,17 @@ const shownError = (
   return encoder.encode(decoder.decode(before) + text)
 }
 
-/** What never became a whole piece: the last frame without its blank line, or an error as bare JSON between frames. */
+/** What never became a whole frame: the last event without its blank line, or an error as bare JSON between frames. */
 const restEvent = ({ framing, frames }: NativeStreamState): { bytes: Uint8Array; event: NativeEvent | undefined } => {
-  if (framing !== "sse" || frames.size === 0) return { bytes: encoder.encode(""), event: undefined }
+  const none = { bytes: encoder.encode(""), event: undefined }
+  if (framing !== "sse" || frames.size === 0) return none
   const bytes = unfinishedBytes(frames)
   const text = decoder.decode(bytes)
-  const json = text.replace(/^data:/, "").trim()
-  const isWhole = Result.isSuccess(parseJsonText(json))
-  return { bytes, event: isWhole ? readNativeEvent(bytes, bytes.indexOf(brace)) : undefined }
+  const isData = text.startsWith("data:")
+  if (!isJsonObject(Result.getOrElse(parseJsonText(text.slice(isData ? 5 : 0).trim()), () => null))) return none
+  const event = readNativeEvent(bytes, bytes.indexOf(brace))
+  return isData || event.error !== undefined ? { bytes, event } : none
 }
-
-const isBareJson = (bytes: Uint8Array): boolean => bytes[0] === brace
 
 /** Bytes that have not gone out yet are bounded. */
 const sizeOf = ({ elements, frames, held }: NativeStreamState): number =>
@@ -218,12 +271,14 @@ export const nativeStream = (
     const [cut, read] = pieces(before, chunk)
     const state: Types.Mutable<NativeStreamState> = { ...before, ...cut }
     const run: Array<Uint8Array> = []
-    for (const { bytes, event, isClosing } of read) {
+    for (const { bytes, event, isClosing, isStray } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
         return [{ ...state, held: [], phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
-      const isHeld = isClosing ? !state.isFinished : event === undefined && !state.begun
-      if (isHeld) {
+      if (isStray === true)
+        return [{ ...state, held: [], phase: "failed" }, [...together(run), streamFailed(unreadableEvent)]]
+      // What closes the array waits for the upstream's end, so that an error until then is an element too.
+      if (isClosing || (event === undefined && !state.begun)) {
         state.held = state.held.concat(bytes)
         continue
       }
@@ -253,10 +308,10 @@ export const nativeStream = (
     const array = state.framing === "array" ? bareError(restOfElements(state.elements)) : undefined
     const error = event?.error ?? array
     if (error !== undefined) return [streamFailed(failureInsideNative(error, redaction))]
-    if (state.isFinished) return event === undefined || isBareJson(bytes) ? [] : [bytes]
-    return event?.isFinished === true
-      ? [...state.held, bytes]
-      : [...(event === undefined ? [] : [bytes]), streamFailed(cutAnswer)]
+    const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
+    // An event without its blank line would take the error's line into itself, so it does not pass before one.
+    if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
+    return bytes.length === 0 ? state.held : [...state.held, bytes]
   },
   usage: (state) => {
     const { event } = state.phase === "open" ? restEvent(state) : { event: undefined }
@@ -277,6 +332,12 @@ const bareError = (bytes: Uint8Array): JsonObject | undefined => {
   return isJsonObject(holder) && isJsonObject(holder["error"]) ? holder["error"] : undefined
 }
 
-/** The text that ends a stream with an error of the gateway's, after what has gone out. */
-export const failureText = (framing: "sse" | "array", status: string, isBegun: boolean): string =>
-  framing === "sse" ? `data: ${status}\r\n\r\n` : `${isBegun ? "," : "["}${status}]`
+/** Whether the next line begins an event of its own. */
+const endsEvent = (bytes: Uint8Array): boolean =>
+  /[\r\n]{2}$/.test(decoder.decode(bytes.subarray(-4)).replaceAll("\r\n", "\n"))
+
+/** The text that ends a stream with an error of the gateway's; `last` is the end of what has gone out. */
+export const failureText = (framing: "sse" | "array", status: string, last: Uint8Array | undefined): string => {
+  if (framing === "array") return `${last === undefined ? "[" : ","}${status}]`
+  return `${last === undefined || endsEvent(last) ? "" : "\r\n\r\n"}data: ${status}\r\n\r\n`
+}

@@ -19,8 +19,8 @@ import { loudlySkipped, recordings, sharedDir } from "../../support/shared.ts"
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 /** Why bytes are no answer; undefined for an answer. */
-const faultOf = (bytes: Uint8Array) =>
-  Result.getOrElse(Result.flip(readNativeReply(bytes, noRedaction)), () => undefined)
+const faultOf = (bytes: Uint8Array, verb: NativeVerb = "generateContent") =>
+  Result.getOrElse(Result.flip(readNativeReply(verb, bytes, noRedaction)), () => undefined)
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 const path = { form: "google", rest: "gemini-2.5-flash", modelId: "gemini-2.5-flash" } as const
@@ -278,7 +278,7 @@ describe("native replies", () => {
   it("native reply: what is no answer is a fault (N401)", () => {
     const fault = (text: string) => faultOf(encoder.encode(text))
     expect([
-      fault('{"a":1}\n'),
+      fault('{"candidates":[]}\n'),
       fault('{"a":'),
       fault("<html>"),
       fault('{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}')
@@ -288,5 +288,22 @@ describe("native replies", () => {
       { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an answer that is not a JSON object." },
       { _tag: "Overloaded", code: "upstream_unavailable", message: "m" }
     ])
+  })
+  it("native reply: an object without candidates, feedback or counts is no content (N401)", () => {
+    const none = {
+      _tag: "BadReply",
+      kind: "unreadable",
+      message: "The upstream sent an answer without candidates, feedback on the prompt or counts."
+    }
+    const fault = (facts: object) => [
+      faultOf(encoder.encode(JSON.stringify(facts))),
+      // Larger answers are walked, not parsed.
+      faultOf(encoder.encode(JSON.stringify({ pad: "x".repeat(5_000), ...facts })))
+    ]
+    const wrong = [{}, { candidates: 7 }, { candidates: {} }, { promptFeedback: [] }, { usageMetadata: "x" }]
+    const right = [{ candidates: [] }, { promptFeedback: {} }, { usageMetadata: {}, modelVersion: "m" }]
+    expect(wrong.map(fault)).toStrictEqual(wrong.map(() => [none, none]))
+    expect(right.map(fault)).toStrictEqual(right.map(() => [undefined, undefined]))
+    expect(faultOf(encoder.encode("{}"), "countTokens")).toBe(undefined)
   })
 })

@@ -213,10 +213,99 @@ describe("native streams: errors", () => {
     ])
   })
   it("native stream: an error of the gateway closes what has gone out (N404)", () => {
+    const event = encoder.encode("data: {}\r\n\r\n")
     expect([
-      failureText("sse", "{}", true),
-      failureText("array", "{}", true),
-      failureText("array", "{}", false)
-    ]).toStrictEqual(["data: {}\r\n\r\n", ",{}]", "[{}]"])
+      failureText("sse", "{}", event),
+      failureText("sse", "{}", undefined),
+      failureText("array", "{}", event),
+      failureText("array", "{}", undefined)
+    ]).toStrictEqual(["data: {}\r\n\r\n", "data: {}\r\n\r\n", ",{}]", "[{}]"])
+  })
+  it("native stream: an error of the gateway begins after a blank line (N404)", () => {
+    const after = (text: string) => failureText("sse", "{}", encoder.encode(text))
+    const plain = "data: {}\r\n\r\n"
+    expect(["a\n\n", "a\r\n\r\n", "a\r\r", "a\n\r\n"].map(after)).toStrictEqual([plain, plain, plain, plain])
+    expect(["null", "a\n", "a\r\n", "a\r"].map(after)).toStrictEqual(
+      Array.from({ length: 4 }, () => `\r\n\r\n${plain}`)
+    )
+  })
+})
+
+const unreadable = {
+  _tag: "BadReply",
+  kind: "unreadable",
+  message: "The upstream sent an event that does not have the shape of an answer."
+}
+const truncated = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream ended its answer without a finish reason; it is not complete."
+}
+
+describe("native streams: bodies without events", () => {
+  it.each(["{}", '{"candidates":7}', "[[[[]]]]", '["a",{}]', ",{}"])(
+    "native stream: %s, which is neither events nor an array of them, fails before its first byte (N405)",
+    (text) => {
+      const failure = text === ",{}" ? truncated : unreadable
+      expect(whole(text)).toStrictEqual({
+        text: "",
+        failure,
+        failures: 1,
+        usage: undefined,
+        progress: { isCounted: false, characters: 0 }
+      })
+    }
+  )
+  it.each(["null", "7", "%%% garbage", "[]", "[null]", "[[[["])(
+    "native stream: of %s no byte passes (N405)",
+    (text) => {
+      const { failure, failures, text: passed } = whole(text)
+      expect([passed, failure, failures]).toStrictEqual(["", truncated, 1])
+    }
+  )
+  it("native stream: an event without its blank line does not pass before an error (N404)", () => {
+    const begun = sse(said("a"))
+    const rest = `data: ${event(said("b"))}`
+    for (const end of ["", "\r\n"]) {
+      const { failure, text } = whole(begun + rest + end)
+      expect([text, failure]).toStrictEqual([begun, truncated])
+    }
+  })
+})
+
+describe("native arrays: errors", () => {
+  const end = said("b", { finishReason: "STOP" })
+  const shown = (text: string) => {
+    const { failure, text: passed } = whole(text)
+    return [passed, failure]
+  }
+  it("native array: a bare error after elements becomes the last element (N404)", () => {
+    const first = `[${event(said("a"))}`
+    const shownWhole = `${first},${event(internal)}]`
+    expect(shown(first + event(internal))).toStrictEqual([shownWhole, undefined])
+    expect(shown(`${first}\n${event(internal)}`)).toStrictEqual([shownWhole, undefined])
+  })
+  it("native array: an element that follows no comma ends it (N404)", () => {
+    const first = `[${event(said("a"))}`
+    expect(shown(`${first}${event(end)}]`)).toStrictEqual([first, unreadable])
+    expect(shown(`${first},7,${event(end)}]`)).toStrictEqual([first, unreadable])
+    expect(shown(`${first},[${event(end)}]]`)).toStrictEqual([first, unreadable])
+  })
+  it("native array: its end waits for that of the upstream, so that an error until then is an element (N404)", () => {
+    const text = array(said("a"), end)
+    const [next, out] = machine(nativeStream(limits, noRedaction)).steps([encoder.encode(text)])
+    expect(out.map((one) => (one instanceof Uint8Array ? decoder.decode(one) : one))).toStrictEqual([
+      text.slice(0, -"\n]".length)
+    ])
+    expect(next.halt()).toStrictEqual([encoder.encode("\n]")])
+  })
+  it("native array: what follows its end is dropped, but for blanks (N402)", () => {
+    const text = array(said("a"), end)
+    expect(shown(`${text}${array(said("c"))}`)).toStrictEqual([text, undefined])
+    expect(shown(`${text}\r\n`)).toStrictEqual([`${text}\r\n`, undefined])
+  })
+  it("native array: without its end it is cut (N405)", () => {
+    const text = array(said("a"), end).slice(0, -"\n]".length)
+    expect(shown(text)).toStrictEqual([text, truncated])
   })
 })
