@@ -30,7 +30,9 @@ const recording = (more: ScriptedOptions = {}) => {
     return replying(
       url.endsWith(":predict")
         ? { predictions: [{ gcsUri: "gs://mine/out/0.png", mimeType: "image/png" }] }
-        : reply([{ text: "fine" }], { finishReason: "STOP" })
+        : url.endsWith(":rawPredict")
+          ? { type: "message", content: [{ type: "text", text: "fine" }] }
+          : reply([{ text: "fine" }], { finishReason: "STOP" })
     )
   }, more)
   const ask = async (body: object, headers: Record<string, string> = {}, to = path) => {
