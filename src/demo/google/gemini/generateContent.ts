@@ -40,9 +40,9 @@ const identityOf = (call: Call): GeminiIdentity => {
 const faultWire = (streaming: boolean, sse: boolean): FaultWire => ({
   refusal: (error) => errorAnswer(error, streaming && !sse),
   errorEvent: (error) => (sse ? sseEvent({ error }) : `${JSON.stringify([{ error }], null, 2)}\n`),
-  lineEvent: (text) => {
+  lineEvent: (text, isFirst) => {
     const event = { candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0 }] }
-    return sse ? sseEvent(event) : `${JSON.stringify(event, null, 2)},\r\n`
+    return sse ? sseEvent(event) : `${isFirst ? "[" : ",\r\n"}${JSON.stringify(event, null, 2)}`
   }
 })
 

@@ -13,7 +13,7 @@ export interface FaultWire {
   /** An error inside a stream that has begun. */
   readonly errorEvent: (error: GoogleError) => string
   /** The next event of an endless answer. */
-  readonly lineEvent: (text: string) => string
+  readonly lineEvent: (text: string, isFirst: boolean) => string
   /** A refusal by model servers other than Google's; `refusal` if absent. */
   readonly modelRefusal?: (error: GoogleError) => Answer
   /** Events of a stream sent before it breaks; default two. */
@@ -79,7 +79,8 @@ function* silently(steps: Iterable<Step>): Generator<Step> {
 
 function* endless(lineEvent: FaultWire["lineEvent"]): Generator<Step> {
   for (let line = 1; ; line++) {
-    yield { write: lineEvent(`Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n`) }
+    const text = `Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n`
+    yield { write: lineEvent(text, line === 1) }
   }
 }
 
