@@ -63,10 +63,4 @@ describe("docs/client.md", () => {
       .map(([name]) => name)
     expect(named.toSorted()).toEqual(exported.toSorted())
   })
-
-  it("README: the client example prints the answer", async () => {
-    const own = blocksOf(read("README.md")).filter((block) => block.includes('"model-gateway/client"'))
-    expect(own).toHaveLength(1)
-    expect(await run(own[0] ?? "")).toBe(`${greeting}\n`)
-  })
 })
