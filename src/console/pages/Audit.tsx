@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals"
 import { type AuditEntry, audit } from "../AdminReads.ts"
 import { dayAndClock } from "../format.ts"
 import { href } from "../Location.ts"
+import { List } from "../parts/List.tsx"
 import { messageOf, useQuery } from "../parts/Query.ts"
 
 const headings = ["When", "Key", "Change", "Kind", "Id", "Version", "Request"]
@@ -21,24 +22,11 @@ const Row = ({ action, actor, at, id, kind, request_id: requestId, version }: Au
 )
 
 const Table = ({ rows }: { readonly rows: ReadonlyArray<AuditEntry> }) => (
-  <div class="wide" tabIndex={0} role="region" aria-label="Changes">
-    <table class="list">
-      <thead>
-        <tr>
-          {headings.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={`${row.at} ${row.kind} ${row.id} ${row.version}`} {...row} />
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <List label="Changes" headings={headings}>
+    {rows.map((row) => (
+      <Row key={`${row.at} ${row.kind} ${row.id} ${row.version}`} {...row} />
+    ))}
+  </List>
 )
 
 export const Audit = () => {

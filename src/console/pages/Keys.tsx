@@ -5,6 +5,7 @@ import * as client from "../AdminClient.ts"
 import { dayAndClock, dollars } from "../format.ts"
 import { keyBody } from "../keyBody.ts"
 import { Copy } from "../parts/Copy.tsx"
+import { List } from "../parts/List.tsx"
 import { messageOf, useQuery } from "../parts/Query.ts"
 
 type Key = client.KeyRow
@@ -78,24 +79,11 @@ const Row = ({ change, row }: { readonly row: Key; readonly change: Change }) =>
 const headings = ["Name", "Text", "Scopes", "Models", "Requests a minute", "Spent", "Last used", "State", "Change"]
 
 const Table = ({ change, rows }: { readonly rows: ReadonlyArray<Key>; readonly change: Change }) => (
-  <div class="wide" tabIndex={0} role="region" aria-label="Keys">
-    <table class="list">
-      <thead>
-        <tr>
-          {headings.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.id} row={row} change={change} />
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <List label="Keys" headings={headings}>
+    {rows.map((row) => (
+      <Row key={row.id} row={row} change={change} />
+    ))}
+  </List>
 )
 
 const Field = ({

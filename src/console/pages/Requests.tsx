@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks"
 import * as client from "../AdminClient.ts"
 import { clock, count, dayAndClock, dollars, duration } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
+import { List } from "../parts/List.tsx"
 import { useQuery } from "../parts/Query.ts"
 import { Status } from "../parts/Status.tsx"
 import { csvOf, ndjsonOf } from "../requestTexts.ts"
@@ -140,24 +141,11 @@ const Table = ({ query, rows }: TableProps) => {
   if (rows.length === 0)
     return <p class="card">No request fits. Send one, or clear the filters; new requests appear by themselves.</p>
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Requests">
-      <table class="list">
-        <thead>
-          <tr>
-            {headings.map((name) => (
-              <th key={name} scope="col" class={numbers.has(name) ? "number" : ""}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id} row={row} query={query} isChosen={row.id === chosen} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List label="Requests" headings={headings} numbers={numbers}>
+      {rows.map((row) => (
+        <Row key={row.id} row={row} query={query} isChosen={row.id === chosen} />
+      ))}
+    </List>
   )
 }
 
