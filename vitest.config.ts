@@ -10,6 +10,8 @@ export default defineConfig({
     pool: "forks",
     // Modules are read once a worker: no test changes what another imports, and it saves two minutes.
     isolate: false,
+    // Vitest leaves one core out, and of two cores that is half the time.
+    maxWorkers: "100%",
     projects: [
       { extends: true, test: { name: "all", include: every, exclude: ["test/console/browser.test.ts"] } },
       // The tests of the HTTP face once more, over the ring instead of a router of Effect.
