@@ -88,6 +88,19 @@ describe.each(servers)("refused writes on $name", (database) => {
       yield* Effect.provide(work, logger)
     }).pipe(Effect.provide(storeOn(database)))
   )
+
+  it.effect.each(["53200", "53300", "53400"])("a lack of memory or connections is no full disk (F32): %s", (code) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const records = yield* Records
+      const written = yield* Sql.makeStoreWrite
+      const raised = written(
+        Sql.durableTransaction(sql)(sql.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'busy' USING ERRCODE = '${code}'; END $$`))
+      )
+      expect(yield* Effect.flip(raised)).toEqual(unreachable)
+      expect(records.writeRefusal()).toBe(undefined)
+    }).pipe(Effect.provide(storeOn(database)))
+  )
 })
 
 describe.each(databases)("the start on $name", (database) => {

@@ -144,21 +144,10 @@ export const lazyTransaction = (sql: SqlClient.SqlClient) =>
         Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
-/**
- * SQLite: full, I/O error, read-only. PostgreSQL: class 53 (insufficient resources) and 25006 (read-only transaction).
- */
-const fullSqlite: ReadonlySet<number> = new Set([8, 10, 13])
-const fullPostgres = /^(?:53|25006)/
-
 const codeOf = ({ reason: { cause } }: SqlError): string | number | undefined => {
   if (typeof cause !== "object" || cause === null) return undefined
   if ("errcode" in cause && typeof cause.errcode === "number") return cause.errcode & 0xff
   return "code" in cause && typeof cause.code === "string" ? cause.code : undefined
-}
-
-const isFull = (error: SqlError): boolean => {
-  const code = codeOf(error)
-  return typeof code === "number" ? fullSqlite.has(code) : code !== undefined && fullPostgres.test(code)
 }
 
 /** Why a database takes no writes, by SQLite's result code or PostgreSQL's error code. Its reads may still succeed. */
@@ -242,7 +231,7 @@ const makeCall = (isWrite: boolean) =>
       const refusal = refusals.get(codeOf(error))
       return writes !== undefined && refusal !== undefined
         ? writes.refuse(refusal, error)
-        : fail(reasonOf(error), isFull(error) ? "full" : "unreachable")
+        : fail(reasonOf(error), refusals.has(codeOf(error)) ? "full" : "unreachable")
     }
     return <A, E, R>(
       work: Effect.Effect<A, E, R>
