@@ -2,7 +2,7 @@
 {
   description = "An OpenAI-compatible gateway in front of Vertex AI and the Gemini Developer API";
 
-  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-26.05";
 
   outputs = { self, nixpkgs }:
     let

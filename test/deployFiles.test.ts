@@ -337,6 +337,20 @@ describe("flake.nix", () => {
     expect(Number(/TimeoutStopSec = (\d+);/.exec(flake)?.[1]) * 1000).toBeGreaterThan(leavingMillis)
   })
 
+  it("flake.lock: holds the input that flake.nix names, at one commit", () => {
+    const [, owner, repo, ref] = /nixpkgs\.url = "github:(\w+)\/(\w+)\/([\w.-]+)"/.exec(flake) ?? []
+    const { nodes, root } = JSON.parse(read("flake.lock"))
+    expect(nodes[root].inputs).toEqual({ nixpkgs: "nixpkgs" })
+    expect(nodes.nixpkgs.original).toEqual({ type: "github", owner, repo, ref })
+    expect(nodes.nixpkgs.locked).toMatchObject({
+      type: "github",
+      owner,
+      repo,
+      rev: expect.stringMatching(/^[0-9a-f]{40}$/)
+    })
+    expect(Buffer.from(nodes.nixpkgs.locked.narHash.replace("sha256-", ""), "base64")).toHaveLength(32)
+  })
+
   it("flake.nix: closes every brace it opens", () => {
     const code = flake
       .replace(/#.*$/gm, "")

@@ -81,6 +81,7 @@ describe("source tree", () => {
       "package.json",
       "package-lock.json",
       "flake.nix",
+      "flake.lock",
       ".ci/run"
     ].map(read)
     expect(cleanlinessViolations([...texts, ...single])).toEqual([])
