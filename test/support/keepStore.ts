@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
+import { lastMigration } from "../../src/store/database/Migrations.ts"
 import { databases } from "./databases.ts"
 import { dialectOf, keptFile, keptFolder, type KeptStore, recordInto } from "./keptStores.ts"
 import { fillStore, keptServices, readStore, useStore } from "./storeScenario.ts"
@@ -12,17 +13,15 @@ const keep = Effect.fnUntraced(function* (database: (typeof databases)[number]) 
   const location = yield* database.location
   const fill: Array<KeptStore["fill"][number]> = []
   const use: Array<KeptStore["use"][number]> = []
-  yield* fillStore.pipe(Effect.provide(keptServices(location)), recordInto(fill))
-  yield* Effect.gen(function* () {
-    const filled = yield* readStore
-    const used = yield* recordInto(use)(Effect.andThen(useStore, readStore))
-    const kept: KeptStore = { fill, filled, use, used }
-    const sql = yield* SqlClient.SqlClient
-    const [last] = yield* sql<{ readonly id: number }>`SELECT MAX(migration_id) AS id FROM migrations`
-    const file = keptFile(last?.id ?? 0, dialectOf(sql))
-    writeFileSync(file, `${JSON.stringify(kept)}\n`, { flag: "wx" })
-    console.log(`${database.name}: ${fill.length + use.length} statements in ${file}`)
-  }).pipe(Effect.provide(keptServices(location)))
+  /** A process of its own. */
+  const onProcess = Effect.provide(keptServices(location))
+  yield* recordInto(fill)(onProcess(fillStore))
+  const filled = yield* onProcess(readStore)
+  const used = yield* recordInto(use)(onProcess(Effect.andThen(useStore, readStore)))
+  const kept: KeptStore = { fill, filled, use, used }
+  const file = yield* onProcess(Effect.map(SqlClient.SqlClient, (sql) => keptFile(lastMigration, dialectOf(sql))))
+  writeFileSync(file, `${JSON.stringify(kept)}\n`, { flag: "wx" })
+  console.log(`${database.name}: ${fill.length + use.length} statements in ${file}`)
 })
 
 mkdirSync(keptFolder, { recursive: true })

@@ -15,7 +15,7 @@ export interface KeptStore {
   readonly fill: ReadonlyArray<KeptStatement>
   /** All that the release read then. */
   readonly filled: unknown
-  /** What a running gateway of the release did afterwards, and all that it read then. */
+  /** What the next process of the release did, and all that it read then. */
   readonly use: ReadonlyArray<KeptStatement>
   readonly used: unknown
 }
@@ -56,8 +56,8 @@ export const recordInto =
       return Effect.succeed(statement)
     })
 
-/** Runs recorded statements, and returns the rows of each. */
+/** Runs recorded statements in one transaction, and returns the rows of each. */
 export const replay = (statements: ReadonlyArray<KeptStatement>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.forEach(statements, ([text, ...params]) => sql.unsafe(text, params.map(ofValue)))
+    sql.withTransaction(Effect.forEach(statements, ([text, ...params]) => sql.unsafe(text, params.map(ofValue))))
   )
