@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import type { StoreSetting } from "../../domain/settings/Settings.ts"
 import { describeStore } from "../../domain/settings/storeLocation.ts"
 import { masterIds } from "../../store/MasterKeys.ts"
-import { migrate } from "../../store/database/Migrations.ts"
+import { prepareDatabase } from "../../store/database/Migrations.ts"
 import { rotateSecret } from "../../store/Rotation.ts"
-import { checkReachable, sqlClientLayer } from "../../store/database/Sql.ts"
+import { sqlClientLayer } from "../../store/database/Sql.ts"
 import { backupSqlite, checkBackup, restoreSqlite } from "../../store/database/SqliteBackup.ts"
 import * as Store from "../../store/Store.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
@@ -25,7 +25,7 @@ export const migrateStore = Effect.fn("Cli.migrateStore")(function* (
 ): Effect.fn.Return<void, Failure> {
   const { location } = yield* storeOf(options)
   const done = yield* Effect.mapError(
-    Effect.provide(Effect.andThen(checkReachable(describeStore(location)), migrate), sqlClientLayer(location)),
+    Effect.provide(prepareDatabase(describeStore(location)), sqlClientLayer(location)),
     storeFailure
   )
   const names = done.map(([id, name]) => `${id} ${name}`).join(", ")

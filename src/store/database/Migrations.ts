@@ -1,5 +1,9 @@
 // The tables of the store and their migrations, the same on SQLite and PostgreSQL.
 // Must not know what the tables hold. A released migration never changes; each later change is a new migration.
+//
+// A release works on the store of the release before and of the one after, also while both run. So a migration from 13 on
+// only adds: tables, indexes, columns with a default, columns of a view. What no release reads any more goes one release
+// after the last that reads it. `test/store/versions.test.ts` runs the statements of the kept release on these tables.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
@@ -187,12 +191,19 @@ const contents = Effect.gen(function* () {
   yield* sql`CREATE INDEX request_contents_by_sealed_key ON request_contents (sealed_key_id)`
 })
 
+/** Without the lock, requests that another gateway adds between the read and the write are missing from the copy. */
+const lockSums = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  if (!onSqlite(sql)) yield* sql`LOCK TABLE usage_sums IN SHARE ROW EXCLUSIVE MODE`
+})
+
 /**
  * Sums of days by every dimension, and the same facts in the view. Sums from before have no config, client and metadata.
  */
 const usageDetails = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, name } = words(sql)
+  yield* lockSums
   yield* sql`CREATE TABLE usage_details (
     day ${name} NOT NULL, key_id ${name} NOT NULL, provider ${name} NOT NULL, model ${name} NOT NULL,
     config ${name} NOT NULL, client ${name} NOT NULL, metadata ${name} NOT NULL,
@@ -213,8 +224,7 @@ const usageDetails = Effect.gen(function* () {
 const seriesDays = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { integer, word } = words(sql)
-  // Without the lock, requests that another gateway adds between the read and the write are lost from the series.
-  if (!onSqlite(sql)) yield* sql`LOCK TABLE usage_sums IN SHARE ROW EXCLUSIVE MODE`
+  yield* lockSums
   const start = word("strftime('%s', day)", "EXTRACT(EPOCH FROM CAST(day AS DATE))")
   const sums = ["requests", "errors", "input", "output", "cached", "cost_micros"]
   const bands = [4, 5, 6, 7, 8, 9, 10, 11]
@@ -233,23 +243,37 @@ const seriesDays = Effect.gen(function* () {
       ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${sql.literal(same)}`
 })
 
-const run = Migrator.make({})({
-  loader: Migrator.fromRecord({
-    "1_records": records,
-    "2_accounting": accounting,
-    "3_leases": leases,
-    "4_batches": batches,
-    "5_responses": responses,
-    "6_request_view": requestView(""),
-    "7_batch_ids": batchIds,
-    "8_usage_series": usageSeries,
-    "9_usage_waits": usageWaits,
-    "10_contents": contents,
-    "11_usage_details": usageDetails,
-    "12_series_days": seriesDays
-  }),
-  table: "migrations"
+/** The first migration that a version must have to work on this store. Versions up to migration 12 do not look. */
+const compatibility = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer } = words(sql)
+  yield* sql`CREATE TABLE compatibility (id ${integer} PRIMARY KEY CHECK (id = 1), from_migration ${integer} NOT NULL ${end}`
+  yield* sql`INSERT INTO compatibility (id, from_migration) VALUES (1, 0)`
 })
+
+const migrations = {
+  "1_records": records,
+  "2_accounting": accounting,
+  "3_leases": leases,
+  "4_batches": batches,
+  "5_responses": responses,
+  "6_request_view": requestView(""),
+  "7_batch_ids": batchIds,
+  "8_usage_series": usageSeries,
+  "9_usage_waits": usageWaits,
+  "10_contents": contents,
+  "11_usage_details": usageDetails,
+  "12_series_days": seriesDays,
+  "13_compatibility": compatibility
+}
+
+const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "migrations" })
+
+/** The last migration of this version. */
+export const lastMigration = Object.keys(migrations).length
+
+/** The last migration of the release before this one. A new release sets it to that of the newest kept store. */
+export const compatibleFrom = 12
 
 /** The advisory lock of migrations. Any number will do, as long as every process uses the same. */
 const lockNumber = 787
@@ -273,8 +297,25 @@ export const migrate: Effect.Effect<
   const sql = yield* SqlClient.SqlClient
   // On SQLite a write transaction excludes other writers already.
   const lock = onSqlite(sql) ? Effect.void : Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
-  return yield* transaction(sql)(Effect.andThen(lock, run))
+  const mark = sql`UPDATE compatibility SET from_migration = ${compatibleFrom} WHERE from_migration < ${compatibleFrom}`
+  return yield* transaction(sql)(Effect.andThen(lock, Effect.tap(run, mark)))
 }).pipe(Effect.mapError(unusable))
+
+/** Fails for a migrated store whose release is two or more after this one, before anything is written to it. */
+const checkCompatible = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [mark] = yield* sql<{ readonly from_migration: number }>`SELECT from_migration FROM compatibility`
+    const needed = mark?.from_migration ?? 0
+    if (needed > lastMigration)
+      return yield* new StoreUnusable({
+        message: `the store ${where} is of a version too far ahead: it needs migration ${needed}, and this version has ${lastMigration}; start the version that used it last or the one before that, or restore a backup from before the upgrade`
+      })
+  }).pipe(Effect.catchIf(isSqlError, unusable))
+
+/** Migrates the database that this client reaches, and fails for one that this version cannot work on. */
+export const prepareDatabase = (where: string, reach: typeof checkReachable = checkReachable) =>
+  Effect.andThen(reach(where), Effect.tap(migrate, checkCompatible(where)))
 
 /**
  * A database with its tables. Fails when it is unreachable or has foreign tables. With `awaitReachable` the start waits
@@ -282,10 +323,10 @@ export const migrate: Effect.Effect<
  */
 export const database = (
   location: StoreLocation,
-  reach: typeof checkReachable = checkReachable
+  reach?: typeof checkReachable
 ): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
   Layer.tap(sqlClientLayer(location), (context) =>
-    Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context)
+    Effect.provideContext(prepareDatabase(describeStore(location), reach), context)
   )
 
 /** A database of this process only; it ends with the process. */

@@ -1,0 +1,143 @@
+// Tests versions of the store: kept stores of earlier releases are read whole, and the release before works on newer tables.
+// Must not know what the statements of a release do.
+import { describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import { expect } from "vitest"
+import type { StoreLocation } from "../../src/domain/settings/storeLocation.ts"
+import { compatibleFrom, database, lastMigration, migrate } from "../../src/store/database/Migrations.ts"
+import { onSqlite, sqlClientLayer } from "../../src/store/database/Sql.ts"
+import { RequestTable } from "../../src/store/RequestTable.ts"
+import { databases } from "../support/databases.ts"
+import { dialectOf, keptReleases, keptStore, replay } from "../support/keptStores.ts"
+import { batchOf, keptServices, readStore, rowsOf } from "../support/storeScenario.ts"
+
+/** Runs on a client of its own, as another process would. */
+const onClient = (location: StoreLocation) => Effect.provide(Layer.fresh(sqlClientLayer(location)))
+const onServices = (location: StoreLocation) => Effect.provide(Layer.fresh(keptServices(location)))
+
+const recorded = (release: number) => Effect.map(SqlClient.SqlClient, (sql) => keptStore(release, dialectOf(sql)))
+
+const fill = (release: number) => Effect.flatMap(recorded(release), (kept) => replay(kept.fill))
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+  readonly isRequired: boolean
+}
+
+/** The columns of all tables and views. */
+const columns = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = onSqlite(sql)
+    ? sql<{ readonly t: string; readonly c: string; readonly type: string; readonly required: number }>`
+        SELECT m.name AS t, p.name AS c, p.type, p."notnull" AND p.dflt_value IS NULL AS required
+        FROM sqlite_schema m JOIN pragma_table_info(m.name) p WHERE m.type IN ('table', 'view') ORDER BY t, p.cid`
+    : sql<{ readonly t: string; readonly c: string; readonly type: string; readonly required: number }>`
+        SELECT table_name AS t, column_name AS c, data_type AS type,
+        CASE WHEN is_nullable = 'NO' AND column_default IS NULL THEN 1 ELSE 0 END AS required
+        FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY t, ordinal_position`
+  return (yield* rows).map(({ c: name, required, t: table, type }): Column => ({
+    table,
+    name,
+    type,
+    isRequired: required === 1
+  }))
+})
+
+describe("releases", () => {
+  it("store versions: the newest kept store is that of the release before this one", () => {
+    expect(keptReleases().at(-1)).toBe(compatibleFrom)
+  })
+})
+
+describe.each(databases)("versions of the store on $name", ({ location, name }) => {
+  it.effect.each(keptReleases())("store versions: reads all that the release of migration %i wrote", (release) =>
+    Effect.gen(function* () {
+      const at = yield* location
+      const { filled } = yield* onClient(at)(Effect.tap(recorded(release), fill(release)))
+      expect(yield* onServices(at)(readStore)).toEqual(filled)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("store versions: migrations since the release before this one only add", () =>
+    Effect.gen(function* () {
+      const at = yield* location
+      yield* onClient(at)(
+        Effect.gen(function* () {
+          yield* fill(compatibleFrom)
+          const before = yield* columns
+          yield* migrate
+          const after = yield* columns
+          expect(after).toEqual(expect.arrayContaining(before))
+          const tables = new Set(before.map(({ table }) => table))
+          const isNew = ({ name: column, table }: Column) =>
+            tables.has(table) && !before.some((one) => one.table === table && one.name === column)
+          expect(after.filter((column) => isNew(column) && column.isRequired)).toEqual([])
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("store versions: the release before this one reads and writes the newer tables, and nothing is lost", () =>
+    Effect.gen(function* () {
+      const at = yield* location
+      const { use, used } = yield* onClient(at)(Effect.tap(recorded(compatibleFrom), fill(compatibleFrom)))
+      yield* onServices(at)(Effect.void)
+      const onNewer = yield* onClient(at)(replay(use))
+      expect(yield* onServices(at)(readStore)).toEqual(used)
+      // PGlite has one database for all tests.
+      if (name === "PGlite") return
+      const onOwn = yield* onClient(yield* location)(Effect.andThen(fill(compatibleFrom), replay(use)))
+      // A newer release may add columns to what is read, and its own rows to the table of migrations.
+      const isData = (_: unknown, at: number) => !/\bmigrations\b/.test(use[at]?.[0] ?? "")
+      expect(onNewer.filter(isData)).toMatchObject(onOwn.filter(isData))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("store versions: two releases on one store at a time count every request", () =>
+    Effect.gen(function* () {
+      const at = yield* location
+      const { use } = yield* onClient(at)(Effect.tap(recorded(compatibleFrom), fill(compatibleFrom)))
+      const counts = yield* onServices(at)(
+        Effect.gen(function* () {
+          const { requests, series, usage, write } = yield* RequestTable
+          yield* write(batchOf(rowsOf("newer", 1)))
+          yield* onClient(at)(replay(use))
+          yield* write(batchOf(rowsOf("newest", 1)))
+          const limit = 100
+          const groups = [[], ["key"], ["provider", "model"], ["config", "client"]] as const
+          return {
+            listed: (yield* requests({ limit })).rows.length,
+            summed: yield* Effect.forEach(groups, (groupBy) =>
+              Effect.map(usage({ groupBy, limit }), (page) => page.groups.reduce((sum, one) => sum + one.requests, 0))
+            ),
+            series: (yield* series({ bucket: "day", scope: "all", limit })).points.map(({ sums }) => sums.requests)
+          }
+        })
+      )
+      expect(counts).toEqual({ listed: 10, summed: [10, 10, 10, 10], series: [2, 8] })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("store versions: a store two releases ahead is refused with what to do, and stays as it is", () =>
+    Effect.gen(function* () {
+      const at = yield* location
+      const mark = (migration: number) =>
+        Effect.scoped(
+          Effect.provide(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE compatibility SET from_migration = ${migration}`),
+            Layer.fresh(database(at))
+          )
+        )
+      yield* mark(lastMigration)
+      yield* mark(lastMigration + 1)
+      const { message } = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(database(at)))))
+      expect(message.replace(/^the store \S+/, "the store X")).toBe(
+        `the store X is of a version too far ahead: it needs migration ${lastMigration + 1}, and this version has ${lastMigration}; start the version that used it last or the one before that, or restore a backup from before the upgrade`
+      )
+    }).pipe(Effect.scoped)
+  )
+})
