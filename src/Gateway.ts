@@ -128,8 +128,8 @@ const composed = <E, F>(
     kept
   )
   const catalog = partOf(Catalog, parts.catalog, Catalog.layer).pipe(Layer.provide(snapshot))
-  const prices = partOf(Prices, parts.prices, Prices.layerWith(settings.prices ?? {}, publicPrices)).pipe(
-    Layer.provide(catalog)
+  const prices = partOf(Prices, parts.prices, Prices.layer(publicPrices)).pipe(
+    Layer.provide(Layer.merge(catalog, snapshot))
   )
   const states = memories(parts, shared).pipe(Layer.provide(circuitMeters(settings, prices)))
   const router = partOf(ProviderRouter, parts.router, ProviderRouter.layer).pipe(

@@ -61,7 +61,7 @@ const sound: ReadonlyArray<Json> = [
   },
   {
     prompts: [{ id: "tone", text: "Be brief.", labels: { production: 1 } }],
-    prices: { "my-llm": { input: 0 } },
+    prices: { "my-llm": { input: 0 }, "my-llm-2": [{ input: 1 }, { from: "2026-12-01", input: 2 }] },
     log: { level: "warn" }
   }
 ]

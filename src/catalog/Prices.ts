@@ -3,11 +3,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { dayMillis } from "../domain/text/days.ts"
+import { dayOf } from "../domain/text/days.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"
 import type { FoundModel, ModelTable } from "../domain/models/modelTable.ts"
 import { builtInKinds, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { Price } from "../domain/Usage.ts"
+import { type Price, priceOn, type StatedPrices } from "../domain/Usage.ts"
+import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Catalog } from "./Catalog.ts"
 import { knownModels, listedModels } from "./models.ts"
 import { priceSupplement } from "./priceSupplement.ts"
@@ -31,6 +32,8 @@ export type PriceList = (
 const other = "other"
 const mostKnown = 512
 
+const noPrices: StatedPrices = {}
+const supplement: ReadonlyMap<string, Price> = new Map(Object.entries(priceSupplement))
 const noList: Effect.Effect<PriceList> = Effect.succeed(() => undefined)
 
 export class Prices extends Context.Service<
@@ -45,81 +48,116 @@ export class Prices extends Context.Service<
     readonly load: Effect.Effect<void>
   }
 >()("gateway/catalog/Prices") {
+  /** The operator's prices are those of the configuration in use. */
+  static readonly layer = (load: Effect.Effect<PriceList>): Layer.Layer<Prices, never, Catalog | ConfigSnapshot> =>
+    Layer.effect(
+      Prices,
+      Effect.flatMap(ConfigSnapshot, ({ current }) => makePrices(() => current().declared.prices ?? noPrices, load))
+    )
+
   /** The keys of `own` are model ids, or `slug/id` for one account. */
   static readonly layerWith = (
-    own: Readonly<Record<string, Price>>,
+    own: StatedPrices,
     load: Effect.Effect<PriceList> = noList
   ): Layer.Layer<Prices, never, Catalog> =>
     Layer.effect(
       Prices,
-      Effect.gen(function* () {
-        const catalog = yield* Catalog
-        const stated = new Map(Object.entries(own))
-        const supplement = new Map(Object.entries(priceSupplement))
-        const known = new Map<string, Map<string, CountedModel & { readonly untilMillis: number }>>()
-        let list: PriceList | undefined
-        let accounts = catalog.list()
-        let { models } = catalog
-        let labels = closedLabels(accounts, own, models)
-        /** The operator's price of a model also applies to its versions, and takes precedence over every list. */
-        const ownPrice = (slug: string, ids: ReadonlyArray<string>): Price | undefined => {
-          for (const id of ids) {
-            const price = stated.get(`${slug}/${id}`) ?? stated.get(id)
-            if (price !== undefined) return price
-          }
-          return undefined
-        }
-        const listedPrice = (ids: ReadonlyArray<string>, nowMillis: number): Price | undefined => {
-          for (const id of ids) {
-            const price = supplement.get(id) ?? trusted(id, list?.(id, nowMillis), models)
-            if (price !== undefined) return price
-          }
-          return undefined
-        }
-        return {
-          counted: (slug, modelId, nowMillis) => {
-            const present = catalog.list()
-            if (present !== accounts || catalog.models !== models) {
-              accounts = present
-              models = catalog.models
-              labels = closedLabels(accounts, own, models)
-              known.clear()
-            }
-            const ofSlug = known.get(slug)
-            const met = ofSlug?.get(modelId)
-            if (met !== undefined && nowMillis < met.untilMillis) return met
-            const ids = [modelId, ...unversioned(modelId)]
-            const price =
-              ownPrice(slug, ids) ?? factPrice(models.find(modelId), nowMillis, "user") ?? supplement.get(modelId)
-            if (price === undefined && list === undefined) return undefined
-            const label = labels.has(modelId) ? modelId : other
-            const counted = {
-              label,
-              price: price ?? listedPrice(ids, nowMillis) ?? factPrice(models.find(modelId), nowMillis, "file"),
-              untilMillis: nowMillis - (nowMillis % dayMillis) + dayMillis
-            }
-            // The number of slugs is bounded by the catalog. The models come from clients, so their number is bounded
-            // here.
-            if (ofSlug === undefined) known.set(slug, new Map([[modelId, counted]]))
-            else {
-              if (ofSlug.size >= mostKnown) ofSlug.clear()
-              ofSlug.set(modelId, counted)
-            }
-            return counted
-          },
-          load: yield* Effect.cached(
-            Effect.map(load, (loaded) => {
-              list = loaded
-            })
-          )
-        }
-      })
+      makePrices(() => own, load)
     )
 }
 
+/** What prices are computed from; every part may change while the service runs. */
+interface Sources {
+  readonly accounts: ReadonlyArray<ProviderAccount>
+  readonly models: ModelTable
+  readonly own: StatedPrices
+}
+
+/** A counted model on a UTC day. */
+interface DayPrice extends CountedModel {
+  readonly day: string
+}
+
+const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load: Effect.Effect<PriceList>) {
+  const catalog = yield* Catalog
+  const sourcesNow = (): Sources => ({ accounts: catalog.list(), models: catalog.models, own: ownNow() })
+  const known = new Map<string, Map<string, DayPrice>>()
+  let list: PriceList | undefined
+  let sources = sourcesNow()
+  let labels = closedLabels(sources)
+  /** The number of slugs is bounded by the catalog. The models come from clients, so their number is bounded here. */
+  const remember = (slug: string, modelId: string, counted: DayPrice): void => {
+    const ofSlug = known.get(slug)
+    if (ofSlug === undefined) known.set(slug, new Map([[modelId, counted]]))
+    else {
+      if (ofSlug.size >= mostKnown) ofSlug.clear()
+      ofSlug.set(modelId, counted)
+    }
+  }
+  const followSources = (): void => {
+    const present = sourcesNow()
+    if (present.accounts === sources.accounts && present.models === sources.models && present.own === sources.own)
+      return
+    sources = present
+    labels = closedLabels(sources)
+    known.clear()
+  }
+  return Prices.of({
+    counted: (slug, modelId, nowMillis) => {
+      followSources()
+      const day = dayOf(nowMillis)
+      const met = known.get(slug)?.get(modelId)
+      if (met?.day === day) return met
+      const stated = statedPrice(sources, slug, modelId, day)
+      if (stated === undefined && list === undefined) return undefined
+      const label = labels.has(modelId) ? modelId : other
+      const price = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
+      const counted = { label, price, day }
+      remember(slug, modelId, counted)
+      return counted
+    },
+    load: yield* Effect.cached(
+      Effect.map(load, (loaded) => {
+        list = loaded
+      })
+    )
+  })
+})
+
+/** The ids under which the price of a model may be stated, the most exact one first. */
+const pricedIds = (modelId: string): ReadonlyArray<string> => [modelId, ...unversioned(modelId)]
+
+/** The operator's price of a model also applies to its versions, and takes precedence over every list. */
+const ownPrice = (own: StatedPrices, slug: string, modelId: string, day: string): Price | undefined => {
+  for (const id of pricedIds(modelId)) {
+    for (const name of [`${slug}/${id}`, id]) {
+      const price = Object.hasOwn(own, name) ? priceOn(own[name] ?? [], day) : undefined
+      if (price !== undefined) return price
+    }
+  }
+  return undefined
+}
+
+/** A price that needs no list. */
+const statedPrice = ({ models, own }: Sources, slug: string, modelId: string, day: string): Price | undefined =>
+  ownPrice(own, slug, modelId, day) ?? factPrice(models.find(modelId), day, "user") ?? supplement.get(modelId)
+
+const listedPrice = (
+  models: ModelTable,
+  list: PriceList | undefined,
+  modelId: string,
+  nowMillis: number
+): Price | undefined => {
+  for (const id of pricedIds(modelId)) {
+    const price = supplement.get(id) ?? trusted(id, list?.(id, nowMillis), models)
+    if (price !== undefined) return price
+  }
+  return factPrice(models.find(modelId), dayOf(nowMillis), "file")
+}
+
 /** A price among the operator's own facts counts as one of the operator's prices. */
-const factPrice = ({ record, source }: FoundModel, nowMillis: number, from: FoundModel["source"]): Price | undefined =>
-  source === from ? recordPrice(record, new Date(nowMillis).toISOString().slice(0, 10)) : undefined
+const factPrice = ({ record, source }: FoundModel, day: string, from: FoundModel["source"]): Price | undefined =>
+  source === from ? recordPrice(record, day) : undefined
 
 /** The id without its version: first without `@20250514` or `@default`, then without `-001`. */
 const unversioned = (modelId: string): ReadonlyArray<string> => {
@@ -145,11 +183,7 @@ const trusted = (modelId: string, listed: ReturnType<PriceList>, models: ModelTa
   listed !== undefined && (!isSpecial(modelId, models) || isSpecial(listed.id, models)) ? listed.price : undefined
 
 /** The closed set of labels: models that are known, listed, allowed by name, deployed, or priced by the operator. */
-const closedLabels = (
-  accounts: ReadonlyArray<ProviderAccount>,
-  own: Readonly<Record<string, Price>>,
-  models: ModelTable
-): ReadonlySet<string> => {
+const closedLabels = ({ accounts, models, own }: Sources): ReadonlySet<string> => {
   const named = [
     ...builtInKinds.flatMap((kind) => listedModels(kind, models)),
     ...accounts.flatMap(({ models }) => models ?? []).filter((model) => !model.endsWith("*"))

@@ -5,10 +5,10 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../domain/settings/Settings.ts"
-import { visibleLines } from "../domain/text/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usageFailure } from "./Failure.ts"
+import { printAnswer, renderJson } from "./output/answer.ts"
 import { modelNotices, type PlacedNotice } from "./modelNotices.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 
@@ -99,20 +99,13 @@ export const check = Effect.fn("Cli.check")(function* ({
 }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome)) {
-    if (json)
-      yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
+    if (json) yield* Console.log(renderJson({ ok: false, faults: outcome.failure.split("\n") }))
     return yield* usageFailure(json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
   const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
   const models = modelNotices(settings, today)
-  yield* Console.log(
-    visibleLines(
-      json
-        ? JSON.stringify(jsonSummary(file, settings, models), null, 2)
-        : textLines(outcome.success, models).join("\n")
-    )
-  )
+  yield* printAnswer({ json }, jsonSummary(file, settings, models), textLines(outcome.success, models))
   const fails = models.some((one) => isError(one) || (failOn === "deprecated" && one.kind === "deprecated"))
   if (fails) return yield* usageFailure("")
 })

@@ -155,29 +155,29 @@ const check = Command.make("check", { config, failOn, json }, (given) =>
   Command.withExamples([{ command: "model-gateway check --config gateway.yaml" }])
 )
 
-const migrate = Command.make("migrate", { config }, (given) =>
+const migrate = Command.make("migrate", { config, json }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./records/StoreCommands.ts")),
-    (verb) => verb.migrateStore({ config: given.config, flags: {} })
+    (verb) => verb.migrateStore(given)
   )
 ).pipe(Command.withDescription("Bring the store to the tables of this version"))
 
 const backupFile = Argument.String("file")
 
-const backup = Command.make("backup", { config, file: backupFile }, (given) =>
+const backup = Command.make("backup", { config, json, file: backupFile }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./records/StoreCommands.ts")),
-    (verb) => verb.backupStore({ config: given.config, flags: {} }, given.file)
+    (verb) => verb.backupStore(given, given.file)
   )
 ).pipe(
   Command.withDescription("Copy a SQLite store to a new file while gateways use it"),
   Command.withExamples([{ command: "model-gateway backup gateway-2026-11-23.db" }])
 )
 
-const restore = Command.make("restore", { config, file: backupFile }, (given) =>
+const restore = Command.make("restore", { config, json, file: backupFile }, (given) =>
   Effect.flatMap(
     Effect.promise(() => import("./records/StoreCommands.ts")),
-    (verb) => verb.restoreStore({ config: given.config, flags: {} }, given.file)
+    (verb) => verb.restoreStore(given, given.file)
   )
 ).pipe(
   Command.withDescription("Put a backup in the place of a SQLite store that no gateway has open"),
@@ -185,10 +185,10 @@ const restore = Command.make("restore", { config, file: backupFile }, (given) =>
 )
 
 const importFrom = (from: "litellm" | "portkey", description: string, example: string) =>
-  Command.make(from, { file: Argument.String("file") }, ({ file }) =>
+  Command.make(from, { file: Argument.String("file"), json }, ({ file, json }) =>
     Effect.flatMap(
       Effect.promise(() => import("./import/Import.ts")),
-      (verb) => verb.importFile(from, file)
+      (verb) => verb.importFile(from, file, { json })
     )
   ).pipe(Command.withDescription(description), Command.withExamples([{ command: example }]))
 
@@ -303,9 +303,24 @@ const presenter: CliOutput.Presenter = {
 
 const runGateway = Command.runWith(gateway, { version })
 
+const isHelp = (word: string): boolean => word === "--help" || word === "-h"
+
+/** True where the first word without a dash is no verb of the command, or a verb's is none of the verb. */
+const namesUnknownVerb = ({ subcommands }: Command.Command.Any, words: ReadonlyArray<string>): boolean => {
+  const [word, ...rest] = words.filter((one) => !one.startsWith("-"))
+  const verbs = subcommands.flatMap(({ commands }) => commands)
+  if (word === undefined || verbs.length === 0) return false
+  const verb = verbs.find(({ alias, name }) => name === word || alias === word)
+  return verb === undefined || namesUnknownVerb(verb, rest)
+}
+
+/** Help on an unknown verb is a fault of the call, which the parser reports where no help is asked for. */
+const withoutVainHelp = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  namesUnknownVerb(gateway, words) ? words.filter((word) => !isHelp(word)) : words
+
 /** Runs one call with these arguments. Fails with a `Failure` whose message is already printed. */
 export const runCli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> =>
-  runGateway(words).pipe(
+  runGateway(withoutVainHelp(words)).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     // `--wizard` is left out: no verb asks questions.
     Effect.provideService(CliConfig.CliConfig, {

@@ -9,7 +9,7 @@ import { writtenModelId } from "../domain/ModelRef.ts"
 import { explainModel } from "../domain/models/modelOrigins.ts"
 import { modelTable } from "../domain/models/modelTable.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
-import { visibleLines } from "../domain/text/printable.ts"
+import { renderJson } from "./output/answer.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
@@ -50,7 +50,7 @@ export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptio
   const loaded = yield* loadSettings({ config: options.config, flags: {} })
   if (options.model !== undefined) {
     const facts = explainModel(modelTable(loaded.settings.models ?? {}), writtenModelId(options.model))
-    return yield* Console.log(visibleLines(JSON.stringify(facts, null, 2)))
+    return yield* Console.log(renderJson(facts))
   }
   const settings = withoutAbsentStore(loaded.settings)
   const body = yield* readStdin
@@ -86,5 +86,5 @@ export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptio
   const json = Result.getOrUndefined(parseJsonText(answer.body))
   if (!isJsonObject(json)) return yield* commandFailure("the request could not be explained")
   if (answer.status !== 200) return yield* commandFailure(errorText(json))
-  yield* Console.log(visibleLines(JSON.stringify(json, null, 2)))
+  yield* Console.log(renderJson(json))
 })

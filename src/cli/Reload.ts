@@ -31,6 +31,7 @@ const reloadedParts: ReadonlySet<string> = new Set<keyof Declarations>([
   "defaults",
   "keys",
   "models",
+  "prices",
   "prompts"
 ])
 

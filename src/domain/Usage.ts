@@ -36,6 +36,24 @@ export interface Price {
   readonly image?: number
 }
 
+/** A price that holds from the beginning of a UTC day, as 2026-12-01; without it, from the beginning of time. */
+export interface DatedPrice extends Price {
+  readonly from?: string
+}
+
+/** The operator's prices by model id or `slug/id`; of several dated ones the latest that has begun holds. */
+export type StatedPrices = Readonly<Record<string, DatedPrice | ReadonlyArray<DatedPrice>>>
+
+/** The price of a UTC day; undefined before the first one begins. */
+export const priceOn = (stated: StatedPrices[string], day: string): Price | undefined => {
+  let latest: DatedPrice | undefined
+  for (const price of [stated].flat()) {
+    const { from = "" } = price
+    if (from <= day && (latest === undefined || from >= (latest.from ?? ""))) latest = price
+  }
+  return latest
+}
+
 /** The total input selects the tier, and its rate applies to every token of the request. */
 const rateOf = (rate: Rate | undefined, input: number): number => {
   if (rate === undefined || typeof rate === "number") return rate ?? 0

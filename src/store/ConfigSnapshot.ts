@@ -15,7 +15,7 @@ import { type RecordKind, recordKinds, type RecordName } from "./StoredRecord.ts
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<
   Settings,
-  "accounts" | "keys" | "configs" | "prompts" | "models" | "defaults" | "aliases"
+  "accounts" | "keys" | "configs" | "prompts" | "prices" | "models" | "defaults" | "aliases"
 >
 
 /** A record that cannot be used, and why. It is left out of the view and logged as a warning. */

@@ -7,6 +7,8 @@ import { beforeEach, describe, expect } from "vitest"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { Catalog } from "../../src/catalog/Catalog.ts"
 import { type PriceList, Prices } from "../../src/catalog/Prices.ts"
+import { ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
+import * as Store from "../../src/store/Store.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 
 const day = Date.parse("2027-01-31T12:00:00Z")
@@ -150,5 +152,65 @@ describe("price of a model", () => {
       ])
       expect(asked).toEqual(["gemini-2.0-flash", "gemini-2.0-flash"])
     }).pipe(Effect.provide(over({}, list)))
+  )
+
+  it.effect("price: changes on its UTC day, chosen by the moment of the request", () =>
+    Effect.gen(function* () {
+      const prices = yield* Prices
+      yield* prices.load
+      const price = (moment: string, modelId = "gemini-9-own") =>
+        prices.counted("google", modelId, Date.parse(moment))?.price
+      expect([
+        price("2026-11-30T23:59:59.999Z"),
+        price("2026-12-01T00:00:00Z"),
+        price("2027-01-31T12:00:00Z"),
+        // A request of the day before that ends on this day.
+        price("2026-11-30T23:59:59.999Z"),
+        price("2026-11-30T23:59:59Z", "gemini-8-own"),
+        price("2026-12-01T00:00:00Z", "gemini-8-own")
+      ]).toEqual([
+        { input: 1 },
+        { from: "2026-12-01", input: 2 },
+        { from: "2027-01-31", input: 3 },
+        { input: 1 },
+        { input: 30 },
+        { from: "2026-12-01", input: 4 }
+      ])
+    }).pipe(
+      Effect.provide(
+        over(
+          {
+            "gemini-9-own": [{ from: "2026-12-01", input: 2 }, { input: 1 }, { from: "2027-01-31", input: 3 }],
+            "gemini-8-own": { from: "2026-12-01", input: 4 }
+          },
+          list
+        )
+      )
+    )
+  )
+
+  it.effect("price: is that of the configuration after a reload, and the priced model has its own label", () =>
+    Effect.gen(function* () {
+      const prices = yield* Prices
+      yield* prices.load
+      const counted = () => prices.counted("google", "my-llm-2", day)
+      const before = counted()
+      yield* (yield* ConfigSnapshot).declare({ accounts, keys: [], prices: { "my-llm-2": { input: 5 } } })
+      const after = counted()
+      yield* (yield* ConfigSnapshot).declare({ accounts, keys: [] })
+      expect([before, after, counted()]).toMatchObject([
+        { label: "other", price: { input: 31 } },
+        { label: "my-llm-2", price: { input: 5 } },
+        { label: "other", price: { input: 31 } }
+      ])
+    }).pipe(
+      Effect.provide(
+        Prices.layer(list).pipe(
+          Layer.provideMerge(Catalog.layer),
+          Layer.provideMerge(ConfigSnapshot.layerAlone({ accounts, keys: [] })),
+          Layer.provide(Store.layerMemory)
+        )
+      )
+    )
   )
 })

@@ -47,6 +47,11 @@ describe.concurrent("command line", { timeout: 120_000 }, () => {
       ["serv"],
       'Unknown subcommand "serv" for "model-gateway"\n\n  Did you mean this?\n    serve\nHelp: model-gateway --help\n'
     ],
+    [["nonsense", "--help"], 'Unknown subcommand "nonsense" for "model-gateway"\nHelp: model-gateway --help\n'],
+    [
+      ["keys", "creat", "-h"],
+      'Unknown subcommand "creat" for "model-gateway keys"\n\n  Did you mean this?\n    create\nHelp: model-gateway keys --help\n'
+    ],
     [
       ["serve", "--prot", "1"],
       "Unrecognized flag: --prot in command model-gateway serve\n\n  Did you mean this?\n    --port\nHelp: model-gateway serve --help\n"

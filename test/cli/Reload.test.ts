@@ -161,6 +161,22 @@ aliases: { fast: "@${fast}/gemini-2.5-flash" }
     expect((await gateway.ended).code).toBe(0)
   })
 
+  it("a reload takes over prices: the next request costs what the new ones state", async () => {
+    const priced = (output: number) => numbered(1, `prices: { gemini-2.5-flash: { output: ${output} } }\n`)
+    const gateway = start(["serve"], { files: { "gateway.yaml": priced(3) }, env: never })
+    const origin = await originOf(gateway)
+    await ask(origin)
+    writeFileSync(join(gateway.folder, "gateway.yaml"), priced(5))
+    gateway.child.kill("SIGHUP")
+    expect((await gateway.said(/"msg":"(The configuration [^"]*)"/))[1]).toBe(
+      "The configuration was reloaded from gateway.yaml: prices changed."
+    )
+    await ask(origin)
+    gateway.child.kill("SIGTERM")
+    const { out } = await gateway.ended
+    expect([...out.matchAll(/"cost_usd":([^,}]*)/g)].map(([, cost]) => cost)).toEqual(["0.000003", "0.000005"])
+  })
+
   it("a reload follows a file that is overwritten, replaced, or linked to another target", async () => {
     const gateway = start(["serve", "--config", "mounted/gateway.yaml"], { files: {}, env: soon })
     expect((await gateway.ended).code).toBe(2)

@@ -1,6 +1,6 @@
-// `--json` of the reading commands, and the split of stdout and stderr.
+// `--json` of the commands that answer, and the split of stdout and stderr.
 // Must not check human-readable output.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
@@ -102,6 +102,54 @@ it("health --json prints the gateway's own answer", async () => {
   const { code, err, out } = await commandLine(["health", "--url", gateway.url, "--json"])
   await gateway.close()
   expect([code, err, JSON.parse(out)]).toMatchObject([0, "", { status: "ok" }])
+})
+
+it("commands that change the store answer with JSON on stdout", async () => {
+  const data = mkdtempSync(join(folder, "data-"))
+  const json = async (...words: ReadonlyArray<string>): Promise<unknown> => {
+    const { code, err, out } = await commandLine([...words, "--json"], { GATEWAY_DATA_DIR: data })
+    expect([words, code, err]).toEqual([words, 0, ""])
+    return JSON.parse(out)
+  }
+  const [copy, database] = [join(data, "copy.db"), join(data, "gateway.db")]
+  const store = `sqlite:${database}`
+  const plain = await commandLine(["migrate"], { GATEWAY_DATA_DIR: mkdtempSync(join(folder, "data-")) })
+  expect(await json("migrate")).toEqual({
+    store,
+    migrations: [...plain.out.matchAll(/(\d+) (\w+)(?=,|\n)/g)].map(([, id, name]) => ({ id: Number(id), name }))
+  })
+  expect(await json("migrate")).toEqual({ store, migrations: [] })
+  await json("providers", "create", "own", "--provider", "google")
+  const { id } = (await json("keys", "create", "--name", "ci")) as { readonly id: string }
+  expect(await json("keys", "rotate-secret")).toEqual({ store, records: 0, keys_retired: 1, broken: [] })
+  expect(await json("backup", copy)).toEqual({
+    store,
+    file: copy,
+    bytes: statSync(copy).size,
+    master_key: `the key file ${join(data, "secret.key")}`
+  })
+  expect(await json("providers", "delete", "own")).toEqual({ slug: "own", deleted: true })
+  expect(await json("keys", "revoke", id)).toEqual({ id, revoked: true })
+  const restored = await json("restore", copy)
+  const replaced = join(data, readdirSync(data).find((name) => name.startsWith("gateway.db.before-")) ?? "")
+  expect(restored).toEqual({ store, file: copy, replaced })
+  rmSync(database)
+  expect(await json("restore", copy)).toEqual({ store, file: copy, replaced: null })
+})
+
+it("import --json has the settings, and what it left out, in one answer", async () => {
+  const file = join(folder, "litellm.yaml")
+  writeFileSync(file, "model_list: []\nlitellm_settings: { success_callback: [langfuse] }\n")
+  const { code, err, out } = await commandLine(["import", "litellm", file, "--json"])
+  const plain = await commandLine(["import", "litellm", file])
+  expect([code, err, JSON.parse(out)]).toEqual([
+    0,
+    "",
+    {
+      settings: JSON.parse(plain.out),
+      left_out: [...plain.err.matchAll(/^ {2}(\S+) {2}(.*)$/gm)].map(([, path, why]) => ({ path, why }))
+    }
+  ])
 })
 
 it.each(["bash", "zsh", "fish"])("completions for %s name every verb", async (shell) => {

@@ -1,5 +1,6 @@
 // Generates the JSON Schema of the configuration file, and its page, from the schema that reads the file.
 // Must not state a key, a type or a bound of its own.
+import { isDeepStrictEqual } from "node:util"
 import type * as AST from "effect/SchemaAST"
 import { variableOf } from "../../src/cli/settings/overrides.ts"
 import { WrittenConfig } from "../../src/domain/config/GatewayConfig.ts"
@@ -133,10 +134,16 @@ const joined = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> =>
     description: [...new Set(same.map(({ description }) => description))].join(" ")
   }))
 
+/** False for a list of what is also a choice by itself: it has the same keys. */
+const isNoListOf =
+  (choices: ReadonlyArray<unknown>) =>
+  ({ items }: JsonObject): boolean =>
+    items === undefined || !choices.some((one) => isDeepStrictEqual(one, items))
+
 /** A key, and those below it. */
 const rowsOf = (path: string, schema: JsonObject): ReadonlyArray<Row> => {
   const { additionalProperties: rest, anyOf, description, items } = schema
-  const choices = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
+  const choices = Array.isArray(anyOf) ? anyOf.filter(isJsonObject).filter(isNoListOf(anyOf)) : []
   return [
     {
       path,
@@ -148,7 +155,9 @@ const rowsOf = (path: string, schema: JsonObject): ReadonlyArray<Row> => {
     },
     ...members(schema["properties"]).flatMap(([name, one]) => rowsOf(`${path}.${name}`, one)),
     ...(isJsonObject(items) && items["type"] === "object" ? rowsOf(`${path}[]`, items).slice(1) : []),
-    ...(isJsonObject(rest) && isJsonObject(rest["properties"]) ? rowsOf(`${path}.NAME`, rest).slice(1) : []),
+    ...(isJsonObject(rest) && (rest["properties"] ?? rest["anyOf"]) !== undefined
+      ? rowsOf(`${path}.NAME`, rest).slice(1)
+      : []),
     ...joined(choices.flatMap((one) => rowsOf(path, one).slice(1)))
   ]
 }

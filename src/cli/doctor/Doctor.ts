@@ -17,7 +17,7 @@ import { modelNotices, type NamingParts, placedModels } from "../modelNotices.ts
 import { Limits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { visibleLines } from "../../domain/text/printable.ts"
+import { printAnswer, renderJson } from "../output/answer.ts"
 import { Gateway } from "../../Gateway.ts"
 import { WebHandler } from "../../http/HttpApi.ts"
 import { storedKeys } from "../../keys/GatewayKeys.ts"
@@ -217,11 +217,11 @@ export const doctor = Effect.fn("Cli.doctor")(function* (options: DoctorOptions)
   const { outcome } = yield* readConfiguration({ config: options.config, flags: {} })
   if (Result.isFailure(outcome)) {
     const faults = outcome.failure.split("\n").map((fault) => failFinding("configuration", fault))
-    if (options.json) yield* Console.log(visibleLines(JSON.stringify(faults, null, 2)))
+    if (options.json) yield* Console.log(renderJson(faults))
     return yield* usageFailure(options.json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
   const found = yield* collectFindings(file, settings, options.online)
-  yield* Console.log(options.json ? visibleLines(JSON.stringify(found, null, 2)) : findingLines(found).join("\n"))
+  yield* printAnswer(options, found, findingLines(found))
   if (found.some(({ status }) => status === "fail")) return yield* commandFailure("")
 })

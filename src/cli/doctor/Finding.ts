@@ -1,7 +1,7 @@
 // A finding of `doctor`: one row of its table.
 // Must not check anything.
 import { styleText } from "node:util"
-import { alignColumns } from "../table.ts"
+import { alignColumns } from "../output/table.ts"
 
 export interface Finding {
   /** The subject of the check. */

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import type { Json } from "../../domain/text/json.ts"
 import { visibleLines } from "../../domain/text/printable.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
+import { renderJson } from "../output/answer.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
 import type { Imported } from "./Imported.ts"
 import { readLitellm } from "./readLitellm.ts"
@@ -30,10 +31,11 @@ const readText = (file: string): Effect.Effect<Json, Failure> =>
 
 export const importFile = Effect.fn("Cli.importFile")(function* (
   from: keyof typeof readers,
-  file: string
+  file: string,
+  options: { readonly json: boolean }
 ): Effect.fn.Return<void, Failure> {
   const { left, settings } = readers[from](yield* readText(file))
-  yield* Console.log(JSON.stringify(settings, null, 2))
-  if (left.length === 0) return
+  yield* Console.log(options.json ? renderJson({ settings, left_out: left }) : JSON.stringify(settings, null, 2))
+  if (left.length === 0 || options.json) return
   yield* Console.error(visibleLines(["left out:", ...left.map(({ path, why }) => `  ${path}  ${why}`)].join("\n")))
 })

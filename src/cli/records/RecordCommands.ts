@@ -9,7 +9,7 @@ import { Administration } from "../../admin/Administration.ts"
 import type { Managed } from "../../admin/Managed.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../../domain/text/json.ts"
-import { visible, visibleLines } from "../../domain/text/printable.ts"
+import { visible } from "../../domain/text/printable.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { Gateway } from "../../Gateway.ts"
 import type { UsageLog } from "../../keys/UsageLog.ts"
@@ -20,7 +20,8 @@ import { loadSettings, readVariable } from "../settings/LoadSettings.ts"
 import { keyFlagOf } from "./keyFlags.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
-import { alignColumns } from "../table.ts"
+import { printAnswer, renderJson } from "../output/answer.ts"
+import { alignColumns } from "../output/table.ts"
 
 export type RecordKind = "keys" | "providers" | "configs" | "prompts"
 
@@ -103,8 +104,6 @@ const administer = <A>(
 /** The operations that the four kinds share; fields are plain JSON here. */
 const managedOf = (administration: Administration["Service"], noun: RecordKind): Managed<object> => administration[noun]
 
-export const renderJson = (resource: object): string => visibleLines(JSON.stringify(resource, null, 2))
-
 const listAllRows = Effect.fnUntraced(function* (managed: Managed<object>) {
   const rows: Array<JsonObject> = []
   let cursor: string | undefined
@@ -121,7 +120,7 @@ export const listRecords = Effect.fn("Cli.list")(function* (
   asked: PrintOptions
 ): Effect.fn.Return<void, Failure> {
   const rows = yield* administer(noun, asked, (administration) => listAllRows(managedOf(administration, noun)))
-  yield* Console.log(asked.json ? renderJson(rows) : alignColumns(recordRows(noun, rows)).join("\n"))
+  yield* printAnswer(asked, rows, alignColumns(recordRows(noun, rows)))
 })
 
 export const getRecord = Effect.fn("Cli.get")(function* (
@@ -130,7 +129,7 @@ export const getRecord = Effect.fn("Cli.get")(function* (
   asked: PrintOptions
 ): Effect.fn.Return<void, Failure> {
   const resource = yield* administer(noun, asked, (administration) => managedOf(administration, noun).get(id))
-  yield* Console.log(asked.json ? renderJson(resource) : alignColumns(fieldRows(jsonObjectOf(resource))).join("\n"))
+  yield* printAnswer(asked, resource, alignColumns(fieldRows(jsonObjectOf(resource))))
 })
 
 const readContent = (path: string): Effect.Effect<string, Failure> =>
@@ -248,10 +247,13 @@ export const updateRecord = Effect.fn("Cli.update")(function* (
 export const removeRecord = Effect.fn("Cli.remove")(function* (
   noun: RecordKind,
   id: string,
-  asked: RecordOptions
+  asked: PrintOptions
 ): Effect.fn.Return<void, Failure> {
   yield* administer(noun, asked, (administration) => managedOf(administration, noun).remove(id, actor))
-  yield* Console.error(`${noun === "keys" ? "revoked" : "deleted"} ${singularKinds[noun]} ${visible(id)}`)
+  const done = noun === "keys" ? "revoked" : "deleted"
+  yield* asked.json
+    ? Console.log(renderJson({ [noun === "providers" ? "slug" : "id"]: id, [done]: true }))
+    : Console.error(`${done} ${singularKinds[noun]} ${visible(id)}`)
 })
 
 export const rotateKey = Effect.fn("Cli.rotate")(function* (

@@ -163,7 +163,7 @@ const getVerb = (noun: RecordKind) =>
   ).pipe(Command.withDescription("One of them; secrets are never shown"))
 
 const removeVerb = (noun: RecordKind, verb: "delete" | "revoke") =>
-  Command.make(verb, { config, id: id(noun) }, (given) =>
+  Command.make(verb, { ...commonFlags, id: id(noun) }, (given) =>
     Effect.flatMap(loadCommands, (verbs) => verbs.removeRecord(noun, given.id, given))
   ).pipe(
     Command.withDescription(verb === "revoke" ? "Refuse the key from now on, for good" : "Remove it from the store")
@@ -202,10 +202,10 @@ const keys = Command.make("keys").pipe(
       Effect.flatMap(loadCommands, (verbs) => verbs.rotateKey(given.id, given))
     ).pipe(Command.withDescription("Give the key another text; the one it had is refused from now on")),
     removeVerb("keys", "revoke"),
-    Command.make("rotate-secret", { config }, (given) =>
+    Command.make("rotate-secret", commonFlags, (given) =>
       Effect.flatMap(
         Effect.promise(() => import("./StoreCommands.ts")),
-        (verbs) => verbs.rotateStoreSecret({ config: given.config, flags: {} })
+        (verbs) => verbs.rotateStoreSecret(given)
       )
     ).pipe(Command.withDescription("Encrypt the secrets of the store again, while gateways use it"))
   ])

@@ -1,7 +1,6 @@
 // `migrate`, `backup`, `restore`, and the rotation of the store's encryption keys.
 // Must not know which records a store keeps.
 import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type { StoreSetting } from "../../domain/settings/Settings.ts"
 import { describeStore } from "../../domain/settings/storeLocation.ts"
@@ -12,29 +11,34 @@ import { sqlClientLayer } from "../../store/database/Sql.ts"
 import { backupSqlite, checkBackup, restoreSqlite } from "../../store/database/SqliteBackup.ts"
 import * as Store from "../../store/Store.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
-import { type LoadOptions, loadSettings } from "../settings/LoadSettings.ts"
+import { printAnswer } from "../output/answer.ts"
+import { loadSettings } from "../settings/LoadSettings.ts"
+import type { PrintOptions } from "./RecordCommands.ts"
 
-const storeOf = (options: LoadOptions): Effect.Effect<StoreSetting, Failure> =>
-  Effect.flatMap(loadSettings(options), ({ settings }) =>
+const storeOf = ({ config }: PrintOptions): Effect.Effect<StoreSetting, Failure> =>
+  Effect.flatMap(loadSettings({ config, flags: {} }), ({ settings }) =>
     settings.store === undefined ? usageFailure("the configuration names no store") : Effect.succeed(settings.store)
   )
 
 /** Migrates the database to this version's tables. A gateway does the same when it starts. */
 export const migrateStore = Effect.fn("Cli.migrateStore")(function* (
-  options: LoadOptions
+  options: PrintOptions
 ): Effect.fn.Return<void, Failure> {
   const { location } = yield* storeOf(options)
   const done = yield* Effect.mapError(
     Effect.provide(prepareDatabase(describeStore(location)), sqlClientLayer(location)),
     storeFailure
   )
+  const store = describeStore(location)
   const names = done.map(([id, name]) => `${id} ${name}`).join(", ")
-  yield* Console.log(`ok  ${describeStore(location)}  ${done.length === 0 ? "nothing to do" : names}`)
+  yield* printAnswer(options, { store, migrations: done.map(([id, name]) => ({ id, name })) }, [
+    `ok  ${store}  ${done.length === 0 ? "nothing to do" : names}`
+  ])
 })
 
 /** Encrypts the store's secrets with new keys while gateways use it. */
 export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function* (
-  options: LoadOptions
+  options: PrintOptions
 ): Effect.fn.Return<void, Failure> {
   const setting = yield* storeOf(options)
   const masters = Store.masterKeysOf(setting)
@@ -42,12 +46,14 @@ export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function* (
     Effect.provide(rotateSecret(masters), Store.layer(setting.location, masters)),
     storeFailure
   )
-  yield* Console.log(
-    `ok  ${describeStore(setting.location)}  secrets encrypted again: ${rotated.records}, keys retired: ${rotated.keysRetired}`
-  )
-  if (rotated.broken.length > 0) {
+  const store = describeStore(setting.location)
+  const { broken, keysRetired, records } = rotated
+  yield* printAnswer(options, { store, records, keys_retired: keysRetired, broken }, [
+    `ok  ${store}  secrets encrypted again: ${records}, keys retired: ${keysRetired}`
+  ])
+  if (broken.length > 0) {
     return yield* commandFailure(
-      `these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; store their secrets again, or remove them`
+      `these do not decrypt and stay as they are: ${broken.join(", ")}; store their secrets again, or remove them`
     )
   }
 })
@@ -65,19 +71,23 @@ const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} 
 
 /** Writes a consistent copy of the store while gateways use it. The master key is not part of it. */
 export const backupStore = Effect.fn("Cli.backupStore")(function* (
-  options: LoadOptions,
+  options: PrintOptions,
   file: string
 ): Effect.fn.Return<void, Failure> {
   const setting = yield* storeOf(options)
   const path = yield* fileOf(setting, "use pg_dump --format=custom, and keep GATEWAY_SECRET_KEY apart from it")
   const bytes = yield* Effect.mapError(backupSqlite(path, file), storeFailure)
-  yield* Console.log(`ok  ${describeStore(setting.location)}  copied to ${file}, ${megabytes(bytes)}`)
-  yield* Console.log(`    its secrets open with ${Store.masterKeysOf(setting).where} only: keep a copy of it elsewhere`)
+  const store = describeStore(setting.location)
+  const { where } = Store.masterKeysOf(setting)
+  yield* printAnswer(options, { store, file, bytes, master_key: where }, [
+    `ok  ${store}  copied to ${file}, ${megabytes(bytes)}`,
+    `    its secrets open with ${where} only: keep a copy of it elsewhere`
+  ])
 })
 
 /** Puts a copy in the place of the store, which is kept under another name. No gateway may be running. */
 export const restoreStore = Effect.fn("Cli.restoreStore")(function* (
-  options: LoadOptions,
+  options: PrintOptions,
   file: string
 ): Effect.fn.Return<void, Failure> {
   const setting = yield* storeOf(options)
@@ -91,6 +101,9 @@ export const restoreStore = Effect.fn("Cli.restoreStore")(function* (
       `the secrets of ${file} need the master key ${lacking.join(", ")}, which is not in ${masters.where}: put that key back, then restore again`
     )
   const kept = yield* Effect.mapError(restoreSqlite(file, path, yield* Clock.currentTimeMillis), storeFailure)
-  yield* Console.log(`ok  ${describeStore(setting.location)}  restored from ${file}`)
-  if (kept !== undefined) yield* Console.log(`    the store that was there is ${kept}`)
+  const store = describeStore(setting.location)
+  yield* printAnswer(options, { store, file, replaced: kept ?? null }, [
+    `ok  ${store}  restored from ${file}`,
+    ...(kept === undefined ? [] : [`    the store that was there is ${kept}`])
+  ])
 })

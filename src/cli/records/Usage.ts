@@ -11,8 +11,9 @@ import { usageColumns } from "../../http/admin/adminRows.ts"
 import { usagePages } from "../../http/admin/UsagePages.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
-import { alignColumns } from "../table.ts"
-import { onStore, type PrintOptions, renderJson } from "./RecordCommands.ts"
+import { alignColumns } from "../output/table.ts"
+import { renderJson } from "../output/answer.ts"
+import { onStore, type PrintOptions } from "./RecordCommands.ts"
 
 export interface UsageOptions extends PrintOptions {
   readonly csv: boolean

@@ -10,7 +10,7 @@ import { defaultLimits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { type KeySetting, type Settings } from "../../domain/settings/Settings.ts"
 import { type SettingsFile, settingsFile } from "../../domain/settings/settingsFile.ts"
-import type { Price } from "../../domain/Usage.ts"
+import { priceFaults, readPrices } from "../../domain/settings/PriceEntry.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { isRepaired, type RepairedConfiguration, repairFaults } from "./mended.ts"
 import { readConfigs } from "../../domain/config/readConfigs.ts"
@@ -170,9 +170,7 @@ const checkMeaning = (
       configs: configs.configs,
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
       ...(file.log === undefined ? {} : { log: file.log }),
-      ...(file.prices === undefined
-        ? {}
-        : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
+      ...(file.prices === undefined ? {} : { prices: readPrices(file.prices) }),
       ...(models.models === undefined ? {} : { models: models.models }),
       ...(file.defaults === undefined ? {} : { defaults: file.defaults }),
       ...(file.aliases === undefined ? {} : { aliases: file.aliases }),
@@ -192,6 +190,7 @@ const checkMeaning = (
       ...faults,
       ...keyFaults(file, accounts),
       ...nativeFaults(file, accounts),
+      ...priceFaults(file.prices ?? {}),
       ...prompts.faults,
       ...configs.faults,
       ...models.faults,
@@ -230,14 +229,3 @@ const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting 
   const { id: _, ...key } = readKey(one.name, one, noNames).key
   return { ...key, key: Redacted.make(one.key) }
 }
-
-const priceOf = (one: NonNullable<SettingsFile["prices"]>[string]): Price => ({
-  ...(one.input === undefined ? {} : { input: one.input }),
-  ...(one.output === undefined ? {} : { output: one.output }),
-  ...(one.cached_input === undefined ? {} : { cached: one.cached_input }),
-  ...(one.cache_write === undefined ? {} : { cacheWritten: one.cache_write }),
-  ...(one.audio_input === undefined ? {} : { audioInput: one.audio_input }),
-  ...(one.audio_output === undefined ? {} : { audioOutput: one.audio_output }),
-  ...(one.image_output === undefined ? {} : { imageOutput: one.image_output }),
-  ...(one.image === undefined ? {} : { image: one.image })
-})

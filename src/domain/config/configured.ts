@@ -1,6 +1,7 @@
-// Schema building blocks for configured values: non-empty text, whole numbers within bounds, timer milliseconds.
+// Schema building blocks for configured values: non-empty text, whole numbers within bounds, timers, days, dollars.
 // It must not know which keys use them.
 import * as Schema from "effect/Schema"
+import { dayOf } from "../text/days.ts"
 
 /** Node keeps timer milliseconds in 31 bits; a longer timer fires immediately. */
 export const mostMillis = 2 ** 31 - 1
@@ -29,3 +30,12 @@ export const dollars = (most: number) =>
       value >= 0 && value <= most ? undefined : `expected US dollars from 0 to ${most}`
     )
   )
+
+/** A day of the calendar, as 2027-01-31. */
+export const calendarDay = Schema.String.check(
+  Schema.makeFilter((value: string) =>
+    /^\d{4}-\d{2}-\d{2}$/.test(value) && dayOf(Date.parse(`${value}T00:00:00Z`)) === value
+      ? undefined
+      : "expected a day such as 2027-01-31"
+  )
+)

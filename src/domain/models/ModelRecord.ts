@@ -1,6 +1,7 @@
 // The record of one model: every fact that a rule of the product reads. A missing field was not found; it never means no.
 // It must not hold a fact about any particular model.
 import * as Schema from "effect/Schema"
+import { calendarDay as day } from "../config/configured.ts"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(schema)
 const words = Schema.Array(Schema.String)
@@ -12,11 +13,6 @@ const tokens = Schema.Number.check(
 const price = Schema.Number.check(
   Schema.makeFilter((value: number) =>
     value >= 0 && value < 1e6 ? undefined : "expected US dollars per million tokens"
-  )
-)
-const day = Schema.String.check(
-  Schema.makeFilter((value: string) =>
-    /^\d{4}-\d{2}-\d{2}$/.test(value) ? undefined : "expected a day such as 2027-01-31"
   )
 )
 

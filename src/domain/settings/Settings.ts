@@ -11,7 +11,7 @@ import type { ProviderAccount } from "../ProviderAccount.ts"
 import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases } from "../serve/modelNames.ts"
 import type { ServingDefaults } from "../serve/Serving.ts"
-import type { Price } from "../Usage.ts"
+import type { StatedPrices } from "../Usage.ts"
 
 /** A configured gateway key, with its text until the text is hashed. */
 export interface KeySetting extends Omit<Partial<GatewayKey>, "id"> {
@@ -90,7 +90,7 @@ export interface Settings {
   readonly applicationCredentialsFile?: string
   readonly log?: LogSetting
   /** Prices by model id or `slug/id`; they take precedence over the price list. */
-  readonly prices?: Readonly<Record<string, Price>>
+  readonly prices?: StatedPrices
   /** Facts about models by id or pattern, merged over the built-in ones. */
   readonly models?: ModelOverlays
   /** Slugs that serve paths of Google's own dialects where neither request nor config names one. */

@@ -1,11 +1,12 @@
 // The schema of the configuration file: server, store, Redis, providers, keys, prompts, configs, prices, log, limits.
 // It must not know environment variables or flags, or how a value is used.
 import * as Schema from "effect/Schema"
-import { dollars, nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
+import { nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 import { WrittenConfig } from "../config/GatewayConfig.ts"
 import { contentModes } from "../content/RequestContent.ts"
 import { ModelOverlay } from "../models/ModelRecord.ts"
 import { limitsSection } from "./limitsSection.ts"
+import { PriceEntry } from "./PriceEntry.ts"
 import { PromptEntry } from "./PromptEntry.ts"
 import { ProviderEntry } from "./ProviderEntry.ts"
 import { WrittenKey } from "./WrittenKey.ts"
@@ -154,20 +155,6 @@ const defaults = Schema.Struct({
   openai: slug("models of other publishers")
 })
 
-const mostPrice = 1_000_000
-
-const rate = dollars(mostPrice)
-const price = Schema.Struct({
-  input: Schema.optionalKey(rate.annotate({ description: "US dollars per million tokens, here and below." })),
-  output: Schema.optionalKey(rate),
-  cached_input: Schema.optionalKey(rate),
-  cache_write: Schema.optionalKey(rate),
-  audio_input: Schema.optionalKey(rate),
-  audio_output: Schema.optionalKey(rate),
-  image_output: Schema.optionalKey(rate),
-  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." }))
-})
-
 const key = Schema.Struct({
   ...WrittenKey.fields,
   key: nonEmptyText.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." })
@@ -186,8 +173,9 @@ export const settingsFile = Schema.Struct({
   prompts: Schema.optionalKey(Schema.Array(PromptEntry)),
   configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
   prices: Schema.optionalKey(
-    Schema.Record(Schema.String, price).annotate({
-      description: "Prices by model id, or by slug/id for one account; they win over list prices."
+    Schema.Record(Schema.String, PriceEntry).annotate({
+      description:
+        "Prices by model id, or by slug/id for one account; they win over list prices. A list states prices that change on a day."
     })
   ),
   models: Schema.optionalKey(

@@ -622,6 +622,25 @@ describe("faults of a configuration", () => {
     ],
     ["price with a typo", { prices: { x: { inptu: 1 } } }, ["prices.x.inptu  unknown key; did you mean input?"]],
     [
+      "typo in a list of prices",
+      { prices: { x: [{ fron: 1 }] } },
+      ["prices.x[0].fron  unknown key; did you mean from?"]
+    ],
+    [
+      "a price from a day that is none",
+      { prices: { x: { from: "2026-02-30" } } },
+      ["prices.x.from  expected a day such as 2027-01-31"]
+    ],
+    ["prices that are no mapping", { prices: { x: 1 } }, ["prices.x  expected a mapping of keys or a list"]],
+    [
+      "two prices of one day",
+      { prices: { x: [{}, { from: "2026-12-01" }, { from: "2026-12-01" }, {}] } },
+      [
+        'prices.x[2].from  "2026-12-01" begins another price of this model; keep one',
+        "prices.x[3]  has no from, as an earlier price of this model; state the day it begins"
+      ]
+    ],
+    [
       "unset variable",
       google({ api_key: "${NOPE}" }),
       ["providers[0].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]
@@ -1092,7 +1111,11 @@ describe("sources of settings", () => {
     }
     const read = settings({
       server: { metrics_auth: "admin" },
-      prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole },
+      prices: {
+        "my-llm": { output: 0 },
+        "vertex-ai/x": whole,
+        "my-llm-2": [{ cached_input: 1 }, { from: "2026-12-01", cached_input: 2 }]
+      },
       telemetry: { accounting: false, propagate_upstream: true }
     })
     expect(read.server).toEqual({ host: "127.0.0.1", port: 8787, metricsAuth: "admin" })
@@ -1107,7 +1130,8 @@ describe("sources of settings", () => {
         audioOutput: 6,
         imageOutput: 7,
         image: 8
-      }
+      },
+      "my-llm-2": [{ cached: 1 }, { from: "2026-12-01", cached: 2 }]
     })
     expect([read.accounting, read.propagateUpstream]).toEqual([false, true])
     expect(settings({}, { GATEWAY_SERVER_METRICS_AUTH: "none" }).server.metricsAuth).toBe("none")

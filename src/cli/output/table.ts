@@ -1,6 +1,6 @@
 // Aligns rows of texts as a table with even columns. Control and direction characters are made visible.
 // Must not know the meaning of a row or where it is printed.
-import { visible } from "../domain/text/printable.ts"
+import { visible } from "../../domain/text/printable.ts"
 
 const widthOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: number): number =>
   Math.max(...rows.map((row) => (row[column] ?? "").length))
