@@ -1,6 +1,5 @@
 // Batches the work of concurrent requests by phase: arrivals, bodies, calls, replies, answers, ends.
 // It must not know what a phase does.
-import * as Effect from "effect/Effect"
 
 /** The phases of a request between its waits, in this order. */
 const phases = ["arrival", "body", "call", "reply", "answer", "end"] as const
@@ -48,13 +47,4 @@ const run = (): void => {
 export const schedulePhase = (step: Phase, work: Work): void => {
   waiting[step].push(work)
   plan()
-}
-
-const awaitPhase = (step: Phase): Effect.Effect<void> =>
-  Effect.callback((resume) => schedulePhase(step, () => resume(Effect.void)))
-
-/** Continues in a phase. */
-export const phaseTurn: { readonly [Name in "answer" | "end"]: Effect.Effect<void> } = {
-  answer: awaitPhase("answer"),
-  end: awaitPhase("end")
 }

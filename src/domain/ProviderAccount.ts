@@ -121,3 +121,12 @@ export interface CarriedCredentials {
   readonly isPathPlace?: true
   readonly vertexServiceAccountJson: Redacted.Redacted<string> | undefined
 }
+
+/** Of every request that brings none, so that what follows from a request without credentials is kept. */
+export const nothingCarried: CarriedCredentials = {
+  authorization: undefined,
+  googApiKey: undefined,
+  vertexProjectId: undefined,
+  vertexRegion: undefined,
+  vertexServiceAccountJson: undefined
+}

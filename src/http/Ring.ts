@@ -13,6 +13,7 @@ import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
 import { Limits } from "../domain/Limits.ts"
 import { arrivalOfNode } from "./node/Arrival.ts"
+import { answered } from "./node/NodeAnswer.ts"
 import { pipelined } from "./node/Pipelined.ts"
 import { boundUnreadBody, closesConnection } from "./node/UnreadBody.ts"
 
@@ -20,14 +21,11 @@ import { boundUnreadBody, closesConnection } from "./node/UnreadBody.ts"
 const waitedLength = 1024 * 1024
 
 /** Writes an answer that its handler has left to the server; handlers that have Node's response stream on it themselves. */
-const write = (
-  message: IncomingMessage,
-  response: ServerResponse,
-  { body, headers, status }: HttpServerResponse
-): Effect.Effect<void> => {
-  if (response.writableEnded || response.destroyed) return Effect.void
+const write = (message: IncomingMessage, response: ServerResponse, answer: HttpServerResponse): Effect.Effect<void> => {
+  if (answer === answered || response.writableEnded || response.destroyed) return Effect.void
   // Half an answer is out: its handler failed.
   if (response.headersSent) return Effect.sync(() => response.destroy())
+  const { body, headers, status } = answer
   response.writeHead(status, closesConnection(message) ? { ...headers, connection: "close" } : headers)
   if (body._tag !== "Uint8Array") return Effect.sync(() => response.end())
   const bytes = body.text ?? body.body
@@ -45,6 +43,24 @@ const breakOff = (response: ServerResponse, cause: Cause.Cause<unknown>): Effect
   if (response.headersSent || response.destroyed) response.destroy()
   else response.writeHead(500, { connection: "close", "content-length": "0" }).end()
   return Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("request failed unexpectedly", cause)
+}
+
+/** The end of a request whose client left after its handler was done, and before its answer was written. */
+const clientLeft = Exit.failCause(Cause.annotate(Cause.interrupt(), ClientAbort.annotation))
+
+/** What is left to do for a request whose fiber has ended; undefined for nothing. */
+const ending = (
+  response: ServerResponse,
+  scope: Scope.Closeable,
+  exit: Exit.Exit<unknown>
+): Effect.Effect<unknown> | undefined => {
+  if (Exit.isSuccess(exit)) {
+    const isLost = response.destroyed && !response.writableEnded
+    return Scope.closeUnsafe(scope, isLost ? clientLeft : exit)
+  }
+  const closing = Scope.closeUnsafe(scope, exit)
+  const broken = breakOff(response, exit.cause)
+  return closing === undefined ? broken : Effect.andThen(broken, closing)
 }
 
 /** The running requests of a server. */
@@ -68,22 +84,21 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
       if (response.closed || message.socket.writableEnded) return
       if (!message.complete) boundUnreadBody(message, response)
       const scope = Scope.makeUnsafe()
-      const answered = Effect.flatMap(
+      const run = Effect.flatMap(
         Effect.suspend(() => answer(arrivalOfNode(message, response))),
         (value) => write(message, response, value)
       )
-      const fiber = Effect.runForkWith(Context.add(context, Scope.Scope, scope))(
-        Effect.onExitPrimitive(answered, (exit) => {
-          const closing = Scope.closeUnsafe(scope, exit)
-          if (Exit.isSuccess(exit)) return closing
-          const broken = breakOff(response, exit.cause)
-          return closing === undefined ? broken : Effect.andThen(broken, closing)
-        }),
-        { uninterruptible: true }
+      const fiber = Effect.runForkWith(Context.add(context, Scope.Scope, scope))(run, { uninterruptible: true })
+      fibers.add(fiber)
+      // Answers are written in a phase of their own, and requests end after it.
+      fiber.addObserver((exit) =>
+        schedulePhase("end", () => {
+          const rest = ending(response, scope, exit)
+          if (rest === undefined || Exit.isExit(rest)) fibers.delete(fiber)
+          else Effect.runForkWith(context)(rest).addObserver(() => fibers.delete(fiber))
+        })
       )
       if (fiber.pollUnsafe() !== undefined) return
-      fibers.add(fiber)
-      fiber.addObserver(() => fibers.delete(fiber))
       if (isOver) fiber.interruptUnsafe()
       response.once("close", () => {
         if (!response.writableEnded) fiber.interruptUnsafe(undefined, ClientAbort.annotation)

@@ -1,8 +1,9 @@
 // The input of every prepared call: the translation's context, the target and the route.
 // It must not depend on dialects.
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
-import { recordOn } from "../domain/models/modelTable.ts"
-import { dayOf } from "../domain/text/days.ts"
+import { type ModelTable, recordOn } from "../domain/models/modelTable.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { dayMillis, dayOf } from "../domain/text/days.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { Operation } from "../domain/operations.ts"
 import { type ModelFacts, modelFacts } from "../translate/shared/google/modelFacts.ts"
@@ -10,7 +11,7 @@ import { type ModelEnding, modelEnding } from "../domain/models/modelLife.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
 import type { Target } from "../upstream/Prepared.ts"
 import type { AttemptContext } from "./Provider.ts"
-import type { Route, TargetModel } from "./callRoute.ts"
+import { KnownModel, type Route, type TargetModel } from "./callRoute.ts"
 
 /** All of a `PrepareInput` but the translator and the request. */
 export interface CallInput {
@@ -22,62 +23,81 @@ export interface CallInput {
   readonly limits: LimitValues
 }
 
-/** What is known of the model of a target. */
+/** What follows from account and model on a day. */
 export interface TargetFacts {
   /** The record of the id itself. */
   readonly own: ModelRecord
   /** The record of the model that answers. */
   readonly record: ModelRecord
   readonly facts: ModelFacts
+  /** The announced or past end of the model; self-deployed ones have none. */
+  readonly ending: ModelEnding | undefined
+  /** The model as translators read it. */
+  readonly translated: TranslateContext["target"]
 }
+
+/** The facts of a known model, and what they were read from. */
+interface KeptFacts {
+  readonly models: ModelTable
+  readonly day: number
+  readonly facts: TargetFacts
+}
+
+const kept = new WeakMap<KnownModel, KeptFacts>()
 
 /** The facts in force on the day of the request: a model may be answered by its successor (M-722). */
 export const targetFacts = (
   { account, models, request }: Pick<AttemptContext, "account" | "models" | "request">,
-  { endpoint, modelId }: Pick<TargetModel, "modelId" | "endpoint">
+  model: TargetModel
 ): TargetFacts => {
-  const { record: own } = models.find(modelId)
-  const record =
-    own.routed === undefined ? own : recordOn(models, modelId, account.kind, dayOf(request.createdSeconds * 1_000))
-  return { own, record, facts: modelFacts(record, { tuned: endpoint }) }
+  const day = Math.floor((request.createdSeconds * 1_000) / dayMillis)
+  const read = () => readFacts(account, models, model, dayOf(day * dayMillis))
+  if (!(model instanceof KnownModel) || model.account !== account) return read()
+  const known = kept.get(model)
+  if (known !== undefined && known.models === models && known.day === day) return known.facts
+  const facts = read()
+  kept.set(model, { models, day, facts })
+  return facts
 }
 
-/** The announced or past end of a model on the day of the request; self-deployed ones have none. */
-export const endingOn = (
-  { account, request }: Pick<AttemptContext, "account" | "request">,
-  { endpoint }: Pick<TargetModel, "endpoint">,
-  { own }: Pick<TargetFacts, "own">
-): ModelEnding | undefined =>
-  endpoint ? undefined : modelEnding(own, account.kind, dayOf(request.createdSeconds * 1_000))
+const readFacts = (
+  account: ProviderAccount,
+  models: ModelTable,
+  { endpoint, family, modelId }: TargetModel,
+  today: string
+): TargetFacts => {
+  const { kind } = account
+  const { record: own } = models.find(modelId)
+  const record = own.routed === undefined ? own : recordOn(models, modelId, kind, today)
+  const facts = modelFacts(record, { tuned: endpoint })
+  // Servers of an endpoint may check the name under which they serve their model.
+  const served = (endpoint ? account.endpoints[modelId]?.model : undefined) ?? modelId
+  return {
+    own,
+    record,
+    facts,
+    ending: endpoint ? undefined : modelEnding(own, kind, today),
+    translated: { kind, family, modelId: served, record, facts, issuer: `${family}/${kind}` }
+  }
+}
 
 /** `found`: the facts of the target, where they have been looked up before. */
 export const callInput = (
   operation: Operation,
   attempt: AttemptContext,
-  target: TargetModel,
+  model: TargetModel,
   { url, headers }: Route,
   limits: LimitValues,
-  found: TargetFacts = targetFacts(attempt, target)
+  found: TargetFacts = targetFacts(attempt, model)
 ): CallInput => {
-  const { facts, record } = found
-  const { account, callId, media, model, optionIndex, request, signature } = attempt
-  const { endpoint, family, modelId } = target
-  const issuer = `${family}/${account.kind}`
-  // Servers of an endpoint may check the name under which they serve their model.
-  const served = (endpoint ? account.endpoints[modelId]?.model : undefined) ?? modelId
+  const { account, callId, media, optionIndex, request, signature } = attempt
+  const { ending, translated } = found
   return {
     context: {
       id: `chatcmpl-${request.idSeed}`,
       createdSeconds: request.createdSeconds,
-      model,
-      target: {
-        kind: account.kind,
-        family,
-        modelId: served,
-        record,
-        facts,
-        issuer
-      },
+      model: attempt.model,
+      target: translated,
       strict: request.strict,
       ordered: request.ordered,
       betas: request.betas,
@@ -89,11 +109,11 @@ export const callInput = (
     target: {
       slug: account.slug,
       kind: account.kind,
-      modelId,
-      issuer,
+      modelId: model.modelId,
+      issuer: translated.issuer,
       operation,
       optionIndex,
-      ending: endingOn(attempt, target, found)
+      ending
     },
     url,
     headers,

@@ -30,27 +30,57 @@ export type RouteOf = (
   version?: string
 ) => Result.Result<Route, GatewayError>
 
-/** Clients choose the models, so the number of routes is bounded; beyond the bound the memory of an account is cleared. */
-const mostRoutes = 512
+/** A model of an account, with what follows from both: requests repeat the same few. */
+export class KnownModel implements TargetModel {
+  readonly account: ProviderAccount
+  readonly family: TargetModel["family"]
+  readonly modelId: string
+  readonly endpoint: boolean
+  readonly routes = new Map<string, ReturnType<RouteOf>>()
 
-/** Requests repeat the same routes. An account with credentials of one request is not remembered. */
-export const memoizeRoutes = (routeOf: RouteOf): RouteOf => {
-  const known = new WeakMap<ProviderAccount, Map<string, ReturnType<RouteOf>>>()
-  return (account, model, call, version) => {
-    if (account.origin === "caller") return routeOf(account, model, call, version)
-    let routes = known.get(account)
-    if (routes === undefined || routes.size >= mostRoutes) known.set(account, (routes = new Map()))
-    const name = `${model.family}${model.endpoint ? " endpoint " : " "}${model.modelId}${call} ${version}`
+  constructor(account: ProviderAccount, { endpoint, family, modelId }: TargetModel) {
+    this.account = account
+    this.family = family
+    this.modelId = modelId
+    this.endpoint = endpoint
+  }
+}
+
+/** Keeps the routes of a known model with it. */
+export const memoizeRoutes =
+  (routeOf: RouteOf): RouteOf =>
+  (account, model, call, version) => {
+    if (!(model instanceof KnownModel) || model.account !== account) return routeOf(account, model, call, version)
+    const { routes } = model
+    const name = version === undefined ? call : `${call} ${version}`
     const met = routes.get(name)
     if (met !== undefined) return met
     const route = routeOf(account, model, call, version)
     routes.set(name, route)
     return route
   }
+
+/** Clients choose the models, so their number is bounded; beyond the bound the memory of an account is cleared. */
+const mostModels = 512
+
+const known = new WeakMap<ProviderAccount, Map<string, ReturnType<typeof readModel>>>()
+
+/**
+ * Reads a model without its slug against the account that will serve it. An account with credentials of one request is
+ * not remembered.
+ */
+export const targetModel = (modelId: string, account: ProviderAccount): Result.Result<TargetModel, GatewayError> => {
+  if (account.origin === "caller") return readModel(modelId, account)
+  let models = known.get(account)
+  if (models === undefined || models.size >= mostModels) known.set(account, (models = new Map()))
+  const met = models.get(modelId)
+  if (met !== undefined) return met
+  const model = Result.map(readModel(modelId, account), (read) => new KnownModel(account, read))
+  models.set(modelId, model)
+  return model
 }
 
-/** Reads a model without its slug against the account that will serve it. */
-export const targetModel = (modelId: string, account: ProviderAccount): Result.Result<TargetModel, GatewayError> =>
+const readModel = (modelId: string, account: ProviderAccount): Result.Result<TargetModel, GatewayError> =>
   Result.map(parseFamily(modelId), (ref) =>
     ref.family === "endpoint"
       ? { family: account.endpoints[ref.modelId]?.dialect ?? "openai", modelId: ref.modelId, endpoint: true }

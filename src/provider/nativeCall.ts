@@ -25,7 +25,7 @@ import { finishedMachine, machineWithOrigin, type Prepared, type Target, withOri
 import { readSuccessJson } from "../upstream/successJson.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { withAbsence } from "../upstream/withAbsence.ts"
-import { endingOn, targetFacts } from "./callInput.ts"
+import { targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
 import { familyLacks, type RouteOf, targetModel, type TargetModel } from "./callRoute.ts"
 
@@ -217,9 +217,8 @@ const nativeCall = <Chunk>(
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
     const found = targetFacts(attempt, model)
-    const ending = endingOn(attempt, model, found)
+    const { ending, facts, record } = found
     const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex, ending }
-    const { facts, record } = found
     const takesSentinel = facts.sentinel
     const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }
     return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)

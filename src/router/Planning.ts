@@ -12,6 +12,7 @@ import type { Circuits } from "../state/Circuits.ts"
 import type { Asking } from "./attempt/Attempts.ts"
 import { bodies } from "./bodies/bodies.ts"
 import { circuitOf } from "./retry/circuit.ts"
+import { knownPlan } from "./plan/knownPlans.ts"
 import { orderTargets, type Plan, type Planned, planOne, possibleTargets, resolveTargets } from "./plan/plan.ts"
 
 export interface PlanningServices {
@@ -37,6 +38,8 @@ export class Planning {
     const { config, key, recorder } = asking.context
     const { draw, limits } = this.services
     recorder?.routing(asking.context)
+    const kept = knownPlan(asking.context, asking.request.model)
+    if (kept !== undefined) return kept
     const { asked, catalog, facts } = this.askedOf(asking)
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const targets = resolveTargets(config, asked, catalog)

@@ -16,7 +16,7 @@ import {
   prepareAttempt,
   type Repeating
 } from "./attempt/Attempts.ts"
-import { attemptTimes } from "./attempt/Deadline.ts"
+import { attemptTimes, type TimesOf } from "./attempt/Deadline.ts"
 import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
 import { cached } from "./attempt/Cached.ts"
 import { healRefused } from "./attempt/CallHealing.ts"
@@ -52,10 +52,12 @@ export class Serving {
   private readonly planning: Planning
   private readonly fetch: Fetching | undefined
   private readonly budgetOf = retryBudgets()
+  private readonly timesOf: TimesOf
 
   constructor(services: ServingServices) {
     this.services = services
     this.planning = new Planning(services)
+    this.timesOf = attemptTimes(services.limits)
     this.fetch = services.media === undefined ? undefined : fetching(services.media, services.limits)
   }
 
@@ -164,7 +166,7 @@ export class Serving {
     const { cache, limits } = this.services
     const { context, stream } = asking
     const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
-    const timesNow = attemptTimes(attempt.account, planned.target?.times, context, limits, stream)
+    const timesNow = this.timesOf(attempt.account, planned.target?.times, context, stream)
     const repeating: Repeating | undefined =
       attempt.prepared.hops === undefined
         ? undefined

@@ -3,8 +3,8 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
-import { providerAccount } from "../../src/domain/ProviderAccount.ts"
-import { memoizeRoutes, type RouteOf, type TargetModel } from "../../src/provider/callRoute.ts"
+import { type ProviderAccount, providerAccount } from "../../src/domain/ProviderAccount.ts"
+import { KnownModel, memoizeRoutes, type RouteOf, type TargetModel } from "../../src/provider/callRoute.ts"
 
 const account = (slug: string) =>
   providerAccount({ slug, kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("k") } })
@@ -23,13 +23,15 @@ const counting = () => {
 it("call route: account, model and call give the same cached route", () => {
   const { worked, routeOf } = counting()
   const [one, other] = [account("a"), account("b")]
+  const of = (by: ProviderAccount, model: TargetModel) => [by, new KnownModel(by, model)] as const
+  const [oneM, oneN, otherM] = [of(one, gemini("m")), of(one, gemini("n")), of(other, gemini("m"))]
   const asked: ReadonlyArray<Parameters<RouteOf>> = [
-    [one, gemini("m"), ":x"],
-    [one, gemini("m"), ":y"],
-    [one, gemini("n"), ":x"],
-    [other, gemini("m"), ":x"],
-    [one, { ...gemini("m"), endpoint: true }, ":x"],
-    [one, { ...gemini("m"), family: "claude" }, ":x"]
+    [...oneM, ":x"],
+    [...oneM, ":y"],
+    [...oneN, ":x"],
+    [...otherM, ":x"],
+    [...of(one, { ...gemini("m"), endpoint: true }), ":x"],
+    [...of(one, { ...gemini("m"), family: "claude" }), ":x"]
   ]
   const routes = asked.map((each) => routeOf(...each))
   expect(asked.map((each) => routeOf(...each))).toEqual(routes)
@@ -41,6 +43,14 @@ it("call route: account, model and call give the same cached route", () => {
     "a gemini true m:x",
     "a claude false m:x"
   ])
+})
+
+it("call route: a known model of one account is computed each time for another", () => {
+  const { worked, routeOf } = counting()
+  const model = new KnownModel(account("a"), gemini("m"))
+  routeOf(account("b"), model, ":x")
+  routeOf(account("b"), model, ":x")
+  expect(worked).toEqual(["b gemini false m:x", "b gemini false m:x"])
 })
 
 it("call route: an account with a caller's credential is not cached", () => {

@@ -13,6 +13,7 @@ import { Accounting } from "../../accounting/Accounting.ts"
 import { type IncomingRequest, requestReceiver } from "../request/IncomingRequest.ts"
 import { errorOf, isClientGone, refuse } from "../response/ErrorResponse.ts"
 import type { Answering, RouteMethod, RoutePath, Routes } from "./Route.ts"
+import { answered } from "../node/NodeAnswer.ts"
 import { Traffic } from "../node/Traffic.ts"
 
 /** Answers one request. It reads nothing of the request but its argument, so that any server can start it. */
@@ -36,7 +37,7 @@ export const requestLifecycle = (
         : accounts.close(incoming.recorder, incoming, Exit.isFailure(exit) && isClientGone(exit.cause))
     }
     const closing = (answer: HttpServerResponse.HttpServerResponse) =>
-      traffic.draining ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
+      traffic.draining && answer !== answered ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
     return (handler) => (arrival) =>
       Effect.withFiber((fiber) => {
         const incoming = receive(arrival, fiber.getRef(Clock.Clock), accounts?.open())
@@ -55,14 +56,14 @@ export const requestLifecycle = (
                       incoming.node?.headersSent === true ? incoming.node.statusCode : answer.status
                   return Effect.succeed(closing(answer))
                 },
-                onFailure: (cause) => Effect.map(answered(cause, incoming), closing)
+                onFailure: (cause) => Effect.map(answerOf(cause, incoming), closing)
               }
             )
         )
       })
   })
 
-const answered = (
+const answerOf = (
   cause: Cause.Cause<GatewayError>,
   incoming: IncomingRequest
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {

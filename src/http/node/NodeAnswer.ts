@@ -3,24 +3,25 @@
 import type { ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { phaseTurn } from "../../batching/Phases.ts"
+import { schedulePhase } from "../../batching/Phases.ts"
 
 /** The value of an answer that is written already. */
 export const answered = HttpServerResponse.empty()
 
-/** A complete answer in one write. */
+/** A complete answer in one write, together with those of other requests. */
 export const writeWhole = (
   response: ServerResponse,
   headers: Record<string, string>,
   body: string | Uint8Array
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
-  return Effect.flatMap(phaseTurn.answer, () => {
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
     response.writeHead(200, headers)
-    response.end(body)
-    return Effect.as(phaseTurn.end, answered)
+    schedulePhase("answer", () => {
+      if (!response.destroyed) response.end(body)
+    })
+    return answered
   })
-}
 
 /**
  * While a reader takes nothing, Node keeps a text and its bytes; of a text that is a large part of what may wait, it is

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { GatewayConfig } from "../../domain/config/GatewayConfig.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
+import { nothingCarried } from "../../domain/ProviderAccount.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import { FreshId } from "./IncomingRequest.ts"
 
@@ -32,13 +33,7 @@ export const requestContext = ({ key, ...more }: RequestContextOptions): Effect.
       config: undefined,
       configId: undefined,
       providerHeader: undefined,
-      carried: {
-        authorization: undefined,
-        googApiKey: undefined,
-        vertexProjectId: undefined,
-        vertexRegion: undefined,
-        vertexServiceAccountJson: undefined
-      },
+      carried: nothingCarried,
       strict: true,
       dryRun: false,
       unsupported: "ignore",

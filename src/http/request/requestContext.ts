@@ -11,7 +11,7 @@ import { isJsonObject, parseJsonText } from "../../domain/text/json.ts"
 import { keyMark } from "../../domain/settings/keyMark.ts"
 import { isSlug } from "../../domain/ModelRef.ts"
 import { isRefusedKey } from "../../domain/text/refusedKeys.ts"
-import type { CarriedCredentials, CatalogView } from "../../domain/ProviderAccount.ts"
+import { type CarriedCredentials, type CatalogView, nothingCarried } from "../../domain/ProviderAccount.ts"
 import type { CacheOptions, RequestContext } from "../../domain/RequestContext.ts"
 import { betaRule, parseBetas } from "../../translate/shared/claude/betas.ts"
 import { HeaderReader } from "./headerReader.ts"
@@ -226,14 +226,26 @@ const readCredentials = (
     const message = 'Authorization is sent once, as "Bearer <token>" or as a bare API key.'
     reader.refuse(new CredentialsInvalid({ message }))
   }
+  const carriedToken = empty ? undefined : credential(token, gatewayKey)
+  const googApiKey = credential(headers["x-goog-api-key"] ?? queryKey ?? "", gatewayKey)
+  const vertexProjectId = reader.text(requestHeaderNames.vertexProjectId)
+  const vertexRegion = reader.text(requestHeaderNames.vertexRegion)
   const serviceAccount = reader.text(requestHeaderNames.vertexServiceAccountJson)
-  return {
-    authorization: empty ? undefined : credential(token, gatewayKey),
-    googApiKey: credential(headers["x-goog-api-key"] ?? queryKey ?? "", gatewayKey),
-    vertexProjectId: reader.text(requestHeaderNames.vertexProjectId),
-    vertexRegion: reader.text(requestHeaderNames.vertexRegion),
-    vertexServiceAccountJson: serviceAccount === undefined ? undefined : Redacted.make(serviceAccount)
-  }
+  const isNothing =
+    carriedToken === undefined &&
+    googApiKey === undefined &&
+    vertexProjectId === undefined &&
+    vertexRegion === undefined &&
+    serviceAccount === undefined
+  return isNothing
+    ? nothingCarried
+    : {
+        authorization: carriedToken,
+        googApiKey,
+        vertexProjectId,
+        vertexRegion,
+        vertexServiceAccountJson: serviceAccount === undefined ? undefined : Redacted.make(serviceAccount)
+      }
 }
 
 /** Any gateway key is kept out of the credentials of providers, so that it never goes upstream. */

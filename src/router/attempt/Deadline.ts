@@ -46,28 +46,39 @@ export const remainingMillis = (
 }
 
 /** The timers of one attempt: the operator's limits, shortened by the config and by the deadline of the client. */
-export const attemptTimes = (
+export type TimesOf = (
   account: ProviderAccount,
   asked: TargetTimes | undefined,
   context: RequestContext,
-  limits: LimitValues,
   stream: boolean
-): Effect.Effect<AttemptTimes, ProviderError> => {
-  const { deadlineMillis } = context
-  const { connect, firstByte, idle, request, total } = asked ?? unset
-  const within = (left: number | undefined): AttemptTimes => ({
-    connectMillis: least(limits.connectMillis, connect),
-    // A stream that has begun is an answer in time.
-    firstByteMillis: stream
-      ? least(limits.firstByteMillis, firstByte, request)
-      : least(limits.unaryFirstByteMillis, firstByte),
-    idleMillis: least(limits.idleMillis, idle),
-    totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
-  })
-  return deadlineMillis === undefined
-    ? Effect.succeed(within(undefined))
-    : Effect.map(remainingMillis(account, context), within)
+) => Effect.Effect<AttemptTimes, ProviderError>
+
+/** Most requests shorten nothing, and share the timers of the limits. */
+export const attemptTimes = (limits: LimitValues): TimesOf => {
+  const usual = Effect.succeed(timesWithin(limits, unset, false, undefined))
+  const usualOfStreams = Effect.succeed(timesWithin(limits, unset, true, undefined))
+  return (account, asked, context, stream) => {
+    if (context.deadlineMillis !== undefined)
+      return Effect.map(remainingMillis(account, context), (left) => timesWithin(limits, asked ?? unset, stream, left))
+    if (asked !== undefined) return Effect.succeed(timesWithin(limits, asked, stream, undefined))
+    return stream ? usualOfStreams : usual
+  }
 }
+
+const timesWithin = (
+  limits: LimitValues,
+  { connect, firstByte, idle, request, total }: TargetTimes,
+  stream: boolean,
+  left: number | undefined
+): AttemptTimes => ({
+  connectMillis: least(limits.connectMillis, connect),
+  // A stream that has begun is an answer in time.
+  firstByteMillis: stream
+    ? least(limits.firstByteMillis, firstByte, request)
+    : least(limits.unaryFirstByteMillis, firstByte),
+  idleMillis: least(limits.idleMillis, idle),
+  totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
+})
 
 /** A cached token needs no timer. */
 export const authorizeInTime = (

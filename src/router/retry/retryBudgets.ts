@@ -64,13 +64,12 @@ export class RetryBudget {
 
 /** One budget for each pair of names; both are known ones, so their number is bounded. */
 export const retryBudgets = (): ((caller: string, slug: string) => RetryBudget) => {
-  const budgets = new Map<string, RetryBudget>()
+  const budgets = new Map<string, Map<string, RetryBudget>>()
   return (caller, slug) => {
-    const name = `${slug}/${caller}`
-    const known = budgets.get(name)
-    if (known !== undefined) return known
-    const made = new RetryBudget()
-    budgets.set(name, made)
-    return made
+    let ofSlug = budgets.get(slug)
+    if (ofSlug === undefined) budgets.set(slug, (ofSlug = new Map()))
+    let budget = ofSlug.get(caller)
+    if (budget === undefined) ofSlug.set(caller, (budget = new RetryBudget()))
+    return budget
   }
 }
