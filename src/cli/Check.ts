@@ -9,7 +9,7 @@ import { visibleLines } from "../domain/text/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usageFailure } from "./Failure.ts"
-import { modelNotices, type PlacedNotice } from "./modelNotices.ts"
+import { modelNotices, type PlacedNotice } from "../domain/models/modelNotices.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 
 export interface CheckOptions {
