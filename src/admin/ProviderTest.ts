@@ -9,7 +9,7 @@ import { type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { probeModel } from "../domain/models/modelPlaces.ts"
 import { countsTokens, type ModelTable } from "../domain/models/modelTable.ts"
-import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { type CatalogView, noCredentials, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
@@ -31,14 +31,6 @@ const modelOf = ({ models: offered = [], region }: ProviderAccount, models: Mode
 const catalogOf = (account: ProviderAccount, models: ModelTable): CatalogView => {
   const open = { ...account, models: undefined }
   return { resolve: (slug: string) => (slug === open.slug ? open : undefined), list: () => [open], models }
-}
-
-const noCredentials: RequestContext["carried"] = {
-  authorization: undefined,
-  googApiKey: undefined,
-  vertexProjectId: undefined,
-  vertexRegion: undefined,
-  vertexServiceAccountJson: undefined
 }
 
 const contextOf = (

@@ -16,6 +16,8 @@ import {
   AdminUsage,
   Change,
   Config,
+  ConfigCheck,
+  ConfigCheckBody,
   Key,
   pageSchema,
   Prompt,
@@ -166,12 +168,19 @@ export class AdminKeys extends kind("adminKeys", "/admin/v1/keys", {
     HttpApiEndpoint.post("rotate", "/admin/v1/keys/:id/rotate", {
       params: idOf("The key's id."),
       headers: ifMatch,
+      query: {
+        grace_seconds: opt(
+          Schema.String.annotate({
+            description: "How long the old text is taken as well: 1 to 2592000 (30 days); not at all unless set."
+          })
+        )
+      },
       success: one(Key),
-      error: ofTaking
+      error: [400, 401, 404, 409, 412, 500, 503, 507].map(problem)
     }).annotateMerge(
       about(
         "Give a key another text",
-        "The old text is refused from then on; the new one is in this answer, and never again."
+        "The old text is refused from then on, or after grace_seconds; the new one is in this answer, and never again."
       )
     )
   )
@@ -183,8 +192,22 @@ export class AdminConfigs extends kind("adminConfigs", "/admin/v1/configs", {
   listName: "AdminConfigList",
   written: WrittenConfigBody,
   words: ["a config", "Gateway configs"],
-  id: "The config's id."
-}).annotateMerge(OpenApi.annotations({ title: "Admin: configs" })) {}
+  id: "The config's id; to read also id@version."
+})
+  .add(
+    HttpApiEndpoint.post("check", "/admin/v1/check", {
+      payload: ConfigCheckBody,
+      success: gatewayAnswer(ConfigCheck),
+      error: [400, 401, 404, 413, 415, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "Check a config, and try it with a request",
+        "Nothing is saved or sent. With a request the answer has the share of each target, and why. Open circuits are not counted."
+      )
+    )
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Admin: configs" })) {}
 
 export class AdminPrompts extends kind("adminPrompts", "/admin/v1/prompts", {
   shown: Prompt,

@@ -121,3 +121,12 @@ export interface CarriedCredentials {
   readonly isPathPlace?: true
   readonly vertexServiceAccountJson: Redacted.Redacted<string> | undefined
 }
+
+/** Of a request that brings no credential of a provider. */
+export const noCredentials: CarriedCredentials = {
+  authorization: undefined,
+  googApiKey: undefined,
+  vertexProjectId: undefined,
+  vertexRegion: undefined,
+  vertexServiceAccountJson: undefined
+}

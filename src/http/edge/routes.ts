@@ -9,6 +9,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/responses/compact", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/admin/v1/audit", ["GET"]],
+  ["/admin/v1/check", ["POST"]],
   ["/admin/v1/clients", ["GET"]],
   ["/admin/v1/metrics", ["GET"]],
   ["/admin/v1/models/facts", ["GET"]],
