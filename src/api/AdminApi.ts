@@ -13,6 +13,7 @@ import {
   AdminProblem,
   AdminRequest,
   AdminRequestContent,
+  AdminSettings,
   AdminUsage,
   Change,
   Config,
@@ -286,6 +287,15 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       error: ofAsking
     }).annotateMerge(
       about("Counters and gauges", "Those of GET /metrics, of all processes together. Histograms are not among them.")
+    ),
+    HttpApiEndpoint.get("settings", "/admin/v1/settings", {
+      success: gatewayAnswer(AdminSettings),
+      error: [401, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "Every setting and where it comes from",
+        "Also the state of store, Redis and exporter, and the age of prices. Secrets are never shown. Providers, keys, configs and prompts have lists of their own."
+      )
     ),
     HttpApiEndpoint.get("audit", "/admin/v1/audit", {
       query: page,

@@ -29,6 +29,7 @@ import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
+import { AdminSettings } from "./admin/AdminSettings.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
@@ -96,6 +97,7 @@ const operators: Routes<Needed> = together(
   AdminMetrics,
   AdminClients,
   AdminChecks,
+  AdminSettings,
   AdminEntries
 )
 

@@ -9,7 +9,7 @@ const mark = "***"
 /** The last 4 characters of a long secret identify it; of a shorter one they would reveal too much. */
 const longSecret = 24
 
-const isMask = (value: unknown): value is string => typeof value === "string" && value.startsWith(mark)
+const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 
 /** A mask stays as it is: older versions of a config are stored with masks only. */
 export const maskedText = (secret: string): string =>
