@@ -24,6 +24,7 @@ import {
   Prompt,
   Provider,
   ProviderCheck,
+  ProviderModel,
   WrittenConfigBody,
   WrittenKeyBody,
   WrittenPrompt,
@@ -153,6 +154,13 @@ export class AdminProviders extends kind("adminProviders", "/admin/v1/providers"
     }).annotateMerge(
       about("Reach a provider", "Counts the tokens of a word, which is free, and reports what is wrong and what to do.")
     )
+  )
+  .add(
+    HttpApiEndpoint.get("models", "/admin/v1/providers/:id/models", {
+      params: idOf("The slug."),
+      success: gatewayAnswer(pageSchema(ProviderModel, "AdminProviderModelList")),
+      error: [401, 404, 500, 503].map(problem)
+    }).annotateMerge(about("The models of a provider", "By the facts: where each is served, and whether it ends."))
   )
   .middleware(GatewayAuth)
   .annotateMerge(OpenApi.annotations({ title: "Admin: providers" })) {}

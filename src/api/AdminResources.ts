@@ -175,6 +175,23 @@ export const ProviderCheck = Schema.Struct({
 }).annotate({ identifier: "AdminProviderTest" })
 export interface ProviderCheck extends Schema.Schema.Type<typeof ProviderCheck> {}
 
+/** A model of an account, by the facts; the provider is not asked. */
+export const ProviderModel = Schema.Struct({
+  object: Schema.Literal("provider_model"),
+  id: Schema.String,
+  locations: opt(
+    Schema.Array(Schema.String).annotate({ description: "On Vertex AI, where known; regions for all single regions." })
+  ),
+  is_served_here: opt(Schema.Boolean.annotate({ description: "Whether the region of the account is among them." })),
+  notice: opt(
+    Schema.Struct({
+      kind: Schema.Literals(["shut_down", "deprecated", "unknown", "not_offered"]),
+      message: Schema.String
+    }).annotate({ description: "That it ends, has ended or is not offered there." })
+  )
+}).annotate({ identifier: "AdminProviderModel" })
+export interface ProviderModel extends Schema.Schema.Type<typeof ProviderModel> {}
+
 export const Change = Schema.Struct({
   object: Schema.Literal("audit_entry"),
   at: moment,

@@ -36,6 +36,7 @@ const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
 const entriesPath = /^\/admin\/v1\/(providers|keys|configs|prompts)$/
 const entryPath = /^\/admin\/v1\/(providers|keys|configs|prompts)\/[^/]+$/
+const providerModelsPath = /^\/admin\/v1\/providers\/[^/]+\/models$/
 const actionPath = /^\/admin\/v1\/(providers\/[^/]+\/test|keys\/[^/]+\/rotate)$/
 
 /** The id is one segment. */
@@ -59,7 +60,7 @@ export const isOperators = (path: string): boolean =>
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
-  if (requestPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
+  if (requestPath.test(path) || providerModelsPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
   if (entriesPath.test(path)) return ["GET", "POST"]
   if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
   if (actionPath.test(path)) return ["POST"]
