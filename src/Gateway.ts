@@ -16,6 +16,7 @@ import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
 import { PackageMissing } from "./domain/PackageMissing.ts"
 import type { Settings } from "./domain/settings/Settings.ts"
+import { describeStore } from "./domain/settings/storeLocation.ts"
 import { version } from "./domain/version.ts"
 import { type GatewayParts, partOf, type PartsOverNetwork, storeAround } from "./GatewayParts.ts"
 import { accountingLayer } from "./accounting/Accounting.ts"
@@ -24,6 +25,7 @@ import { CorsOrigins } from "./http/Cors.ts"
 import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/routes/MetricsHandlers.ts"
 import { CountedMetadata } from "./http/admin/AdminHandlers.ts"
+import { Surroundings } from "./http/admin/AdminSettings.ts"
 import { NativeDefaults } from "./http/routes/NativeHandlers.ts"
 import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
@@ -288,17 +290,25 @@ const layer = (
   )
 }
 
-/** What HTTP needs of the settings beyond keys: CORS origins, the metrics route, the slugs of native paths, the counted metadata. */
+/** What HTTP needs of the settings beyond keys: CORS origins, the metrics route, the slugs of native paths, the counted metadata, what the service runs on. */
 const accessOf = ({
+  export: exported,
   native = {},
+  redis,
   server: { cors = [], metricsAuth = "none" },
+  store,
   usageMetadata = []
 }: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     Layer.succeed(MetricsAccess, metricsAuth),
     Layer.succeed(CorsOrigins, cors),
     Layer.succeed(NativeDefaults, native),
-    Layer.succeed(CountedMetadata, usageMetadata)
+    Layer.succeed(CountedMetadata, usageMetadata),
+    Layer.succeed(Surroundings, {
+      store: store === undefined ? undefined : describeStore(store.location),
+      hasRedis: redis !== undefined,
+      export: exported
+    })
   )
 
 /** The sessions of the console, where there is one. */

@@ -4,13 +4,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
-import type { Change, Config, Provider } from "../api/AdminResources.ts"
+import type { Change, Provider } from "../api/AdminResources.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Records } from "../store/Records.ts"
 import type { Actor, AuditRow, Page } from "../store/StoredRecord.ts"
-import { configRecords } from "./ConfigRecords.ts"
+import { type ConfigRecords, configRecords } from "./ConfigRecords.ts"
 import { type KeyRecords, keyRecords } from "./KeyRecords.ts"
 import type { Managed } from "./Managed.ts"
 import { type PromptRecords, promptRecords } from "./PromptRecords.ts"
@@ -34,7 +34,7 @@ export class Administration extends Context.Service<
     /** The id of a provider is its slug. */
     readonly providers: Managed<Provider>
     readonly keys: KeyRecords
-    readonly configs: Managed<Config>
+    readonly configs: ConfigRecords
     readonly prompts: PromptRecords
     /** The audit log, the newest change first. */
     readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>

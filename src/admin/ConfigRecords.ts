@@ -6,17 +6,21 @@ import * as Result from "effect/Result"
 import { type Config, WrittenConfigBody } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
 import { ConfigEntry } from "../catalog/heldConfigs.ts"
-import { faultAt } from "../domain/faults.ts"
-import { jsonObjectOf } from "../domain/text/json.ts"
+import { type Fault, faultAt, renderPath } from "../domain/faults.ts"
+import { RecordUnknown } from "../domain/GatewayError.ts"
+import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { holdsSecrets, maskedConfig, unmaskedConfig } from "../domain/config/maskedConfig.ts"
+import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
-import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { recordReader } from "../store/readRecord.ts"
-import type { Records } from "../store/Records.ts"
+import { modelNotices, type PlacedNotice } from "../domain/models/modelNotices.ts"
+import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
+import { newestIn, recordReader } from "../store/readRecord.ts"
+import { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
+import { isNoId, longestId } from "./noId.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(ConfigEntry)
@@ -35,44 +39,119 @@ const shownStored = (record: StoredRecord): Result.Result<Config, string> =>
 
 const bodyReader = resourceReader(WrittenConfigBody)
 
+/** A config of a body: its credentials in the places of their masks, compiled, with its faults as the body has them. */
+const compiled = (
+  { config: masked, id }: WrittenConfigBody,
+  before: StoredRecord | undefined,
+  state: ConfigState,
+  limits: LimitValues
+) => {
+  const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
+  const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
+  const { configs, faults } = readConfigs({ [id]: config }, heldAccounts(state).accounts, limits)
+  // `readConfigs` reports paths as `configs.<id>`; this body has the field `config`.
+  const placed = faults.map(({ at = [], message }) =>
+    faultAt(
+      at.length > 2 ? ["config", ...at.slice(2)] : [message.startsWith("is not an id") ? "id" : "config"],
+      message
+    )
+  )
+  return { config, compiled: configs[id], faults: [...maskFaults, ...placed] }
+}
+
 const judging =
   (limits: LimitValues): Judge =>
   (written, before, state) =>
-    Result.flatMap(
-      bodyReader(before === undefined ? written : { id: before.id, ...written }),
-      ({ config: masked, id, name }) => {
-        const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
-        const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
-        // `readConfigs` reports paths as `configs.<id>`; this body has the field `config`.
-        const faults = readConfigs({ [id]: config }, heldAccounts(state).accounts, limits).faults.map(
-          ({ at = [], message }) =>
-            faultAt(
-              at.length > 2 ? ["config", ...at.slice(2)] : [message.startsWith("is not an id") ? "id" : "config"],
-              message
-            )
-        )
-        const all = [
-          ...(before === undefined || id === before.id
-            ? []
-            : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
-          ...maskFaults,
-          ...faults
-        ]
-        if (all.length > 0) return Result.fail(all)
-        const shown = { ...(name === undefined ? {} : { name }), config: maskedConfig(config) }
-        return Result.succeed({
-          id,
-          content: {
-            value: jsonObjectOf(shown),
-            secret: holdsSecrets(config) ? Redacted.make(jsonObjectOf({ config })) : null
-          }
-        })
-      }
-    )
+    Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
+      const { id, name } = body
+      const { config, faults } = compiled(body, before, state, limits)
+      const all = [
+        ...(before === undefined || id === before.id
+          ? []
+          : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
+        ...faults
+      ]
+      if (all.length > 0) return Result.fail(all)
+      const shown = { ...(name === undefined ? {} : { name }), config: maskedConfig(config) }
+      return Result.succeed({
+        id,
+        content: {
+          value: jsonObjectOf(shown),
+          secret: holdsSecrets(config) ? Redacted.make(jsonObjectOf({ config })) : null
+        }
+      })
+    })
 
-export const configRecords = (turn: RunInTurn): Effect.Effect<Managed<Config>, never, Records | ConfigSnapshot> =>
-  Effect.flatMap(Limits, (limits) =>
-    managed<Config>(
+export interface ConfigRecords extends Managed<Config> {
+  /** The newest version of `id`, or the version that `id@3` names. */
+  readonly get: Managed<Config>["get"]
+  /** What saving a body of `id` and `config` would report, without saving it. `today` as 2027-01-31. */
+  readonly check: (written: JsonObject, today: string) => CheckedConfig
+}
+
+export interface CheckedConfig {
+  readonly faults: ReadonlyArray<Fault>
+  /** Models of its targets that end, have ended or are not known. */
+  readonly notices: ReadonlyArray<PlacedNotice>
+  /** Undefined for a config with faults. */
+  readonly config: GatewayConfig | undefined
+}
+
+/** What the operator should know of the models of each target. */
+const targetNotices = (config: GatewayConfig, state: ConfigState, today: string): ReadonlyArray<PlacedNotice> => {
+  const accounts = heldAccounts(state).accounts.map((account) => ({ ...account, models: undefined }))
+  const { models } = state.declared
+  return config.targets.flatMap((target) =>
+    modelNotices(
+      {
+        accounts,
+        configs: { one: { ...config, targets: [target] } },
+        keys: [],
+        ...(models === undefined ? {} : { models })
+      },
+      today
+    ).map((notice) => ({ ...notice, at: renderPath(["config", ...target.at]) }))
+  )
+}
+
+const checking =
+  (snapshot: ConfigSnapshot["Service"], limits: LimitValues): ConfigRecords["check"] =>
+  (written, today) => {
+    const body = bodyReader(written)
+    if (Result.isFailure(body)) return { faults: body.failure, notices: [], config: undefined }
+    const state = snapshot.current()
+    const { compiled: config, faults } = compiled(
+      body.success,
+      newestIn(state.records.config, body.success.id),
+      state,
+      limits
+    )
+    return faults.length > 0 || config === undefined
+      ? { faults, notices: [], config: undefined }
+      : { faults, notices: targetNotices(config, state, today), config }
+  }
+
+const unknown = (id: string) => new RecordUnknown({ kind: "config", id: id.slice(0, longestId) })
+
+/** Reads one config with the numbers of its stored versions. */
+const gettingVersion = (records: Records["Service"], get: Managed<Config>["get"]): Managed<Config>["get"] =>
+  Effect.fnUntraced(function* (reference) {
+    const [id = "", wanted] = reference.split("@", 2)
+    const versions = isNoId(id) ? [] : yield* records.versions("config", [id])
+    const numbers = versions.map(({ version }) => version)
+    if (wanted === undefined) {
+      const newest = yield* get(id)
+      return newest.source === "file" ? newest : { ...newest, versions: numbers }
+    }
+    const record = versions.find(({ version }) => String(version) === wanted)
+    const shown = record === undefined ? undefined : Result.getOrUndefined(shownStored(record))
+    return shown === undefined ? yield* unknown(reference) : { ...shown, versions: numbers }
+  })
+
+export const configRecords = (turn: RunInTurn): Effect.Effect<ConfigRecords, never, Records | ConfigSnapshot> =>
+  Effect.gen(function* () {
+    const limits = yield* Limits
+    const changing = yield* managed<Config>(
       {
         kind: "config",
         declared: ({ declared }) =>
@@ -88,4 +167,9 @@ export const configRecords = (turn: RunInTurn): Effect.Effect<Managed<Config>, n
       judging(limits),
       turn
     )
-  )
+    return {
+      ...changing,
+      get: gettingVersion(yield* Records, changing.get),
+      check: checking(yield* ConfigSnapshot, limits)
+    }
+  })

@@ -42,7 +42,7 @@ const keptReader = recordReader(StoredKeyFields)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   Result.map(readKeyEntry(record), (entry) => {
-    const { digest: _, ...shown } = entry
+    const { digest: _digest, previous_digest: _previous, ...shown } = entry
     return {
       object: "key",
       id: record.id,
@@ -177,8 +177,13 @@ export interface KeyRecords extends Managed<Key> {
   readonly createFirst: (scope: KeyScope, actor: Actor) => Effect.Effect<Key | undefined, ChangeFault>
   /** Revokes the key: it is refused from now on and stays in the list. */
   readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
-  /** Gives the key a new text; the old one is refused from now on. */
-  readonly rotate: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<Key, ChangeFault>
+  /** Gives the key a new text. The old one is refused after `graceSeconds`, and from now on where that is 0. */
+  readonly rotate: (
+    id: string,
+    actor: Actor,
+    expected?: Expected,
+    graceSeconds?: number
+  ) => Effect.Effect<Key, ChangeFault>
   /** The name of the key of this id, for people; undefined for an unknown key. Revoked keys have theirs. */
   readonly nameOf: (id: string) => string | undefined
 }
@@ -267,6 +272,32 @@ const revokeRecord = ({ changing: { edit } }: KeyParts): KeyRecords["remove"] =>
     )
   })
 
+/** The text before a rotation, while it is taken; a third text is taken of no key. */
+const previousText = ({ value }: StoredRecord, graceSeconds: number, nowMillis: number): JsonObject =>
+  graceSeconds === 0
+    ? {}
+    : {
+        previous_digest: value["digest"],
+        previous_until: momentOf(nowMillis + graceSeconds * 1000)
+      }
+
+const rotateRecord = ({ changing: { edit, read }, textFields }: KeyParts): KeyRecords["rotate"] =>
+  Effect.fnUntraced(function* (id, actor, expected, graceSeconds = 0) {
+    const text = makeKey()
+    const record = yield* edit(
+      id,
+      actor,
+      expected,
+      Effect.fnUntraced(function* (before) {
+        yield* unrevoked(before)
+        const { previous_digest: _digest, previous_until: _until, ...rest } = before.value
+        const previous = previousText(before, graceSeconds, yield* Clock.currentTimeMillis)
+        return { value: { ...rest, ...textFields(text), ...previous }, action: "rotate" as const }
+      })
+    )
+    return { ...(yield* read(record)), key: text }
+  })
+
 export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
   Effect.gen(function* () {
     const limits = yield* Limits
@@ -300,13 +331,7 @@ export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Re
         ),
       update: updateRecord(parts),
       remove: revokeRecord(parts),
-      rotate: Effect.fnUntraced(function* (id, actor, expected) {
-        const text = makeKey()
-        const record = yield* changing.edit(id, actor, expected, (before) =>
-          Effect.as(unrevoked(before), { value: { ...before.value, ...textFields(text) }, action: "rotate" as const })
-        )
-        return { ...(yield* changing.read(record)), key: text }
-      }),
+      rotate: rotateRecord(parts),
       nameOf: (id) => {
         const { declared, records } = snapshot.current()
         if (declared.keys.some((key) => key.name === id)) return id

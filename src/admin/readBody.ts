@@ -18,7 +18,8 @@ const serverSet = new Set([
   "prefix",
   "spent_usd",
   "last_used_at",
-  "revoked_at"
+  "revoked_at",
+  "previous_until"
 ])
 
 /**

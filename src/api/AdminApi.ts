@@ -13,14 +13,18 @@ import {
   AdminProblem,
   AdminRequest,
   AdminRequestContent,
+  AdminSettings,
   AdminUsage,
   Change,
   Config,
+  ConfigCheck,
+  ConfigCheckBody,
   Key,
   pageSchema,
   Prompt,
   Provider,
   ProviderCheck,
+  ProviderModel,
   WrittenConfigBody,
   WrittenKeyBody,
   WrittenPrompt,
@@ -151,6 +155,13 @@ export class AdminProviders extends kind("adminProviders", "/admin/v1/providers"
       about("Reach a provider", "Counts the tokens of a word, which is free, and reports what is wrong and what to do.")
     )
   )
+  .add(
+    HttpApiEndpoint.get("models", "/admin/v1/providers/:id/models", {
+      params: idOf("The slug."),
+      success: gatewayAnswer(pageSchema(ProviderModel, "AdminProviderModelList")),
+      error: [401, 404, 500, 503].map(problem)
+    }).annotateMerge(about("The models of a provider", "By the facts: where each is served, and whether it ends."))
+  )
   .middleware(GatewayAuth)
   .annotateMerge(OpenApi.annotations({ title: "Admin: providers" })) {}
 
@@ -166,12 +177,19 @@ export class AdminKeys extends kind("adminKeys", "/admin/v1/keys", {
     HttpApiEndpoint.post("rotate", "/admin/v1/keys/:id/rotate", {
       params: idOf("The key's id."),
       headers: ifMatch,
+      query: {
+        grace_seconds: opt(
+          Schema.String.annotate({
+            description: "How long the old text is taken as well: 1 to 2592000 (30 days); not at all unless set."
+          })
+        )
+      },
       success: one(Key),
-      error: ofTaking
+      error: [400, 401, 404, 409, 412, 500, 503, 507].map(problem)
     }).annotateMerge(
       about(
         "Give a key another text",
-        "The old text is refused from then on; the new one is in this answer, and never again."
+        "The old text is refused from then on, or after grace_seconds; the new one is in this answer, and never again."
       )
     )
   )
@@ -183,8 +201,22 @@ export class AdminConfigs extends kind("adminConfigs", "/admin/v1/configs", {
   listName: "AdminConfigList",
   written: WrittenConfigBody,
   words: ["a config", "Gateway configs"],
-  id: "The config's id."
-}).annotateMerge(OpenApi.annotations({ title: "Admin: configs" })) {}
+  id: "The config's id; to read also id@version."
+})
+  .add(
+    HttpApiEndpoint.post("check", "/admin/v1/check", {
+      payload: ConfigCheckBody,
+      success: gatewayAnswer(ConfigCheck),
+      error: [400, 401, 404, 413, 415, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "Check a config, and try it with a request",
+        "Nothing is saved or sent. With a request the answer has the share of each target, and why. Open circuits are not counted."
+      )
+    )
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Admin: configs" })) {}
 
 export class AdminPrompts extends kind("adminPrompts", "/admin/v1/prompts", {
   shown: Prompt,
@@ -263,6 +295,15 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       error: ofAsking
     }).annotateMerge(
       about("Counters and gauges", "Those of GET /metrics, of all processes together. Histograms are not among them.")
+    ),
+    HttpApiEndpoint.get("settings", "/admin/v1/settings", {
+      success: gatewayAnswer(AdminSettings),
+      error: [401, 500, 503].map(problem)
+    }).annotateMerge(
+      about(
+        "Every setting and where it comes from",
+        "Also the state of store, Redis and exporter, and the age of prices. Secrets are never shown. Providers, keys, configs and prompts have lists of their own."
+      )
     ),
     HttpApiEndpoint.get("audit", "/admin/v1/audit", {
       query: page,

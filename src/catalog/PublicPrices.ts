@@ -5,6 +5,9 @@ import * as Effect from "effect/Effect"
 import type { Price, Rate } from "../domain/Usage.ts"
 import type { PriceList } from "./Prices.ts"
 
+/** The version of the package; a test compares it with package.json. */
+export const publicPricesVersion = "0.1.8"
+
 /** Without the package only the operator's prices and the supplement apply. */
 export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   Effect.option(Effect.tryPromise(() => import("@pydantic/genai-prices"))),

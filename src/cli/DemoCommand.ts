@@ -18,6 +18,7 @@ import { commandFailure, type Failure } from "./Failure.ts"
 import { makeMissingKeys } from "./FirstKeys.ts"
 import { runGateway } from "./RunGateway.ts"
 import { loadDemoSettings } from "./settings/LoadSettings.ts"
+import { shownSettings } from "./settings/ShownSettings.ts"
 import { renderOrigin } from "./Starting.ts"
 
 export interface DemoFlags {
@@ -36,7 +37,7 @@ const isLoopback = (host: string): boolean =>
 
 export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.fn.Return<void, Failure> {
   const { data, replay: recordings, snippets: printsSnippets, ...listen } = flags
-  const { key: chosenKey, settings: given } = yield* loadDemoSettings(listen)
+  const { key: chosenKey, origins, settings: given } = yield* loadDemoSettings(listen)
   const { host, port } = given.server
   const log = { ...given.log, format: given.log?.format ?? (process.stdout.isTTY ? "pretty" : "off") } as const
   const key = isLoopback(host) ? demoKey : (chosenKey ?? makeKey())
@@ -62,7 +63,9 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
         Effect.fnUntraced(function* (origin) {
           const kept = settings.store === undefined ? [] : yield* describeDataFolder(settings)
           yield* Console.error([banner({ origin, key, version }), ...lines(origin), ...kept].join("\n"))
-        })
+        }),
+        {},
+        shownSettings({ file: undefined, origins }).layer
       )
     })
   )

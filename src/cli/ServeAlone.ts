@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
@@ -14,6 +15,7 @@ import { declareWithKey, makeMissingKeys } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
 import { runGateway, startLines } from "./RunGateway.ts"
 import type { Loaded, LoadOptions } from "./settings/LoadSettings.ts"
+import { shownSettings } from "./settings/ShownSettings.ts"
 import { withLogFormat } from "./Starting.ts"
 
 /** `record` is the folder in which every exchange with a provider is recorded. */
@@ -23,6 +25,7 @@ export const serveAlone = (
   record: string | undefined
 ): Effect.Effect<void, Failure> => {
   const linked = withLink(loaded.settings)
+  const shown = shownSettings(loaded)
   return runGateway(
     withLogFormat(linked.settings),
     Effect.fnUntraced(function* (origin) {
@@ -33,13 +36,19 @@ export const serveAlone = (
       yield* followConfiguration({
         load: options,
         started: settings,
-        apply: (_, changed) => declare(declareWithKey(keys.inference)(changed))
+        apply: (reading, changed) => {
+          if (Result.isSuccess(reading.outcome)) shown.reload(reading.outcome.success)
+          return declare(declareWithKey(keys.inference)(changed))
+        }
       })
       yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record, console: linked.lines }))
     }),
     {},
-    record === undefined
-      ? Layer.empty
-      : Layer.provide(Transport.layerRecord(resolve(record)), Layer.succeed(Limits, loaded.settings.limits))
+    Layer.merge(
+      shown.layer,
+      record === undefined
+        ? Layer.empty
+        : Layer.provide(Transport.layerRecord(resolve(record)), Layer.succeed(Limits, loaded.settings.limits))
+    )
   )
 }

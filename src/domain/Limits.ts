@@ -110,11 +110,13 @@ export interface LimitValues {
   /** Tokens reserved from a budget for an answer whose length the request does not limit. */
   readonly budgetOutputTokens: number
   /**
-   * The store: requests that may wait to be written, requests and audit entries that are kept, days that sums are kept.
+   * The store: requests that may wait to be written; requests, audit entries and versions of a config that are kept; days
+   * that sums are kept.
    */
   readonly usageQueue: number
   readonly requestsStored: number
   readonly auditStored: number
+  readonly configVersions: number
   readonly usageDays: number
   /** Pairs of client and counted metadata that the sums of a day distinguish, of each gateway key in each process. */
   readonly usageNames: number
@@ -248,6 +250,7 @@ export const defaultLimits: LimitValues = {
   requestsStored: 100_000,
   requestsSearched: 20_000,
   auditStored: 100_000,
+  configVersions: 100,
   usageDays: 400,
   usageNames: 1000,
   usageHourDays: 35,

@@ -24,10 +24,12 @@ import type { Carriers } from "../store/Carriers.ts"
 import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminClients } from "./admin/AdminClients.ts"
+import { AdminChecks } from "./admin/AdminChecks.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
+import { AdminSettings } from "./admin/AdminSettings.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
@@ -89,7 +91,15 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)
+const operators: Routes<Needed> = together(
+  AdminHandlers,
+  AdminModels,
+  AdminMetrics,
+  AdminClients,
+  AdminChecks,
+  AdminSettings,
+  AdminEntries
+)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(

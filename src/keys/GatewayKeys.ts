@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { defaultScopes, noNames, readKey } from "../domain/settings/readKey.ts"
+import { momentMillis } from "../domain/text/moments.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
 import { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { ConfigSnapshot, type ConfigState, type RecordFault, type Tracked } from "../store/ConfigSnapshot.ts"
@@ -25,7 +26,10 @@ export const StoredKeyFields = Schema.Struct({
   digest: Schema.String,
   /** The first characters of the text, which identify the key in lists. */
   prefix: Schema.String,
-  revoked_at: Schema.optionalKey(Schema.String)
+  revoked_at: Schema.optionalKey(Schema.String),
+  /** The digest of the text before the last rotation, and until when that text is taken. */
+  previous_digest: Schema.optionalKey(Schema.String),
+  previous_until: Schema.optionalKey(Schema.String)
 })
 
 /** A stored key: the operator's fields and the gateway's. */
@@ -119,11 +123,22 @@ const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map
 /** Reads a stored key record. */
 export const readKeyEntry = recordReader(KeyEntry)
 
+/** The texts of a stored key by their digests. The one before a rotation ends earlier than the key. */
+const textsOf = (
+  { digest, previous_digest: previous, previous_until: until }: typeof KeyEntry.Type,
+  key: GatewayKey
+): ReadonlyArray<readonly [digest: string, key: GatewayKey]> => {
+  const current = [digest, key] as const
+  if (previous === undefined || until === undefined) return [current]
+  const expiresMillis = Math.min(momentMillis(until) ?? 0, key.expiresMillis ?? Number.MAX_SAFE_INTEGER)
+  return [[previous, { ...key, expiresMillis }], current]
+}
+
 /** The declared keys, and the stored ones as they change. Of two keys with one digest the declared one wins. */
 class HeldKeys {
   private readonly declared: ReadonlyMap<string, Known>
   private readonly stored = new Map<string, Known>()
-  private readonly digests = new Map<string, string>()
+  private readonly digests = new Map<string, ReadonlyArray<string>>()
   private readonly broken = new Map<string, string>()
 
   constructor(declared: ReadonlyMap<string, Known>) {
@@ -136,19 +151,21 @@ class HeldKeys {
 
   /** The record as it is now; undefined: there is none any more. */
   put(id: string, record: StoredRecord | undefined): void {
-    const before = this.digests.get(id)
-    if (before !== undefined) this.stored.delete(before)
+    for (const digest of this.digests.get(id) ?? []) this.stored.delete(digest)
     this.digests.delete(id)
     this.broken.delete(id)
     if (record === undefined) return
     const entry = readKeyEntry(record)
     if (Result.isFailure(entry)) this.broken.set(id, entry.failure)
     else if (entry.success.revoked_at === undefined) {
-      const { digest } = entry.success
       // Slugs and configs of a stored key are not checked, because they may be deleted. A deleted name only allows
       // less.
-      this.stored.set(digest, known(Buffer.from(digest, "base64"), readKey(id, entry.success, noNames).key))
-      this.digests.set(id, digest)
+      const texts = textsOf(entry.success, readKey(id, entry.success, noNames).key)
+      for (const [digest, key] of texts) this.stored.set(digest, known(Buffer.from(digest, "base64"), key))
+      this.digests.set(
+        id,
+        texts.map(([digest]) => digest)
+      )
     }
   }
 

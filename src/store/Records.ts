@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
-import { Limits } from "../domain/Limits.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { durableTransaction, makeStoreCall, makeStoreWrite, writeRefusal } from "./database/Sql.ts"
 import {
@@ -29,10 +29,11 @@ import type { WriteRefusal } from "./database/RefusedWrites.ts"
 import { auditRow, type LogRow, recordName } from "./database/auditRows.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
-/**
- * Kinds whose versions are all kept. Of the other kinds only the newest version is kept, because no older one is read.
- */
-const versioned: ReadonlySet<RecordKind> = new Set(["prompt"])
+/** How many versions of a record are kept: all of a prompt, some of a config, and only the newest where no older one is read. */
+const versionsKept = (kind: RecordKind, { configVersions }: Kept): number =>
+  kind === "prompt" ? Number.MAX_SAFE_INTEGER : kind === "config" ? configVersions : 1
+
+type Kept = Pick<LimitValues, "auditStored" | "configVersions">
 
 export class Records extends Context.Service<
   Records,
@@ -302,12 +303,13 @@ const secretColumns = (vault: Vault["Service"], record: StoredRecord) =>
         )
       )
 
-const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within, auditStored: number) => {
-  const change = changing(sql, within, auditStored)
+const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Within, limits: Kept) => {
+  const change = changing(sql, within, limits.auditStored)
   const addVersion = (record: StoredRecord) =>
     sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...publicColumns(record) })}`
-  const forgetVersions = (kind: RecordKind, id: string) =>
-    sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
+  /** Removes the versions up to this one. */
+  const forgetVersions = (kind: RecordKind, id: string, last: number) =>
+    sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id} AND version <= ${last}`
 
   /** The row that a change starts from. */
   const changeable = Effect.fnUntraced(function* (kind: RecordKind, id: string) {
@@ -352,7 +354,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
         }
         yield* sql`UPDATE records SET ${sql.update({ ...publicColumns(record), ...(yield* secretColumns(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`
-        if (!versioned.has(kind)) yield* forgetVersions(kind, id)
+        yield* forgetVersions(kind, id, record.version - versionsKept(kind, limits))
         yield* addVersion(record)
         return record
       })
@@ -365,7 +367,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
         Effect.fnUntraced(function* () {
           const row = yield* changeable(kind, id)
           yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
-          yield* forgetVersions(kind, id)
+          yield* forgetVersions(kind, id, row.version)
           return row
         })
       )
@@ -387,11 +389,11 @@ const make = Effect.gen(function* () {
   const vault = yield* Vault
   const within = yield* makeStoreCall
   const written = yield* makeStoreWrite
-  const { auditStored } = yield* Limits
+  const limits = yield* Limits
   return Records.of({
     ...reads(sql, vault, within),
-    ...writes(sql, vault, written, auditStored),
-    ...noting(sql, written, auditStored),
+    ...writes(sql, vault, written, limits),
+    ...noting(sql, written, limits.auditStored),
     writeRefusal: () => writeRefusal(sql)
   })
 })

@@ -355,6 +355,53 @@ describe("administration of keys", () => {
     }).pipe(Effect.provide(services))
   )
 
+  it.effect("keys: a text that was rotated with a grace time is taken until its end, and no longer than the key", () =>
+    Effect.gen(function* () {
+      const { keys } = yield* Administration
+      const found = yield* GatewayKeys
+      const { id, key: first = "" } = yield* keys.create({ name: "team" }, actor)
+      const { key: second = "", ...rotated } = yield* keys.rotate(id, actor, undefined, 60)
+      const until = "1970-01-01T00:01:00.000Z"
+      expect([rotated.previous_until, (yield* found.find(first)).id, (yield* found.find(second)).id]).toEqual([
+        until,
+        id,
+        id
+      ])
+      // A change of the key keeps both texts, and a name that is sent back changes neither.
+      expect((yield* keys.update(id, { ...rotated, name: "crew" }, actor)).previous_until).toBe(until)
+      expect([(yield* found.find(first)).name, (yield* found.find(second)).name]).toEqual(["crew", "crew"])
+      yield* TestClock.adjust("59 seconds")
+      yield* found.find(first)
+      yield* TestClock.adjust("1 second")
+      expect(yield* Effect.flip(found.find(first))).toBeInstanceOf(KeyInvalid)
+      // Only the text before the last rotation is taken as well.
+      const { key: third = "" } = yield* keys.rotate(id, actor, undefined, 60)
+      const { key: fourth = "" } = yield* keys.rotate(id, actor, undefined, 60)
+      expect(yield* Effect.flip(found.find(second))).toBeInstanceOf(KeyInvalid)
+      yield* found.find(third)
+      yield* keys.update(id, { name: "crew", expires_at: "1970-01-01T00:01:30.000Z" }, actor)
+      yield* TestClock.adjust("30 seconds")
+      for (const text of [third, fourth]) expect(yield* Effect.flip(found.find(text))).toBeInstanceOf(KeyInvalid)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect(
+    "keys: a revoked key is refused with both of its texts, and a rotation without grace ends the older one",
+    () =>
+      Effect.gen(function* () {
+        const { keys } = yield* Administration
+        const found = yield* GatewayKeys
+        const { id, key: first = "" } = yield* keys.create({ name: "team" }, actor)
+        const { key: second = "" } = yield* keys.rotate(id, actor, undefined, 60)
+        const { key: third = "", ...plain } = yield* keys.rotate(id, actor)
+        expect(plain.previous_until).toBeUndefined()
+        for (const text of [first, second]) expect(yield* Effect.flip(found.find(text))).toBeInstanceOf(KeyInvalid)
+        const { key: fourth = "" } = yield* keys.rotate(id, actor, undefined, 60)
+        yield* keys.remove(id, actor)
+        for (const text of [third, fourth]) expect(yield* Effect.flip(found.find(text))).toBeInstanceOf(KeyInvalid)
+      }).pipe(Effect.provide(services))
+  )
+
   it.effect("keys: every fault is reported with its path", () =>
     Effect.gen(function* () {
       const { keys } = yield* Administration

@@ -68,7 +68,7 @@ describe.each(databases)("Records on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("records: keep every version of a prompt, and only the newest version of other kinds", () =>
+  it.effect("records: keep every version of a prompt, the latest of a config, and only the newest of other kinds", () =>
     Effect.gen(function* () {
       const records = yield* Records
       for (const kind of ["provider", "key", "config", "prompt"] as const) {
@@ -85,13 +85,10 @@ describe.each(databases)("Records on $name", (database) => {
                 ["a", 3, 3],
                 ["b", 1, 1]
               ]
-            : [
-                ["a", 3, 3],
-                ["b", 1, 1]
-              ]
+            : [...(kind === "config" ? [["a", 2, 2]] : []), ["a", 3, 3], ["b", 1, 1]]
         ])
       }
-    }).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide(layer), Effect.provideService(Limits, { ...defaultLimits, configVersions: 2 }))
   )
 
   it.effect("records: keep the secret of the newest version only", () =>

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { fixedHeaders, geminiHost, upstreamUrl } from "../../provider/hosts.ts"
-import type { PlacedModel } from "../modelNotices.ts"
+import type { PlacedModel } from "../../domain/models/modelNotices.ts"
 import { type Finding, okFinding, warnFinding } from "./Finding.ts"
 import { countTokensPath, helloMessages, readJsonObject, type ProviderServices } from "./ProviderChecks.ts"
 

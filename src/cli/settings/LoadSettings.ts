@@ -10,6 +10,8 @@ import type { Settings } from "../../domain/settings/Settings.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
 import type { FileText } from "./readAccounts.ts"
 import type { Flags } from "./overrides.ts"
+import { settingOrigins } from "./settingOrigins.ts"
+import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
 import { platformFolder } from "./platformFolder.ts"
 import { readSettings } from "./readSettings.ts"
 import type { Places } from "./readStore.ts"
@@ -42,6 +44,7 @@ export interface Loaded {
   readonly file: string | undefined
   /** True for a file without any content. */
   readonly isBlank: boolean
+  readonly origins: ReadonlyArray<SettingOrigin>
 }
 
 /** The result of reading the configuration. */
@@ -165,7 +168,16 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
     })
     const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
     return Result.isSuccess(read) && faults.length === 0
-      ? Result.succeed({ settings: withLogin(read.success), file, isBlank: text?.isBlank === true })
+      ? Result.succeed({
+          settings: withLogin(read.success),
+          file,
+          isBlank: text?.isBlank === true,
+          origins: settingOrigins({
+            file: file === undefined || text === undefined ? undefined : { name: file, text },
+            env: secrets.env,
+            flags: options.flags
+          })
+        })
       : Result.fail(faultLines(file, text, faults))
   })
   return { files: [...files], copy: { file: file ?? null, contents }, outcome }
@@ -201,16 +213,24 @@ const demoVariables = [
   "PORT"
 ]
 
+interface DemoLoaded {
+  readonly settings: Settings
+  readonly key: string | undefined
+  readonly origins: ReadonlyArray<SettingOrigin>
+}
+
 /** Address and log of a demo from the flags and those variables, and the text of `GATEWAY_API_KEY`. */
-export const loadDemoSettings = (
-  flags: Flags
-): Effect.Effect<{ readonly settings: Settings; readonly key: string | undefined }, Failure> =>
+export const loadDemoSettings = (flags: Flags): Effect.Effect<DemoLoaded, Failure> =>
   Effect.suspend(() => {
     const env = Object.fromEntries(demoVariables.map((name) => [name, process.env[name]]))
     const read = readSettings({ file: null, env, flags, fileText: () => Result.fail("is not read by the demo") })
     return Effect.fromResult(
       Result.mapBoth(read, {
-        onSuccess: (settings) => ({ settings, key: env["GATEWAY_API_KEY"] || undefined }),
+        onSuccess: (settings) => ({
+          settings,
+          key: env["GATEWAY_API_KEY"] || undefined,
+          origins: settingOrigins({ file: undefined, env, flags })
+        }),
         onFailure: (faults) => usageFailure(faultLines(undefined, undefined, faults))
       })
     )

@@ -21,6 +21,7 @@ import { declareWithKey, type FirstKeys, makeMissingKeys } from "../FirstKeys.ts
 import { runGateway, startLines } from "../RunGateway.ts"
 import { withLogFormat } from "../Starting.ts"
 import { type FilesCopy, type Loaded, loadSettings } from "../settings/LoadSettings.ts"
+import { shownSettings } from "../settings/ShownSettings.ts"
 import type { Begin, Presence, PrimaryCalls, WorkerCalls } from "./workerCalls.ts"
 
 type ToPrimary = Link<PrimaryCalls>
@@ -117,6 +118,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
   const read = (copy: FilesCopy): Effect.Effect<Loaded, Failure> => loadSettings({ ...begin.load, copy })
   const loaded = yield* read(begin.copy)
   const settings = withLogFormat(placed(loaded.settings, begin))
+  const shown = shownSettings(loaded)
   let presence: Presence = { ready: 0, count: begin.count }
   const snapshot = yield* Deferred.make<{
     readonly refresh: ConfigSnapshot["Service"]["refresh"]
@@ -143,14 +145,17 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
     const accounts = (yield* Catalog).list()
     const reload = (copy: FilesCopy) =>
       Effect.matchEffect(read(copy), {
-        onSuccess: (changed) => declare(declareWithKey(keys.inference)(changed.settings)),
+        onSuccess: (changed) => {
+          shown.reload(changed)
+          return declare(declareWithKey(keys.inference)(changed.settings))
+        },
         onFailure: ({ message }) => Effect.logError(`worker ${begin.worker} cannot reload: ${message}`)
       })
     yield* Deferred.succeed(snapshot, { refresh, reload })
     const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count })
     link.tell("started", { lines, inference: keys.inference ?? null })
   })
-  yield* runGateway(settings, open, parts, aroundOf(link))
+  yield* runGateway(settings, open, parts, Layer.merge(aroundOf(link), shown.layer))
 })
 
 export const work: Effect.Effect<void, Failure> = Effect.suspend(() => {

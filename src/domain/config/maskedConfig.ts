@@ -9,7 +9,11 @@ const mark = "***"
 /** The last 4 characters of a long secret identify it; of a shorter one they would reveal too much. */
 const longSecret = 24
 
-export const maskedText = (secret: string): string => (secret.length < longSecret ? mark : mark + secret.slice(-4))
+const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
+
+/** A mask stays as it is: older versions of a config are stored with masks only. */
+export const maskedText = (secret: string): string =>
+  isMask(secret) ? secret : secret.length < longSecret ? mark : mark + secret.slice(-4)
 
 /** The fields that identify a service-account key. Every other field is masked. */
 const open = new Set(["type", "project_id", "private_key_id", "client_email"])
@@ -41,7 +45,6 @@ export const secretSlugs = (config: WrittenConfig): ReadonlyArray<string> =>
       named === undefined || (key === undefined && account === undefined) ? [] : [named.replace(/^@/, "")]
   )
 
-const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 const same = (one: Account, other: Account): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Every node of a config, nested targets included. */

@@ -108,6 +108,9 @@ export const limitsSection = Schema.Struct({
   requestsStored: count,
   requestsSearched: count,
   auditStored: count,
+  configVersions: Schema.optionalKey(
+    wholeNumber(1, 10_000).annotate({ description: "Versions of a config that are kept, the newest included." })
+  ),
   usageDays: count,
   usageNames: Schema.optionalKey(
     wholeNumber(1, 100_000).annotate({

@@ -9,7 +9,7 @@ import { RouteUnknown, type StoreUnavailable } from "../../domain/GatewayError.t
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
 import { created, gone, listed, shown, answered } from "./AdminAnswer.ts"
-import { pageQuery } from "./adminQuery.ts"
+import { pageQuery, rotateQuery } from "./adminQuery.ts"
 import { matching } from "./entityTag.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
@@ -140,8 +140,8 @@ const rotate = keyedRoute(
     Administration,
     ({ keys }) =>
       (call) =>
-        Effect.flatMap(Effect.fromResult(idOf(call)), (id) =>
-          Effect.map(keys.rotate(id, actorOf(call), expected(call)), (key) => shown(key, call.incoming))
+        Effect.flatMap(Effect.fromResult(Result.all([idOf(call), rotateQuery(call.incoming.url)])), ([id, grace]) =>
+          Effect.map(keys.rotate(id, actorOf(call), expected(call), grace), (key) => shown(key, call.incoming))
         )
   ),
   "admin"

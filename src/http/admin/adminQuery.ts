@@ -194,6 +194,15 @@ export const usageQuery = (
 export const metricsQuery = (url: string): Result.Result<ReadonlySet<string> | undefined, BodyInvalid> =>
   Result.map(read(url, ["name"]), ({ name }) => (name === undefined ? undefined : new Set(name.split(","))))
 
+/** The longest time that the old text of a rotated key is taken: 30 days. */
+const mostGraceSeconds = 30 * 24 * 60 * 60
+
+/** How long the old text of a rotated key is taken. */
+export const rotateQuery = (url: string): Result.Result<number, BodyInvalid> =>
+  Result.flatMap(read(url, ["grace_seconds"]), ({ grace_seconds: text }) =>
+    Result.map(whole("grace_seconds", text, mostGraceSeconds), (seconds = 0) => seconds)
+  )
+
 /** The model of which facts are asked, as clients write it. */
 export const factsQuery = (url: string): Result.Result<{ readonly model: string }, BodyInvalid> =>
   Result.gen(function* () {

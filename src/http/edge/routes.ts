@@ -9,12 +9,14 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/responses/compact", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/admin/v1/audit", ["GET"]],
+  ["/admin/v1/check", ["POST"]],
   ["/admin/v1/clients", ["GET"]],
   ["/admin/v1/metrics", ["GET"]],
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],
   ["/admin/v1/requests", ["GET"]],
   ["/admin/v1/session", ["GET", "POST", "DELETE"]],
+  ["/admin/v1/settings", ["GET"]],
   ["/admin/v1/usage", ["GET"]],
   ["/", ["GET"]],
   ["/metrics", ["GET"]],
@@ -34,6 +36,7 @@ const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
 const entriesPath = /^\/admin\/v1\/(providers|keys|configs|prompts)$/
 const entryPath = /^\/admin\/v1\/(providers|keys|configs|prompts)\/[^/]+$/
+const providerModelsPath = /^\/admin\/v1\/providers\/[^/]+\/models$/
 const actionPath = /^\/admin\/v1\/(providers\/[^/]+\/test|keys\/[^/]+\/rotate)$/
 
 /** The id is one segment. */
@@ -57,7 +60,7 @@ export const isOperators = (path: string): boolean =>
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
-  if (requestPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
+  if (requestPath.test(path) || providerModelsPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
   if (entriesPath.test(path)) return ["GET", "POST"]
   if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
   if (actionPath.test(path)) return ["POST"]

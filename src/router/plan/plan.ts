@@ -2,14 +2,14 @@
 // It must not depend on how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
 import { carriesCredential } from "../../auth/carried.ts"
-import type { RequestFacts } from "../../domain/config/conditions.ts"
 import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../../domain/config/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../../domain/GatewayError.ts"
-import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../../domain/GatewayError.ts"
+import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
 import type { ModelRef } from "../../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
 import type { AccountChoice } from "../../domain/serve/chooseAccount.ts"
+import { Branches, type Conditioned } from "./Branches.ts"
 import { type Named, readModel, unnamed } from "./named.ts"
 import { withPlace } from "./place.ts"
 
@@ -139,14 +139,6 @@ export const planOne = (asked: Asked, catalog: CatalogView): Read<Plan> => {
           undefined
         )
       ])
-}
-
-/** What conditions are decided by. */
-export interface Conditioned {
-  /** Asked for by conditions only, and once. */
-  readonly facts: () => RequestFacts
-  /** Steps that all conditions together may take. */
-  readonly conditionSteps: number
 }
 
 /** What decides the order of targets. */
@@ -280,37 +272,6 @@ const drawMember = (
     if (left < 0) return node
   }
   return candidates.at(-1)?.node
-}
-
-/** What was decided with a spent budget is void, so the request goes nowhere. */
-const tooManySteps = (most: number): BodyInvalid =>
-  new BodyInvalid({
-    code: "invalid_config",
-    param: "x-gateway-config",
-    message: `The conditions of the config need more than ${most} steps for this request (limits.conditionSteps); use fewer or simpler patterns.`
-  })
-
-/** Decides conditional groups: facts are made once, and all conditions share one budget of steps. */
-class Branches {
-  private readonly conditioned: Conditioned
-  private readonly budget: { left: number }
-  private facts: RequestFacts | undefined
-
-  constructor(conditioned: Conditioned) {
-    this.conditioned = conditioned
-    this.budget = { left: conditioned.conditionSteps }
-  }
-
-  of({ conditions, members, otherwise }: ConfigGroup): ConfigNode | undefined {
-    const facts = (this.facts ??= this.conditioned.facts())
-    const { budget } = this
-    return members[conditions.find(({ holds }) => budget.left < 0 || holds(facts, budget))?.then ?? otherwise]?.node
-  }
-
-  /** A value that they decided; a fault when the decisions needed more than the budget. */
-  within<A>(decided: A): Read<A> {
-    return this.budget.left < 0 ? Result.fail(tooManySteps(this.conditioned.conditionSteps)) : Result.succeed(decided)
-  }
 }
 
 /** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */

@@ -2,9 +2,9 @@
 // Must not depend on the command line.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
-import { modelNotices } from "../../src/cli/modelNotices.ts"
-import { readSettings } from "../../src/cli/settings/readSettings.ts"
-import type { Json } from "../../src/domain/text/json.ts"
+import { modelNotices } from "../../../src/domain/models/modelNotices.ts"
+import { readSettings } from "../../../src/cli/settings/readSettings.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
 
 const notices = (file: Json, today = "2026-11-22") => {
   const read = readSettings({ file, env: {}, flags: {}, fileText: () => Result.fail("absent") })

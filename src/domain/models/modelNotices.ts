@@ -1,13 +1,13 @@
 // Every model id that a configuration names, with what the operator should know of it (M-720).
 // It must not know the clock or the store.
 import * as Result from "effect/Result"
-import type { ConfigTarget } from "../domain/config/GatewayConfig.ts"
-import { parseFamily, parseModelRef } from "../domain/ModelRef.ts"
-import { type ModelNotice, modelNotice } from "../domain/models/modelLife.ts"
-import { builtInModels, modelTable } from "../domain/models/modelTable.ts"
-import { isBuiltIn, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import { resolveModelName } from "../domain/serve/modelNames.ts"
-import type { Settings } from "../domain/settings/Settings.ts"
+import type { ConfigTarget } from "../config/GatewayConfig.ts"
+import { parseFamily, parseModelRef } from "../ModelRef.ts"
+import { type ModelNotice, modelNotice } from "./modelLife.ts"
+import { builtInModels, modelTable } from "./modelTable.ts"
+import { isBuiltIn, type ProviderAccount } from "../ProviderAccount.ts"
+import { resolveModelName } from "../serve/modelNames.ts"
+import type { Settings } from "../settings/Settings.ts"
 
 export interface PlacedNotice extends ModelNotice {
   /** Where the configuration names the model. */
