@@ -196,18 +196,29 @@ export class AdminPrompts extends kind("adminPrompts", "/admin/v1/prompts", {
 
 const filter = (description: string) => opt(Schema.String.annotate({ description }))
 
+/** The filters of requests; metadata.NAME takes a name of telemetry.usage_metadata. */
+const requestFilters = {
+  status: filter("HTTP status."),
+  provider: filter("Slug."),
+  model: filter("Model id."),
+  key: filter("Id of a gateway key."),
+  route: filter("Path of the route, such as /v1/chat/completions."),
+  client: filter("Program of the user-agent, without its version."),
+  config: filter("Id of a config, or inline."),
+  cache: filter("HIT, MISS, REFRESH or DISABLED."),
+  error: filter("Error code."),
+  request_id: filter("The x-request-id that clients sent."),
+  trace_id: filter("Id of a trace."),
+  min_duration_ms: filter("Only requests that took at least so many milliseconds."),
+  min_cost_usd: filter("Only requests that cost at least so many US dollars."),
+  since: filter("RFC 3339. Only requests that ended then or later."),
+  until: filter("RFC 3339. Only requests that ended before.")
+}
+
 export class AdminReports extends HttpApiGroup.make("adminReports")
   .add(
     HttpApiEndpoint.get("requests", "/admin/v1/requests", {
-      query: {
-        ...page,
-        status: filter("HTTP status."),
-        provider: filter("Slug."),
-        model: filter("Model id."),
-        key: filter("Id of a gateway key."),
-        request_id: filter("The x-request-id that clients sent."),
-        since: filter("RFC 3339.")
-      },
+      query: { ...page, ...requestFilters },
       success: gatewayAnswer(pageSchema(AdminRequest, "AdminRequestList")),
       error: ofAsking
     }).annotateMerge(about("The latest requests, the newest first")),

@@ -8,7 +8,7 @@ import { Limits } from "../domain/Limits.ts"
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { makeCountedNames } from "../domain/usage/countedNames.ts"
 import {
-  matchesQuery,
+  takes,
   groupUsage,
   type RequestPage,
   type RequestQuery,
@@ -90,9 +90,10 @@ export class UsageLog extends Context.Service<
       }
       const page = (query: RequestQuery): RequestPage => {
         const rows: Array<RequestRow> = []
+        const fit = takes(query)
         for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
           const row = at(position)
-          if (row === undefined || !matchesQuery(row, query)) continue
+          if (row === undefined || !fit(row)) continue
           if (rows.length === query.limit) return { rows, next: position + 1 }
           rows.push(row)
         }

@@ -14,9 +14,11 @@ import { parseJsonText } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
-  matchesQuery,
+  type RequestFilter,
   type RequestPage,
   type RequestQuery,
+  takes,
+  textFilters,
   type UsagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
@@ -174,14 +176,16 @@ const containing = (sql: SqlClient.SqlClient, text: string): Fragment =>
 const containsId = (sql: SqlClient.SqlClient, id: string): Fragment => containing(sql, JSON.stringify(id))
 
 /** Selects the batches that may have a row of this query, so that the database passes over the others. */
-const mayMatch = (
-  sql: SqlClient.SqlClient,
-  { key, model, provider, requestId, status }: RequestQuery
-): ReadonlyArray<Fragment> => [
-  ...[key, model, provider, requestId].flatMap((name) => (name === undefined ? [] : [containsId(sql, name)])),
-  // In a packed row the status follows the request id.
-  ...(status === undefined ? [] : [containing(sql, `",${status},`)])
-]
+const mayMatch = (sql: SqlClient.SqlClient, filter: RequestFilter): ReadonlyArray<Fragment> => {
+  const { metadata = [], status } = filter
+  return [
+    ...[...textFilters.map((name) => filter[name]), ...metadata.flat()].flatMap((text) =>
+      text === undefined ? [] : [containsId(sql, text)]
+    ),
+    // In a packed row the status follows the request id.
+    ...(status === undefined ? [] : [containing(sql, `",${status},`)])
+  ]
+}
 
 const reads = (
   sql: SqlClient.SqlClient,
@@ -196,9 +200,7 @@ const reads = (
   requests: (query) => {
     const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
     return Effect.map(
-      within(
-        findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), mayMatch(sql, query), requestsSearched)
-      ),
+      within(findRows(sql, cursor, limit + 1, takes(query), mayMatch(sql, query), requestsSearched)),
       ({ rows, stopped }) => ({
         rows: rows.slice(0, limit).map(({ row }) => row),
         next: rows.length > limit ? rows[limit - 1]?.position : stopped

@@ -11,6 +11,7 @@ import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/accounting/usageOf.ts"
 import { onSqlite } from "../../src/store/database/Sql.ts"
+import type { RequestFilter } from "../../src/domain/usage/usageSums.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
@@ -78,6 +79,48 @@ describe.each(databases)("requests on $name", (database) => {
         undefined,
         undefined
       ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: each filter takes the rows with its value, and no others", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const wanted: RequestRow = {
+        ...row(0, "key"),
+        provider: "openai",
+        model: "m",
+        route: "/v1/embeddings",
+        cache: "HIT",
+        client: "curl",
+        config: "patient",
+        errorCode: "timeout",
+        traceId: "trace",
+        durationMillis: 250,
+        costMicros: 1000,
+        metadata: { team: "red" }
+      }
+      yield* table.write(batch([wanted]))
+      yield* table.write(batch([row(1, "other"), wanted, row(2, "other")]))
+      const filters: ReadonlyArray<RequestFilter> = [
+        { provider: "openai" },
+        { model: "m" },
+        { key: "key" },
+        { route: "/v1/embeddings" },
+        { cache: "HIT" },
+        { client: "curl" },
+        { config: "patient" },
+        { error: "timeout" },
+        { requestId: "r0" },
+        { traceId: "trace" },
+        { minDurationMillis: 250 },
+        { minCostMicros: 1000 },
+        { metadata: [["team", "red"]] },
+        { until: wanted.endedMillis + 1 }
+      ]
+      for (const filter of filters)
+        expect([filter, (yield* table.requests({ ...filter, limit: 10 })).rows]).toEqual([filter, [wanted, wanted]])
+      const none: ReadonlyArray<RequestFilter> = [{ metadata: [["team", "blue"]] }, { minDurationMillis: 251 }]
+      for (const filter of none) expect((yield* table.requests({ ...filter, limit: 10 })).rows).toEqual([])
     }).pipe(Effect.provide(keeping(1000)))
   )
 
