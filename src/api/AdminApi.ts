@@ -13,6 +13,7 @@ import {
   AdminProblem,
   AdminRequest,
   AdminRequestContent,
+  AdminRequestEvent,
   AdminUsage,
   Change,
   Config,
@@ -222,6 +223,16 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(pageSchema(AdminRequest, "AdminRequestList")),
       error: ofAsking
     }).annotateMerge(about("The latest requests, the newest first")),
+    HttpApiEndpoint.get("requestEvents", "/admin/v1/requests/events", {
+      query: { limit: page.limit, ...requestFilters },
+      success: HttpApiSchema.StreamSse({ data: AdminRequestEvent }),
+      error: ofAsking
+    }).annotateMerge(
+      about(
+        "The requests as they end",
+        "An event stream, without end, of events named requests. Each has the requests of the last half second, the newest first. A reader that is slow gets the newest limit of them, and skipped counts the rest, before filters. The stream ends with the key or the console session."
+      )
+    ),
     HttpApiEndpoint.get("request", "/admin/v1/requests/:id", {
       params: idOf("The request's id, or its x-request-id where one key alone sent it."),
       success: gatewayAnswer(AdminRequest),

@@ -28,6 +28,7 @@ import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
+import { RequestEvents } from "./admin/RequestEvents.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
@@ -89,7 +90,14 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)
+const operators: Routes<Needed> = together(
+  AdminHandlers,
+  RequestEvents,
+  AdminModels,
+  AdminMetrics,
+  AdminClients,
+  AdminEntries
+)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(
@@ -141,7 +149,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
+  admin: mount(together(AdminHandlers, RequestEvents, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

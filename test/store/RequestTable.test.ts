@@ -124,6 +124,26 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
+  it.effect("stored requests: a reader gets a batch that appears below a later one, once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const table = yield* RequestTable
+      yield* table.write(batch([row(0, "a")]))
+      const read = yield* table.follow(10)
+      // A transaction that took its position first commits last.
+      const write = (position: number, at: number) => {
+        const { bytes: _bytes, id, rows, text } = batch([row(at, "a")])
+        const given = sql.literal(onSqlite(sql) ? "" : "OVERRIDING SYSTEM VALUE")
+        return sql`INSERT INTO request_batches (position, batch_id, rows_number, packed) ${given} VALUES (${position}, ${id}, ${rows}, ${text})`
+      }
+      yield* write(9, 2)
+      expect(yield* read).toEqual({ rows: [row(2, "a")], skipped: 0 })
+      yield* write(8, 1)
+      expect(yield* read).toEqual({ rows: [row(1, "a")], skipped: 0 })
+      expect(yield* read).toEqual({ rows: [], skipped: 0 })
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
   it.effect("stored requests: a search that finds little stops, and goes on at its cursor", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable

@@ -133,6 +133,13 @@ export interface RequestPage {
   readonly next: number | undefined
 }
 
+/** Requests since an earlier read, the latest first. */
+export interface RecentRequests {
+  readonly rows: ReadonlyArray<RequestRow>
+  /** How many more there were, which were not read. */
+  readonly skipped: number
+}
+
 /** The sums of requests that are alike in every dimension on one day, and the end of the latest of them. */
 export interface UsageBucket {
   /** `metadata` is a JSON object of texts. */

@@ -115,6 +115,14 @@ export const requestQuery = (url: string, metadata: ReadonlyArray<string>): Resu
     }
   })
 
+/** The filters of events, and the most requests of one of them. */
+export const eventsQuery = (url: string, metadata: ReadonlyArray<string>): Result.Result<RequestQuery, BodyInvalid> =>
+  Result.flatMap(requestQuery(url, metadata), (query) =>
+    query.cursor === undefined
+      ? Result.succeed(query)
+      : invalid("cursor", "has no meaning here; events begin with the requests that end from now on.")
+  )
+
 const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
   text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
 
