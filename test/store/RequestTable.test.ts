@@ -303,10 +303,12 @@ describe.each(databases)("requests on $name", (database) => {
         expect(yield* shown).toEqual(rows)
         // The tables of the version before.
         yield* sql`DROP TABLE usage_details`
+        yield* sql`DROP TABLE console_sessions`
         yield* sql`DELETE FROM migrations WHERE migration_id >= 11`
         expect(yield* migrate).toEqual([
           [11, "usage_details"],
-          [12, "series_days"]
+          [12, "series_days"],
+          [15, "console_sessions"]
         ])
         expect(yield* shown).toEqual(rows)
         const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })

@@ -233,6 +233,14 @@ const seriesDays = Effect.gen(function* () {
       ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${sql.literal(same)}`
 })
 
+/** Sessions and one-time codes of the console, by digest. A session that no key began has no `key_digest`. */
+const consoleSessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE console_sessions (
+    digest ${name} PRIMARY KEY, key_digest ${name}, expires_millis ${integer} NOT NULL ${end}`
+})
+
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "1_records": records,
@@ -246,7 +254,8 @@ const run = Migrator.make({})({
     "9_usage_waits": usageWaits,
     "10_contents": contents,
     "11_usage_details": usageDetails,
-    "12_series_days": seriesDays
+    "12_series_days": seriesDays,
+    "15_console_sessions": consoleSessions
   }),
   table: "migrations"
 })
