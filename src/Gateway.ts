@@ -53,6 +53,7 @@ import { RequestTable } from "./store/RequestTable.ts"
 import { Spending } from "./store/Spending.ts"
 import { awaitReachable, type StoreUnusable } from "./store/database/Sql.ts"
 import { ContentStore } from "./store/content/ContentStore.ts"
+import { SessionTable } from "./store/console/SessionTable.ts"
 import { ResponseStore } from "./store/ResponseStore.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
@@ -79,6 +80,7 @@ export type GatewayServices =
   | ProviderTest
   | ResponseStore
   | Carriers
+  | SessionTable
 
 /** What several processes share, in Redis or in their first process; undefined for a single one. */
 type Sharing<E = PackageMissing> = Layer.Layer<SharedState, E> | undefined
@@ -170,6 +172,7 @@ const composed = <E, F>(
   const contents = ContentStore.layerWith({ isKept }).pipe(Layer.provide(kept))
   return Layer.mergeAll(
     contents,
+    SessionTable.layer.pipe(Layer.provide(kept)),
     responses,
     router,
     states,
@@ -312,7 +315,7 @@ const accessOf = ({
   )
 
 /** The sessions of the console, where there is one. */
-const sessions = ({ server }: Settings): Layer.Layer<never, never, GatewayKeys> =>
+const sessions = ({ server }: Settings): Layer.Layer<never, never, GatewayKeys | SessionTable> =>
   ConsoleSessions.layerWith(server.console === false ? undefined : server.console)
 
 /** The dependencies that the health routes report: store and Redis. */

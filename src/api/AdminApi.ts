@@ -13,6 +13,7 @@ import {
   AdminProblem,
   AdminRequest,
   AdminRequestContent,
+  AdminRequestEvent,
   AdminSettings,
   AdminUsage,
   Change,
@@ -228,21 +229,42 @@ export class AdminPrompts extends kind("adminPrompts", "/admin/v1/prompts", {
 
 const filter = (description: string) => opt(Schema.String.annotate({ description }))
 
+/** The filters of requests; metadata.NAME takes a name of telemetry.usage_metadata. */
+const requestFilters = {
+  status: filter("HTTP status."),
+  provider: filter("Slug."),
+  model: filter("Model id."),
+  key: filter("Id of a gateway key."),
+  route: filter("Path of the route, such as /v1/chat/completions."),
+  client: filter("Program of the user-agent, without its version."),
+  config: filter("Id of a config, or inline."),
+  cache: filter("HIT, MISS, REFRESH or DISABLED."),
+  error: filter("Error code."),
+  request_id: filter("The x-request-id that clients sent."),
+  trace_id: filter("Id of a trace."),
+  min_duration_ms: filter("Only requests that took at least so many milliseconds."),
+  min_cost_usd: filter("Only requests that cost at least so many US dollars."),
+  since: filter("RFC 3339. Only requests that ended then or later."),
+  until: filter("RFC 3339. Only requests that ended before.")
+}
+
 export class AdminReports extends HttpApiGroup.make("adminReports")
   .add(
     HttpApiEndpoint.get("requests", "/admin/v1/requests", {
-      query: {
-        ...page,
-        status: filter("HTTP status."),
-        provider: filter("Slug."),
-        model: filter("Model id."),
-        key: filter("Id of a gateway key."),
-        request_id: filter("The x-request-id that clients sent."),
-        since: filter("RFC 3339.")
-      },
+      query: { ...page, ...requestFilters },
       success: gatewayAnswer(pageSchema(AdminRequest, "AdminRequestList")),
       error: ofAsking
     }).annotateMerge(about("The latest requests, the newest first")),
+    HttpApiEndpoint.get("requestEvents", "/admin/v1/requests/events", {
+      query: { limit: page.limit, ...requestFilters },
+      success: HttpApiSchema.StreamSse({ data: AdminRequestEvent }),
+      error: ofAsking
+    }).annotateMerge(
+      about(
+        "The requests as they end",
+        "An event stream, without end, of events named requests. Each has the requests of the last half second, the newest first. A reader that is slow gets the newest limit of them, and skipped counts the rest, before filters. The stream ends with the key or the console session."
+      )
+    ),
     HttpApiEndpoint.get("request", "/admin/v1/requests/:id", {
       params: idOf("The request's id, or its x-request-id where one key alone sent it."),
       success: gatewayAnswer(AdminRequest),

@@ -401,6 +401,14 @@ export const AdminModelFacts = Schema.Struct({
   ).annotate({ description: "What requests have taught in the last hour." })
 }).annotate({ identifier: "AdminModelFacts" })
 
+export const AdminRequestEvent = Schema.Struct({
+  object: Schema.Literal("request_event"),
+  data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
+    description: "Requests in the form of AdminRequest, the newest first."
+  }),
+  skipped: Schema.Number.annotate({ description: "How many more requests ended, which are in the list only." })
+}).annotate({ identifier: "AdminRequestEvent" })
+
 /** The schema of one page of a list. */
 export const pageSchema = <S extends Schema.Top>(one: S, identifier: string) =>
   Schema.Struct({

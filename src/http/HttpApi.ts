@@ -30,6 +30,7 @@ import { AdminHandlers } from "./admin/AdminHandlers.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
 import { AdminSettings } from "./admin/AdminSettings.ts"
+import { RequestEvents } from "./admin/RequestEvents.ts"
 import { dispatching } from "./edge/Dispatch.ts"
 import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { ChatHandlers } from "./routes/ChatHandlers.ts"
@@ -93,6 +94,7 @@ const clients: Routes<Needed> = together(
 
 const operators: Routes<Needed> = together(
   AdminHandlers,
+  RequestEvents,
   AdminModels,
   AdminMetrics,
   AdminClients,
@@ -151,7 +153,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
+  admin: mount(together(AdminHandlers, RequestEvents, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

@@ -1,6 +1,6 @@
-// Sessions of the console: who is signed in, until when, and how often a sign-in failed. They end with the process.
+// Sessions of the console: who is signed in, until when, and how often a sign-in failed.
 // Must not know cookies, headers or pages.
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { KeyInvalid, SessionRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { ConsoleSetting } from "../domain/settings/Settings.ts"
+import { SessionTable } from "../store/console/SessionTable.ts"
 import { GatewayKeys } from "./GatewayKeys.ts"
 
 /** What a sign-in presents. Nothing is enough where the console is open. */
@@ -26,19 +27,12 @@ export interface BegunSession {
 
 type KeyOf = Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
 
-interface Session {
-  readonly key: KeyOf
-  readonly expiresMillis: number
-}
-
 const minuteMillis = 60 * 1000
 /** Lifetime of a session. */
 const sessionMillis = 12 * 60 * minuteMillis
 /** Lifetime of the link that is printed at start. */
 const codeMillis = 10 * minuteMillis
-/** Most sessions; a further one ends the oldest. */
-const mostSessions = 256
-/** Failed sign-ins of one address in a window, after which it is refused until the window ends. */
+/** Failed sign-ins of one address and process in a window, after which it is refused until the window ends. */
 const mostFailures = 10
 /** Most addresses whose failures are counted; the oldest one is forgotten. */
 const mostAddresses = 1024
@@ -51,8 +45,6 @@ const consoleKey: GatewayKey = {
   models: undefined,
   scopes: ["admin"]
 }
-
-const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest()
 
 const dropOldest = (map: Map<string, unknown>, most: number): void => {
   if (map.size < most) return
@@ -84,25 +76,6 @@ class Failures {
   }
 }
 
-/** The code of the link, which begins one session. */
-class OneTimeCode {
-  #digest: Buffer | undefined
-  readonly #endsMillis: number
-
-  constructor(code: Redacted.Redacted<string> | undefined, now: number) {
-    this.#digest = code === undefined ? undefined : digestOf(Redacted.value(code))
-    this.#endsMillis = now + codeMillis
-  }
-
-  /** True for the code, once. */
-  take(text: string, now: number): boolean {
-    const digest = this.#digest
-    if (digest === undefined || now >= this.#endsMillis || !timingSafeEqual(digest, digestOf(text))) return false
-    this.#digest = undefined
-    return true
-  }
-}
-
 export interface Sessions {
   /** Host names, next to loopback and plain addresses, under which the console is used. */
   readonly hosts: ReadonlyArray<string>
@@ -115,73 +88,80 @@ export interface Sessions {
   ) => Effect.Effect<BegunSession, SessionRefused | StoreUnavailable>
   /** The key of a running session. A session ends when its key is revoked, rotated or expired. */
   readonly find: (id: string) => KeyOf
-  readonly end: (id: string) => void
+  readonly end: (id: string) => Effect.Effect<void, StoreUnavailable>
 }
 
-const make = (setting: ConsoleSetting) =>
-  Effect.gen(function* () {
-    const keys = yield* GatewayKeys
-    const sessions = new Map<string, Session>()
-    const failures = new Failures()
-    const code = new OneTimeCode(setting.code, yield* Clock.currentTimeMillis)
-    const refused = new SessionRefused({ reason: "credential" })
+const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
+  const keys = yield* GatewayKeys
+  const table = yield* SessionTable
+  const failures = new Failures()
+  const refused = new SessionRefused({ reason: "credential" })
+  const codeDigest = (text: string): string => keys.digest(`code ${text}`)
+  const sessionDigest = (id: string): string => keys.digest(`session ${id}`)
 
-    const keyOf = (credential: Credential, now: number): KeyOf => {
-      const isTaken =
-        credential._tag === "Code"
-          ? code.take(credential.text, now)
-          : credential._tag === "Nothing" && setting.isOpen === true
-      if (isTaken) return Effect.succeed(consoleKey)
-      return credential._tag === "Key"
-        ? Effect.filterOrFail(
-            keys.find(credential.text),
-            ({ scopes }) => scopes.includes("admin"),
-            () => new KeyInvalid()
-          )
-        : Effect.fail(new KeyInvalid())
+  /** The digest of the key that a session looks up again; undefined for a session without one. */
+  const keyDigestOf = (credential: Credential): Effect.Effect<string | undefined, KeyInvalid | StoreUnavailable> => {
+    switch (credential._tag) {
+      case "Nothing":
+        return setting.isOpen === true ? Effect.undefined : Effect.fail(new KeyInvalid())
+      case "Code":
+        return Effect.flatMap(table.take(codeDigest(credential.text)), (code) =>
+          code === undefined ? Effect.fail(new KeyInvalid()) : Effect.undefined
+        )
+      case "Key":
+        return Effect.flatMap(keys.find(credential.text), ({ scopes }) =>
+          scopes.includes("admin") ? Effect.succeed(keys.digest(credential.text)) : Effect.fail(new KeyInvalid())
+        )
     }
+  }
+  const keyOf = (digest: string | undefined): KeyOf =>
+    digest === undefined ? Effect.succeed(consoleKey) : keys.findDigest(digest)
 
-    const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
-      const now = yield* Clock.currentTimeMillis
-      const wait = failures.waitMillis(address, now)
-      if (wait !== undefined) return yield* new SessionRefused({ reason: "attempts", retryMillis: wait })
-      const key = yield* keyOf(credential, now).pipe(
-        Effect.catchTag("KeyInvalid", () => {
-          // A page that finds out whether the console is open has not tried to guess anything.
-          if (credential._tag !== "Nothing") failures.add(address, now)
-          return Effect.fail(refused)
-        })
-      )
-      const id = randomBytes(32).toString("base64url")
-      const session: Session = {
-        // Looked up for each request, so that the session ends with its key.
-        key: credential._tag === "Key" ? Effect.suspend(() => keys.find(credential.text)) : Effect.succeed(key),
-        expiresMillis: now + sessionMillis
-      }
-      dropOldest(sessions, mostSessions)
-      sessions.set(digestOf(id).toString("base64"), session)
-      return { id, keyId: key.id, expiresMillis: session.expiresMillis }
-    })
-
-    const find = (id: string): KeyOf =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const name = digestOf(id).toString("base64")
-        const session = sessions.get(name)
-        if (session !== undefined && now < session.expiresMillis)
-          return Effect.tapErrorTag(session.key, "KeyInvalid", () => Effect.sync(() => sessions.delete(name)))
-        sessions.delete(name)
-        return Effect.fail(new KeyInvalid())
+  const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
+    const now = yield* Clock.currentTimeMillis
+    const wait = failures.waitMillis(address, now)
+    if (wait !== undefined) return yield* new SessionRefused({ reason: "attempts", retryMillis: wait })
+    const [keyDigest, key] = yield* keyDigestOf(credential).pipe(
+      Effect.flatMap((digest) => Effect.map(keyOf(digest), (found) => [digest, found] as const)),
+      Effect.catchTag("KeyInvalid", () => {
+        // A page that finds out whether the console is open has not tried to guess anything.
+        if (credential._tag !== "Nothing") failures.add(address, now)
+        return Effect.fail(refused)
       })
-
-    const end = (id: string): void => void sessions.delete(digestOf(id).toString("base64"))
-    return { hosts: setting.hosts, isOpen: setting.isOpen === true, begin, find, end } satisfies Sessions
+    )
+    const id = randomBytes(32).toString("base64url")
+    const expiresMillis = now + sessionMillis
+    yield* table.add(sessionDigest(id), { keyDigest, expiresMillis })
+    return { id, keyId: key.id, expiresMillis }
   })
+
+  const { code } = setting
+  if (code !== undefined) {
+    const expiresMillis = (yield* Clock.currentTimeMillis) + codeMillis
+    yield* Effect.catch(table.add(codeDigest(Redacted.value(code)), { keyDigest: undefined, expiresMillis }), () =>
+      Effect.logWarning("The link to the console does not work, because the store took no write at the start.")
+    )
+  }
+  return {
+    hosts: setting.hosts,
+    isOpen: setting.isOpen === true,
+    begin,
+    // The key is looked up for each request, so that the session ends with it.
+    find: (id) =>
+      Effect.flatMap(table.find(sessionDigest(id)), (session) =>
+        session === undefined ? Effect.fail(new KeyInvalid()) : keyOf(session.keyDigest)
+      ),
+    end: (id) => Effect.asVoid(table.take(sessionDigest(id)))
+  } satisfies Sessions
+})
 
 /** The sessions of the console; undefined where there is no console. */
 export class ConsoleSessions extends Context.Reference<Sessions | undefined>("gateway/keys/ConsoleSessions", {
   defaultValue: () => undefined
 }) {
   /** Without a setting there is no console. */
-  static readonly layerWith = (setting: ConsoleSetting | undefined): Layer.Layer<never, never, GatewayKeys> =>
+  static readonly layerWith = (
+    setting: ConsoleSetting | undefined
+  ): Layer.Layer<never, never, GatewayKeys | SessionTable> =>
     setting === undefined ? Layer.empty : Layer.effect(ConsoleSessions, make(setting))
 }

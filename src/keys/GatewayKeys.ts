@@ -44,6 +44,8 @@ export class GatewayKeys extends Context.Service<
      * be new.
      */
     readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
+    /** The same by the digest of the text. */
+    readonly findDigest: (digest: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
     /** The stored digest of a key's text. Computing it needs the pepper of this gateway or its store. */
     readonly digest: (text: string) => string
   }
@@ -61,6 +63,7 @@ export class GatewayKeys extends Context.Service<
         )
         return {
           find: finder((name) => view().find(name), digest, refused),
+          findDigest: (name) => view().find(name)?.key ?? refused,
           digest: (text) => digest(text).toString("base64")
         }
       })
@@ -73,6 +76,7 @@ export class GatewayKeys extends Context.Service<
       const known = declaredKeys(entries, digest)
       return {
         find: finder((name) => known.get(name), digest, Effect.fail(new KeyInvalid())),
+        findDigest: (name) => known.get(name)?.key ?? Effect.fail(new KeyInvalid()),
         digest: (text) => digest(text).toString("base64")
       }
     })

@@ -8,7 +8,8 @@ import { Limits } from "../domain/Limits.ts"
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { makeCountedNames } from "../domain/usage/countedNames.ts"
 import {
-  matchesQuery,
+  type RecentRequests,
+  takes,
   groupUsage,
   type RequestPage,
   type RequestQuery,
@@ -46,6 +47,11 @@ export class UsageLog extends Context.Service<
      */
     readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
+    /**
+     * Each run of the effect has the requests that were listed since the run before, of all gateways on the store and
+     * `most` at most.
+     */
+    readonly follow: (most: number) => Effect.Effect<Effect.Effect<RecentRequests, StoreUnavailable>, StoreUnavailable>
     readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
     /** Usage over time, in pages. */
     readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
@@ -90,13 +96,28 @@ export class UsageLog extends Context.Service<
       }
       const page = (query: RequestQuery): RequestPage => {
         const rows: Array<RequestRow> = []
+        const fit = takes(query)
         for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
           const row = at(position)
-          if (row === undefined || !matchesQuery(row, query)) continue
+          if (row === undefined || !fit(row)) continue
           if (rows.length === query.limit) return { rows, next: position + 1 }
           rows.push(row)
         }
         return { rows, next: undefined }
+      }
+      const follow = (most: number): Effect.Effect<RecentRequests> => {
+        let seen = count
+        return Effect.sync(() => {
+          const rows: Array<RequestRow> = []
+          const total = count - seen
+          const first = Math.max(seen, oldest(), count - most)
+          for (let position = count - 1; position >= first; position--) {
+            const row = at(position)
+            if (row !== undefined) rows.push(row)
+          }
+          seen = count
+          return { rows, skipped: total - rows.length }
+        })
       }
       return {
         append: (row, model) => {
@@ -106,6 +127,7 @@ export class UsageLog extends Context.Service<
         },
         request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),
         requests: (query) => Effect.sync(() => page(query)),
+        follow: (most) => Effect.sync(() => follow(most)),
         usage: (query) =>
           Effect.sync(() => {
             settle()
@@ -169,6 +191,8 @@ const make = Effect.gen(function* () {
         byId(id, (fit) => table.latest(id, fit))
       ),
     requests: (query) => after(table.requests(query)),
+    // Rows of this process come with its next batch, 100 ms after the first of them.
+    follow: table.follow,
     usage: (query) => after(table.usage(query)),
     series: (query) => after(table.series(query)),
     top: (query) => after(table.top(query)),

@@ -4,33 +4,33 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/text/days.ts"
-import { parseJsonText } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
-  matchesQuery,
+  type RecentRequests,
+  type RequestFilter,
   type RequestPage,
   type RequestQuery,
+  takes,
+  textFilters,
   type UsagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
-import { type PackedRow, unpackRow } from "./packedRow.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
+import { type Batch, type PositionedRow, positionedRows, rowsPerPosition } from "./usage/batchedRows.ts"
+import { followRows } from "./usage/RequestTail.ts"
 import { addDays, readDays, trimDays } from "./usage/UsageDays.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite, ReportSql } from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
-/** A row's position is its batch's position times this number, plus its index in the batch. */
-const rowsPerPosition = 1000
 /** Old batches are deleted once per this share of the requests that are kept. */
 const trimShare = 0.01
 
@@ -45,6 +45,8 @@ export class RequestTable extends Context.Service<
       fit: (row: RequestRow) => boolean
     ) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
     readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
+    /** Each run of the effect has the rows that were written since the run before, `most` at most. */
+    readonly follow: (most: number) => Effect.Effect<Effect.Effect<RecentRequests, StoreUnavailable>, StoreUnavailable>
     readonly usage: (query: UsageQuery) => Effect.Effect<UsagePage, StoreUnavailable>
     readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
     readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
@@ -87,17 +89,6 @@ export class RequestTable extends Context.Service<
   )
 }
 
-interface Batch {
-  readonly position: number
-  readonly packed: string
-}
-
-/** `RequestBatch` wrote the text, so it has the form of packed rows. */
-const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
-  const value: unknown = Result.getOrThrow(parseJsonText(packed))
-  return value as ReadonlyArray<PackedRow>
-}
-
 const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
   // SQLite takes the bytes without a conversion; PostgreSQL needs a string.
   const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
@@ -117,17 +108,6 @@ const trim = (sql: SqlClient.SqlClient, most: number) =>
     WHERE total >= ${most})`
 
 type Within = Effect.Success<typeof makeStoreCall>
-
-interface PositionedRow {
-  readonly position: number
-  readonly row: RequestRow
-}
-
-/** The rows of a batch, the latest first. */
-const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>
-  packedRows(batch)
-    .map((row, at) => ({ position: batch.position * rowsPerPosition + at, row: unpackRow(row) }))
-    .toReversed()
 
 interface Search {
   readonly rows: ReadonlyArray<PositionedRow>
@@ -174,14 +154,16 @@ const containing = (sql: SqlClient.SqlClient, text: string): Fragment =>
 const containsId = (sql: SqlClient.SqlClient, id: string): Fragment => containing(sql, JSON.stringify(id))
 
 /** Selects the batches that may have a row of this query, so that the database passes over the others. */
-const mayMatch = (
-  sql: SqlClient.SqlClient,
-  { key, model, provider, requestId, status }: RequestQuery
-): ReadonlyArray<Fragment> => [
-  ...[key, model, provider, requestId].flatMap((name) => (name === undefined ? [] : [containsId(sql, name)])),
-  // In a packed row the status follows the request id.
-  ...(status === undefined ? [] : [containing(sql, `",${status},`)])
-]
+const mayMatch = (sql: SqlClient.SqlClient, filter: RequestFilter): ReadonlyArray<Fragment> => {
+  const { metadata = [], status } = filter
+  return [
+    ...[...textFilters.map((name) => filter[name]), ...metadata.flat()].flatMap((text) =>
+      text === undefined ? [] : [containsId(sql, text)]
+    ),
+    // In a packed row the status follows the request id.
+    ...(status === undefined ? [] : [containing(sql, `",${status},`)])
+  ]
+}
 
 const reads = (
   sql: SqlClient.SqlClient,
@@ -196,15 +178,14 @@ const reads = (
   requests: (query) => {
     const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
     return Effect.map(
-      within(
-        findRows(sql, cursor, limit + 1, (row) => matchesQuery(row, query), mayMatch(sql, query), requestsSearched)
-      ),
+      within(findRows(sql, cursor, limit + 1, takes(query), mayMatch(sql, query), requestsSearched)),
       ({ rows, stopped }) => ({
         rows: rows.slice(0, limit).map(({ row }) => row),
         next: rows.length > limit ? rows[limit - 1]?.position : stopped
       })
     )
   },
+  follow: (most) => Effect.map(within(followRows(sql, most)), within),
   usage: (query) => within(readDays(sql, query)),
   series: (query) => within(readSeries(sql, query)),
   top: (query) => within(readTop(sql, query)),

@@ -166,6 +166,43 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
     await end(gateway)
   })
 
+  it("workers: a console session, its link and its events are those of all processes (TH30)", async () => {
+    const gateway = serve()
+    const [, origin = "", code = ""] = await gateway.said(/Console {2}(http:\S+)\/console\/#code=([\w-]{43})/)
+    /** On a connection of its own, so that the system chooses the process. */
+    const send = (path: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
+      new Promise<{ status: number; cookie: string }>((resolve, reject) => {
+        const { body, headers, method = "GET" } = init
+        const own = { origin, "x-gateway-console": "1", "content-type": "application/json", ...headers }
+        const outgoing = request(`${origin}${path}`, { method, agent: false, headers: own }, (response) => {
+          response.resume()
+          const cookie = response.headers["set-cookie"]?.[0]?.split(";", 1)[0] ?? ""
+          resolve({ status: response.statusCode ?? 0, cookie })
+        })
+        outgoing.on("error", reject)
+        outgoing.end(body)
+      })
+    const signIn = () => send("/admin/v1/session", { method: "POST", body: JSON.stringify({ code }) })
+    const { cookie, status } = await signIn()
+    expect(status).toBe(200)
+    const several = (one: () => Promise<{ readonly status: number }>) =>
+      Promise.all(Array.from({ length: 8 }, one)).then(tally)
+    expect(await several(signIn)).toEqual({ 401: 8 })
+    expect(await several(() => send("/admin/v1/keys", { headers: { cookie } }))).toEqual({ 200: 8 })
+
+    const events = await fetch(`${origin}/admin/v1/requests/events`, { headers: { cookie } })
+    const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+    await reader?.read()
+    expect(tally(await chats(origin, keys.plain, 24))).toEqual({ 200: 24 })
+    let text = ""
+    while ((text.match(/"object":"request"/g) ?? []).length < 24) text += (await reader?.read())?.value ?? ""
+    await reader?.cancel()
+
+    expect((await send("/admin/v1/session", { method: "DELETE", headers: { cookie } })).status).toBe(204)
+    expect(await several(() => send("/admin/v1/keys", { headers: { cookie } }))).toEqual({ 401: 8 })
+    await end(gateway)
+  })
+
   it("workers: one that is killed is replaced, requests of the others end, and its counts stay", async () => {
     const gateway = serve()
     const origin = await originOf(gateway)

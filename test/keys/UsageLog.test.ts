@@ -122,6 +122,30 @@ describe.each(logs)("request log %s", (_name, layer) => {
   )
 
   it.effect(
+    "usage log: a reader gets the requests since its last read, the newest first, and a count of the rest",
+    () =>
+      Effect.gen(function* () {
+        const log = yield* UsageLog
+        // What is read is written first.
+        const written = log.requests({ limit: 1 })
+        log.append(row(0), "m")
+        yield* written
+        const read = yield* log.follow(2)
+        const ids = Effect.map(read, ({ rows, skipped }) => [rows.map(({ requestId }) => requestId), skipped])
+        expect(yield* ids).toEqual([[], 0])
+        log.append(row(1), "m")
+        yield* written
+        expect(yield* ids).toEqual([["r1"], 0])
+        for (const at of [2, 3, 4]) log.append(row(at), "m")
+        yield* written
+        log.append(row(5), "m")
+        yield* written
+        expect(yield* ids).toEqual([["r5", "r4"], 2])
+        expect(yield* ids).toEqual([[], 0])
+      }).pipe(Effect.provide(layer))
+  )
+
+  it.effect(
     "usage log: finds a request by the gateway's id, and by the client's id where only one key sent it (TH20)",
     () =>
       Effect.gen(function* () {
@@ -401,6 +425,7 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
       }),
     latest: () => Effect.succeed(undefined),
     requests: () => Effect.succeed({ rows: [], next: undefined }),
+    follow: () => Effect.succeed(Effect.succeed({ rows: [], skipped: 0 })),
     usage: () => Effect.succeed({ groups: [], next: undefined }),
     series: () => Effect.succeed({ points: [], next: undefined }),
     top: () => Effect.succeed([]),

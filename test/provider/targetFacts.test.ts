@@ -28,7 +28,7 @@ describe("facts of a target", () => {
     const before = factsOn("2026-11-30T00:00:00Z")
     expect(factsOn("2026-11-30T23:59:59Z")).toBe(before)
     expect(factsOn("2026-12-01T00:00:00Z").record.id).toBe("gemini-3.8-flash")
-    const stated = modelTable({ "gemini-2.5-pro": { max_output: 10, routed: null } })
+    const stated = modelTable({ "gemini-2.5-pro": { max_output: 10, routed: {} } })
     expect(factsOn("2026-12-01T00:00:00Z", stated).record.max_output).toBe(10)
   })
 

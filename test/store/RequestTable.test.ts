@@ -11,6 +11,7 @@ import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/accounting/usageOf.ts"
 import { onSqlite } from "../../src/store/database/Sql.ts"
+import type { RequestFilter } from "../../src/domain/usage/usageSums.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
@@ -78,6 +79,68 @@ describe.each(databases)("requests on $name", (database) => {
         undefined,
         undefined
       ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: each filter takes the rows with its value, and no others", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const wanted: RequestRow = {
+        ...row(0, "key"),
+        provider: "openai",
+        model: "m",
+        route: "/v1/embeddings",
+        cache: "HIT",
+        client: "curl",
+        config: "patient",
+        errorCode: "timeout",
+        traceId: "trace",
+        durationMillis: 250,
+        costMicros: 1000,
+        metadata: { team: "red" }
+      }
+      yield* table.write(batch([wanted]))
+      yield* table.write(batch([row(1, "other"), wanted, row(2, "other")]))
+      const filters: ReadonlyArray<RequestFilter> = [
+        { provider: "openai" },
+        { model: "m" },
+        { key: "key" },
+        { route: "/v1/embeddings" },
+        { cache: "HIT" },
+        { client: "curl" },
+        { config: "patient" },
+        { error: "timeout" },
+        { requestId: "r0" },
+        { traceId: "trace" },
+        { minDurationMillis: 250 },
+        { minCostMicros: 1000 },
+        { metadata: [["team", "red"]] },
+        { until: wanted.endedMillis + 1 }
+      ]
+      for (const filter of filters)
+        expect([filter, (yield* table.requests({ ...filter, limit: 10 })).rows]).toEqual([filter, [wanted, wanted]])
+      const none: ReadonlyArray<RequestFilter> = [{ metadata: [["team", "blue"]] }, { minDurationMillis: 251 }]
+      for (const filter of none) expect((yield* table.requests({ ...filter, limit: 10 })).rows).toEqual([])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: a reader gets a batch that appears below a later one, once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const table = yield* RequestTable
+      yield* table.write(batch([row(0, "a")]))
+      const read = yield* table.follow(10)
+      // A transaction that took its position first commits last.
+      const write = (position: number, at: number) => {
+        const { bytes: _bytes, id, rows, text } = batch([row(at, "a")])
+        const given = sql.literal(onSqlite(sql) ? "" : "OVERRIDING SYSTEM VALUE")
+        return sql`INSERT INTO request_batches (position, batch_id, rows_number, packed) ${given} VALUES (${position}, ${id}, ${rows}, ${text})`
+      }
+      yield* write(9, 2)
+      expect(yield* read).toEqual({ rows: [row(2, "a")], skipped: 0 })
+      yield* write(8, 1)
+      expect(yield* read).toEqual({ rows: [row(1, "a")], skipped: 0 })
+      expect(yield* read).toEqual({ rows: [], skipped: 0 })
     }).pipe(Effect.provide(keeping(1000)))
   )
 
@@ -240,10 +303,12 @@ describe.each(databases)("requests on $name", (database) => {
         expect(yield* shown).toEqual(rows)
         // The tables of the version before.
         yield* sql`DROP TABLE usage_details`
+        yield* sql`DROP TABLE console_sessions`
         yield* sql`DELETE FROM migrations WHERE migration_id >= 11`
         expect(yield* migrate).toEqual([
           [11, "usage_details"],
-          [12, "series_days"]
+          [12, "series_days"],
+          [15, "console_sessions"]
         ])
         expect(yield* shown).toEqual(rows)
         const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })

@@ -20,7 +20,9 @@ export const notRun: Readonly<Record<string, string>> = {
   systemctl: "needs systemd; a test of serve sends the signal itself",
   "npm run reliability": "runs for minutes, and needs PostgreSQL's and Redis' programs",
   'curl -s -H "x-gateway-api-key: $OPS_KEY" "$GATEWAY/admin/v1/requests/$ID/content"':
-    "needs a request whose content is kept; test/http/admin/requestContent.test.ts sends one"
+    "needs a request whose content is kept; test/http/admin/requestContent.test.ts sends one",
+  'curl -sN -H "x-gateway-api-key: $OPS_KEY" "$GATEWAY/admin/v1/requests/events?status=503"':
+    "has no end; test/http/admin/requestEvents.test.ts reads such a stream"
 }
 
 /** Pages whose commands another test runs, where it also compares the answers. */

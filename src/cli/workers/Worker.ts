@@ -16,6 +16,7 @@ import { registryOf, seriesValues, SharedRegistry } from "../../telemetry/AllSer
 import { lineSink } from "../../telemetry/LineSink.ts"
 import { LogSink } from "../../telemetry/LogWriter.ts"
 import { type Link, makeLink, type Port } from "../../workers/Link.ts"
+import { withConsole, withLink } from "../ConsoleLink.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
 import { declareWithKey, type FirstKeys, makeMissingKeys } from "../FirstKeys.ts"
 import { runGateway, startLines } from "../RunGateway.ts"
@@ -117,7 +118,10 @@ const keysOf = Effect.fnUntraced(function* ({ keys }: Begin, settings: Settings)
 const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<void, Failure, Scope.Scope> {
   const read = (copy: FilesCopy): Effect.Effect<Loaded, Failure> => loadSettings({ ...begin.load, copy })
   const loaded = yield* read(begin.copy)
-  const settings = withLogFormat(placed(loaded.settings, begin))
+  const placedSettings = withLogFormat(placed(loaded.settings, begin))
+  // The store has the sessions and the code, so a worker that starts later makes no further link.
+  const { lines: consoleLines, settings } =
+    begin.keys === undefined ? withLink(placedSettings) : withConsole(placedSettings)
   const shown = shownSettings(loaded)
   let presence: Presence = { ready: 0, count: begin.count }
   const snapshot = yield* Deferred.make<{
@@ -152,7 +156,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
         onFailure: ({ message }) => Effect.logError(`worker ${begin.worker} cannot reload: ${message}`)
       })
     yield* Deferred.succeed(snapshot, { refresh, reload })
-    const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count })
+    const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count, console: consoleLines })
     link.tell("started", { lines, inference: keys.inference ?? null })
   })
   yield* runGateway(settings, open, parts, Layer.merge(aroundOf(link), shown.layer))

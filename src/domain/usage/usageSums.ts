@@ -5,30 +5,72 @@ import type * as Types from "effect/Types"
 import type { RequestRow } from "../RequestRow.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../text/json.ts"
 
-export interface RequestQuery {
+/** Which requests are meant; undefined takes every value. */
+export interface RequestFilter {
   readonly status?: number | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
   readonly key?: string | undefined
+  readonly route?: string | undefined
+  readonly client?: string | undefined
+  readonly config?: string | undefined
+  readonly cache?: string | undefined
+  readonly error?: string | undefined
   readonly requestId?: string | undefined
-  /** Moment in milliseconds; earlier requests are left out. */
+  readonly traceId?: string | undefined
+  readonly metadata?: ReadonlyArray<readonly [name: string, value: string]>
+  readonly minDurationMillis?: number | undefined
+  readonly minCostMicros?: number | undefined
+  /** Moments in milliseconds: requests that ended in `since` or later, and before `until`. */
   readonly since?: number | undefined
+  readonly until?: number | undefined
+}
+
+export interface RequestQuery extends RequestFilter {
   readonly limit: number
   /** The position after which the page starts. */
   readonly cursor?: number | undefined
 }
 
-/** Whether the query includes this request. */
-export const matchesQuery = (
-  row: RequestRow,
-  { key, model, provider, requestId, since, status }: RequestQuery
-): boolean =>
-  (status === undefined || row.status === status) &&
-  (provider === undefined || row.provider === provider) &&
-  (model === undefined || row.model === model) &&
-  (key === undefined || row.keyId === key) &&
-  (requestId === undefined || row.requestId === requestId) &&
-  (since === undefined || row.endedMillis >= since)
+const textOf = {
+  provider: ({ provider }: RequestRow) => provider,
+  model: ({ model }: RequestRow) => model,
+  key: ({ keyId }: RequestRow) => keyId,
+  route: ({ route }: RequestRow) => route,
+  client: ({ client }: RequestRow) => client,
+  config: ({ config }: RequestRow) => config,
+  cache: ({ cache }: RequestRow) => cache,
+  error: ({ errorCode }: RequestRow) => errorCode,
+  requestId: ({ requestId }: RequestRow) => requestId,
+  traceId: ({ traceId }: RequestRow) => traceId
+}
+/** The filters that are a text of the row. */
+export const textFilters = [
+  "provider",
+  "model",
+  "key",
+  "route",
+  "client",
+  "config",
+  "cache",
+  "error",
+  "requestId",
+  "traceId"
+] as const satisfies ReadonlyArray<keyof typeof textOf>
+
+/** Whether a filter takes a request. Filters without a value cost nothing per request. */
+export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => {
+  const { metadata = [], minCostMicros = 0, minDurationMillis = 0, since = 0, status, until = Infinity } = filter
+  const texts = textFilters.filter((name) => filter[name] !== undefined)
+  return (row) =>
+    (status === undefined || row.status === status) &&
+    row.endedMillis >= since &&
+    row.endedMillis < until &&
+    row.durationMillis >= minDurationMillis &&
+    (row.costMicros ?? 0) >= minCostMicros &&
+    texts.every((name) => textOf[name](row) === filter[name]) &&
+    metadata.every(([name, value]) => row.metadata?.[name] === value)
+}
 
 /** The dimensions that every sum has, and the names of metadata that the operator counts. */
 export const groupings = ["day", "key", "provider", "model", "config", "client"] as const
@@ -89,6 +131,13 @@ export const usagePage = (groups: ReadonlyArray<UsageGroup>, { groupBy, limit }:
 export interface RequestPage {
   readonly rows: ReadonlyArray<RequestRow>
   readonly next: number | undefined
+}
+
+/** Requests since an earlier read, the latest first. */
+export interface RecentRequests {
+  readonly rows: ReadonlyArray<RequestRow>
+  /** How many more there were, which were not read. */
+  readonly skipped: number
 }
 
 /** The sums of requests that are alike in every dimension on one day, and the end of the latest of them. */

@@ -26,9 +26,10 @@ const requests = keyedRoute(
   `${list}/*`,
   Effect.gen(function* () {
     const log = yield* UsageLog
+    const metadata = yield* CountedMetadata
     return ({ incoming }) => {
       if (incoming.path === list) {
-        return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url)), (query) =>
+        return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url, metadata)), (query) =>
           Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), incoming))
         )
       }

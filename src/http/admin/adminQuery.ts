@@ -59,20 +59,69 @@ const name = (field: string, text: string | undefined): Result.Result<string | u
     ? Result.succeed(text)
     : invalid(field, "is a name of at most 256 characters, without control characters.")
 
-export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
+/** The filters whose values are names. */
+const namedFilters = [
+  ["provider", "provider"],
+  ["model", "model"],
+  ["key", "key"],
+  ["route", "route"],
+  ["client", "client"],
+  ["config", "config"],
+  ["cache", "cache"],
+  ["error", "error"],
+  ["request_id", "requestId"],
+  ["trace_id", "traceId"]
+] as const
+const filterNames = [
+  "status",
+  ...namedFilters.map(([name]) => name),
+  "min_duration_ms",
+  "min_cost_usd",
+  "since",
+  "until",
+  "limit",
+  "cursor"
+] as const
+
+const dollars = (name: string, text: string | undefined): Result.Result<number | undefined, BodyInvalid> =>
+  text === undefined
+    ? Result.succeed(undefined)
+    : /^\d{1,9}(\.\d{1,9})?$/.test(text)
+      ? Result.succeed(Math.ceil(Number((Number(text) * 1_000_000).toFixed(3))))
+      : invalid(name, "is an amount in US dollars, such as 0.05.")
+
+/** `metadata` has the names by which the operator counts, which are those of the rows. */
+export const requestQuery = (url: string, metadata: ReadonlyArray<string>): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function* () {
-    const fields = yield* read(url, ["status", "provider", "model", "key", "request_id", "since", "limit", "cursor"])
+    const counted = metadata.map((one) => `metadata.${one}` as const)
+    const fields = yield* read<(typeof filterNames)[number] | `metadata.${string}`>(url, [...filterNames, ...counted])
+    const named: { [Field in (typeof namedFilters)[number][1]]?: string | undefined } = {}
+    for (const [from, to] of namedFilters) named[to] = yield* name(from, fields[from])
+    const values: Array<readonly [string, string]> = []
+    for (const one of metadata) {
+      const value = yield* name(`metadata.${one}`, fields[`metadata.${one}`])
+      if (value !== undefined) values.push([one, value])
+    }
     return {
+      ...named,
       status: yield* whole("status", fields.status, 599),
-      provider: yield* name("provider", fields.provider),
-      model: yield* name("model", fields.model),
-      key: yield* name("key", fields.key),
-      requestId: yield* name("request_id", fields.request_id),
+      metadata: values,
+      minDurationMillis: yield* whole("min_duration_ms", fields.min_duration_ms, Number.MAX_SAFE_INTEGER),
+      minCostMicros: yield* dollars("min_cost_usd", fields.min_cost_usd),
       since: yield* moment("since", fields.since),
+      until: yield* moment("until", fields.until),
       limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
       cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)
     }
   })
+
+/** The filters of events, and the most requests of one of them. */
+export const eventsQuery = (url: string, metadata: ReadonlyArray<string>): Result.Result<RequestQuery, BodyInvalid> =>
+  Result.flatMap(requestQuery(url, metadata), (query) =>
+    query.cursor === undefined
+      ? Result.succeed(query)
+      : invalid("cursor", "has no meaning here; events begin with the requests that end from now on.")
+  )
 
 const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
   text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")

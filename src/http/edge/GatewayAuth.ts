@@ -31,6 +31,8 @@ import { Traffic } from "../node/Traffic.ts"
 export interface Call {
   readonly incoming: IncomingRequest
   readonly key: GatewayKey
+  /** Looks the key up again. It fails when the key, or the console session, has ended since. */
+  readonly known: Effect.Effect<unknown, GatewayError>
   /** The key as the request presents it. It is kept out of the credentials of providers. */
   readonly keyText: string
   /** The configs it may name. */
@@ -106,7 +108,7 @@ export const keyed = <R>(
         const hold = shares.enter(key.id, key.concurrency)
         if (typeof hold === "string") return Effect.fail(crowded(hold, key))
         incoming.hold = hold
-        const call = { incoming, key, keyText, configs, catalog: catalog.now() }
+        const call = { incoming, key, known: search, keyText, configs, catalog: catalog.now() }
         if (slots === undefined || key.concurrency === undefined) return handler(call)
         // A slot that was taken is freed with the hold, so nothing may come between the two.
         const entered = Effect.uninterruptible(

@@ -15,6 +15,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],
   ["/admin/v1/requests", ["GET"]],
+  ["/admin/v1/requests/events", ["GET"]],
   ["/admin/v1/session", ["GET", "POST", "DELETE"]],
   ["/admin/v1/settings", ["GET"]],
   ["/admin/v1/usage", ["GET"]],

@@ -251,6 +251,14 @@ const compatibility = Effect.gen(function* () {
   yield* sql`INSERT INTO compatibility (id, from_migration) VALUES (1, 0)`
 })
 
+/** Sessions and one-time codes of the console, by digest. A session that no key began has no `key_digest`. */
+const consoleSessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE console_sessions (
+    digest ${name} PRIMARY KEY, key_digest ${name}, expires_millis ${integer} NOT NULL ${end}`
+})
+
 const migrations = {
   "1_records": records,
   "2_accounting": accounting,
@@ -264,7 +272,8 @@ const migrations = {
   "10_contents": contents,
   "11_usage_details": usageDetails,
   "12_series_days": seriesDays,
-  "13_compatibility": compatibility
+  "13_compatibility": compatibility,
+  "14_console_sessions": consoleSessions
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "migrations" })

@@ -116,6 +116,33 @@ describe("list of requests", () => {
     })
   })
 
+  it.each([
+    ["status=503", ["b"]],
+    ["provider=google", ["c", "b", "a"]],
+    ["provider=openai", []],
+    ["model=gemini-2.5-flash&key=test", ["c", "b", "a"]],
+    ["key=other", []],
+    ["route=/v1/chat/completions", ["c", "b", "a"]],
+    ["route=/v1/messages", []],
+    ["client=test", ["c", "b", "a"]],
+    ["client=curl", []],
+    ["config=inline", []],
+    ["cache=DISABLED", ["c", "a"]],
+    ["error=upstream_unavailable", ["b"]],
+    ["request_id=a", ["a"]],
+    ["trace_id=01a1feb1fd447fb5884aaa19e8c22cad", ["c", "b", "a"]],
+    ["trace_id=1", []],
+    ["min_duration_ms=3", ["c", "b", "a"]],
+    ["min_duration_ms=4", []],
+    ["min_cost_usd=0.00055", ["c", "a"]],
+    ["min_cost_usd=0.000551", []],
+    ["since=2027-01-31T12:00:00Z&until=2027-01-31T12:00:05Z", ["c", "b", "a"]],
+    ["until=2027-01-31T12:00:00Z", []]
+  ])("admin requests: the filter %s takes %j", async (query, ids) => {
+    const list = (await gateway.admin(`/admin/v1/requests?${query}`)) as { data: ReadonlyArray<{ request_id: string }> }
+    expect(list.data.map(({ request_id: id }) => id)).toEqual(ids)
+  })
+
   it("admin requests: one request is found by its id", async () => {
     expect(await gateway.admin("/admin/v1/requests/b")).toEqual(failed)
   })
@@ -278,13 +305,27 @@ describe("refusals of the admin API", () => {
       problem(
         400,
         "invalid_value",
-        "stat is not known here; there are status, provider, model, key, request_id, since, limit, cursor."
+        "stat is not known here; there are status, provider, model, key, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
       )
     ],
     [
       "an invalid status",
       "/admin/v1/requests?status=4xx",
       problem(400, "invalid_value", "status is a whole number from 1 to 599.")
+    ],
+    [
+      "an invalid cost",
+      "/admin/v1/requests?min_cost_usd=-1",
+      problem(400, "invalid_value", "min_cost_usd is an amount in US dollars, such as 0.05.")
+    ],
+    [
+      "metadata by which nothing is counted",
+      "/admin/v1/requests?metadata.team=red",
+      problem(
+        400,
+        "invalid_value",
+        "metadata.team is not known here; there are status, provider, model, key, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
+      )
     ],
     [
       "a page that is too large",

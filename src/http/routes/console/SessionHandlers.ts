@@ -66,7 +66,7 @@ const signOut = (sessions: Sessions) =>
       Effect.fnUntraced(function* (incoming) {
         yield* refuseForeign(incoming, sessions)
         const id = sessionIdOf(incoming.headers)
-        if (id !== undefined) sessions.end(id)
+        if (id !== undefined) yield* sessions.end(id)
         const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers) }
         return HttpServerResponse.empty({ status: 204, headers })
       })

@@ -1,0 +1,31 @@
+// The rows of a stored batch of requests, each with its position in the whole list.
+// Must not know queries.
+import * as Result from "effect/Result"
+import type { RequestRow } from "../../domain/RequestRow.ts"
+import { parseJsonText } from "../../domain/text/json.ts"
+import { type PackedRow, unpackRow } from "../packedRow.ts"
+
+/** A row's position is its batch's position times this number, plus its index in the batch. */
+export const rowsPerPosition = 1000
+
+export interface Batch {
+  readonly position: number
+  readonly packed: string
+}
+
+export interface PositionedRow {
+  readonly position: number
+  readonly row: RequestRow
+}
+
+/** `RequestBatch` wrote the text, so it has the form of packed rows. */
+const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
+  const value: unknown = Result.getOrThrow(parseJsonText(packed))
+  return value as ReadonlyArray<PackedRow>
+}
+
+/** The rows of a batch, the latest first. */
+export const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>
+  packedRows(batch)
+    .map((row, at) => ({ position: batch.position * rowsPerPosition + at, row: unpackRow(row) }))
+    .toReversed()
