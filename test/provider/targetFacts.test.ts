@@ -28,8 +28,8 @@ describe("facts of a target", () => {
     const before = factsOn("2026-11-30T00:00:00Z")
     expect(factsOn("2026-11-30T23:59:59Z")).toBe(before)
     expect(factsOn("2026-12-01T00:00:00Z").record.id).toBe("gemini-3.8-flash")
-    const stated = modelTable({ "gemini-2.5-pro": { max_output: 10, routed: {} } })
-    expect(factsOn("2026-12-01T00:00:00Z", stated).record.max_output).toBe(10)
+    const stated = modelTable({ "gemini-2.5-pro": { max_output: 10 } })
+    expect(factsOn("2026-11-30T00:00:00Z", stated).record.max_output).toBe(10)
   })
 
   it("a model is read once for an account, and each time for one with a credential of the request", () => {

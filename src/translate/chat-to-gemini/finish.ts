@@ -1,6 +1,7 @@
 // Maps Gemini's finish reasons and block reasons to OpenAI's finish reasons, refusals and errors.
 // Must not depend on streaming.
 import * as Result from "effect/Result"
+import type * as Types from "effect/Types"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
@@ -77,22 +78,22 @@ export const geminiEnd = (
 ): Result.Result<GeminiEnd, Reason> =>
   Result.map(geminiFinishReason(state.reason, parts), (finish) => {
     const rated = state.ratings ?? ratings
+    const token = continuationOf(state)
+    const extensions: Types.Mutable<GeminiEnd["extensions"]> = {}
+    if (state.reason !== undefined) extensions.native_finish_reason = state.reason
+    if (rated !== undefined) extensions.safetyRatings = rated
+    if (state.grounding !== undefined) extensions.groundingMetadata = state.grounding
+    if (state.citations.length > 0) extensions.citations = state.citations
+    if (token !== undefined) extensions.continuation_token = token
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
       refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
-      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, parts.partStarts) : [],
-      extensions: {
-        ...(state.reason === undefined ? {} : { native_finish_reason: state.reason }),
-        ...(rated === undefined ? {} : { safetyRatings: rated }),
-        ...(state.grounding === undefined ? {} : { groundingMetadata: state.grounding }),
-        ...(state.citations.length === 0 ? {} : { citations: state.citations }),
-        ...tokenField(continuationOf(state))
-      }
+      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, parts.partStarts) : noAnnotations,
+      extensions
     }
   })
 
-const tokenField = (token: string | undefined): { readonly continuation_token?: string } =>
-  token === undefined ? {} : { continuation_token: token }
+const noAnnotations: ReadonlyArray<Annotation> = []
 
 /** A refused prompt: feedback with a reason and no candidate. A strict answer has no other place for a bare reason. */
 export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"], strict: boolean): GeminiEnd | undefined =>

@@ -7,8 +7,9 @@ import type { Citation } from "../../wire/openai/Extensions.ts"
 
 /** The grounding of a candidate including its URL contexts; `{}`, which most chunks have, counts as absent. */
 export const groundingOf = (candidate: Candidate): JsonObject | undefined => {
-  const metadata = isJsonObject(candidate.groundingMetadata) ? candidate.groundingMetadata : {}
-  const urls = candidate.urlContextMetadata
+  const { groundingMetadata, urlContextMetadata: urls } = candidate
+  if (groundingMetadata === undefined && urls === undefined) return undefined
+  const metadata = isJsonObject(groundingMetadata) ? groundingMetadata : {}
   const found =
     isJsonObject(urls) && Object.keys(urls).length > 0 ? { ...metadata, urlContextMetadata: urls } : metadata
   return Object.keys(found).length > 0 ? found : undefined
@@ -36,8 +37,9 @@ export const annotationsOf = (
   content: string,
   partStarts: ReadonlyArray<number>
 ): ReadonlyArray<Annotation> => {
-  const sources = list(grounding?.["groundingChunks"]).map(sourceOf)
-  const supports = list(grounding?.["groundingSupports"]).filter(isJsonObject)
+  if (grounding === undefined) return []
+  const sources = list(grounding["groundingChunks"]).map(sourceOf)
+  const supports = list(grounding["groundingSupports"]).filter(isJsonObject)
   if (sources.length === 0 || supports.length === 0) return []
   const startBytes = bytesBefore(content, partStarts)
   const spans = supports.map((support) => {

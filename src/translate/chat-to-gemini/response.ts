@@ -1,6 +1,7 @@
 // Translates a unary Gemini answer to a chat completion in full form.
 // Must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
 import * as Result from "effect/Result"
+import type * as Types from "effect/Types"
 import { readEach } from "../../domain/text/readEach.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
@@ -11,7 +12,7 @@ import type {
   Part
 } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatCompletion, Choice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
+import type { ChatCompletion, Choice, Delta, ReplyMessage, Usage } from "../../wire/openai/ChatReply.ts"
 import { malformedCall } from "../shared/reply/badStream.ts"
 import { buildCompletion } from "../shared/reply/envelope.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
@@ -133,8 +134,8 @@ const choiceOf = (hops: CandidateHops, position: number, around: Around): Result
   for (const hop of hops) {
     const [next, some] = readParts(read, context.target.facts.joinsThoughts ? withThought(hop) : hop, facts, callId)
     read = next
-    deltas.push(...some)
-    ended = readGeminiEnd({ ...ended, reason: undefined, token: undefined }, hop)
+    for (const delta of some) deltas.push(delta)
+    ended = readGeminiEnd(ended === noGeminiEnd ? ended : { ...ended, reason: undefined, token: undefined }, hop)
   }
   if (read.malformed) return Result.fail(malformedCall)
   const [closed, last] = closeParts(read, facts, callId)
@@ -148,17 +149,19 @@ const choiceOf = (hops: CandidateHops, position: number, around: Around): Result
     : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }
   const end = geminiEnd(ended, parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
-  return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => ({
-    index: geminiCandidateIndex(candidate, position),
-    message: {
-      ...joinDeltas([...deltas, ...last], refusal, context.ordered),
-      ...(annotations.length > 0 ? { annotations } : {}),
-      ...(audio === undefined ? {} : { audio })
-    },
-    logprobs: (request.logprobs === true ? geminiLogprobs(candidate) : undefined) ?? null,
-    finish_reason,
-    ...extensions
-  }))
+  return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => {
+    for (const delta of last) deltas.push(delta)
+    const message: Types.Mutable<ReplyMessage> = joinDeltas(deltas, refusal, context.ordered)
+    if (annotations.length > 0) message.annotations = annotations
+    if (audio !== undefined) message.audio = audio
+    return {
+      index: geminiCandidateIndex(candidate, position),
+      message,
+      logprobs: (request.logprobs === true ? geminiLogprobs(candidate) : undefined) ?? null,
+      finish_reason,
+      ...extensions
+    }
+  })
 }
 
 /** Vertex AI never sends an index. */

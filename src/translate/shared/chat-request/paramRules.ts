@@ -16,8 +16,8 @@ export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
   return (request: Readonly<Record<string, unknown>>, unused: ReadonlyArray<string>): ReadonlyArray<string> => {
     const names: Array<string> = []
     // Runs for every request, and most have no path: keys alone, and no search per name.
-    const paths = unused.filter((path) => /[.[]/.test(path))
-    for (const name of Object.keys(request)) {
+    const paths = unused.length === 0 ? unused : unused.filter((path) => /[.[]/.test(path))
+    for (const name in request) {
       if (request[name] === undefined || request[name] === null) continue
       const rule = rules.get(name)
       if (rule === undefined || rule.kind === "ignored" || unused.includes(name)) names.push(name)

@@ -107,7 +107,16 @@ const closeTurn = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
   isLast: index === last
 })
 
+/** Most messages are a text of the user or the system, which is read without its path. */
+const readPlain = ({ content, role }: ChatMessage): Turn | undefined => {
+  if (typeof content !== "string" || !content.isWellFormed()) return undefined
+  if (role === "user") return { _tag: "User", parts: [textPart(content)] }
+  return role === "system" || role === "developer" ? { _tag: "System", parts: [textPart(content)] } : undefined
+}
+
 const readMessage = (message: ChatMessage, index: number, open: OpenCalls): Read<Draft | undefined> => {
+  const plain = isJsonObject(message) ? readPlain(message) : undefined
+  if (plain !== undefined) return Result.succeed(plain)
   const path = `messages[${index}]`
   if (!isJsonObject(message)) return invalid(path, "invalid_type", "A message must be an object.")
   switch (message.role) {

@@ -40,6 +40,8 @@ const keptLength = 55
  */
 export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
   const { legal } = grammar
+  const mangled = (name: string) => (legal.test(name) ? name : mangledName(name, 0, grammar))
+  if (!namesFunctions(request)) return { mangle: mangled, unmangle: (name) => name }
   const names = namesOf(request)
   const taken = new Set<string>()
   for (const name of names) if (legal.test(name)) taken.add(name)
@@ -48,17 +50,26 @@ export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNam
   for (const name of names) {
     if (legal.test(name)) continue
     let salt = 0
-    let mangled = mangledName(name, salt, grammar)
-    while (taken.has(mangled)) mangled = mangledName(name, ++salt, grammar)
-    taken.add(mangled)
-    there.set(name, mangled)
-    back.set(mangled, name)
+    let free = mangledName(name, salt, grammar)
+    while (taken.has(free)) free = mangledName(name, ++salt, grammar)
+    taken.add(free)
+    there.set(name, free)
+    back.set(free, name)
   }
   return {
-    mangle: (name) => there.get(name) ?? (legal.test(name) ? name : mangledName(name, 0, grammar)),
+    mangle: (name) => there.get(name) ?? mangled(name),
     unmangle: (name) => back.get(name) ?? name
   }
 }
+
+/** False for most requests: their maps are empty. */
+const namesFunctions = ({ functions, messages, tools }: ChatRequest): boolean =>
+  tools !== undefined ||
+  functions !== undefined ||
+  messages.some(
+    ({ function_call, role, tool_calls }) =>
+      tool_calls !== undefined || function_call !== undefined || role === "function"
+  )
 
 const mangledName = (name: string, salt: number, { illegal, start }: NameGrammar): string => {
   const cleaned = name.replace(illegal, "_")

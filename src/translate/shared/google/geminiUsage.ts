@@ -43,7 +43,10 @@ export const geminiUsage = (metadata: UsageMetadata | JsonObject | undefined): U
 
 const chatModalities = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "text_tokens" } as const
 
-const byModality = (...lists: ReadonlyArray<Json | undefined>) => tokensBy(chatModalities, ...lists)
+const none: { readonly [Field in (typeof chatModalities)[keyof typeof chatModalities]]?: number } = {}
+
+const byModality = (list: Json | undefined, more?: Json) =>
+  list === undefined && more === undefined ? none : tokensBy(chatModalities, list, more)
 
 /** Sums `[{modality, tokenCount}]` by the given field names; other modalities are skipped. */
 export const tokensBy = <Field extends string>(
