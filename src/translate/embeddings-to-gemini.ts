@@ -10,7 +10,7 @@ import {
   type EmbedContentRequest
 } from "../wire/google/EmbedContent.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
-import { embeddingList, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
+import { embeddingList, passesVectors, readVector } from "./shared/reply/embeddingList.ts"
 import { readCount } from "./shared/reply/counts.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
@@ -76,8 +76,8 @@ const batchResponse = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const found = (embeddings ?? []).map(({ values }) => {
-    const numbers = readNumbers(values)
-    return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request) }
+    const vector = readVector(values, request)
+    return vector === undefined ? undefined : { embedding: vector }
   })
   return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
@@ -90,6 +90,7 @@ export const embeddingsToBatch: Unary<
 > = {
   name: "embeddings-to-gemini-batch",
   reply: BatchEmbedContentsReply,
+  passesNumbers: passesVectors,
   request: batchRequest,
   response: batchResponse,
   failure: failureFromGoogle
@@ -124,11 +125,8 @@ const embedContentResponse = (
   context: TranslateContext,
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
-  const numbers = readNumbers(embedding?.values)
-  const found =
-    numbers === undefined
-      ? []
-      : [{ embedding: encodeVector(numbers, request), ...(truncated === true ? { truncated } : {}) }]
+  const vector = readVector(embedding?.values, request)
+  const found = vector === undefined ? [] : [{ embedding: vector, ...(truncated === true ? { truncated } : {}) }]
   return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
@@ -136,6 +134,7 @@ export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequ
   {
     name: "embeddings-to-gemini",
     reply: EmbedContentReply,
+    passesNumbers: passesVectors,
     request: embedContentRequest,
     response: embedContentResponse,
     failure: failureFromGoogle

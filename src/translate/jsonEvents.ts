@@ -99,7 +99,7 @@ const readPayload = (event: SseEvent, out: Array<Output>, forms: EventForms | un
   if (isMark(event.data)) return undefined
   const whole = parseExactJsonText(event.data)
   if (Result.isSuccess(whole)) {
-    forms?.learn(event.data, whole.success)
+    forms?.learn(event.data, () => whole.success)
     pushObjects(whole.success, out)
     return undefined
   }

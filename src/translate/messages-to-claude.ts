@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../doma
 import type { Reason } from "../domain/ProviderError.ts"
 import { upstreamText } from "../domain/text/upstreamText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
+import { joinRanges } from "../wire/ByteRange.ts"
 import {
   noFrames,
   readFrame,
@@ -165,6 +166,8 @@ const start: MessageStreamState = {
 }
 
 const vertexEvent = "vertex_event"
+/** Nearly all events of an answer. */
+const textEvent = "content_block_delta"
 
 /** The bytes of a content event around its text, without the `event:` line. */
 const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'
@@ -185,13 +188,19 @@ export const messageStream = (
     if (state.phase === "failed") return [state, []]
     const [frames, whole] = wholeFrames(state.frames, bytes)
     const done: Array<Uint8Array> = []
-    let run: Array<Uint8Array> = []
+    let run: Array<WholeFrame> = []
     let { begun, isCounted, phase, usage, written } = state
     for (const frame of whole) {
       // Vertex AI's own event breaks parsers that know Anthropic's events only; clients of rawPredict expect it.
       if (frame.event === vertexEvent && !keepsVertexEvents) {
-        done.push(...joinFrames(run))
+        done.push(...joinRanges(run))
         run = []
+        continue
+      }
+      if (frame.event === textEvent) {
+        if (phase === "open") written += textBytes(frame)
+        begun = true
+        run.push(frame)
         continue
       }
       const { type, error, counts, isLast } = eventOf(frame, redaction)
@@ -201,12 +210,11 @@ export const messageStream = (
       if (error !== undefined && !isOver && (!begun || frame.event === "")) {
         return [
           { ...state, frames, begun, phase: "failed", usage, written },
-          [...done, ...joinFrames(run), streamFailed(error())]
+          [...done, ...joinRanges(run), streamFailed(error())]
         ]
       }
       if (!isOver) {
-        if (type === "content_block_delta")
-          written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
+        if (type === textEvent) written += textBytes(frame)
         if (isLast === true) isCounted = true
         if (type === "error") isCounted ??= false
         if (counts !== undefined) usage = mergeUsage(usage, counts)
@@ -214,13 +222,13 @@ export const messageStream = (
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true
       const shown = type === "error" || error !== undefined ? redactedError(frame, redaction) : undefined
-      if (shown === undefined) run.push(frame.bytes)
+      if (shown === undefined) run.push(frame)
       else {
-        done.push(...joinFrames(run), shown)
+        done.push(...joinRanges(run), shown)
         run = []
       }
     }
-    const out = [...done, ...joinFrames(run)]
+    const out = [...done, ...joinRanges(run)]
     return frames.size > limits.eventBytes
       ? [{ frames: noFrames, begun, phase: "failed", usage, isCounted, written }, [...out, streamFailed(tooLarge)]]
       : [{ frames, begun, phase, usage, isCounted, written }, out]
@@ -235,7 +243,9 @@ export const messageStream = (
   progress: ({ isCounted, written }) => ({ isCounted, characters: written })
 })
 
-const nameBytes = ({ event }: WholeFrame): number => (event === "" ? 0 : "event: \n".length + event.length)
+/** The bytes of a content event but for what stands around its text. */
+const textBytes = ({ event, length }: WholeFrame): number =>
+  Math.max(0, length - envelopeBytes - (event === "" ? 0 : "event: \n".length + event.length))
 
 /** The error frame with secrets removed; undefined when nothing was removed, so the frame keeps its own bytes. */
 const redactedError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | undefined => {
@@ -266,15 +276,6 @@ const tooLarge: Reason = {
   message: "The upstream sent an event over the size limit."
 }
 
-/** Frames of one read are contiguous in memory, except a frame that began in an earlier read. */
-const joinFrames = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
-  const last = frames.at(-1)
-  const first = frames.find((frame) => frame.buffer === last?.buffer)
-  if (first === undefined || last === undefined || first === last) return frames
-  const run = new Uint8Array(first.buffer, first.byteOffset, last.byteOffset + last.byteLength - first.byteOffset)
-  return frames[0] === first ? [run] : [...frames.slice(0, frames.indexOf(first)), run]
-}
-
 interface ReadEvent {
   readonly type: string
   /** The reason of an error event; evaluated on demand. */
@@ -285,13 +286,14 @@ interface ReadEvent {
 }
 
 /** Reads an event as far as necessary; the name alone classifies most events. */
-const eventOf = ({ bytes, event }: WholeFrame, redaction: Redaction): ReadEvent => {
+const eventOf = (frame: WholeFrame, redaction: Redaction): ReadEvent => {
+  const { event } = frame
   if (event === "message_start" || event === "message_delta") {
-    const value = jsonOf(readFrame(bytes)?.data ?? "")
+    const value = jsonOf(readFrame(frame.bytes)?.data ?? "")
     return { type: event, counts: countsIn(value), isLast: endsAnswer(value) }
   }
   if (event !== "" && event !== "error") return { type: event }
-  const value = jsonOf(readFrame(bytes)?.data ?? "")
+  const value = jsonOf(readFrame(frame.bytes)?.data ?? "")
   const error = errorIn(value)
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
   return error === undefined

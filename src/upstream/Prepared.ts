@@ -313,13 +313,17 @@ const isReply = <Req, Body, Reply, Out>(
 
 /** The reply of a successful response, of the shape that the translator reads. */
 const readJsonReply = <Req, Body, Reply, Out>(
-  { context, translator, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
+  { context, request, translator, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   answer: RawResponse
 ): Result.Result<Reply & Json, ProviderError> => {
   const { createdSeconds, target: model } = context
   const failure: typeof translator.failure = (...facts) =>
     withAbsence(translator.failure(...facts), { kind: model.kind, record: model.record, createdSeconds })
-  const body = readSuccessJson({ slug: target.slug, origin, failure }, answer)
+  const passesNumbers = translator.passesNumbers?.(request) ?? false
+  const body = readSuccessJson(
+    { slug: target.slug, origin, failure },
+    passesNumbers ? { ...answer, passesNumbers } : answer
+  )
   if (Result.isFailure(body)) return Result.fail(body.failure)
   const reply: unknown = body.success
   return isReply(reply, translator)

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { type Reason, ProviderError } from "../domain/ProviderError.ts"
 import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
+import { parsePassingNumbers } from "../translate/shared/reply/numberLists.ts"
 import { statusInside } from "../translate/shared/reply/upstreamError.ts"
 import type { Unary } from "../translate/Translator.ts"
 
@@ -13,6 +14,8 @@ export interface RawResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
   readonly redaction: Redaction | undefined
+  /** Long lists of numbers of a 200 stay text, as `NumberList`. */
+  readonly passesNumbers?: boolean
 }
 
 export const failedReply = (
@@ -31,14 +34,15 @@ interface FailureContext {
 /** The JSON of a successful response; every other response is a failure with its reason. */
 export const readSuccessJson = (
   { slug, origin, failure }: FailureContext,
-  { bytes, headers, redaction = noRedaction, status }: RawResponse
+  { bytes, headers, passesNumbers = false, redaction = noRedaction, status }: RawResponse
 ): Result.Result<Json, ProviderError> => {
   const fail = (reason: Reason) => failedReply(slug, status, reason)
   if (status >= 300 && status < 400)
     return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
-  const text = decodeUtf8(bytes)
+  const passing = passesNumbers && status === 200 ? parsePassingNumbers(bytes) : undefined
+  const text = passing === undefined ? decodeUtf8(bytes) : undefined
   const json = text === undefined ? undefined : parseExactJsonText(text)
-  const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
+  const body = passing ?? (json !== undefined && Result.isSuccess(json) ? json.success : undefined)
   const refused = (code: number, content: Json) =>
     fail(failure(code, redaction.headers(headers), redaction.json(content), origin))
   if (status < 200 || status >= 300) return refused(status, body ?? text ?? "")

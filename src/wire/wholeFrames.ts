@@ -1,29 +1,46 @@
 // Splits the bytes of an event stream after whole frames, for pass-through streams that keep their bytes.
 // It must not know any dialect or what an event means.
-import { joinBytes } from "./joinBytes.ts"
+import { ByteRange } from "./ByteRange.ts"
 import { sseEvents } from "./frames.ts"
+import { joinBytes } from "./joinBytes.ts"
 
-/** The bytes of one frame with its closing blank line, and the name of its event. */
-export interface WholeFrame {
-  readonly bytes: Uint8Array
+/** One frame with its closing blank line. */
+export class WholeFrame extends ByteRange {
+  /** The characters of `source`, one for each byte. */
+  readonly text: string
+  /** Such a frame has no `event:` line in front of its data. */
+  readonly isOneLine: boolean
   /** The `event:` field, `""` when there is none. */
   readonly event: string
+
+  constructor(source: Uint8Array, from: number, to: number, text: string, isOneLine: boolean) {
+    super(source, from, to)
+    this.text = text
+    this.isOneLine = isOneLine
+    this.event = eventIn(this)
+  }
 }
 
 /** The state of an unfinished frame: its bytes so far, and the position within a line. */
 export interface WholeFrameState {
   readonly parts: ReadonlyArray<Uint8Array>
   readonly size: number
+  /** How many lines of the frame have a byte. */
+  readonly lines: number
   /** No byte of a line has come since the last line end. */
   readonly isLineStart: boolean
   /** The last byte is a CR, which may be half of a line end. */
   readonly afterCr: boolean
 }
 
-export const noFrames: WholeFrameState = { parts: [], size: 0, isLineStart: true, afterCr: false }
+export const noFrames: WholeFrameState = { parts: [], size: 0, lines: 0, isLineStart: true, afterCr: false }
 
 const lf = 0x0a
 const cr = 0x0d
+
+/** V8 searches and compares text within itself; each search of bytes is a call into Node. */
+const charactersOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
 
 /**
  * Returns all frames that end within `more`; lines end with LF, CRLF or CR. A frame closed by a CR at the end of `more`
@@ -33,35 +50,40 @@ export const wholeFrames = (
   state: WholeFrameState,
   more: Uint8Array
 ): readonly [WholeFrameState, ReadonlyArray<WholeFrame>] => {
+  const text = charactersOf(more)
   const frames: Array<WholeFrame> = []
-  let { isLineStart, parts, size } = state
+  let { isLineStart, lines, parts, size } = state
   let start = 0
   const close = (end: number) => {
-    const own = more.subarray(start, end)
-    const bytes = parts.length === 0 ? own : joinBytes([...parts, own])
-    frames.push({ bytes, event: eventOf(bytes) })
+    if (parts.length === 0) frames.push(new WholeFrame(more, start, end, text, lines < 2))
+    else {
+      const bytes = joinBytes([...parts, more.subarray(start, end)])
+      frames.push(new WholeFrame(bytes, 0, bytes.length, charactersOf(bytes), lines < 2))
+    }
     start = end
     parts = []
     size = 0
+    lines = 0
   }
   if (state.afterCr && more.length > 0 && more[0] !== lf) {
     if (isLineStart) close(0)
     isLineStart = true
   }
   let afterCr = state.afterCr && more.length === 0
-  let nextLf = more.indexOf(lf)
-  let nextCr = more.indexOf(cr)
-  for (let at = 0; at < more.length; at++) {
-    const byte = more[at]
-    if (byte === cr) {
-      afterCr = at + 1 === more.length
-      if (afterCr || more[at + 1] === lf) continue
+  let nextLf = text.indexOf("\n")
+  let nextCr = text.indexOf("\r")
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === cr) {
+      afterCr = at + 1 === text.length
+      if (afterCr || text.charCodeAt(at + 1) === lf) continue
     }
-    if (byte !== lf && byte !== cr) {
+    if (code !== lf && code !== cr) {
+      if (isLineStart) lines++
       isLineStart = false
       // The rest of the line is skipped by a search, which is faster than a look at each byte.
-      if (nextLf !== -1 && nextLf < at) nextLf = more.indexOf(lf, at)
-      if (nextCr !== -1 && nextCr < at) nextCr = more.indexOf(cr, at)
+      if (nextLf !== -1 && nextLf < at) nextLf = text.indexOf("\n", at)
+      if (nextCr !== -1 && nextCr < at) nextCr = text.indexOf("\r", at)
       const end = nextLf === -1 ? nextCr : nextCr === -1 ? nextLf : Math.min(nextLf, nextCr)
       if (end === -1) break
       at = end - 1
@@ -71,29 +93,26 @@ export const wholeFrames = (
     isLineStart = true
   }
   const own = more.subarray(start)
-  return [{ parts: own.length === 0 ? parts : [...parts, own], size: size + own.length, isLineStart, afterCr }, frames]
+  if (own.length > 0) parts = [...parts, own]
+  return [{ parts, size: size + own.length, lines, isLineStart, afterCr }, frames]
 }
 
 /** The bytes of the unfinished frame. */
 export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => joinBytes(parts)
 
-const field = new TextEncoder().encode("event:")
+const field = "event:"
+const blank = 0x20
 const decoder = new TextDecoder()
 
-/** True for a frame of one line; such a frame has no `event:` line. */
-const isOneLine = (frame: Uint8Array): boolean => {
-  const firstLf = frame.indexOf(lf)
-  const firstCr = frame.indexOf(cr)
-  return firstLf >= frame.length - 3 && (firstCr === -1 || firstCr >= frame.length - 4)
-}
-
-/** The name of a frame's event. The `event:` line usually comes first, so the rest is not decoded. */
-const eventOf = (frame: Uint8Array): string => {
-  for (let at = 0; at < field.length; at++)
-    if (frame[at] !== field[at]) return isOneLine(frame) ? "" : (readFrame(frame)?.event ?? "")
-  let end = field.length
-  while (frame[end] !== lf && frame[end] !== cr) end++
-  return decoder.decode(frame.subarray(field.length, end)).trim()
+/** The name of a frame's event. The `event:` line usually comes first, so the rest is not read. */
+const eventIn = ({ from, isOneLine, source, text, to }: WholeFrame): string => {
+  if (!text.startsWith(field, from)) return isOneLine ? "" : (readFrame(source.subarray(from, to))?.event ?? "")
+  const start = from + (text.charCodeAt(from + field.length) === blank ? field.length + 1 : field.length)
+  let end = start
+  let bits = 0
+  for (let code = text.charCodeAt(end); code !== lf && code !== cr; code = text.charCodeAt(++end)) bits |= code
+  const isPlain = bits < 0x80 && text.charCodeAt(start) > blank && text.charCodeAt(end - 1) > blank
+  return isPlain ? text.slice(start, end) : decoder.decode(source.subarray(start, end)).trim()
 }
 
 /** The event of a whole frame; undefined for a comment, an empty frame, or bytes that are not valid UTF-8. */

@@ -71,6 +71,20 @@ describe("embeddings in one call", () => {
     expect(await answer.json()).toMatchObject({ data: [{ embedding: "AACAPw==" }] })
   })
 
+  it("embeddings: long vectors of several calls keep their numbers, in both forms (L13, T1503)", async () => {
+    const vector = Array.from({ length: 768 }, (_, at) => Number((Math.sin(at) / 10 ** (at % 9)).toPrecision(8)))
+    const input = Array.from({ length: 101 }, (_, at) => `text ${at}`)
+    const gateway = over(({ body }) => replying({ embeddings: bodyOf(body).requests.map(() => ({ values: vector })) }))
+    const request = { model: "@google/gemini-embedding-001", input }
+    const data = input.map((_, index) => ({ object: "embedding", index, embedding: vector }))
+    const facts = { model: "gemini-embedding-001", usage: { prompt_tokens: 0, total_tokens: 0 } }
+    expect(await (await gateway.post(path, request)).text()).toBe(JSON.stringify({ object: "list", ...facts, data }))
+    expect(await (await gateway.post(path, request, loose)).text()).toBe(
+      JSON.stringify({ object: "list", data, ...facts, provider: "google" })
+    )
+    expect(gateway.seen.length).toBe(4)
+  })
+
   it("embeddings: Vertex AI is called by predict or embedContent, depending on the model (T1502, T1511)", async () => {
     const gateway = over(({ url }) =>
       url.endsWith(":predict")

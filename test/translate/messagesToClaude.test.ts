@@ -208,6 +208,13 @@ const whole = [
 ].join("")
 
 describe("native messages streams", () => {
+  it("native messages streams: the frames of one read leave as one view of it (T1902)", () => {
+    const deltas = Array.from({ length: 50 }, (_, at) => event("content_block_delta", `,"delta":{"text":"${at}"}`))
+    const read = encode([event("message_start"), ...deltas, event("message_stop")].join(""))
+    const [, out] = machine(messageStream({ eventBytes: 10_000 }, noRedaction)).steps([read])
+    expect(out).toEqual([read])
+    expect(out.map((bytes) => bytes instanceof Uint8Array && bytes.buffer)).toEqual([read.buffer])
+  })
   it("frames pass unchanged, all of a network read as one piece (T1902, L26)", () => {
     expect(stream([encode(whole)])).toEqual({ text: whole, pieces: 1, reason: undefined })
   })

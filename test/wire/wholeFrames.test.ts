@@ -64,6 +64,22 @@ describe("whole frames", () => {
       expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
     expect(framesOf([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
+  it("whole frames: a comment has no name, whatever frame follows it in the read", () => {
+    const text = ": one\n: two\n\nevent: next\ndata: 1\n\n"
+    expect(framesOf([encode(text)]).frames.map(([event]) => event)).toEqual(["", "next"])
+  })
+  it("whole frames: a name is decoded, and has no blanks around it", () => {
+    const text = "event: é\n\nevent:  a \n\nevent:\n\nevent: \r\n\r\n"
+    expect(framesOf([encode(text)]).frames.map(([event]) => event)).toEqual(["é", "a", "", ""])
+  })
+  it("whole frames: know whether they are one line, wherever the bytes are cut", () => {
+    const bytes = encode("data: 1\n\n: a\ndata: 2\r\n\r\n\ndata: 3\n\n")
+    for (let at = 0; at <= bytes.length; at++) {
+      const [state, first] = wholeFrames(noFrames, bytes.subarray(0, at))
+      const [, second] = wholeFrames(state, bytes.subarray(at))
+      expect([...first, ...second].map(({ isOneLine }) => isOneLine)).toEqual([true, false, true, true])
+    }
+  })
   it("whole frames: leave an unfinished frame", () => {
     expect(framesOf([encode("event: a\n\nevent: b\ndata")])).toEqual({
       frames: [["a", "event: a\n\n"]],

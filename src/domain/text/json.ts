@@ -282,6 +282,15 @@ const integer = /^-?\d+$/
 export const parseExactJsonText = (text: string): Result.Result<Json, string> =>
   parse(text, longRun.test(text) ? exactly : undefined)
 
+/** The same with an object in the place of each string for which there is one. */
+export const parseJsonReplacing = (
+  text: string,
+  replaced: (value: string) => object | undefined
+): Result.Result<Json, string> =>
+  parse(text, (key, value, context) =>
+    typeof value === "string" ? (replaced(value) ?? value) : exactly(key, value, context)
+  )
+
 const exactly: Reviver = (_key, value, context) => {
   const source = context?.source
   return typeof value === "number" && source !== undefined && !Number.isSafeInteger(value) && integer.test(source)

@@ -2,12 +2,14 @@
 // It must not depend on how an answer was made.
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { chatUsage, noUsage } from "../../accounting/usageOf.ts"
+import { chatUsage, embeddingsUsage, noUsage } from "../../accounting/usageOf.ts"
 import type { Usage } from "../../domain/Usage.ts"
 import type { ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
-import { strictlyCompletion } from "../../translate/shared/reply/strictly.ts"
+import { PassedEmbeddings } from "../../translate/shared/reply/PassedEmbeddings.ts"
+import { strictlyCompletion, strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
 import { writeWhole } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { baseHeaders } from "./baseHeaders.ts"
@@ -51,6 +53,19 @@ export const answer = (
 ): Answered => {
   incoming.recorder?.answered(served, usage)
   return json(value, incoming, servedHeaders(incoming, served, isInterrupted))
+}
+
+/** Vectors that are still the upstream's text stay it. */
+export const embeddings = (
+  list: EmbeddingList,
+  served: ServedBy,
+  strict: boolean,
+  incoming: IncomingRequest
+): Answered => {
+  incoming.recorder?.answered(served, embeddingsUsage(list))
+  const text =
+    list instanceof PassedEmbeddings ? list.json(strict) : JSON.stringify(strict ? strictlyEmbeddings(list) : list)
+  return whole(text, "application/json", incoming, servedHeaders(incoming, served))
 }
 
 export const completion = (

@@ -1,16 +1,13 @@
 // POST /v1/embeddings: vectors of texts, or of several media.
 // It must not depend on providers, or on how bodies are read.
-import { embeddingsUsage } from "../../accounting/usageOf.ts"
 import { checkLabelled } from "../../router/bodies/bodyChecks.ts"
-import { strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { bodyReader } from "../request/ReadBody.ts"
-import { answer } from "../response/Reply.ts"
+import { embeddings } from "../response/Reply.ts"
 import { fillModel, handleOperation } from "./OperationRoute.ts"
 
 export const EmbeddingsHandlers = handleOperation({
   operation: "embeddings",
   read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
-  reply: (full, served, { strict }, incoming) =>
-    answer(strict ? strictlyEmbeddings(full) : full, served, embeddingsUsage(full), incoming)
+  reply: (list, served, { strict }, incoming) => embeddings(list, served, strict, incoming)
 })

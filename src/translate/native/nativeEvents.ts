@@ -104,28 +104,20 @@ const readEvent = (event: JsonObject): NativeEvent => {
 }
 
 /** V8 parses text of this size faster than a walk finds three members of it; media are larger. */
-const smallBytes = 4_096
+export const smallBytes = 4_096
 
-export interface ParsedEvent {
-  readonly value: JsonObject
-  readonly event: NativeEvent
-}
-
-/** A small event as a whole; undefined where it is large or not well-formed. */
-export const parseNativeEvent = (text: string): ParsedEvent | undefined => {
-  if (text.length > smallBytes) return undefined
-  const value = Result.getOrElse(parseExactJsonText(text), () => undefined)
-  return isJsonObject(value) ? { value, event: readEvent(value) } : undefined
+/** A small event as a whole; undefined where it is not well-formed. */
+const parsedEvent = (bytes: Uint8Array): NativeEvent | undefined => {
+  const text = decodeUtf8(bytes)
+  const value = text === undefined ? undefined : Result.getOrElse(parseExactJsonText(text), () => undefined)
+  return isJsonObject(value) ? readEvent(value) : undefined
 }
 
 /** Reads the object whose brace stands at `open`, and after which nothing but blanks follows. */
 export const readNativeEvent = (bytes: Uint8Array, open: number): NativeEvent => {
-  if (bytes.length - open <= smallBytes) {
-    const text = decodeUtf8(open === 0 ? bytes : bytes.subarray(open))
-    const parsed = text === undefined ? undefined : parseNativeEvent(text)
-    if (parsed !== undefined) return parsed.event
-  }
-  return walkedEvent(bytes, open)
+  const isSmall = bytes.length - open <= smallBytes
+  const parsed = isSmall ? parsedEvent(open === 0 ? bytes : bytes.subarray(open)) : undefined
+  return parsed ?? walkedEvent(bytes, open)
 }
 
 const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {

@@ -3,8 +3,9 @@
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
+import { ByteRange, joinRanges } from "../../wire/ByteRange.ts"
 import { joinBytes } from "../../wire/joinBytes.ts"
 import {
   noElements,
@@ -13,7 +14,14 @@ import {
   type WholeElementState,
   wholeElements
 } from "../../wire/wholeElements.ts"
-import { noFrames, readFrame, unfinishedBytes, type WholeFrameState, wholeFrames } from "../../wire/wholeFrames.ts"
+import {
+  noFrames,
+  readFrame,
+  unfinishedBytes,
+  type WholeFrame,
+  type WholeFrameState,
+  wholeFrames
+} from "../../wire/wholeFrames.ts"
 import { EventForms } from "../repeatedEvents.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
@@ -22,7 +30,7 @@ import { cutAnswer, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
-import { type NativeEvent, parseNativeEvent, readNativeEvent } from "./nativeEvents.ts"
+import { type NativeEvent, readNativeEvent, smallBytes } from "./nativeEvents.ts"
 import { shownStatus } from "./statusDetails.ts"
 
 export interface NativeStreamState {
@@ -33,7 +41,7 @@ export interface NativeStreamState {
   /** The array's bracket has closed: no event counts after it. */
   readonly isClosed: boolean
   /** What has come before the first event, which may be an error and so an HTTP status; and what closes the array. */
-  readonly held: ReadonlyArray<Uint8Array>
+  readonly held: ReadonlyArray<ByteRange>
   readonly begun: boolean
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
   readonly phase: "open" | "ended" | "failed"
@@ -59,7 +67,7 @@ const start: NativeStreamState = {
 
 /** A piece that goes on as it came, with what it means. */
 interface Piece {
-  readonly bytes: Uint8Array
+  readonly range: ByteRange
   /** Undefined for comments, marks and what closes an array. */
   readonly event: NativeEvent | undefined
   readonly isClosing: boolean
@@ -76,7 +84,7 @@ const tooLarge: Reason = {
   message: "The upstream sent an event over the size limit."
 }
 
-const arrayEnd = encoder.encode("]")
+const arrayEnd = new ByteRange(encoder.encode("]"))
 const comma = encoder.encode(",")
 
 const lf = 0x0a
@@ -84,31 +92,26 @@ const cr = 0x0d
 const brace = 0x7b
 const bracket = 0x5b
 
-/** Whether a byte stands between two places. */
-const has = (bytes: Uint8Array, byte: number, from: number, to: number): boolean => {
-  const at = bytes.indexOf(byte, from)
-  return at >= 0 && at < to
-}
-
-const dataField = encoder.encode("data:")
-
-const beginsData = (bytes: Uint8Array, open: number): boolean =>
-  open >= dataField.length && dataField.every((byte, at) => bytes[at] === byte)
-
-/** The JSON of a frame's only data line, in place; undefined for a frame of another form. */
-const lineOf = (bytes: Uint8Array): { readonly open: number; readonly end: number } | undefined => {
-  const open = bytes.indexOf(brace)
-  if (open < 0) return undefined
-  let end = bytes.length
-  while (end > open && (bytes[end - 1] === lf || bytes[end - 1] === cr)) end--
-  const isOneLine = !has(bytes, lf, open, end) && !has(bytes, cr, open, end)
-  return isOneLine && beginsData(bytes, open) ? { open, end } : undefined
+/** The JSON of a frame's only data line; undefined for a frame of another form. */
+const lineOf = ({
+  from,
+  isOneLine,
+  text,
+  to
+}: WholeFrame): { readonly open: number; readonly end: number } | undefined => {
+  if (!isOneLine || !text.startsWith("data:", from)) return undefined
+  const open = text.indexOf("{", from)
+  if (open < 0 || open >= to) return undefined
+  let end = to
+  while (text.charCodeAt(end - 1) === lf || text.charCodeAt(end - 1) === cr) end--
+  return { open, end }
 }
 
 /** The text of several data lines is put together first. */
-const frameEvent = (bytes: Uint8Array): NativeEvent | undefined => {
-  const line = lineOf(bytes)
-  if (line !== undefined) return readNativeEvent(bytes, line.open)
+const frameEvent = (frame: WholeFrame): NativeEvent | undefined => {
+  const line = lineOf(frame)
+  const { bytes } = frame
+  if (line !== undefined) return readNativeEvent(bytes, line.open - frame.from)
   if (!bytes.includes(brace)) return undefined
   const data = readFrame(bytes)?.data
   if (data === undefined || !data.trimStart().startsWith("{")) return undefined
@@ -138,28 +141,31 @@ const repeatedEvent: NativeEvent = {
   isContent: true
 }
 
-const wholeFrame = (bytes: Uint8Array): Piece => ({ bytes, event: frameEvent(bytes), isClosing: false })
+const readWhole = (frame: WholeFrame): Piece => ({ range: frame, event: frameEvent(frame), isClosing: false })
 
-/** The frames of one read. Events that repeat each other but for their text are not parsed. */
-const framePieces = (frames: ReadonlyArray<{ readonly bytes: Uint8Array }>): ReadonlyArray<Piece> => {
-  if (frames.length < leastRun) return frames.map(({ bytes }) => wholeFrame(bytes))
+/** The frames of one read. Events that repeat each other but for their text are not decoded or parsed. */
+const framePieces = (frames: ReadonlyArray<WholeFrame>): ReadonlyArray<Piece> => {
+  if (frames.length < leastRun) return frames.map(readWhole)
   const forms = new EventForms(geminiTextPlace)
   const out: Array<Piece> = []
+  let last: WholeFrame | undefined
   const readLast = (): void => {
-    const last = out.at(-1)
-    if (last?.event === repeatedEvent) out[out.length - 1] = wholeFrame(last.bytes)
+    if (last !== undefined) out[out.length - 1] = readWhole(last)
+    last = undefined
   }
-  for (const { bytes } of frames) {
-    const line = lineOf(bytes)
-    const text = line === undefined ? undefined : decodeUtf8(bytes.subarray(line.open, line.end))
-    if (text !== undefined && forms.repeated(text) !== undefined) {
-      out.push({ bytes, event: repeatedEvent, isClosing: false })
+  for (const frame of frames) {
+    const line = lineOf(frame)
+    if (line !== undefined && forms.repeats(frame.text, line.open, line.end)) {
+      out.push({ range: frame, event: repeatedEvent, isClosing: false })
+      last = frame
       continue
     }
     readLast()
-    const parsed = text === undefined ? undefined : parseNativeEvent(text)
-    if (text !== undefined && parsed !== undefined) forms.learn(text, parsed.value)
-    out.push(parsed === undefined ? wholeFrame(bytes) : { bytes, event: parsed.event, isClosing: false })
+    out.push(readWhole(frame))
+    if (line !== undefined && line.end - line.open <= smallBytes) {
+      const data = frame.text.slice(line.open, line.end)
+      forms.learn(data, () => Result.getOrElse(parseJsonText(data), () => null))
+    }
   }
   readLast()
   return out
@@ -177,13 +183,13 @@ const follows = (bytes: Uint8Array, open: number, separator: number | undefined)
 }
 
 const elementPiece = ({ bytes, open }: WholeElement, isFirst: boolean): Piece => {
-  if (open === undefined) return { bytes, event: undefined, isClosing: true }
+  if (open === undefined) return { range: new ByteRange(bytes), event: undefined, isClosing: true }
   const event = readNativeEvent(bytes, open)
   const isStray = bytes[open] !== brace || !follows(bytes, open, isFirst ? bracket : comma[0])
   // An error counts wherever it stands, and is put in its place.
   return isStray && event.error !== undefined
-    ? { bytes: joinBytes([comma, bytes.subarray(open)]), event, isClosing: false }
-    : { bytes, event, isClosing: false, isStray }
+    ? { range: new ByteRange(joinBytes([comma, bytes.subarray(open)])), event, isClosing: false }
+    : { range: new ByteRange(bytes), event, isClosing: false, isStray }
 }
 
 /** The elements of one read. What follows the end of the array is dropped, but for blanks. */
@@ -217,32 +223,14 @@ const pieces = (state: NativeStreamState, chunk: Uint8Array): Cut => {
   return [{ framing, frames, elements: state.elements, isClosed: state.isClosed }, framePieces(whole)]
 }
 
-/** Pieces of one read stand next to each other in memory; joined only where they do. */
-const together = (run: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
-  const out: Array<Uint8Array> = []
-  for (const bytes of run) {
-    const last = out.at(-1)
-    const isNext =
-      last !== undefined && last.buffer === bytes.buffer && last.byteOffset + last.byteLength === bytes.byteOffset
-    if (isNext) out[out.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.byteLength + bytes.byteLength)
-    else out.push(bytes)
-  }
-  return out
-}
-
 /** The upstream's error without what must not be shown; the same bytes where nothing of that is in it. */
-const shownError = (
-  bytes: Uint8Array,
-  error: JsonObject,
-  framing: "sse" | "array",
-  redaction: Redaction
-): Uint8Array => {
+const shownError = (range: ByteRange, error: JsonObject, framing: "sse" | "array", redaction: Redaction): ByteRange => {
   const shown = shownStatus(error, redaction)
-  if (JSON.stringify(shown) === JSON.stringify(error)) return bytes
+  if (JSON.stringify(shown) === JSON.stringify(error)) return range
   const text = JSON.stringify({ error: shown })
-  if (framing === "sse") return encoder.encode(`data: ${text}\r\n\r\n`)
-  const before = bytes.subarray(0, bytes.indexOf(brace))
-  return encoder.encode(decoder.decode(before) + text)
+  const { bytes } = range
+  const before = framing === "sse" ? "data: " : decoder.decode(bytes.subarray(0, bytes.indexOf(brace)))
+  return new ByteRange(encoder.encode(before + text + (framing === "sse" ? "\r\n\r\n" : "")))
 }
 
 /** What never became a whole frame: the last event without its blank line, or an error as bare JSON between frames. */
@@ -270,16 +258,16 @@ export const nativeStream = (
     if (before.phase !== "open") return [before, []]
     const [cut, read] = pieces(before, chunk)
     const state: Types.Mutable<NativeStreamState> = { ...before, ...cut }
-    const run: Array<Uint8Array> = []
-    for (const { bytes, event, isClosing, isStray } of read) {
+    const run: Array<ByteRange> = []
+    for (const { event, isClosing, isStray, range } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
         return [{ ...state, held: [], phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
       if (isStray === true)
-        return [{ ...state, held: [], phase: "failed" }, [...together(run), streamFailed(unreadableEvent)]]
+        return [{ ...state, held: [], phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
       // What closes the array waits for the upstream's end, so that an error until then is an element too.
       if (isClosing || (event === undefined && !state.begun)) {
-        state.held = state.held.concat(bytes)
+        state.held = [...state.held, range]
         continue
       }
       if (event !== undefined) {
@@ -287,20 +275,23 @@ export const nativeStream = (
         state.isFinished ||= event.isFinished
         if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
         if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
-        state.written += bytes.length
+        state.written += range.length
       }
-      run.push(...state.held, error === undefined ? bytes : shownError(bytes, error, cut.framing ?? "sse", redaction))
-      if (state.held.length > 0) state.held = []
+      if (state.held.length > 0) {
+        run.push(...state.held)
+        state.held = []
+      }
+      run.push(error === undefined ? range : shownError(range, error, cut.framing ?? "sse", redaction))
       // Nothing is read after an error, so what closes its array does not come.
       if (error !== undefined)
-        return [{ ...state, phase: "ended" }, together(cut.framing === "array" ? [...run, arrayEnd] : run)]
+        return [{ ...state, phase: "ended" }, joinRanges(cut.framing === "array" ? [...run, arrayEnd] : run)]
     }
     return sizeOf(state) > limits.eventBytes
       ? [
           { ...state, frames: noFrames, elements: noElements, phase: "failed" },
-          [...together(run), streamFailed(tooLarge)]
+          [...joinRanges(run), streamFailed(tooLarge)]
         ]
-      : [state, together(run)]
+      : [state, joinRanges(run)]
   },
   onHalt: (state) => {
     if (state.phase !== "open") return []
@@ -311,7 +302,8 @@ export const nativeStream = (
     const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
     // An event without its blank line would take the error's line into itself, so it does not pass before one.
     if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
-    return bytes.length === 0 ? state.held : [...state.held, bytes]
+    const held = state.held.map((range) => range.bytes)
+    return bytes.length === 0 ? held : [...held, bytes]
   },
   usage: (state) => {
     const { event } = state.phase === "open" ? restEvent(state) : { event: undefined }

@@ -83,6 +83,12 @@ describe("native streams: recorded", () => {
 })
 
 describe("native streams: events of one form", () => {
+  it("native streams: the frames of one read leave as one view of it (N402)", () => {
+    const read = encoder.encode(sse(...Array.from({ length: 50 }, (_, at) => said(`é${at}`))))
+    const [, out] = machine(nativeStream(limits, noRedaction)).steps([read])
+    expect(out).toEqual([read])
+    expect(out.map((bytes) => bytes instanceof Uint8Array && bytes.buffer)).toEqual([read.buffer])
+  })
   const count = fc.nat({ max: 9_999 })
   const piece = fc.oneof(
     {

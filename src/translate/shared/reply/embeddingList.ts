@@ -5,9 +5,8 @@ import type { Reason } from "../../../domain/ProviderError.ts"
 import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../../wire/openai/Embeddings.ts"
 import type { TranslateContext } from "../../Translator.ts"
 import { floatsToBase64 } from "../media/base64.ts"
-
-/** Vectors are 32-bit floats: a larger number would become infinity in base64. */
-const largestFloat = 3.4028234663852886e38
+import { largestFloat, NumberList } from "./numberLists.ts"
+import { PassedEmbeddings, type PassedVector } from "./PassedEmbeddings.ts"
 
 /** The numbers of a vector, without a copy; undefined for an empty vector or any other value in it. */
 export const readNumbers = (value: unknown): ReadonlyArray<number> | undefined => {
@@ -24,8 +23,33 @@ export const readNumbers = (value: unknown): ReadonlyArray<number> | undefined =
 export const encodeVector = (numbers: ReadonlyArray<number>, { encoding_format }: EmbeddingsRequest): Vector =>
   encoding_format === "base64" ? floatsToBase64(numbers) : numbers
 
+/** True where the vectors of a reply may stay the text that the upstream sent. */
+export const passesVectors = ({ encoding_format }: EmbeddingsRequest): boolean => encoding_format !== "base64"
+
+/** The vector of a reply as the client gets it, or still as text; undefined for an empty one or other values in it. */
+export const readVector = (value: unknown, request: EmbeddingsRequest): Vector | NumberList | undefined => {
+  if (value instanceof NumberList) return value
+  const numbers = readNumbers(value)
+  return numbers === undefined ? undefined : encodeVector(numbers, request)
+}
+
 /** An entry of the list without its index. */
-export type EmbeddingEntry = Omit<Embedding, "object" | "index">
+export type EmbeddingEntry = Omit<Embedding, "object" | "index" | "embedding"> & {
+  readonly embedding: Vector | NumberList
+}
+
+const isPassed = (entry: EmbeddingEntry): entry is PassedVector => entry.embedding instanceof NumberList
+
+/** An entry with the numbers of its vector. */
+const parsedEntry = (entry: EmbeddingEntry, index: number): Embedding => {
+  const { embedding } = entry
+  return {
+    object: "embedding",
+    index,
+    ...entry,
+    embedding: embedding instanceof NumberList ? embedding.numbers() : embedding
+  }
+}
 
 const inputsOf = (input: unknown): number => (Array.isArray(input) ? input.length : 1)
 
@@ -38,34 +62,38 @@ export const embeddingList = (
   model: string = context.target.modelId
 ): Result.Result<EmbeddingList, Reason> => {
   const wanted = inputsOf(request.input)
-  const data: Array<Embedding> = []
-  for (const item of found) {
-    if (item !== undefined) data.push({ object: "embedding", index: data.length, ...item })
-  }
-  if (data.length !== wanted || found.length !== wanted) {
-    const message = `The upstream answered ${wanted} ${wanted === 1 ? "input" : "inputs"} with ${data.length} usable vectors. Try again.`
+  const entries = found.filter((entry) => entry !== undefined)
+  if (entries.length !== wanted || found.length !== wanted) {
+    const message = `The upstream answered ${wanted} ${wanted === 1 ? "input" : "inputs"} with ${entries.length} usable vectors. Try again.`
     return Result.fail({ _tag: "BadReply", kind: "no_content", message })
   }
-  return Result.succeed({
-    object: "list",
-    data,
-    model,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-    provider: context.target.kind
-  })
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens }
+  const facts = { model, usage, provider: context.target.kind }
+  return Result.succeed(
+    entries.every(isPassed)
+      ? new PassedEmbeddings(entries, facts)
+      : { object: "list", data: entries.map(parsedEntry), ...facts }
+  )
 }
 
 /** Joins the lists of all calls of one request, in order. */
 export const joinEmbeddings = (lists: ReadonlyArray<EmbeddingList>): EmbeddingList => {
   const [first] = lists
   if (first === undefined || lists.length === 1) return first ?? nothing
-  const data: Array<Embedding> = []
-  let tokens = 0
-  for (const list of lists) {
-    for (const item of list.data) data.push({ ...item, index: data.length })
-    tokens += list.usage.prompt_tokens
+  const tokens = lists.reduce((sum, { usage }) => sum + usage.prompt_tokens, 0)
+  const { model, provider } = first
+  const facts = {
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    ...(provider === undefined ? {} : { provider })
   }
-  return { ...first, data, usage: { prompt_tokens: tokens, total_tokens: tokens } }
+  if (lists.every((list) => list instanceof PassedEmbeddings))
+    return new PassedEmbeddings(
+      lists.flatMap(({ vectors }) => vectors),
+      facts
+    )
+  const data = lists.flatMap((list) => list.data).map((item, index) => ({ ...item, index }))
+  return { object: "list", data, ...facts }
 }
 
 const nothing: EmbeddingList = { object: "list", data: [], model: "", usage: { prompt_tokens: 0, total_tokens: 0 } }
