@@ -2,7 +2,7 @@
 // Must not know what opens them.
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
-import { fittingFiles } from "../../domain/descriptors.ts"
+import { fittingFiles } from "../../domain/fitting/descriptors.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
 
 /** The soft limit of the kernel; Node has raised it to the hard one. Undefined where the system does not show it. */
