@@ -23,7 +23,7 @@ export interface Heard {
 /** After this time an answer counts as lost. */
 const lostMillis = 30_000
 
-const agent = new Agent({ keepAlive: true, maxSockets: 512, maxFreeSockets: 128 })
+const agent = new Agent({ keepAlive: true, maxSockets: 8_192, maxFreeSockets: 128 })
 
 /** Closes idle connections. */
 export const closeClients = (): void => agent.destroy()

@@ -7,6 +7,7 @@ import { budgets } from "./budgets.ts"
 import { changes } from "./changes.ts"
 import { dependencies } from "./dependencies.ts"
 import { ends } from "./ends.ts"
+import { heap } from "./heap.ts"
 import { memory } from "./memory.ts"
 import { reports } from "./reports.ts"
 
@@ -17,6 +18,7 @@ export const promises: ReadonlyArray<Promised> = [
   dependencies,
   budgets,
   memory,
+  heap,
   administration,
   reports
 ]

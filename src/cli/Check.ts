@@ -10,6 +10,7 @@ import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usageFailure } from "./Failure.ts"
 import { modelNotices, type PlacedNotice } from "../domain/models/modelNotices.ts"
 import { printAnswer, renderJson } from "./output/answer.ts"
+import { fitMemory } from "./settings/FittedLimits.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 
 export interface CheckOptions {
@@ -20,7 +21,11 @@ export interface CheckOptions {
 }
 
 /** Settings that are valid and probably not intended. */
-const collectWarnings = ({ accounts, store }: Settings, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => [
+const collectWarnings = (
+  { accounts, store }: Settings,
+  models: ReadonlyArray<PlacedNotice>,
+  fitted: ReadonlyArray<string>
+): ReadonlyArray<string> => [
   ...accounts.flatMap(({ credentials, gcs, kind, slug }) =>
     kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
       ? [
@@ -33,6 +38,7 @@ const collectWarnings = ({ accounts, store }: Settings, models: ReadonlyArray<Pl
         `store.url is a database that several gateways can share, and its master key is the file ${store.keyFile}: a gateway without this file opens neither the store nor reasoning that another sealed; set GATEWAY_SECRET_KEY to one key for all`
       ]
     : []),
+  ...fitted,
   ...models.filter(({ kind }) => kind === "deprecated").map(noticeText)
 ]
 
@@ -48,7 +54,11 @@ const workerLines = ({ server: { workers = 1 } }: Settings): ReadonlyArray<strin
         `    workers: ${workers === "auto" ? "one a processor" : workers}; slots, memory, connections and access tokens are of each, all else is shared`
       ]
 
-const textLines = ({ file, settings }: Loaded, models: ReadonlyArray<PlacedNotice>): ReadonlyArray<string> => {
+const textLines = (
+  { file, settings }: Loaded,
+  models: ReadonlyArray<PlacedNotice>,
+  warnings: ReadonlyArray<string>
+): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
   return [
     `ok  ${file ?? "no configuration file; environment and defaults"}`,
@@ -61,13 +71,17 @@ const textLines = ({ file, settings }: Loaded, models: ReadonlyArray<PlacedNotic
       ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
       : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`,
     ...models.filter(isError).map((one) => `error ${noticeText(one)}`),
-    ...collectWarnings(settings, models).map((text) => `warn  ${text}`),
+    ...warnings.map((text) => `warn  ${text}`),
     ...models.filter(({ kind }) => kind === "unknown").map((one) => `note  ${noticeText(one)}`)
   ]
 }
 
 /** The summary of a valid configuration for `--json`. Names only; it never contains a secret. */
-const jsonSummary = (file: string | undefined, settings: Settings, models: ReadonlyArray<PlacedNotice>) => {
+const jsonSummary = (
+  { file, settings }: Loaded,
+  models: ReadonlyArray<PlacedNotice>,
+  warnings: ReadonlyArray<string>
+) => {
   const { accounts, configs = {}, keys, prompts = [], server } = settings
   return {
     ok: !models.some(isError),
@@ -87,7 +101,7 @@ const jsonSummary = (file: string | undefined, settings: Settings, models: Reado
     keys: keys.map(({ name }) => name),
     configs: Object.keys(configs),
     prompts: prompts.map(({ id }) => id),
-    warnings: collectWarnings(settings, models),
+    warnings,
     models: models.map(({ at, kind, text }) => ({ at, kind, message: text }))
   }
 }
@@ -102,10 +116,15 @@ export const check = Effect.fn("Cli.check")(function* ({
     if (json) yield* Console.log(renderJson({ ok: false, faults: outcome.failure.split("\n") }))
     return yield* usageFailure(json ? "" : outcome.failure)
   }
-  const { file, settings } = outcome.success
+  const { settings } = outcome.success
   const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
   const models = modelNotices(settings, today)
-  yield* printAnswer({ json }, jsonSummary(file, settings, models), textLines(outcome.success, models))
+  const warnings = collectWarnings(settings, models, (yield* fitMemory(settings.limits)).warnings)
+  yield* printAnswer(
+    { json },
+    jsonSummary(outcome.success, models, warnings),
+    textLines(outcome.success, models, warnings)
+  )
   const fails = models.some((one) => isError(one) || (failOn === "deprecated" && one.kind === "deprecated"))
   if (fails) return yield* usageFailure("")
 })

@@ -20,7 +20,7 @@ import type { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import type { FirstKeys } from "./FirstKeys.ts"
 import type { Loaded } from "./settings/LoadSettings.ts"
-import { fitOpenFiles } from "./settings/OpenFiles.ts"
+import { fitLimits } from "./settings/FittedLimits.ts"
 import { renderOrigin, startFailure } from "./Starting.ts"
 
 /** No load balancer watches a gateway on a terminal, so Ctrl-C closes the listener without delay. */
@@ -39,7 +39,7 @@ export const runGateway = (
   Effect.scoped(
     Effect.gen(function* () {
       const waiting = onTerminal(settings)
-      const { limits, warning } = yield* fitOpenFiles(waiting.limits)
+      const { limits, warnings } = yield* fitLimits(waiting.limits)
       const surroundings = Layer.mergeAll(
         FaultLog.layer(settings.log?.format === "json"),
         Layer.succeed(Limits, limits),
@@ -53,7 +53,7 @@ export const runGateway = (
         open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
         context
       )
-      if (warning !== undefined) yield* Effect.logWarning(warning)
+      for (const warning of warnings) yield* Effect.logWarning(warning)
       yield* Effect.sync(() => {
         process.exitCode = 0
       })

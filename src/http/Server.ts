@@ -16,6 +16,7 @@ import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
 import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
 import { messageOf } from "./node/Pipelined.ts"
+import { closeStalled } from "./node/StalledClients.ts"
 import { destroyLater } from "./node/UnreadBody.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
@@ -89,10 +90,7 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
   })
   closingQuietly(server)
   boundConnections(server, open, most, () => rawAnswer(crowded, requestIds({}, freshId(Date.now()))))
-  // Only a socket with bytes to write is stalled; a socket that waits for an upstream has none.
-  server.setTimeout(limits.writeStallMillis, (socket) => {
-    if (socket.writableLength > 0 || messageOf(socket) === null) socket.destroy()
-  })
+  closeStalled(server, limits.writeStallMillis)
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === "ECONNRESET" || isAnswering(socket)) {
       socket.destroy()

@@ -14,7 +14,7 @@ export interface Capacity extends Readonly<Holding> {
   readonly keptPercent: number
 }
 
-/** A request is refused by the key's own limit, by its fair share, or because all slots are taken. */
+/** A request is refused by the key's own limit, by its fair share, or because all slots or the memory are taken. */
 export type SlotRefused = "limit" | Shortage
 
 /**
@@ -29,10 +29,12 @@ export class FairShares {
   private readonly byKey = new Map<string, Holding>()
   /** Counts a refusal of a key for its own usage. */
   readonly refused: (resource: Resource) => void
+  private readonly isFull: () => boolean
 
-  /** `refused` is called when a key is refused for its own usage. */
-  constructor(capacity: Capacity, refused: (resource: Resource) => void) {
+  /** `refused` is called when a key is refused for its own usage. No request enters while `isFull` returns true. */
+  constructor(capacity: Capacity, refused: (resource: Resource) => void, isFull: () => boolean = () => false) {
     this.capacity = capacity
+    this.isFull = isFull
     const keptOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
     this.kept = { requests: keptOf(capacity.requests), bytes: keptOf(capacity.bytes) }
     this.refused = refused
@@ -46,6 +48,7 @@ export class FairShares {
       this.refused("requests")
       return "limit"
     }
+    if (this.isFull()) return "all"
     const shortage = this.shortage("requests", held, 1)
     if (shortage !== undefined) return shortage
     if (known === undefined) this.byKey.set(keyId, held)

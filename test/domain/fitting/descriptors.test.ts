@@ -1,8 +1,8 @@
 // Tests the limits of a process that may open few files.
 // Must not start a process.
 import { describe, expect, it } from "vitest"
-import { fittingFiles } from "../../src/domain/descriptors.ts"
-import { defaultLimits } from "../../src/domain/Limits.ts"
+import { fittingFiles } from "../../../src/domain/fitting/descriptors.ts"
+import { defaultLimits } from "../../../src/domain/Limits.ts"
 
 describe("limits by open files", () => {
   it("open files: connections, their upstream sockets and the reserves fit (F42)", () => {

@@ -1,6 +1,6 @@
 // The limits of a process that may open only so many files: each connection of a client needs one more to an upstream.
 // It must not know how the number is found.
-import type { LimitValues } from "./Limits.ts"
+import type { LimitValues } from "../Limits.ts"
 
 /** Open files of the runtime itself: listeners, the database file, logs, Redis, timers. */
 const ownFiles = 40

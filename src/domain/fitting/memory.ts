@@ -1,0 +1,103 @@
+// The limits of a process whose memory is small: what it may keep, and what its running requests may hold together.
+// It must not know how the sizes are found.
+import type { LimitValues } from "../Limits.ts"
+
+const MiB = 1024 * 1024
+
+/** The memory of a process, in bytes. */
+export interface ProcessMemory {
+  /** What the heap may keep. */
+  readonly heap: number
+  /** The rest of the heap, which is for new objects. */
+  readonly young: number
+  /** The memory of the control group (container), or of the machine. */
+  readonly whole: number
+}
+
+/** What is live, in bytes; it is known after a garbage collection. */
+export interface LiveMemory {
+  readonly heap: number
+  /** Buffers, which are outside the heap. */
+  readonly external: number
+}
+
+/** The last part is for the requests that run, and for the collector. */
+const mostUsed = 0.85
+/** Live objects of a gateway without requests: code, catalog, caches of the runtime. */
+const idleHeap = 40 * MiB
+/** Memory of the runtime outside the heap: machine code, stacks, libraries. */
+const native = 64 * MiB
+/** What V8 gives new objects: three parts, each of a 128th of the memory, and at most of this size. */
+const youngParts = 3
+const partOfMemory = 1 / 128
+const mostOfPart = 64 * MiB
+/** Before version 13. */
+const mostOfOlderPart = 16 * MiB
+
+/** A waiting stream takes less. */
+const requestBytes = 32 * 1024
+
+type MemoryLimits = Pick<
+  LimitValues,
+  | "bodiesInFlightBytes"
+  | "bodyBytes"
+  | "replyBytes"
+  | "eventBytes"
+  | "mediaBytes"
+  | "mediaInFlightBytes"
+  | "cacheBytes"
+  | "signatureTotalBytes"
+  | "contentQueueBytes"
+  | "contentMemoryBytes"
+  | "inFlight"
+  | "connections"
+>
+
+/**
+ * Splits the limit of V8's heap, which is one number for old and new objects. Flags for the new ones make them smaller
+ * than is assumed here.
+ */
+export const splitHeap = (limit: number, whole: number, v8Major: number): ProcessMemory => {
+  const part = Math.min(whole * partOfMemory, v8Major < 13 ? mostOfOlderPart : mostOfPart)
+  const heap = Math.max(limit - youngParts * part, limit / 4)
+  return { heap, young: limit - heap, whole }
+}
+
+/**
+ * Limits that fit: a quarter of the free memory for what is kept, and three eighths for counted bytes, of which the heap
+ * has up to two copies for moments. Slots may fill half of it, because their bytes and large bodies are seldom together;
+ * where they are, `isFull` refuses.
+ */
+export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): MemoryLimits => {
+  const room = Math.min(memory.heap * mostUsed, memory.whole * mostUsed - native - memory.young) - idleHeap
+  const free = Math.max(4 * MiB, room)
+  const least = (most: number, limit: number): number => Math.min(limit, Math.floor(most))
+  const inFlightBytes = least((free * 3) / 8, limits.bodiesInFlightBytes)
+  // A body and its translation are counted together.
+  const ofRequest = inFlightBytes / 2
+  const kept = free / 16
+  const slots = free / 2 / requestBytes
+  return {
+    bodiesInFlightBytes: inFlightBytes,
+    bodyBytes: least(ofRequest, limits.bodyBytes),
+    replyBytes: least(ofRequest, limits.replyBytes),
+    eventBytes: least(ofRequest, limits.eventBytes),
+    mediaBytes: least(ofRequest / 2, limits.mediaBytes),
+    mediaInFlightBytes: least(inFlightBytes, limits.mediaInFlightBytes),
+    cacheBytes: least(kept, limits.cacheBytes),
+    signatureTotalBytes: least(kept, limits.signatureTotalBytes),
+    contentQueueBytes: least(kept, limits.contentQueueBytes),
+    contentMemoryBytes: least(kept, limits.contentMemoryBytes),
+    inFlight: least(slots, limits.inFlight),
+    // Idle clients take a quarter of a running request.
+    connections: least(slots * 4, limits.connections)
+  }
+}
+
+/** True when what is live leaves no room for a further request. */
+export const isMemoryFull = ({ external, heap }: LiveMemory, memory: ProcessMemory): boolean =>
+  heap > memory.heap * mostUsed || native + memory.young + heap + external > memory.whole * mostUsed
+
+/** True when the process takes so much memory that its garbage has to go before a further request comes. */
+export const isProcessLarge = (residentBytes: number, memory: ProcessMemory): boolean =>
+  residentBytes > memory.whole * mostUsed

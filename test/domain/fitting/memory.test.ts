@@ -1,0 +1,56 @@
+// Tests the limits of a process with a small memory.
+// Must not start a process.
+import { describe, expect, it } from "vitest"
+import { fittingMemory, isMemoryFull, isProcessLarge, splitHeap } from "../../../src/domain/fitting/memory.ts"
+import { defaultLimits } from "../../../src/domain/Limits.ts"
+
+const MiB = 1024 * 1024
+const fitted = (heapMiB: number, processMiB: number) => {
+  const limits = fittingMemory(defaultLimits, {
+    heap: heapMiB * MiB,
+    young: 6 * MiB,
+    whole: processMiB * MiB
+  })
+  const { bodiesInFlightBytes, bodyBytes, cacheBytes, connections, inFlight } = limits
+  return [bodiesInFlightBytes / MiB, bodyBytes / MiB, cacheBytes / MiB, inFlight, connections].map(Math.floor)
+}
+
+describe("limits by memory", () => {
+  it("memory: the heap for what is kept is V8's limit without the part for new objects (F61)", () => {
+    const split = (limit: number, whole: number, v8 = 13) => splitHeap(limit * MiB, whole * MiB, v8).heap / MiB
+    expect([
+      split(4_288, 24_105),
+      split(320, 24_105),
+      split(134, 256),
+      split(176, 24_105, 12),
+      split(64, 24_105)
+    ]).toEqual([4_096, 128, 128, 128, 16])
+  })
+  it("memory: bytes in flight, bodies, caches, slots and connections follow the smaller of heap and container (F61)", () => {
+    expect([fitted(32, 128), fitted(128, 200), fitted(128, 24_000), fitted(512, 1_024), fitted(4_096, 24_000)]).toEqual(
+      [
+        [1, 0, 0, 64, 256],
+        [22, 11, 3, 960, 3_840],
+        [25, 12, 4, 1_100, 4_403],
+        [148, 32, 24, 6_323, 20_000],
+        [512, 32, 64, 10_000, 20_000]
+      ]
+    )
+  })
+  it("memory: a lower limit of the operator stays, and fitting twice changes nothing (F61)", () => {
+    const memory = { heap: 128 * MiB, young: 6 * MiB, whole: 256 * MiB }
+    expect(fittingMemory({ ...defaultLimits, inFlight: 5, bodyBytes: 7 }, memory)).toMatchObject({
+      inFlight: 5,
+      bodyBytes: 7
+    })
+    const once = fittingMemory(defaultLimits, memory)
+    expect(fittingMemory({ ...defaultLimits, ...once }, memory)).toEqual(once)
+  })
+  it("memory: it is full when live objects take 85 % of the heap, or with buffers 85 % of the container (F61)", () => {
+    const memory = { heap: 100 * MiB, young: 48 * MiB, whole: 400 * MiB }
+    const full = (heap: number, external: number) =>
+      isMemoryFull({ heap: heap * MiB, external: external * MiB }, memory)
+    expect([full(85, 0), full(86, 0), full(28, 200), full(29, 200)]).toEqual([false, true, false, true])
+    expect([isProcessLarge(340 * MiB, memory), isProcessLarge(341 * MiB, memory)]).toEqual([false, true])
+  })
+})
