@@ -14,9 +14,9 @@ import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
+import { refusingBroken } from "./node/BrokenRequests.ts"
 import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
 import { messageOf } from "./node/Pipelined.ts"
-import { destroyLater } from "./node/UnreadBody.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
@@ -93,13 +93,10 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
   server.setTimeout(limits.writeStallMillis, (socket) => {
     if (socket.writableLength > 0 || messageOf(socket) === null) socket.destroy()
   })
+  const refuseBroken = refusingBroken()
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (!socket.writable || error.code === "ECONNRESET" || isAnswering(socket)) {
-      socket.destroy()
-      return
-    }
-    socket.end(rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
-    destroyLater(socket)
+    if (error.code === "ECONNRESET") socket.destroy()
+    else refuseBroken(socket, () => rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
   })
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const ids = requestIds(headersOfNode(request), freshId(Date.now()))
@@ -108,12 +105,6 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
     response.writeHead(facts.status, refusalHeaders(facts, ids, body)).end(body)
   })
   return server
-}
-
-/** True when a part of an answer has gone out; a second one would corrupt it. */
-const isAnswering = (socket: Duplex): boolean => {
-  const message = messageOf(socket)
-  return message !== null && "_headerSent" in message && message._headerSent === true
 }
 
 const refusalText = (facts: ErrorFacts, { requestId }: RequestIds): string =>
