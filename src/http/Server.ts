@@ -21,6 +21,8 @@ import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
 import { Traffic } from "./node/Traffic.ts"
+import { seriesValues } from "../telemetry/AllSeries.ts"
+import { metrics } from "../telemetry/metrics.ts"
 import { expectationFailed, headerFault, parserFault } from "./request/wireFaults.ts"
 
 interface Place {
@@ -145,8 +147,20 @@ const closed = (server: NodeServer): Effect.Effect<Effect.Effect<void>> =>
     })
   )
 
-const drainingText = (requests: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
-  `The service is stopping: ${requests} ${requests === 1 ? "request runs" : "requests run"}. New ones are taken for ${readyDelayMillis} ms; the rest has ${Math.round(drainMillis / 1_000)} s to end.`
+const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
+
+const drainingText = (requests: number, streams: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
+  [
+    `The service is stopping: ${counted(requests, "request runs", "requests run")}, ${counted(streams, "stream", "streams")} among them.`,
+    ...(readyDelayMillis === 0 ? [] : [`New ones are taken for ${readyDelayMillis} ms.`]),
+    `The rest has ${Math.round(drainMillis / 1000)} s to end.`
+  ].join(" ")
+
+const openStreams = Effect.map(Effect.context<never>(), (context) =>
+  seriesValues(context)
+    .filter(({ id }) => id === metrics.activeStreams.name)
+    .reduce((sum, { value }) => sum + Number(value), 0)
+)
 
 /**
  * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
@@ -158,8 +172,10 @@ const drain = (server: NodeServer, running: Running): Effect.Effect<void, never,
     const traffic = yield* Traffic
     const limits = yield* Limits
     const allClosed = yield* closed(server)
+    const isFirst = !traffic.draining
     traffic.draining = true
-    yield* Effect.logInfo(drainingText(running.fibers.size, limits))
+    const requests = running.fibers.size
+    if (isFirst || requests > 0) yield* Effect.logInfo(drainingText(requests, yield* openStreams, limits))
     yield* Effect.sleep(limits.readyDelayMillis)
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
     server.once("close", () => clearInterval(sweep))
