@@ -14,12 +14,13 @@ await import("./cli/V8Flags.ts")
 const { enableCompileCache } = await import("node:module")
 enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
-const [{ runMain }, Cause, Exit, { getErrorExitCode }, { runCli: cli }] = await Promise.all([
+const [{ runMain }, Cause, Exit, { getErrorExitCode }, { runCli: cli }, { signalsOf }] = await Promise.all([
   import("@effect/platform-node/NodeRuntime"),
   import("effect/Cause"),
   import("effect/Exit"),
   import("effect/Runtime"),
-  import("./cli/Cli.ts")
+  import("./cli/Cli.ts"),
+  import("./cli/signals.ts")
 ])
 
 let signals = 0
@@ -30,6 +31,8 @@ for (const [signal, code] of [
   // The first signal drains; the second one exits immediately.
   process.on(signal, () => ++signals > 1 && process.exit(code))
 }
+// They end the service as Ctrl-C does. A process of Windows cannot send itself a signal without its end.
+for (const signal of signalsOf(process.platform).ending) process.on(signal, () => process.emit("SIGINT"))
 
 runMain(cli(process.argv.slice(2)), {
   teardown: (exit, end) => {

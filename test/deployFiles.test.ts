@@ -7,6 +7,7 @@ import * as Yaml from "effect/encoding/Yaml"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
+import { nodeVersionFault } from "../src/cli/doctor/nodeVersion.ts"
 import { readSettings } from "../src/cli/settings/readSettings.ts"
 import { parseSettingsText } from "../src/cli/settings/SettingsText.ts"
 import { defaultLimits } from "../src/domain/Limits.ts"
@@ -72,6 +73,41 @@ it("deployment test: the settings list the known variables", () => {
       "GATEWAY_NO_SUCH_THING"
     ])
   ).toEqual(["GATEWAY_NO_SUCH_THING"])
+})
+
+describe("versions of Node", () => {
+  const { devDependencies, engines } = Schema.decodeUnknownSync(
+    Schema.fromJsonString(
+      Schema.Struct({
+        devDependencies: Schema.Struct({ node: Schema.String }),
+        engines: Schema.Struct({ node: Schema.String })
+      })
+    )
+  )(read("package.json"))
+
+  it("Node: Dockerfile and pages name the tag of the version that the scripts run on", () => {
+    const tags = ["deploy/Dockerfile", "docs/deployment.md"].map((path) => [
+      path,
+      [...read(path).matchAll(/node:([\d.]+)-slim/g)].map(([, version]) => version)
+    ])
+    expect(tags).toEqual([
+      ["deploy/Dockerfile", [devDependencies.node]],
+      ["docs/deployment.md", [devDependencies.node]]
+    ])
+  })
+
+  it("Node: the package, the check at the start and the pages name the same oldest version", () => {
+    const [, least = ""] = /^>=(\d+\.\d+)$/.exec(engines.node) ?? []
+    const [major = 0, minor = 0] = least.split(".").map(Number)
+    expect([nodeVersionFault(`${major}.${minor}.0`), nodeVersionFault(`${major}.${minor - 1}.9`)]).toEqual([
+      undefined,
+      `model-gateway needs Node ${least} or newer, this is ${major}.${minor - 1}.9: install a newer one, from https://nodejs.org for example.`
+    ])
+    const pages = ["docs/quickstart.md", "CONTRIBUTING.md"]
+    expect(pages.map((path) => [path, /Node (\d[\d.]*) or (?:later|newer)/.exec(read(path))?.[1]])).toEqual(
+      pages.map((path) => [path, least])
+    )
+  })
 })
 
 describe("Dockerfile", () => {

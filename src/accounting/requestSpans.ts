@@ -1,10 +1,17 @@
 // Makes the spans of one ended request: the request, its routing, and each upstream call.
 // Must not depend on an exporter, or on how the request ran.
+import { errorFacts } from "../api/errorFacts.ts"
 import { isNativeRoute } from "../domain/operations.ts"
 import { responseAttributes, usageAttributes } from "../telemetry/genAi.ts"
 import type { Attributes, SpanFacts } from "../telemetry/Tracing.ts"
 import { adjustmentText } from "../translate/Translator.ts"
-import { attemptFailure, type AttemptRecord, type AttemptTrace, type RequestRecord } from "./RequestRecord.ts"
+import {
+  attemptFailure,
+  type AttemptRecord,
+  type AttemptTrace,
+  type RequestError,
+  type RequestRecord
+} from "./RequestRecord.ts"
 import { clientGone, type Ended, type Settled, shownError } from "./Settlement.ts"
 
 /** `traceId` is the id of the exported trace; the response may have another one. */
@@ -35,18 +42,25 @@ const serverAttributes = (
   method: string,
   route: string
 ): Attributes => {
-  const { errorCode, errorMessage, errorParam } = gone ? { errorCode: clientGone.code } : shownError(record.error)
   return {
     "http.request.method": method,
     ...(route.startsWith("/") ? { "http.route": route } : {}),
     ...(isNativeRoute(route) ? { "gateway.dialect": "native" } : {}),
     "http.response.status_code": status,
     "url.scheme": "http",
-    ...(errorCode === undefined ? {} : { "error.type": errorCode }),
-    ...(errorMessage === undefined ? {} : { "error.message": errorMessage }),
-    ...(errorParam === undefined ? {} : { "gateway.error_param": errorParam }),
+    ...(gone ? { "error.type": clientGone.code } : errorAttributes(record.error)),
     "gateway.request_id": meta.requestId,
     ...(meta.traceId === traceId ? {} : { "gateway.trace_id": meta.traceId })
+  }
+}
+
+/** The code, message and param of the log line, under the names of OpenTelemetry where it has one. */
+const errorAttributes = (error: RequestError | undefined): Attributes => {
+  const { errorCode, errorMessage, errorParam } = shownError(error)
+  return {
+    ...(errorCode === undefined ? {} : { "error.type": errorCode }),
+    ...(errorMessage === undefined ? {} : { "error.message": errorMessage }),
+    ...(errorParam === undefined ? {} : { "gateway.error_param": errorParam })
   }
 }
 
@@ -92,7 +106,8 @@ const callSpan = (
   position: number,
   settled: Settled | undefined
 ): SpanFacts => {
-  const error = attemptFailure(attempt, ended.record, ended.gone)
+  const failure = attemptFailure(attempt, ended.record, ended.gone)
+  const error = attempt.error === undefined ? ended.record.error : errorFacts(attempt.error)
   const model = attributes["gen_ai.request.model"]
   return {
     name: `${attributes["gen_ai.operation.name"]} ${model}`,
@@ -109,8 +124,8 @@ const callSpan = (
         ? {}
         : { "gen_ai.response.time_to_first_chunk": (attempt.chunkAt - attempt.startedAt) / 1000 }),
       ...(settled?.usage === undefined ? {} : usageAttributes(settled.usage)),
-      ...(error === "" ? {} : { "error.type": error })
+      ...(failure === "" ? {} : { ...(error?.code === failure ? errorAttributes(error) : {}), "error.type": failure })
     },
-    failed: error !== "" && !ended.gone
+    failed: failure !== "" && !ended.gone
   }
 }

@@ -84,7 +84,7 @@ const budgetDraft = (error: BudgetSpent): Draft => {
       `${fact}, but set aside for requests that are running. Try again shortly${reclaimMillis === undefined ? "" : `; what a gateway held that was killed is free within ${Math.ceil(reclaimMillis / 1000)} s`}.`,
       retryAfter(reservedRetryMillis)
     )
-  const mends = "Lower max_tokens, or let an operator raise the budget of the key"
+  const mends = "Lower max_tokens, or let an operator raise budget.usd of the key"
   // Waiting helps only a request that a whole budget covers.
   return estimateUsd > usd
     ? quotaDraft(`${fact}. ${mends}.`, noRetry)

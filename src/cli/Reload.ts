@@ -14,6 +14,7 @@ import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { makeConfigWatch } from "./ConfigWatch.ts"
 import type { Loaded, LoadOptions, Reading } from "./settings/LoadSettings.ts"
+import { signalsOf } from "./signals.ts"
 
 export interface ReloadOptions {
   readonly load: LoadOptions
@@ -51,10 +52,11 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
     if (isOfTerminal && !isatty(0)) process.kill(process.pid, "SIGTERM")
     else Queue.offerUnsafe(signals, undefined)
   }
-  yield* Effect.acquireRelease(
-    Effect.sync(() => process.on("SIGHUP", onHangup)),
-    () => Effect.sync(() => process.off("SIGHUP", onHangup))
-  )
+  for (const signal of signalsOf(process.platform).reloading)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => process.on(signal, onHangup)),
+      () => Effect.sync(() => process.off(signal, onHangup))
+    )
   return signals
 })
 

@@ -3,8 +3,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { quoteValue } from "../domain/faults.ts"
 import { anyOrigin } from "../domain/settings/Settings.ts"
 import type { Answering } from "./edge/Route.ts"
+import { firstOfHour } from "./firstOfHour.ts"
+import type { Arrival } from "./node/Arrival.ts"
 
 /** Origins whose pages may call. */
 export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
@@ -35,14 +38,36 @@ const permissionOf =
       : undefined
   }
 
+const isPreflight = ({ headers, method }: Arrival): boolean =>
+  method === "OPTIONS" && headers["access-control-request-method"] !== undefined
+
+/** What answers, with a line in the log for an origin whose pages may not call. */
+const loggingRefusals = (answer: Answering): Answering => {
+  const isNews = firstOfHour()
+  return (arrival) => {
+    const { headers, path } = arrival
+    const origin = isPreflight(arrival) && isPages(path) ? headers["origin"] : undefined
+    if (origin === undefined) return answer(arrival)
+    return Effect.clockWith((clock) => {
+      const name = quoteValue(origin)
+      return isNews(name, clock.currentTimeMillisUnsafe())
+        ? Effect.andThen(Effect.logWarning(refusedText(name)), answer(arrival))
+        : answer(arrival)
+    })
+  }
+}
+
+const refusedText = (origin: string): string =>
+  `A page of ${origin} may not call this gateway: its origin is not in server.cors. Add it there to let its pages call /v1.`
+
 /** What answers, with the permission of the pages it answers. */
 const allowing = (origins: ReadonlyArray<string>, answer: Answering): Answering => {
   const permitted = permissionOf(origins)
   return (arrival) => {
-    const { headers, method, node, path } = arrival
+    const { headers, node, path } = arrival
     const permission = isPages(path) ? permitted(headers["origin"]) : undefined
     if (permission === undefined) return answer(arrival)
-    if (method === "OPTIONS" && headers["access-control-request-method"] !== undefined) {
+    if (isPreflight(arrival)) {
       return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
     }
     if (node === undefined) return Effect.map(answer(arrival), HttpServerResponse.setHeaders(permission))
@@ -53,4 +78,7 @@ const allowing = (origins: ReadonlyArray<string>, answer: Answering): Answering 
 }
 
 export const withCors = (answer: Answering): Effect.Effect<Answering> =>
-  Effect.map(CorsOrigins, (origins) => (origins.length === 0 ? answer : allowing(origins, answer)))
+  Effect.map(CorsOrigins, (origins) => {
+    const refusing = loggingRefusals(answer)
+    return origins.length === 0 ? refusing : allowing(origins, refusing)
+  })

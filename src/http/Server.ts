@@ -14,14 +14,15 @@ import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
+import { refusingBroken } from "./node/BrokenRequests.ts"
 import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
-import { messageOf } from "./node/Pipelined.ts"
 import { closeStalled } from "./node/StalledClients.ts"
-import { destroyLater } from "./node/UnreadBody.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
 import { Traffic } from "./node/Traffic.ts"
+import { seriesValues } from "../telemetry/AllSeries.ts"
+import { metrics } from "../telemetry/metrics.ts"
 import { expectationFailed, headerFault, parserFault } from "./request/wireFaults.ts"
 
 interface Place {
@@ -91,13 +92,10 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
   closingQuietly(server)
   boundConnections(server, open, most, () => rawAnswer(crowded, requestIds({}, freshId(Date.now()))))
   closeStalled(server, limits.writeStallMillis)
+  const refuseBroken = refusingBroken()
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (!socket.writable || error.code === "ECONNRESET" || isAnswering(socket)) {
-      socket.destroy()
-      return
-    }
-    socket.end(rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
-    destroyLater(socket)
+    if (error.code === "ECONNRESET") socket.destroy()
+    else refuseBroken(socket, () => rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
   })
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const ids = requestIds(headersOfNode(request), freshId(Date.now()))
@@ -106,12 +104,6 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
     response.writeHead(facts.status, refusalHeaders(facts, ids, body)).end(body)
   })
   return server
-}
-
-/** True when a part of an answer has gone out; a second one would corrupt it. */
-const isAnswering = (socket: Duplex): boolean => {
-  const message = messageOf(socket)
-  return message !== null && "_headerSent" in message && message._headerSent === true
 }
 
 const refusalText = (facts: ErrorFacts, { requestId }: RequestIds): string =>
@@ -152,8 +144,20 @@ const closed = (server: NodeServer): Effect.Effect<Effect.Effect<void>> =>
     })
   )
 
-const drainingText = (requests: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
-  `The service is stopping: ${requests} ${requests === 1 ? "request runs" : "requests run"}. New ones are taken for ${readyDelayMillis} ms; the rest has ${Math.round(drainMillis / 1_000)} s to end.`
+const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
+
+const drainingText = (requests: number, streams: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
+  [
+    `The service is stopping: ${counted(requests, "request runs", "requests run")}, ${counted(streams, "stream", "streams")} among them.`,
+    ...(readyDelayMillis === 0 ? [] : [`New ones are taken for ${readyDelayMillis} ms.`]),
+    `The rest has ${Math.round(drainMillis / 1000)} s to end.`
+  ].join(" ")
+
+const openStreams = Effect.map(Effect.context<never>(), (context) =>
+  seriesValues(context)
+    .filter(({ id }) => id === metrics.activeStreams.name)
+    .reduce((sum, { value }) => sum + Number(value), 0)
+)
 
 /**
  * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
@@ -165,8 +169,10 @@ const drain = (server: NodeServer, running: Running): Effect.Effect<void, never,
     const traffic = yield* Traffic
     const limits = yield* Limits
     const allClosed = yield* closed(server)
+    const isFirst = !traffic.draining
     traffic.draining = true
-    yield* Effect.logInfo(drainingText(running.fibers.size, limits))
+    const requests = running.fibers.size
+    if (isFirst || requests > 0) yield* Effect.logInfo(drainingText(requests, yield* openStreams, limits))
     yield* Effect.sleep(limits.readyDelayMillis)
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
     server.once("close", () => clearInterval(sweep))

@@ -342,11 +342,13 @@ it("keys: a fault names the flag that sets the field, and the field of a file", 
   expect([
     await refused("--name", "x", "--budget-usd", "5"),
     await refused("--name", "x", "--budget-per", "day"),
+    await refused("--name", "x", "--requests-per-minute", "9", "--requests-burst", "0", "--tokens-burst", "0"),
     await refused("--budget-usd", "-1", "--budget-per", "day", "--scope", "root"),
     await refused("--file", write("key.yaml", "name: x\nbudget: { usd: 5 }\n"))
   ]).toEqual([
     "--budget-per  is missing\n",
     "--budget-usd  is missing\n",
+    "--requests-burst  expected a whole number from 1 to 2147483647\n--tokens-burst  expected a whole number from 1 to 2147483647\n",
     '--name  is missing\n--scope  "root" is not known here; known: inference, admin\n--budget-usd  expected US dollars from 0 to 1000000000\n',
     "budget.per  is missing\n"
   ])

@@ -4,8 +4,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import { describe, expect, it } from "vitest"
 import { CorsOrigins } from "../../src/http/Cors.ts"
+import { firstOfHour } from "../../src/http/firstOfHour.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
 import { Server } from "../../src/http/Server.ts"
 import { hello, key, script, services } from "./face.ts"
@@ -123,6 +125,42 @@ describe("pages of other origins", () => {
       [405, null, null, null],
       [200, null, null, null]
     ])
+  })
+
+  it("CORS: a refused origin is a line of the log, once an hour, with or without a list", async () => {
+    const linesOf = async (origins: ReadonlyArray<string>) => {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ logLevel, message }) => void lines.push([logLevel, message]))
+      const face = HttpApi.webHandler(
+        services(script()).pipe(
+          Layer.provideMerge(Layer.succeed(CorsOrigins, origins)),
+          Layer.provideMerge(Logger.layer([logger]))
+        )
+      )
+      const send: Send = (path, init) => face.handler(new Request(`http://gateway${path}`, init))
+      await asking(send, page)
+      await asking(send, page)
+      await asking(send, "https://other.example")
+      await asking(send, page, "/admin/v1/keys")
+      await post(send, page)
+      await face.dispose()
+      return lines
+    }
+    const line = (origin: string) => [
+      "Warn",
+      [
+        `A page of "${origin}" may not call this gateway: its origin is not in server.cors. Add it there to let its pages call /v1.`
+      ]
+    ]
+    const other = line("https://other.example")
+    expect([await linesOf([]), await linesOf([page]), await linesOf(["*"])]).toEqual([[line(page), other], [other], []])
+  })
+
+  it("CORS: the log names at most 32 refused origins an hour", () => {
+    const isFirst = firstOfHour()
+    const count = (millis: number) =>
+      Array.from({ length: 100 }, (_, at) => isFirst(String(at), millis)).filter(Boolean).length
+    expect([count(0), count(1), count(60 * 60 * 1000)]).toEqual([32, 0, 32])
   })
 
   it("CORS: a star allows every origin", async () => {

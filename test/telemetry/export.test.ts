@@ -208,7 +208,7 @@ describe("a trace", () => {
         traceId: request?.traceId,
         parentSpanId: route?.spanId,
         status: { code: 2 },
-        attributes: { ...common, "gateway.attempt": 1, "error.type": "upstream_unavailable" }
+        attributes: { ...common, "gateway.attempt": 1, "error.type": "upstream_unavailable", "error.message": "secret" }
       },
       {
         name: "chat gemini-2.5-flash",

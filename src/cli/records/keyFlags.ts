@@ -12,6 +12,8 @@ const flags: Readonly<Record<string, string>> = {
   expires_at: "--expires-at",
   "rate_limit.requests_per_minute": "--requests-per-minute",
   "rate_limit.tokens_per_minute": "--tokens-per-minute",
+  "rate_limit.requests_burst": "--requests-burst",
+  "rate_limit.tokens_burst": "--tokens-burst",
   concurrency: "--concurrency",
   "budget.usd": "--budget-usd",
   "budget.per": "--budget-per",

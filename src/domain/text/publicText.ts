@@ -25,7 +25,7 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/eyJ[\w-]{8,}(\.[\w-]*)*/g, hidden],
   [/\bBearer\s+[\w.~+/=-]+/gi, hidden],
   [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
-  [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
+  [/\bprojects\/(?!\[redacted\])[^\s/"',;:)\]]+/g, "projects/[redacted]"],
   [/\b(project(?:_number|_id|-id)?(?:[:=]\s?|\s+)["']?)(\d{5,}|[a-z][a-z0-9]*[0-9-][a-z0-9-]*)/gi, `$1${hidden}`],
   [/(?<![\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
   [/(?<![\w.-])[\w.-]*\.(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],

@@ -112,7 +112,7 @@ describe("errors in Google's envelope: our own", () => {
       {
         code: 429,
         message:
-          "This request may cost 0.000008 US dollars, and 0.000001 are left of the gateway key's budget of 5 a day. Lower max_tokens, or let an operator raise the budget of the key; the next day begins 2026-11-23.",
+          "This request may cost 0.000008 US dollars, and 0.000001 are left of the gateway key's budget of 5 a day. Lower max_tokens, or let an operator raise budget.usd of the key; the next day begins 2026-11-23.",
         status: "RESOURCE_EXHAUSTED",
         details: [
           info("INSUFFICIENT_QUOTA"),

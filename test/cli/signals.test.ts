@@ -1,0 +1,89 @@
+// Signals of a running gateway: what they mean on each platform, and what is said when one stops the service.
+// Must not look inside the gateway.
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { signalsOf } from "../../src/cli/signals.ts"
+import { startCollector } from "../support/collector.ts"
+import { processes } from "../support/process.ts"
+
+const { start } = processes()
+const key = "mgk_signals0000000000000000000000000"
+
+/** An upstream whose streams begin, and end when they may. */
+let finish = (): void => undefined
+const upstream = createServer((_, response) => {
+  const frame = (text: string, more = {}) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] }, ...more }] })}\r\n\r\n`
+  response.writeHead(200, { "content-type": "text/event-stream" }).write(frame("Hel"))
+  finish = () => response.end(frame("lo", { finishReason: "STOP" }))
+})
+let base = ""
+beforeAll(() => new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done)))
+beforeAll(() => {
+  base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+})
+afterAll(() => new Promise((done) => upstream.close(done)))
+
+const file = () => `
+server: { port: 0 }
+providers: [{ slug: google, provider: google, api_key: k, base_url: "${base}" }]
+keys: [{ name: ci, key: ${key} }]
+`
+
+it("signals: Windows ends the service by Ctrl+Break and its closing console, and reloads by no signal", () => {
+  expect([signalsOf("linux"), signalsOf("darwin"), signalsOf("win32")]).toEqual([
+    { ending: [], reloading: ["SIGHUP"] },
+    { ending: [], reloading: ["SIGHUP"] },
+    { ending: ["SIGBREAK", "SIGHUP"], reloading: [] }
+  ])
+})
+
+it.each([
+  ["0", ""],
+  ["50", "New ones are taken for 50 ms. "]
+])("signals: SIGTERM says how many streams run, with a delay of %s ms", { timeout: 120_000 }, async (delay, taken) => {
+  const gateway = start(["serve"], {
+    files: { "gateway.yaml": file() },
+    env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: delay, GATEWAY_LOG_FORMAT: "json" }
+  })
+  const [, origin = ""] = await gateway.said(/API {6}(http:\S+)\/v1/)
+  const answer = await fetch(`${origin}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": key },
+    body: JSON.stringify({
+      model: "@google/gemini-3.8-flash",
+      stream: true,
+      messages: [{ role: "user", content: "Hello" }]
+    })
+  })
+  gateway.child.kill("SIGTERM")
+  expect((await gateway.said(/"msg":"(The service is stopping[^"]*)"/))[1]).toBe(
+    `The service is stopping: 1 request runs, 1 stream among them. ${taken}The rest has 600 s to end.`
+  )
+  finish()
+  expect([(await answer.text()).includes("data: [DONE]"), (await gateway.ended).code]).toEqual([true, 0])
+})
+
+it("a service whose environment asks for protobuf warns, and sends JSON", { timeout: 120_000 }, async () => {
+  const collector = await startCollector()
+  const gateway = start(["serve"], {
+    files: { "gateway.yaml": file() },
+    env: {
+      GATEWAY_LIMITS_READY_DELAY_MILLIS: "0",
+      GATEWAY_LOG_FORMAT: "json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf"
+    }
+  })
+  expect((await gateway.said(/"level":"warn","msg":"([^"]*protobuf[^"]*)"/))[1]).toBe(
+    "OTEL_EXPORTER_OTLP_PROTOCOL asks for http/protobuf; http/json is sent to the same address"
+  )
+  const [, origin = ""] = await gateway.said(/API {6}(http:\S+)\/v1/)
+  await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": key } })
+  gateway.child.kill("SIGTERM")
+  expect((await gateway.ended).code).toBe(0)
+  // The collector reads JSON only.
+  expect(collector.spans.map(({ name }) => name)).toEqual(["GET /v1/models/*"])
+  await collector.close()
+})
