@@ -16,6 +16,8 @@ if (!hasChromium)
     `The tests of the console are left out: there is no ${executablePath}. Install chromium, or set TEST_CHROMIUM.`
   )
 
+/** A name of others that leads here, as after DNS rebinding. */
+export const reboundHost = "rebound.example"
 /** The code of the link. */
 export const code = "c0de".repeat(10)
 export const inferenceKey = "mgk_browser0000000000000000000000"
@@ -72,7 +74,8 @@ export const startConsole = async (more: Partial<Settings> = {}): Promise<Consol
     server: { ...settings.server, console: { hosts: [], code: Redacted.make(code) } }
   })
   const { url } = gateway
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  const args = ["--no-sandbox", `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`]
+  const browser = await chromium.launch({ executablePath, args })
   return {
     url,
     browser,
