@@ -12,7 +12,8 @@ import { Overview } from "./pages/Overview.tsx"
 import { Playground } from "./pages/Playground.tsx"
 import { Providers } from "./pages/Providers.tsx"
 import { RequestDetail } from "./pages/RequestDetail.tsx"
-import { Requests } from "./pages/Requests.tsx"
+import { Requests } from "./pages/list/Requests.tsx"
+import { Help } from "./parts/Help.tsx"
 import { SignIn } from "./SignIn.tsx"
 
 const pages = [
@@ -35,37 +36,27 @@ const isTyping = (target: EventTarget | null): boolean =>
 const onKey = (event: KeyboardEvent): void => {
   if (event.ctrlKey || event.metaKey || event.altKey) return
   if (event.key === "Escape") {
-    isHelpOpen.value = false
     if (isTyping(event.target) && event.target instanceof HTMLElement) event.target.blur()
     return
   }
   if (isTyping(event.target)) return
   const page = pages[Number(event.key) - 1]
   if (page !== undefined) navigate(href(page.path))
-  else if (event.key === "?") isHelpOpen.value = !isHelpOpen.value
+  else if (event.key === "?") isHelpOpen.value = true
   else if (event.key === "/") {
     event.preventDefault()
     document.querySelector<HTMLElement>("[data-search]")?.focus()
   }
 }
 
-const Help = () => (
-  <section class="card help" aria-label="Keys">
-    <h2>Keys</h2>
-    <dl>
-      <dt>1 to {pages.length}</dt>
-      <dd>The pages, in their order</dd>
-      <dt>/</dt>
-      <dd>The first filter</dd>
-      <dt>j, k</dt>
-      <dd>The next and the previous request</dd>
-      <dt>Enter</dt>
-      <dd>Open the request</dd>
-      <dt>Esc</dt>
-      <dd>Back to the list, or close this</dd>
-    </dl>
-  </section>
-)
+const keys = [
+  [`1 to ${pages.length}`, "The pages, in their order"],
+  ["/", "The first filter or field"],
+  ["j, k", "The next and the previous request"],
+  ["Enter", "Open the request"],
+  ["Esc", "Leave a field, go back to the list, or close this"],
+  ["?", "These keys"]
+] as const
 
 const Content = () => {
   const { path } = place.value
@@ -103,6 +94,9 @@ const Navigation = ({ keyId }: { readonly keyId: string }) => {
       <span class="who" title="The admin key of this session">
         {keyId}
       </span>
+      <button type="button" aria-label="Keys" title="Keys" onClick={() => (isHelpOpen.value = true)}>
+        ?
+      </button>
       <button type="button" onClick={() => void signOut()}>
         Sign out
       </button>
@@ -122,9 +116,9 @@ export const App = () => {
     <>
       <Navigation keyId={current.keyId} />
       <main>
-        {isHelpOpen.value ? <Help /> : null}
         <Content />
       </main>
+      <Help isOpen={isHelpOpen} keys={keys} />
     </>
   )
 }

@@ -21,13 +21,15 @@ export const dollars = (value: number | undefined): string => {
   return value < 0.01 ? `$${value.toPrecision(2)}` : `$${value.toFixed(value < 1 ? 3 : 2)}`
 }
 
+// A formatter takes long to make, and lists print many moments.
+const clocks = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
+const days = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" })
+
 /** The time of day in the zone of the reader. */
-export const clock = (moment: string): string =>
-  new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
+export const clock = (moment: string): string => clocks.format(new Date(moment))
 
 /** Day and time in the zone of the reader. */
-export const dayAndClock = (moment: string): string =>
-  new Date(moment).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" })
+export const dayAndClock = (moment: string): string => days.format(new Date(moment))
 
 /** The change from a value to another one; undefined where there is nothing to compare with. */
 export const change = (before: number, now: number): string | undefined => {

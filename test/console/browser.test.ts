@@ -1,99 +1,27 @@
 // Tests the console in Chromium against a gateway with the simulated Google services: pages, flows, policy, access.
 // Must not depend on how a page is made.
-import { existsSync } from "node:fs"
-import axe from "axe-core"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
-import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { makeSimulator } from "../../src/demo/google/Simulator.ts"
-import type { Settings } from "../../src/domain/settings/Settings.ts"
-import { builtConsole } from "../support/builtConsole.ts"
-import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
+import {
+  code,
+  type ConsoleRun,
+  findings,
+  hasChromium,
+  inferenceKey as key,
+  script,
+  startConsole
+} from "../support/consoleBrowser.ts"
 
-const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
-const hasChromium = existsSync(executablePath)
-if (!hasChromium)
-  console.error(
-    `The tests of the console are left out: there is no ${executablePath}. Install chromium, or set TEST_CHROMIUM.`
-  )
-
-const code = "c0de".repeat(10)
-const key = "mgk_browser0000000000000000000000"
-const adminKey = "mgk_admin000000000000000000000000"
-/** Text that would run, were it markup. */
-const script = "<img src=x onerror=alert(1)>"
-
-let browser: Browser
+let run: ConsoleRun
 let url: string
-let close: () => Promise<void>
+let browser: ConsoleRun["browser"]
+const chat: ConsoleRun["chat"] = (...given) => run.chat(...given)
+const signIn: ConsoleRun["signIn"] = (page) => run.signIn(page)
+const watched: ConsoleRun["watched"] = (context) => run.watched(context)
 
 const begin = async (): Promise<void> => {
-  await builtConsole()
-  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], anyLocation: true })
-  const upstream = await simulator.listen()
-  const keys: Settings["keys"] = [
-    { name: "browser", key: Redacted.make(key) },
-    { name: "ops", key: Redacted.make(adminKey), scopes: ["admin"] }
-  ]
-  const settings = settingsFor(upstream.url, { keys })
-  const gateway = await startGateway({
-    ...settings,
-    server: { ...settings.server, console: { hosts: [], code: Redacted.make(code) } }
-  })
-  url = gateway.url
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
-  close = async () => {
-    await browser.close()
-    await gateway.close()
-    await upstream.close()
-  }
-}
-
-const chat = (model: string, headers: Readonly<Record<string, string>> = {}) =>
-  fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": key, ...headers },
-    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] })
-  })
-
-/** What a page reported, and the origins it called beyond its own. */
-interface Watched {
-  readonly page: Page
-  readonly faults: Array<string>
-}
-
-const watched = async (context: BrowserContext): Promise<Watched> => {
-  const page = await context.newPage()
-  const faults: Array<string> = []
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
-  })
-  page.on("pageerror", (error) => faults.push(error.message))
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog ${dialog.message()}`)
-    void dialog.dismiss()
-  })
-  page.on("request", (request) => {
-    const called = request.url()
-    if (!called.startsWith(url) && !called.startsWith("data:") && !called.startsWith("blob:"))
-      faults.push(`calls ${called}`)
-  })
-  return { page, faults }
-}
-
-const signIn = async (page: Page): Promise<void> => {
-  await page.goto(`${url}/console/`)
-  await page.getByLabel("Admin key").fill(adminKey)
-  await page.getByRole("button", { name: "Sign in" }).click()
-  await page.getByRole("heading", { name: "Overview" }).waitFor()
-}
-
-const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{
-    violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>
-  }>("axe.run()")
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  run = await startConsole()
+  url = run.url
+  browser = run.browser
 }
 
 /** What each page shows when it has loaded. */
@@ -111,7 +39,7 @@ const signs = [
 
 describe.runIf(hasChromium)("console in Chromium", () => {
   beforeAll(begin, 60_000)
-  afterAll(() => close())
+  afterAll(() => run.close())
 
   it("console pages: the link signs in once and leaves the address (TH30)", async () => {
     const { faults, page } = await watched(await browser.newContext())

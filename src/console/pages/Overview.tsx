@@ -1,11 +1,13 @@
 // What the gateway did in a range of time: tiles against the range before, charts, top models, keys, errors, and targets.
 // Must not know how sums are made.
+import { useEffect, useRef } from "preact/hooks"
 import type { UsageRow } from "../AdminClient.ts"
 import { type Metric, metrics, series, top } from "../AdminReads.ts"
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart, type Line } from "../parts/Chart.tsx"
 import { useQuery } from "../parts/Query.ts"
+import { useRequestEvents } from "../RequestEvents.ts"
 import { Targets } from "../parts/Targets.tsx"
 import { Tile } from "../parts/Tile.tsx"
 import { Top } from "../parts/Top.tsx"
@@ -40,7 +42,10 @@ const ranges: ReadonlyArray<Range> = [
 ]
 
 const mostNames = 6
-const everyMillis = 5000
+/** The range moves on also where nothing ends. */
+const everyMillis = 30_000
+/** What many requests change is loaded once in this time. */
+const restMillis = 2000
 
 interface View {
   readonly frame: Frame
@@ -241,10 +246,26 @@ const Shown = ({ view }: { readonly view: View }) => {
   )
 }
 
+/** Loads again when requests have ended, at most once in a while. */
+const useNews = (name: string, reload: () => Promise<void>): void => {
+  const latest = useRef(reload)
+  latest.current = reload
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const soon = (): void => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      void latest.current()
+    }, restMillis)
+  }
+  useRequestEvents({ limit: "1" }, true, { opened: () => undefined, arrived: soon })
+  useEffect(() => () => clearTimeout(timer.current), [name])
+}
+
 export const Overview = () => {
   const name = place.value.query.get("range") ?? ""
   const range = ranges.find((one) => one.name === name) ?? hour
-  const { data, fault } = useQuery(range.name, () => load(range), everyMillis)
+  const { data, fault, reload } = useQuery(range.name, () => load(range), everyMillis)
+  useNews(range.name, reload)
   const isCurrent = data.value?.frame.starts.length === range.parts
   return (
     <>

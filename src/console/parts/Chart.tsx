@@ -1,5 +1,6 @@
 // A chart over time, with the same values as a table for readers without the picture.
 // Must not know what the values mean.
+import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 
@@ -70,33 +71,41 @@ const optionsOf = ({ isStacked = false, print }: ChartOptions, lines: ReadonlyAr
   }
 }
 
-const DataTable = ({ lines, print, seconds, title }: ChartOptions) => (
-  <details class="values">
-    <summary>Values of {title.toLowerCase()}</summary>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">From</th>
-          {lines.map(({ name }) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
+const Values = ({ lines, print, seconds }: ChartOptions) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">From</th>
+        {lines.map(({ name }) => (
+          <th scope="col" key={name}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {seconds.map((second, index) => (
+        <tr key={second}>
+          <th scope="row">{new Date(second * 1000).toLocaleString()}</th>
+          {lines.map(({ name, values }) => (
+            <td key={name}>{values[index] === null ? "–" : print(values[index] ?? 0)}</td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {seconds.map((second, index) => (
-          <tr key={second}>
-            <th scope="row">{new Date(second * 1000).toLocaleString()}</th>
-            {lines.map(({ name, values }) => (
-              <td key={name}>{values[index] === null ? "–" : print(values[index] ?? 0)}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </details>
+      ))}
+    </tbody>
+  </table>
 )
+
+/** The values as a table, which is made when it is opened. */
+export const DataTable = (options: ChartOptions) => {
+  const isOpen = useSignal(false)
+  return (
+    <details class="values" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>Values of {options.title.toLowerCase()}</summary>
+      {isOpen.value ? <Values {...options} /> : null}
+    </details>
+  )
+}
 
 export const Chart = (options: ChartOptions) => {
   const box = useRef<HTMLDivElement>(null)
