@@ -9,3 +9,13 @@ export const readJson = (text: string): unknown => {
     return undefined
   }
 }
+
+/** Why a text is no JSON, in the words of the browser, which name the line; empty for JSON. */
+export const jsonFault = (text: string): string => {
+  try {
+    JSON.parse(text)
+    return ""
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,48 @@
+// The models of a provider by location, and warnings of models in use that end.
+// Must not know where facts about models come from.
+import type { ProviderModel } from "../../../api/AdminResources.ts"
+
+interface ModelsProps {
+  readonly rows: ReadonlyArray<ProviderModel>
+  /** Models with requests in the last 30 days. */
+  readonly used: ReadonlySet<string>
+  readonly region: string | undefined
+}
+
+const placeOf = ({ locations }: ProviderModel): string =>
+  locations === undefined
+    ? "everywhere"
+    : locations.map((one) => (one === "regions" ? "single regions" : one)).join(", ")
+
+/** The id without the word of a family, as requests are counted. */
+const countedId = ({ id }: ProviderModel): string => id.replace(/^[a-z]+\./, "")
+
+export const Models = ({ region, rows, used }: ModelsProps) => {
+  const ending = rows.filter((row) => row.notice !== undefined && (used.has(countedId(row)) || used.has(row.id)))
+  const places = [...Map.groupBy(rows, placeOf)]
+  return (
+    <>
+      {ending.map(({ id, notice }) => (
+        <p key={id} class={notice?.kind === "shut_down" ? "bad note" : "warn note"}>
+          In use: {notice?.message}
+        </p>
+      ))}
+      <details>
+        <summary>{rows.length} models</summary>
+        {places.map(([place, models]) => (
+          <div key={place}>
+            <h3>{place}</h3>
+            <ul class="chips">
+              {models.map(({ id, is_served_here: isHere, notice }) => (
+                <li key={id} class={notice === undefined ? "" : "warn"} title={notice?.message}>
+                  {id}
+                  {isHere === false ? ` (not in ${region})` : ""}
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </details>
+    </>
+  )
+}
