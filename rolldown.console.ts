@@ -1,7 +1,7 @@
 // The console as one module of texts: src/console bundled for browsers, with its style sheet and page.
 // The gateway imports it by the name #console when a browser asks for it first.
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineConfig, type Plugin, rolldown } from "rolldown"
 
@@ -12,15 +12,25 @@ const entry = "\0console"
 const named = (name: string, ending: string, text: string): string =>
   `${name}-${createHash("sha256").update(text).digest("base64url").slice(0, 12)}.${ending}`
 
+/** The style sheet of the whole console, then those of single pages. */
+const styles = (): string =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".css"))
+    .toSorted()
+    .map((name) => readFileSync(join(folder, name), "utf8"))
+    .join("")
+
 const bundleFiles = async (): Promise<Readonly<Record<string, string>>> => {
   const build = await rolldown({ input: join(folder, "Main.tsx"), platform: "browser" })
   const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false })
   await build.close()
   const script = output[0].code
   const chart = readFileSync(join(import.meta.dirname, "node_modules/uplot/dist/uPlot.min.css"), "utf8")
-  const style = chart + readFileSync(join(folder, "console.css"), "utf8")
+  const style = chart + styles()
   const [scriptName, styleName] = [named("console", "js", script), named("console", "css", style)]
-  const page = readFileSync(join(folder, "index.html"), "utf8").replace("SCRIPT", scriptName).replace("STYLE", styleName)
+  const page = readFileSync(join(folder, "index.html"), "utf8")
+    .replace("SCRIPT", scriptName)
+    .replace("STYLE", styleName)
   return { "index.html": page, [scriptName]: script, [styleName]: style }
 }
 

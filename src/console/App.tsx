@@ -57,8 +57,8 @@ const Help = () => (
   <section class="card help" aria-label="Keys">
     <h2>Keys</h2>
     <dl>
-      <dt>1 to {Math.min(9, pages.length)}</dt>
-      <dd>The first pages, in their order</dd>
+      <dt>1 to {pages.length}</dt>
+      <dd>The pages, in their order</dd>
       <dt>/</dt>
       <dd>The first filter</dd>
       <dt>j, k</dt>

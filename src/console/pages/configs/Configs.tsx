@@ -12,7 +12,7 @@ const List = ({ rows }: { readonly rows: ReadonlyArray<client.ConfigRow> }) =>
   rows.length === 0 ? (
     <p class="card">There is no config yet. Make one below, and name it in the header x-gateway-config of a request.</p>
   ) : (
-    <ul class="card plain">
+    <ul class="card plain entries">
       {rows.map(({ id, source, version }) => (
         <li key={id}>
           <a href={href("/configs", { id })}>{id}</a>{" "}

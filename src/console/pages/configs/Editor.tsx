@@ -6,9 +6,10 @@ import type { ConfigCheck, WrittenConfigBody } from "../../../api/AdminResources
 import * as client from "../../AdminClient.ts"
 import { CodeField } from "../../parts/CodeField.tsx"
 import { messageOf, useQuery } from "../../parts/Query.ts"
-import { jsonFault, readJson } from "../../readJson.ts"
+import { jsonFaultLine, readJson } from "../../readJson.ts"
 import * as calls from "./configCalls.ts"
 import { configTree } from "./configTree.ts"
+import { Fields } from "./Fields.tsx"
 import { lineOf } from "./lineOf.ts"
 import { Simulator } from "./Simulator.tsx"
 import { Tree } from "./Tree.tsx"
@@ -33,13 +34,9 @@ const faultsOf = (error: unknown, text: string): ReadonlyArray<Fault> =>
     ? placed(text, error.faults)
     : [{ path: "", message: messageOf(error), line: undefined }]
 
-const jsonFaults = (text: string): ReadonlyArray<Fault> => {
-  const message = jsonFault(text)
-  const line = /line (\d+)/.exec(message)?.[1]
-  return [
-    { path: "", message: `The text is not valid JSON. ${message}`, line: line === undefined ? undefined : Number(line) }
-  ]
-}
+const jsonFaults = (text: string): ReadonlyArray<Fault> => [
+  { path: "", message: "The text is not valid JSON.", line: jsonFaultLine(text) }
+]
 
 const Lines = ({ faults, name }: { readonly faults: ReadonlyArray<Fault>; readonly name: "faults" | "notices" }) => (
   <div class={`${name} whole`} {...(name === "faults" ? { role: "alert" } : {})}>
@@ -187,6 +184,7 @@ export const Editor = ({ read, saved }: EditorProps) => {
           />
           <Lines name="faults" faults={faults.value} />
           <Lines name="notices" faults={faults.value.length === 0 ? notices : []} />
+          <Fields />
           <Buttons isFixed={isFixed} isNew={read === undefined} remove={remove} />
         </form>
         <div class="stack">

@@ -6,7 +6,7 @@ import type { KeyRow } from "../../AdminClient.ts"
 import { percent } from "../../format.ts"
 import { Choice, Field } from "../../parts/Field.tsx"
 import { List } from "../../parts/List.tsx"
-import { jsonFault, readJson } from "../../readJson.ts"
+import { readJson } from "../../readJson.ts"
 import type { TriedRequest } from "./configCalls.ts"
 
 /** `tier=free, team=a` as an object. */
@@ -22,7 +22,7 @@ const pairsOf = (text: string): Readonly<Record<string, string>> =>
   )
 
 const words = { first: "first", failure: "after a failure", never: "never" } as const
-const headings = ["Node", "Provider", "Model", "Called", "Share", "Why"]
+const headings = ["Node", "Goes to", "Called", "Share", "Why"]
 
 const Plan = ({ plan = [], refused }: Pick<ConfigCheck, "plan" | "refused">) => {
   if (refused !== undefined)
@@ -37,11 +37,10 @@ const Plan = ({ plan = [], refused }: Pick<ConfigCheck, "plan" | "refused">) => 
       {plan.map(({ mode, model, path, provider, reached, share, why }) => (
         <tr key={path} class={reached === "never" ? "muted" : ""}>
           <td>{path.replace(/^config\.?/, "") || "config"}</td>
-          <td>{provider ?? mode}</td>
-          <td>{model ?? ""}</td>
+          <td class="break">{provider === undefined ? mode : `${provider} / ${model}`}</td>
           <td class={reached === "first" ? "good" : ""}>{words[reached]}</td>
           <td class="number">{percent(share)}</td>
-          <td>{why}</td>
+          <td class="break">{why}</td>
         </tr>
       ))}
     </List>
@@ -63,9 +62,8 @@ export const Simulator = ({ check, keys, simulate }: SimulatorProps) => {
     event.preventDefault()
     const fields = new FormData(event.currentTarget)
     const text = (name: string): string => String(fields.get(name) ?? "").trim()
-    const more = text("more") || "{}"
-    const body = readJson(more)
-    fault.value = isObject(body) ? "" : `The fields are not a JSON object. ${jsonFault(more)}`
+    const body = readJson(text("more") || "{}")
+    fault.value = isObject(body) ? "" : "The fields are not a JSON object."
     if (!isObject(body)) return
     const key = text("key")
     const model = text("model")

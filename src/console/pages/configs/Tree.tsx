@@ -4,8 +4,8 @@ import type { ConfigCheck } from "../../../api/AdminResources.ts"
 import { percent } from "../../format.ts"
 import type { TreeNode } from "./configTree.ts"
 
-const box = { width: 190, height: 44, gapX: 50, gapY: 14 }
-const longest = 26
+const box = { width: 160, height: 44, gapX: 32, gapY: 12 }
+const longest = 22
 
 type Step = NonNullable<ConfigCheck["plan"]>[number]
 

@@ -6,14 +6,14 @@ import type { ConfigRow } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
 import { messageOf } from "../../parts/Query.ts"
 import { configVersion } from "./configCalls.ts"
-import { diffLines } from "./diffLines.ts"
+import { diffLines, nearChanges } from "./diffLines.ts"
 
 const printed = ({ config }: ConfigRow): string => JSON.stringify(config, null, 2)
 const marks = { same: " ", old: "-", new: "+" } as const
 
 const Difference = ({ newest, old }: { readonly newest: ConfigRow; readonly old: ConfigRow }) => (
   <pre class="diff" aria-label="Difference">
-    {diffLines(printed(old), printed(newest)).map(({ kind, text }, index) => (
+    {nearChanges(diffLines(printed(old), printed(newest))).map(({ kind, text }, index) => (
       <span key={index} class={kind}>
         {`${marks[kind]} ${text}\n`}
       </span>

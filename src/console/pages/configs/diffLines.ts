@@ -36,3 +36,16 @@ export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine
   }
   return lines
 }
+
+/** Lines around a change that are shown with it. */
+const nearby = 3
+
+/** The changes with the lines around them; what is left out becomes one line of dots. */
+export const nearChanges = (lines: ReadonlyArray<DiffLine>): ReadonlyArray<DiffLine> => {
+  const near = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - nearby), at + nearby + 1).some(({ kind }) => kind !== "same")
+  )
+  return lines.flatMap((line, at) =>
+    near[at] === true ? [line] : at === 0 || near[at - 1] === true ? [{ kind: "same" as const, text: "…" }] : []
+  )
+}

@@ -28,7 +28,7 @@ const BudgetCard = ({ budget: { per, usd }, usage }: { readonly budget: Budget; 
   ]
   return (
     <>
-      <p class={emptyAt === undefined ? "note forecast" : "warn forecast"} role="status">
+      <p class={emptyAt === undefined ? "card" : "card warn"} role="status">
         {emptyAt === undefined
           ? `At the rate so far ${dollars(total)} of ${dollars(usd)} are spent when the ${per} ends, ${dayAndClock(new Date(period.to).toISOString())}.`
           : `At the rate so far the ${dollars(usd)} of this ${per} are spent on ${dayAndClock(new Date(emptyAt).toISOString())}.`}
@@ -59,7 +59,10 @@ const Usage = ({ usage: { days, models } }: { readonly usage: KeyUsage }) => {
         title="Models by cost"
         print={dollars}
         filter="model"
-        rows={models.map((row) => [row.model ?? "", row.cost_usd])}
+        rows={models
+          .filter((row) => row.cost_usd > 0)
+          .toSorted((one, other) => other.cost_usd - one.cost_usd)
+          .map((row) => [row.model ?? "", row.cost_usd])}
       />
     </>
   )

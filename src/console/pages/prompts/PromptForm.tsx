@@ -5,7 +5,7 @@ import type { Prompt } from "../../../api/AdminResources.ts"
 import { CallFailed } from "../../AdminClient.ts"
 import { Field } from "../../parts/Field.tsx"
 import { messageOf } from "../../parts/Query.ts"
-import { jsonFault, readJson } from "../../readJson.ts"
+import { jsonFaultLine, readJson } from "../../readJson.ts"
 import { createPrompt, removePrompt, type ReadPrompt, updatePrompt } from "./promptCalls.ts"
 
 type Message = NonNullable<Prompt["messages"]>[number]
@@ -114,7 +114,8 @@ export const PromptForm = ({ read, saved }: PromptFormProps) => {
   const newest = Math.max(0, ...(row?.versions ?? []))
   const bodyOf = (text: (name: string) => string) => {
     const parameters = readJson(text("parameters") || "{}")
-    if (parameters === undefined) throw new Error(`The parameters are not JSON. ${jsonFault(text("parameters"))}`)
+    if (parameters === undefined)
+      throw new Error(`The parameters are not JSON from their line ${jsonFaultLine(text("parameters"))} on.`)
     const labels = labelled(row?.labels, text("labels"), newest + 1)
     const shared = {
       ...(text("name") === "" ? {} : { name: text("name") }),

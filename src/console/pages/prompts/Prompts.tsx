@@ -18,7 +18,7 @@ const List = ({ rows }: { readonly rows: ReadonlyArray<Prompt> }) =>
   rows.length === 0 ? (
     <p class="card">There is no prompt yet. Make one below; clients ask it by its id and send its variables.</p>
   ) : (
-    <ul class="card plain">
+    <ul class="card plain entries">
       {rows.map((row) => (
         <li key={row.id}>
           <a href={href("/prompts", { id: row.id })}>{row.id}</a>{" "}

@@ -1,12 +1,13 @@
 // The models of a provider by location, and warnings of models in use that end.
 // Must not know where facts about models come from.
 import type { ProviderModel } from "../../../api/AdminResources.ts"
+import type { ProviderRow } from "../../AdminClient.ts"
 
 interface ModelsProps {
+  readonly provider: ProviderRow
   readonly rows: ReadonlyArray<ProviderModel>
-  /** Models with requests in the last 30 days. */
+  /** Models with requests in the last 30 days, as `provider/model`. */
   readonly used: ReadonlySet<string>
-  readonly region: string | undefined
 }
 
 const placeOf = ({ locations }: ProviderModel): string =>
@@ -17,8 +18,8 @@ const placeOf = ({ locations }: ProviderModel): string =>
 /** The id without the word of a family, as requests are counted. */
 const countedId = ({ id }: ProviderModel): string => id.replace(/^[a-z]+\./, "")
 
-export const Models = ({ region, rows, used }: ModelsProps) => {
-  const ending = rows.filter((row) => row.notice !== undefined && (used.has(countedId(row)) || used.has(row.id)))
+export const Models = ({ provider: { region, slug }, rows, used }: ModelsProps) => {
+  const ending = rows.filter((row) => row.notice !== undefined && used.has(`${slug}/${countedId(row)}`))
   const places = [...Map.groupBy(rows, placeOf)]
   return (
     <>

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals"
 import type { ProviderCheck, ProviderModel } from "../../../api/AdminResources.ts"
 import * as client from "../../AdminClient.ts"
-import { type Metric, metrics, top } from "../../AdminReads.ts"
+import { type Metric, metrics } from "../../AdminReads.ts"
 import { count, dayAndClock, duration } from "../../format.ts"
 import { href } from "../../Location.ts"
 import { messageOf, useQuery } from "../../parts/Query.ts"
@@ -12,7 +12,6 @@ import { Models } from "./Models.tsx"
 type Provider = client.ProviderRow
 
 const dayMillis = 24 * 60 * 60 * 1000
-const mostModels = 1000
 const names = {
   refreshed: "gateway_token_refresh_timestamp_seconds",
   attempts: "gateway_upstream_attempts_total"
@@ -21,18 +20,18 @@ const names = {
 interface View {
   readonly rows: ReadonlyArray<Provider>
   readonly series: ReadonlyArray<Metric>
-  /** Models with requests in the last 30 days. */
+  /** Models with requests in the last 30 days, as `provider/model`. */
   readonly used: ReadonlySet<string>
 }
 
 const load = async (): Promise<View> => {
-  const to = Date.now()
+  const from = new Date(Date.now() - 30 * dayMillis).toISOString().slice(0, 10)
   const [providers, series, used] = await Promise.all([
     client.providers(),
     metrics(names.refreshed, names.attempts),
-    top({ bucket: "day", from: to - 30 * dayMillis, to, groupBy: "model" }, "requests", mostModels)
+    client.get<client.Page<client.UsageRow>>("/usage", { from, group_by: "provider,model" })
   ])
-  return { rows: providers.data, series, used: new Set(used.map(({ model = "" }) => model)) }
+  return { rows: providers.data, series, used: new Set(used.data.map(({ model, provider }) => `${provider}/${model}`)) }
 }
 
 const credentialOf = ({ credential }: Provider): string =>
@@ -151,7 +150,7 @@ const Card = ({ row, view }: CardProps) => {
       <p class="fault" role="alert">
         {models.fault.value}
       </p>
-      <Models rows={models.data.value?.data ?? []} used={view.used} region={row.region} />
+      <Models provider={row} rows={models.data.value?.data ?? []} used={view.used} />
     </section>
   )
 }

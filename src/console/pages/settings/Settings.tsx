@@ -45,7 +45,7 @@ const Service = ({ exporter, file, node, prices, redis, started_at: started, sto
       <dd>{prices.list}</dd>
       <dt>Facts about models</dt>
       <dd>
-        of {prices.models_as_of}, {Math.floor((Date.now() - Date.parse(prices.models_as_of)) / dayMillis)} days old
+        of {prices.models_as_of}, days old: {Math.floor((Date.now() - Date.parse(prices.models_as_of)) / dayMillis)}
       </dd>
     </dl>
   </section>
