@@ -99,8 +99,6 @@ export const request = (id: string): Promise<RequestRow> => get(`/requests/${enc
 export const keys = (cursor?: string): Promise<Page<KeyRow>> =>
   get("/keys", { limit: "1000", ...(cursor === undefined ? {} : { cursor }) })
 export const createKey = async (body: unknown): Promise<KeyRow> => (await call("POST", "/keys", body)).json()
-export const rotateKey = async (id: string): Promise<KeyRow> =>
-  (await call("POST", `/keys/${encodeURIComponent(id)}/rotate`)).json()
 export const revokeKey = async (id: string): Promise<void> => {
   await call("DELETE", `/keys/${encodeURIComponent(id)}`)
 }
@@ -109,23 +107,4 @@ export const providers = (): Promise<Page<ProviderRow>> => get("/providers", { l
 export const testProvider = async (slug: string): Promise<ProviderCheck> =>
   (await call("POST", `/providers/${encodeURIComponent(slug)}/test`)).json()
 
-/** A config as it was read. A change of it fails when another change came first. */
-export interface ReadConfig {
-  readonly row: ConfigRow
-  /** Undefined for what is declared in the configuration. */
-  readonly tag: string | undefined
-}
-
-const configPath = (id: string): string => `/configs/${encodeURIComponent(id)}`
-
 export const configs = (): Promise<Page<ConfigRow>> => get("/configs", { limit: "1000" })
-export const config = async (id: string): Promise<ReadConfig> => {
-  const response = await call("GET", configPath(id))
-  return { row: await response.json(), tag: response.headers.get("etag") ?? undefined }
-}
-export const createConfig = async (body: unknown): Promise<ConfigRow> => (await call("POST", "/configs", body)).json()
-export const updateConfig = async (id: string, body: unknown, tag: string | undefined): Promise<ConfigRow> =>
-  (await call("PUT", configPath(id), body, tag)).json()
-export const removeConfig = async (id: string, tag: string | undefined): Promise<void> => {
-  await call("DELETE", configPath(id), undefined, tag)
-}

@@ -5,15 +5,17 @@ import { useEffect } from "preact/hooks"
 import { session, signOut } from "./AdminClient.ts"
 import { href, navigate, place } from "./Location.ts"
 import { Audit } from "./pages/Audit.tsx"
-import { Configs } from "./pages/Configs.tsx"
+import { Configs } from "./pages/configs/Configs.tsx"
 import { Connect } from "./pages/Connect.tsx"
-import { Keys } from "./pages/Keys.tsx"
+import { Keys } from "./pages/keys/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
 import { Playground } from "./pages/Playground.tsx"
-import { Providers } from "./pages/Providers.tsx"
+import { Prompts } from "./pages/prompts/Prompts.tsx"
+import { Providers } from "./pages/providers/Providers.tsx"
 import { RequestDetail } from "./pages/RequestDetail.tsx"
 import { Requests } from "./pages/list/Requests.tsx"
 import { Help } from "./parts/Help.tsx"
+import { Settings } from "./pages/settings/Settings.tsx"
 import { SignIn } from "./SignIn.tsx"
 
 const pages = [
@@ -22,9 +24,11 @@ const pages = [
   { path: "/playground", name: "Playground", Page: Playground },
   { path: "/keys", name: "Keys", Page: Keys },
   { path: "/configs", name: "Configs", Page: Configs },
+  { path: "/prompts", name: "Prompts", Page: Prompts },
   { path: "/providers", name: "Providers", Page: Providers },
   { path: "/connect", name: "Connect", Page: Connect },
-  { path: "/audit", name: "Audit", Page: Audit }
+  { path: "/audit", name: "Audit", Page: Audit },
+  { path: "/settings", name: "Settings", Page: Settings }
 ]
 
 const isHelpOpen = signal(false)

@@ -4,9 +4,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { change, count, dollars, duration, percent } from "../../src/console/format.ts"
-import { keyBody } from "../../src/console/keyBody.ts"
+import { keyBody } from "../../src/console/pages/keys/keyBody.ts"
 import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
-import { lineOf } from "../../src/console/lineOf.ts"
+import { lineOf } from "../../src/console/pages/configs/lineOf.ts"
 import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
 
 type Row = typeof AdminRequest.Type
