@@ -26,6 +26,7 @@ import type { ResponseStore } from "../store/ResponseStore.ts"
 import { AdminClients } from "./admin/AdminClients.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { DryRuns } from "./DryRuns.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
 import { dispatching } from "./edge/Dispatch.ts"
@@ -89,7 +90,15 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
-const operators: Routes<Needed> = together(AdminHandlers, AdminModels, AdminMetrics, AdminClients, AdminEntries)
+/** The group `admin` has no dry runs, for these need all that calls need. */
+const operators: Routes<Needed> = together(
+  AdminHandlers,
+  AdminModels,
+  AdminMetrics,
+  AdminClients,
+  AdminEntries,
+  DryRuns
+)
 
 /** The routes of a server of the gateway alone. */
 const routes: Routes<Needed> = together(

@@ -8,8 +8,9 @@ import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/csv.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
+import { costReader } from "./CostReader.ts"
 import { RequestContents } from "./RequestContents.ts"
-import { listOf, shownRequest, usageColumns } from "./adminRows.ts"
+import { listOf, shownCostLine, shownRequest, usageColumns } from "./adminRows.ts"
 import { usagePages } from "./UsagePages.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
@@ -26,6 +27,7 @@ const requests = keyedRoute(
   `${list}/*`,
   Effect.gen(function* () {
     const log = yield* UsageLog
+    const linesOf = yield* costReader
     return ({ incoming }) => {
       if (incoming.path === list) {
         return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url)), (query) =>
@@ -36,7 +38,11 @@ const requests = keyedRoute(
         return Effect.fail(new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) }))
       const id = incoming.path.slice(list.length + 1)
       return Effect.flatMap(log.request(id), (row) =>
-        row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), incoming)
+        row === undefined
+          ? Effect.fail(new RecordUnknown({ kind: "request", id }))
+          : Effect.flatMap(linesOf(row), (lines) =>
+              json({ ...shownRequest(row), cost_lines: lines?.map(shownCostLine) }, incoming)
+            )
       )
     }
   }),

@@ -10,6 +10,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/models", ["GET"]],
   ["/admin/v1/audit", ["GET"]],
   ["/admin/v1/clients", ["GET"]],
+  ["/admin/v1/dry-runs", ["POST"]],
   ["/admin/v1/metrics", ["GET"]],
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],

@@ -6,11 +6,13 @@ import { strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { bodyReader } from "../request/ReadBody.ts"
 import { answer } from "../response/Reply.ts"
-import { fillModel, handleOperation } from "./OperationRoute.ts"
+import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
-export const EmbeddingsHandlers = handleOperation({
+export const embeddingsRoute: OperationRoute<"embeddings", never> = {
   operation: "embeddings",
   read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
   reply: (full, served, { strict }, incoming) =>
     answer(strict ? strictlyEmbeddings(full) : full, served, embeddingsUsage(full), incoming)
-})
+}
+
+export const EmbeddingsHandlers = handleOperation(embeddingsRoute)
