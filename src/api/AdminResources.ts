@@ -184,6 +184,9 @@ export const AdminRequest = Schema.Struct({
       description: "Of one request: its usage at the prices of its day, as they are known now. Parts are disjoint."
     })
   ),
+  has_content: opt(
+    Schema.Literal(true).annotate({ description: "Of one request: its content is kept, and can be read." })
+  ),
   saved: opt(
     Schema.Struct({ input_tokens: count, output_tokens: count, cost_usd: opt(Schema.Number) }).annotate({
       description: "What an answer from the cache would have used."

@@ -9,9 +9,10 @@ import { Configs } from "./pages/Configs.tsx"
 import { Connect } from "./pages/Connect.tsx"
 import { Keys } from "./pages/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
-import { Playground } from "./pages/Playground.tsx"
+import { Explain } from "./pages/explain/Explain.tsx"
+import { Playground } from "./pages/playground/Playground.tsx"
 import { Providers } from "./pages/Providers.tsx"
-import { RequestDetail } from "./pages/RequestDetail.tsx"
+import { RequestDetail } from "./pages/requests/RequestDetail.tsx"
 import { Requests } from "./pages/Requests.tsx"
 import { SignIn } from "./SignIn.tsx"
 
@@ -70,6 +71,7 @@ const Help = () => (
 const Content = () => {
   const { path } = place.value
   if (path.startsWith("/requests/")) return <RequestDetail id={decodeURIComponent(path.slice("/requests/".length))} />
+  if (path === "/explain") return <Explain />
   const page = pages.find((one) => one.path === path)
   return page === undefined ? (
     <p>

@@ -8,9 +8,9 @@ import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/csv.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
-import { costReader } from "./CostReader.ts"
+import { requestDetails } from "./RequestDetails.ts"
 import { RequestContents } from "./RequestContents.ts"
-import { listOf, shownCostLine, shownRequest, usageColumns } from "./adminRows.ts"
+import { listOf, shownRequest, usageColumns } from "./adminRows.ts"
 import { usagePages } from "./UsagePages.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
@@ -27,7 +27,7 @@ const requests = keyedRoute(
   `${list}/*`,
   Effect.gen(function* () {
     const log = yield* UsageLog
-    const linesOf = yield* costReader
+    const details = yield* requestDetails
     return ({ incoming }) => {
       if (incoming.path === list) {
         return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url)), (query) =>
@@ -37,13 +37,11 @@ const requests = keyedRoute(
       if (allowedMethods(incoming.path).length === 0)
         return Effect.fail(new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) }))
       const id = incoming.path.slice(list.length + 1)
-      return Effect.flatMap(log.request(id), (row) =>
-        row === undefined
-          ? Effect.fail(new RecordUnknown({ kind: "request", id }))
-          : Effect.flatMap(linesOf(row), (lines) =>
-              json({ ...shownRequest(row), cost_lines: lines?.map(shownCostLine) }, incoming)
-            )
-      )
+      return Effect.gen(function* () {
+        const row = yield* log.request(id)
+        if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
+        return yield* json(yield* details(row), incoming)
+      })
     }
   }),
   "admin"

@@ -86,6 +86,7 @@ it("administration page: every command has the effect the page shows", async () 
     "key",
     "chat.completion",
     "chat.completion",
+    "dry_run",
     "config",
     400
   ])
