@@ -11,11 +11,11 @@ export default defineConfig({
     // Modules are read once a worker: no test changes what another imports, and it saves two minutes.
     isolate: false,
     projects: [
-      { extends: true, test: { name: "all", include: every, exclude: ["test/console/browser.test.ts"] } },
+      { extends: true, test: { name: "all", include: every, exclude: ["test/console/*browser.test.ts"] } },
       // The tests of the HTTP face once more, over the ring instead of a router of Effect.
       { extends: true, test: { name: "ring", include: ["test/http/**/*.test.ts"], env: { TEST_WAY: "ring" } } },
       // Needs Chromium: `TEST_CHROMIUM`, or Debian's. Its tests are left out, with a line about it, where there is none.
-      { extends: true, test: { name: "console", include: ["test/console/browser.test.ts"] } }
+      { extends: true, test: { name: "console", include: ["test/console/*browser.test.ts"] } }
     ]
   }
 })

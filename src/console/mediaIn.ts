@@ -42,7 +42,7 @@ export const mediaIn = (value: unknown): ReadonlyArray<Media> => {
 }
 
 /** Texts that are longer than this and look like base64 are media or signatures, which people do not read. */
-const longestCode = 300
+const longestCode = 100
 
 const short = (text: string): string => {
   const begin = dataUri.test(text) ? text.slice(0, text.indexOf(",") + 1) : ""

@@ -132,13 +132,15 @@ export const ExplainForm = ({ taken }: { readonly taken?: Taken }) => {
     <>
       <form class="card form" onSubmit={(event) => void submit(event)}>
         <Fields taken={taken} />
-        <button type="submit" class="primary" disabled={isBusy.value}>
-          Show what the provider gets
-        </button>
         <KeyField />
-        <button type="submit" value="send" disabled={isBusy.value}>
-          Send it
-        </button>
+        <div class="actions whole">
+          <button type="submit" class="primary" disabled={isBusy.value}>
+            Show what the provider gets
+          </button>
+          <button type="submit" value="send" disabled={isBusy.value}>
+            Send it
+          </button>
+        </div>
       </form>
       <p class="fault" role="alert">
         {fault.value}

@@ -121,7 +121,7 @@ const Compared = () => {
 const stop = (): void => lanes.forEach((lane) => lane.running.value?.abort())
 
 const Buttons = () => (
-  <>
+  <div class="actions whole">
     {lanes.every((lane) => lane.running.value === undefined) ? (
       <button type="submit" class="primary">
         Send
@@ -134,7 +134,7 @@ const Buttons = () => (
     <button type="submit" value="dry">
       Show what the provider gets
     </button>
-  </>
+  </div>
 )
 
 const hasTurns = ({ entries, fault: fell }: Lane): boolean => entries.value.length > 0 || fell.value !== ""

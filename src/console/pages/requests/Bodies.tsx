@@ -25,7 +25,7 @@ const Shown = ({ label, text }: { readonly label: string; readonly text: Text })
 }
 
 const named = (words: string, names: ReadonlyArray<string>): string =>
-  names.length === 0 ? "" : `${words}: ${names.join(", ")}. `
+  names.length === 0 ? "" : `${words}: ${names.join(", ")}.`
 
 const Call = ({ call, position }: { readonly call: Content["calls"][number]; readonly position: string }) => (
   <section class="card">
@@ -34,10 +34,9 @@ const Call = ({ call, position }: { readonly call: Content["calls"][number]; rea
     </h3>
     <p class="address">{call.url}</p>
     <Shown label={`Body for ${call.provider}`} text={call.body} />
-    <p>
-      {named("Ignored", call.ignored_params)}
-      {named("Changed", call.adjusted_params)}
-    </p>
+    {[named("Ignored", call.ignored_params), named("Changed", call.adjusted_params)].map((text) =>
+      text === "" ? null : <p key={text}>{text}</p>
+    )}
   </section>
 )
 
@@ -87,15 +86,16 @@ const Answer = ({ answer }: { readonly answer: Text }) => {
   )
 }
 
-export const Bodies = ({ answer, calls, request }: Content) => (
+export const Bodies = ({ content, route }: { readonly content: Content; readonly route: string }) => (
   <div class="columns pair">
     <section class="card">
       <h3>The client sent</h3>
-      <Shown label="Body of the client" text={request} />
+      <p class="address">{route}</p>
+      <Shown label="Body of the client" text={content.request} />
     </section>
-    {calls.map((call, at) => (
-      <Call key={at} call={call} position={calls.length === 1 ? "" : ` (call ${at + 1})`} />
+    {content.calls.map((call, at) => (
+      <Call key={at} call={call} position={content.calls.length === 1 ? "" : ` (call ${at + 1})`} />
     ))}
-    {answer === undefined ? null : <Answer answer={answer} />}
+    {content.answer === undefined ? null : <Answer answer={content.answer} />}
   </div>
 )

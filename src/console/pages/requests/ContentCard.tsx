@@ -31,7 +31,7 @@ export const ContentCard = ({
   const read = useSignal<Content | undefined>(undefined)
   const fault = useSignal("")
   if (row.has_content !== true) return <NotKept />
-  if (read.value !== undefined) return <Bodies {...read.value} />
+  if (read.value !== undefined) return <Bodies content={read.value} route={row.route} />
   const show = async (): Promise<void> => {
     try {
       read.value = await content(row.id)

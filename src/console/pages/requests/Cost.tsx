@@ -22,9 +22,7 @@ const Lines = ({ cost, lines }: { readonly lines: ReadonlyArray<CostLine>; reado
       </tr>
     ))}
     <tr>
-      <th scope="row" colSpan={3}>
-        Cost of the request
-      </th>
+      <td colSpan={3}>Cost of the request</td>
       <td class="number">{dollars(cost)}</td>
     </tr>
   </List>

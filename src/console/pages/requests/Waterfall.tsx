@@ -59,10 +59,11 @@ const Row = ({ line, whole }: { readonly line: Line; readonly whole: number }) =
   )
 }
 
-const legend: ReadonlyArray<Phase> = ["plan", "token", "connect", "first byte", "stream", "wait"]
+const legend: ReadonlyArray<Phase> = ["plan", "token", "connect", "first byte", "stream", "answer", "wait"]
 
 export const Waterfall = ({ row }: { readonly row: RequestRow }) => {
   const lines = linesOf(row)
+  const present = new Set(lines.flatMap(({ spans }) => spans.map(({ phase }) => phase)))
   return (
     <section class="card whole">
       <h2>Calls to providers</h2>
@@ -71,12 +72,14 @@ export const Waterfall = ({ row }: { readonly row: RequestRow }) => {
       ) : (
         <>
           <ul class="legend" aria-hidden="true">
-            {legend.map((phase) => (
-              <li key={phase}>
-                <span class={`dot ${classOf(phase)}`} />
-                {phase}
-              </li>
-            ))}
+            {legend
+              .filter((phase) => present.has(phase))
+              .map((phase) => (
+                <li key={phase}>
+                  <span class={`dot ${classOf(phase)}`} />
+                  {phase}
+                </li>
+              ))}
           </ul>
           <ol class="waterfall">
             {lines.map((line, at) => (

@@ -4,8 +4,8 @@ import type { RequestRow } from "../../AdminClient.ts"
 
 export type Attempt = RequestRow["attempts"][number]
 
-/** `first byte` ends with the first chunk of a stream, or with the whole of a complete answer. */
-export type Phase = "plan" | "token" | "connect" | "first byte" | "stream" | "wait" | "end"
+/** A complete answer comes in one phase, a stream in two. */
+export type Phase = "plan" | "token" | "connect" | "answer" | "first byte" | "stream" | "wait" | "end"
 
 export interface Span {
   readonly phase: Phase
@@ -29,8 +29,9 @@ const spansOf = (attempt: Attempt): ReadonlyArray<Span> => {
   return [
     ...(token === undefined ? [] : [span("token", start, start + token)]),
     ...(sent === undefined ? [] : [span("connect", start + authorized, start + sent)]),
-    span("first byte", start + onWire, start + (first ?? whole)),
-    ...(first === undefined ? [] : [span("stream", start + first, start + whole)])
+    ...(first === undefined
+      ? [span("answer", start + onWire, start + whole)]
+      : [span("first byte", start + onWire, start + first), span("stream", start + first, start + whole)])
   ]
 }
 
@@ -64,6 +65,6 @@ export const linesOf = ({ attempts, duration_ms: whole, stream }: RequestRow): R
   return [
     gateway("Read, admitted and planned", "plan", 0, first.started_ms),
     ...calls,
-    ...(stream ? [] : [gateway("Translated and answered", "end", endOf(last), whole)])
+    ...(stream ? [] : [gateway("Answered by the gateway", "end", endOf(last), whole)])
   ]
 }
