@@ -304,6 +304,7 @@ describe("console chats", () => {
         tool_calls: [{ index: 0, id: "c1", function: { name: "get", arguments: '{"a"', thought_signature: "s" } }]
       }),
       event({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }),
+      event({ content: "Here" }),
       event({ content_parts: [{ type: "image", image: { b64_json: "AA==", mime_type: "image/png" } }] })
     ].reduce(addEvent, noAnswer)
     const entries: ReadonlyArray<Entry> = [
@@ -324,11 +325,14 @@ describe("console chats", () => {
         },
         {
           role: "assistant",
-          content: null,
+          content: "Here",
           tool_calls: [
             { id: "c1", type: "function", function: { name: "get", arguments: '{"a":1}', thought_signature: "s" } }
           ],
-          content_parts: [{ type: "image", image: { b64_json: "AA==", mime_type: "image/png" } }]
+          content_parts: [
+            { type: "text", text: "Here" },
+            { type: "image", image: { b64_json: "AA==", mime_type: "image/png" } }
+          ]
         },
         { role: "tool", tool_call_id: "c1", content: "18" }
       ],

@@ -63,7 +63,7 @@ export const ReplayResult = ({ before, now }: ShownReplay) => (
   <section class="card" aria-label="Sent">
     <h2>The answer</h2>
     {before === undefined ? <pre>{now.answer}</pre> : <Difference before={before.answer} after={now.answer} />}
-    <List label="Figures" headings={["", "Before", "Now"]} numbers={numbers}>
+    <List label="Figures" headings={["Figure", "Before", "Now"]} numbers={numbers}>
       {facts.map(([name, of]) => (
         <tr key={name}>
           <th scope="row">{name}</th>

@@ -105,7 +105,7 @@ export const Turns = ({ lane }: { readonly lane: Lane }) => {
       <h2>{lane.model.value}</h2>
       <ol class="turns" aria-live="polite">
         {entries.map((entry, at) => (
-          <li key={at} class={`turn ${entry.kind}`}>
+          <li key={at} class="turn">
             <Shown entry={entry} />
           </li>
         ))}

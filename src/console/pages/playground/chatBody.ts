@@ -156,7 +156,10 @@ const messagesOf = (entry: Entry): Chat["messages"] => {
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
-      ...(pictures.length === 0 ? {} : { content_parts: pictures.map(partOf) })
+      // The parts take precedence over the content, so they have its text too.
+      ...(pictures.length === 0
+        ? {}
+        : { content_parts: [...(text === "" ? [] : [{ type: "text", text }]), ...pictures.map(partOf)] })
     }
   ]
 }
