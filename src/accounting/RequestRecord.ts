@@ -49,6 +49,8 @@ export class AttemptRecord implements ObservedAttempt {
   readonly target: AttemptTarget
   readonly startedAt: number
   readonly stream: boolean
+  authorizedAt = 0
+  sentAt = 0
   chunkAt = 0
   endedAt = 0
   error: ProviderError | undefined
@@ -65,6 +67,15 @@ export class AttemptRecord implements ObservedAttempt {
 
   get headers(): ObservedAttempt["headers"] {
     return this.trace?.headers
+  }
+
+  /** A call that is sent again keeps the times of the first sending. */
+  authorized(): void {
+    if (this.authorizedAt === 0) this.authorizedAt = this.now()
+  }
+
+  sent(): void {
+    if (this.sentAt === 0) this.sentAt = this.now()
   }
 
   answered(answer: unknown): void {

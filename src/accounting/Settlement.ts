@@ -12,6 +12,7 @@ import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
+import { keptAdjusted, keptIgnored } from "./keptParams.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { attemptFailure, type AttemptRecord, type RequestError, type RequestRecord } from "./RequestRecord.ts"
 import { noUsage } from "./usageOf.ts"
@@ -132,6 +133,8 @@ export const rowOf = (
     costMicros: settled.costMicros,
     saved: settled.saved,
     keyId: record.keyId,
+    ignored: keptIgnored(record.served?.ignored),
+    adjusted: keptAdjusted(record.served?.adjusted),
     config: record.route?.config === undefined ? undefined : (record.route.configId ?? inlineConfig),
     client: clientName(meta.headers["user-agent"] ?? ""),
     metadata:
@@ -269,6 +272,8 @@ const attemptRow = (attempt: AttemptRecord, arrivedAt: number, at: number): Atte
   target: attempt.target.optionIndex,
   startedMillis: attempt.startedAt - arrivedAt,
   durationMillis: endOf(attempt, at) - attempt.startedAt,
+  ...(attempt.authorizedAt === 0 ? {} : { tokenMillis: attempt.authorizedAt - attempt.startedAt }),
+  ...(attempt.sentAt === 0 ? {} : { sentMillis: attempt.sentAt - attempt.startedAt }),
   firstChunkMillis: attempt.chunkAt === 0 ? undefined : attempt.chunkAt - attempt.startedAt,
   ...attemptError(attempt.error === undefined ? undefined : errorFacts(attempt.error)),
   upstreamStatus: attempt.error?.upstreamStatus

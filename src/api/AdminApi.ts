@@ -31,9 +31,10 @@ import {
   WrittenPrompt,
   WrittenProvider
 } from "./AdminResources.ts"
-import { gatewayAnswer } from "./answers.ts"
+import { DryRun, gatewayAnswer } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { arrivalFields, retryFields } from "./headerFields.ts"
+import { openObject } from "./shapes.ts"
 
 const opt = Schema.optionalKey
 const about = (summary: string, description?: string) =>
@@ -337,6 +338,21 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(AdminModelFacts),
       error: ofAsking
     }).annotateMerge(about("The facts in force about a model, the origin of each, and what was learned")),
+    HttpApiEndpoint.post("dryRun", "/admin/v1/dry-runs", {
+      query: {
+        route: filter(
+          "Route of the body: /v1/chat/completions (the default), /v1/messages, /v1/responses, /v1/embeddings or /v1/images/generations."
+        ),
+        key: filter("Id of the gateway key whose rules apply; without it those of the caller."),
+        config: filter("Id of a config; without it that of the key."),
+        provider: filter("Slug for a model that names no provider.")
+      },
+      payload: openObject.annotate({ description: "The body as a client would send it to the route." }),
+      success: gatewayAnswer(DryRun),
+      error: [400, 401, 404, 409, 413, 415, 422, 429, 500, 503].map(problem)
+    }).annotateMerge(
+      about("What an upstream would get of a body", "Nothing is sent, and nothing counts against the key.")
+    ),
     HttpApiEndpoint.delete("forget", "/admin/v1/models/learned", {
       success: none,
       error: [401, 500, 503].map(problem)

@@ -213,6 +213,10 @@ const attempt = Schema.Struct({
   target: Schema.Number,
   started_ms: Schema.Number.annotate({ description: "After the arrival of the request." }),
   duration_ms: Schema.Number,
+  token_ms: opt(
+    Schema.Number.annotate({ description: "After the start: until its access token was there. None for API keys." })
+  ),
+  sent_ms: opt(Schema.Number.annotate({ description: "After the start: until the request was on a connection." })),
   first_chunk_ms: opt(Schema.Number),
   upstream_status: opt(Schema.Number),
   error_code: opt(Schema.String),
@@ -246,6 +250,22 @@ export const AdminRequest = Schema.Struct({
     })
   ),
   cost_usd: opt(Schema.Number),
+  cost_lines: opt(
+    Schema.Array(
+      Schema.Struct({
+        part: Schema.String,
+        count,
+        usd_per_million: opt(Schema.Number),
+        usd_each: opt(Schema.Number),
+        cost_usd: Schema.Number
+      })
+    ).annotate({
+      description: "Of one request: its usage at the prices of its day, as they are known now. Parts are disjoint."
+    })
+  ),
+  has_content: opt(
+    Schema.Literal(true).annotate({ description: "Of one request: its content is kept, and can be read." })
+  ),
   saved: opt(
     Schema.Struct({ input_tokens: count, output_tokens: count, cost_usd: opt(Schema.Number) }).annotate({
       description: "What an answer from the cache would have used."
@@ -257,6 +277,16 @@ export const AdminRequest = Schema.Struct({
   metadata: opt(
     Schema.Record(Schema.String, Schema.String).annotate({
       description: "The metadata of the names in telemetry.usage_metadata."
+    })
+  ),
+  ignored_params: opt(
+    Schema.Array(Schema.String).annotate({
+      description: "Parameters of the request without effect; other for those that the gateway does not know."
+    })
+  ),
+  adjusted_params: opt(
+    Schema.Array(Schema.String).annotate({
+      description: "Parameters that were sent with another value, each as name=asked>sent."
     })
   ),
   error_code: opt(Schema.String),

@@ -9,10 +9,11 @@ import { Configs } from "./pages/configs/Configs.tsx"
 import { Connect } from "./pages/Connect.tsx"
 import { Keys } from "./pages/keys/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
-import { Playground } from "./pages/Playground.tsx"
+import { Explain } from "./pages/explain/Explain.tsx"
+import { Playground } from "./pages/playground/Playground.tsx"
 import { Prompts } from "./pages/prompts/Prompts.tsx"
 import { Providers } from "./pages/providers/Providers.tsx"
-import { RequestDetail } from "./pages/RequestDetail.tsx"
+import { RequestDetail } from "./pages/requests/RequestDetail.tsx"
 import { Requests } from "./pages/list/Requests.tsx"
 import { Help } from "./parts/Help.tsx"
 import { Settings } from "./pages/settings/Settings.tsx"
@@ -65,6 +66,7 @@ const keys = [
 const Content = () => {
   const { path } = place.value
   if (path.startsWith("/requests/")) return <RequestDetail id={decodeURIComponent(path.slice("/requests/".length))} />
+  if (path === "/explain") return <Explain />
   const page = pages.find((one) => one.path === path)
   return page === undefined ? (
     <p>

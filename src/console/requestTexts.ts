@@ -1,22 +1,8 @@
-// Texts about requests: the same request as a curl command, and lists of requests as CSV and NDJSON.
+// Lists of requests as CSV and NDJSON.
 // Must not know pages.
 import type { AdminRequest } from "../api/AdminResources.ts"
 
 type Row = typeof AdminRequest.Type
-
-/** A text inside single quotes of a POSIX shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
-/** A request to the same route and model. The gateway does not keep the content, so the message is a placeholder. */
-export const curlOf = ({ model, provider, route, stream }: Row, origin: string): string => {
-  const name = provider === undefined ? (model ?? "") : `@${provider}/${model ?? ""}`
-  const body = { model: name, ...(stream ? { stream } : {}), messages: [{ role: "user", content: "Hello" }] }
-  return [
-    `curl ${stream ? "-N" : "-s"} ${quoted(origin + route)} -H 'content-type: application/json'`,
-    `-H "x-gateway-api-key: $GATEWAY_KEY"`,
-    `-d ${quoted(JSON.stringify(body))}`
-  ].join(" \\\n  ")
-}
 
 const columns: ReadonlyArray<readonly [name: string, of: (row: Row) => string | number | boolean | undefined]> = [
   ["ts", ({ ts }) => ts],

@@ -48,6 +48,10 @@ export interface ObservedAsking {
 export interface ObservedAttempt {
   /** Called with the complete answer, or with the first chunk of a stream. */
   readonly answered: (answer: unknown) => void
+  /** Called when the token is there, fetched or kept; never for a credential that needs none. */
+  readonly authorized: () => void
+  /** Called when the request is written to a socket. Transports without sockets never call it. */
+  readonly sent: () => void
   readonly failed: (error: ProviderError) => void
   /** Further headers for the upstream, such as `traceparent`; undefined for none. */
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>> | undefined

@@ -10,6 +10,9 @@ export interface AttemptRow {
   /** When the call began, after the arrival of its request. */
   readonly startedMillis: number
   readonly durationMillis: number
+  /** After the beginning of the call: until its access token was there, and until it was on a socket. */
+  readonly tokenMillis?: number | undefined
+  readonly sentMillis?: number | undefined
   /** Streams only, once a chunk has arrived. */
   readonly firstChunkMillis: number | undefined
   /** The error code of the call; undefined when it succeeded or was interrupted. */
@@ -57,6 +60,9 @@ export interface RequestRow {
   readonly keyId: string | undefined
   /** The id of the config that routed the request; `inline` for a config of the request itself. */
   readonly config?: string | undefined
+  /** Known parameters without effect, and those sent with another value, as `name=asked>sent`; undefined for none. */
+  readonly ignored?: ReadonlyArray<string> | undefined
+  readonly adjusted?: ReadonlyArray<string> | undefined
   /** The program that sent the request, by its `user-agent` and without version. */
   readonly client?: string | undefined
   /** The metadata by which the operator counts, cut to a length. */

@@ -65,22 +65,52 @@ const rateOf = (rate: Rate | undefined, input: number): number => {
 /** Converts millionths of a dollar to dollars. */
 export const dollarsOf = (micros: number): number => micros / 1e6
 
-/** The cost in millionths of a dollar: tokens times US dollars per million tokens. */
-export const microDollars = (usage: Usage, price: Price): number => {
+const tokenParts = ["input", "cached", "cacheWritten", "audioInput", "output", "audioOutput", "imageOutput"] as const
+
+/** How many tokens cost the rate of each part. Parts without a rate of their own are in `input` and `output`. */
+const tokensByPart = (usage: Usage, price: Price): Readonly<Record<(typeof tokenParts)[number], number>> => {
   const { input, output } = usage
   const cached = price.cached === undefined ? 0 : Math.min(usage.cached, input)
-  const written = price.cacheWritten === undefined ? 0 : Math.min(usage.cacheWritten, input - cached)
-  const heard = price.audioInput === undefined ? 0 : Math.min(usage.audioInput, input - cached - written)
-  const spoken = price.audioOutput === undefined ? 0 : Math.min(usage.audioOutput, output)
-  const drawn = price.imageOutput === undefined ? 0 : Math.min(usage.imageOutput, output - spoken)
-  return Math.round(
-    (input - cached - written - heard) * rateOf(price.input, input) +
-      cached * rateOf(price.cached, input) +
-      written * rateOf(price.cacheWritten, input) +
-      heard * rateOf(price.audioInput, input) +
-      (output - spoken - drawn) * rateOf(price.output, input) +
-      spoken * rateOf(price.audioOutput, input) +
-      drawn * rateOf(price.imageOutput, input) +
-      usage.images * (price.image ?? 0) * 1e6
+  const cacheWritten = price.cacheWritten === undefined ? 0 : Math.min(usage.cacheWritten, input - cached)
+  const audioInput = price.audioInput === undefined ? 0 : Math.min(usage.audioInput, input - cached - cacheWritten)
+  const audioOutput = price.audioOutput === undefined ? 0 : Math.min(usage.audioOutput, output)
+  const imageOutput = price.imageOutput === undefined ? 0 : Math.min(usage.imageOutput, output - audioOutput)
+  return {
+    input: input - cached - cacheWritten - audioInput,
+    cached,
+    cacheWritten,
+    audioInput,
+    output: output - audioOutput - imageOutput,
+    audioOutput,
+    imageOutput
+  }
+}
+
+/** The cost in millionths of a dollar: tokens times US dollars per million tokens. */
+export const microDollars = (usage: Usage, price: Price): number => {
+  const tokens = tokensByPart(usage, price)
+  let micros = 0
+  for (const part of tokenParts) micros += tokens[part] * rateOf(price[part], usage.input)
+  return Math.round(micros + usage.images * (price.image ?? 0) * 1e6)
+}
+
+/** One part of a cost: tokens at US dollars per million, or pictures (`image`) at US dollars each. */
+export interface CostLine {
+  readonly part: keyof Price
+  readonly count: number
+  readonly rate: number
+  readonly dollars: number
+}
+
+/** The parts that a usage has, in the order of a price. */
+export const costLines = (usage: Usage, price: Price): ReadonlyArray<CostLine> => {
+  const tokens = tokensByPart(usage, price)
+  const lines: ReadonlyArray<CostLine> = tokenParts.map((part) => {
+    const rate = rateOf(price[part], usage.input)
+    return { part, count: tokens[part], rate, dollars: dollarsOf(tokens[part] * rate) }
+  })
+  const { image = 0 } = price
+  return [...lines, { part: "image" as const, count: usage.images, rate: image, dollars: usage.images * image }].filter(
+    ({ count }) => count > 0
   )
 }

@@ -27,6 +27,7 @@ import { AdminClients } from "./admin/AdminClients.ts"
 import { AdminChecks } from "./admin/AdminChecks.ts"
 import { AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { DryRuns } from "./DryRuns.ts"
 import { AdminMetrics } from "./admin/AdminMetrics.ts"
 import { AdminModels } from "./admin/AdminModels.ts"
 import { AdminSettings } from "./admin/AdminSettings.ts"
@@ -92,6 +93,7 @@ const clients: Routes<Needed> = together(
   ...Object.values(ofOperations)
 )
 
+/** The group `admin` has no dry runs, for these need all that calls need. */
 const operators: Routes<Needed> = together(
   AdminHandlers,
   RequestEvents,
@@ -100,7 +102,8 @@ const operators: Routes<Needed> = together(
   AdminClients,
   AdminChecks,
   AdminSettings,
-  AdminEntries
+  AdminEntries,
+  DryRuns
 )
 
 /** The routes of a server of the gateway alone. */

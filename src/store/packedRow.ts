@@ -22,7 +22,10 @@ const attemptFacts = (attempt: AttemptRow) =>
 
 const packedAttempt = (attempt: AttemptRow): PackedAttempt => {
   const facts = [...attemptFacts(attempt), micros(attempt.startedMillis)] as const
-  return attempt.errorMessage === undefined ? facts : [...facts, attempt.errorMessage]
+  const { errorMessage = null, sentMillis, tokenMillis } = attempt
+  if (sentMillis !== undefined || tokenMillis !== undefined)
+    return [...facts, errorMessage, microsOf(tokenMillis), microsOf(sentMillis)]
+  return errorMessage === null ? facts : [...facts, errorMessage]
 }
 
 const packedUsage = ({
@@ -37,7 +40,13 @@ const packedUsage = ({
   reasoning
 }: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
-type PackedAttempt = readonly [...ReturnType<typeof attemptFacts>, started?: number, errorMessage?: string]
+type PackedAttempt = readonly [
+  ...ReturnType<typeof attemptFacts>,
+  started?: number,
+  errorMessage?: string | null,
+  token?: number | null,
+  sent?: number | null
+]
 
 /**
  * The request's own id is present only where the client sent another request id, and the error only after a failure. The
@@ -51,8 +60,11 @@ export type PackedRow = readonly [
   saved?: PackedSaved | null,
   config?: string | null,
   client?: string | null,
-  metadata?: Readonly<Record<string, string>> | null
+  metadata?: Readonly<Record<string, string>> | null,
+  params?: PackedParams | null
 ]
+
+type PackedParams = readonly [ignored: ReadonlyArray<string>, adjusted: ReadonlyArray<string>]
 
 type PackedSaved = readonly [input: number, output: number, costMicros: number | null]
 
@@ -79,11 +91,13 @@ const facts = (row: RequestRow) =>
   ] as const
 
 const rareFacts = ({
+  adjusted,
   client,
   config,
   errorMessage,
   errorParam,
   id,
+  ignored,
   metadata,
   saved
 }: RequestRow): ReadonlyArray<Rare> => {
@@ -94,13 +108,14 @@ const rareFacts = ({
     saved === undefined ? null : [saved.input, saved.output, saved.costMicros ?? null],
     config ?? null,
     client ?? null,
-    metadata ?? null
+    metadata ?? null,
+    ignored === undefined && adjusted === undefined ? null : [ignored ?? [], adjusted ?? []]
   ]
   while (rare.at(-1) === null) rare.pop()
   return rare
 }
 
-type Rare = string | PackedSaved | Readonly<Record<string, string>> | null
+type Rare = string | PackedSaved | PackedParams | Readonly<Record<string, string>> | null
 
 export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
 
@@ -114,16 +129,20 @@ const attemptOf = ([
   upstreamStatus,
   // Rows of older versions end here.
   started = 0,
-  errorMessage
+  errorMessage,
+  token,
+  sent
 ]: PackedAttempt): AttemptRow => ({
   provider,
   model,
   target,
   startedMillis: started / 1000,
   durationMillis: duration / 1000,
+  ...(typeof token === "number" ? { tokenMillis: token / 1000 } : {}),
+  ...(typeof sent === "number" ? { sentMillis: sent / 1000 } : {}),
   firstChunkMillis: millisOf(firstChunk),
   errorCode: orUndefined(errorCode),
-  errorMessage,
+  errorMessage: orUndefined(errorMessage),
   upstreamStatus: orUndefined(upstreamStatus)
 })
 
@@ -155,6 +174,9 @@ const savedOf = ([input, output, costMicros]: PackedSaved): SavedUsage => ({
   costMicros: orUndefined(costMicros)
 })
 
+const namesOf = (names: ReadonlyArray<string> | undefined): ReadonlyArray<string> | undefined =>
+  names === undefined || names.length === 0 ? undefined : names
+
 /** The row of an array that `packRow` printed. */
 export const unpackRow = ([
   endedMillis,
@@ -181,7 +203,8 @@ export const unpackRow = ([
   saved,
   config,
   client,
-  metadata
+  metadata,
+  params
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
@@ -205,6 +228,8 @@ export const unpackRow = ([
   config: orUndefined(config),
   client: orUndefined(client),
   metadata: orUndefined(metadata),
+  ignored: namesOf(params?.[0]),
+  adjusted: namesOf(params?.[1]),
   errorCode: orUndefined(errorCode),
   errorMessage: orUndefined(errorMessage),
   errorParam: orUndefined(errorParam)

@@ -128,6 +128,7 @@ export abstract class Call {
     this.reused = this.request.isFresh !== true && !this.wire.opened
     this.wire.opened = false
     this.sentAt = this.enter("first_byte", this.request.firstByteMillis)
+    this.request.observed?.sent()
   }
 
   onResponseStarted(): void {

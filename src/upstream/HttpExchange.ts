@@ -21,6 +21,7 @@ export interface TransportRequest {
   readonly isFresh?: boolean | undefined
   /** Counts the bytes of a collected response; undefined: they are not counted. */
   readonly room?: Room | undefined
+  readonly observed?: { readonly sent: () => void } | undefined
   /** Until a socket is connected. */
   readonly connectMillis: number
   /** From the request on the socket to the head of the response; for a stream, to the first byte of its body. */

@@ -31,6 +31,8 @@ export interface AttemptTimes {
   readonly idleMillis: number
   readonly totalMillis: number
   readonly isFresh?: boolean
+  /** Learns when the request is written to a socket. */
+  readonly observed?: TransportRequest["observed"]
 }
 
 /** A stream with its first chunk. */
@@ -171,6 +173,7 @@ const requestOf = (
   body: prepared.bytes ?? textOrBytes(JSON.stringify(prepared.body)),
   room,
   isFresh: times.isFresh,
+  observed: times.observed,
   connectMillis: times.connectMillis,
   firstByteMillis: times.firstByteMillis,
   idleMillis: times.idleMillis,

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest"
 import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { change, count, dollars, duration, percent } from "../../src/console/format.ts"
 import { keyBody } from "../../src/console/pages/keys/keyBody.ts"
-import { addEvent, noAnswer } from "../../src/console/chatStream.ts"
+import { addEvent, noAnswer } from "../../src/console/pages/playground/chatStream.ts"
 import { lineOf } from "../../src/console/pages/configs/lineOf.ts"
-import { csvOf, curlOf, ndjsonOf } from "../../src/console/requestTexts.ts"
+import { csvOf, ndjsonOf } from "../../src/console/requestTexts.ts"
 
 type Row = typeof AdminRequest.Type
 
@@ -46,16 +46,6 @@ describe("console texts", () => {
       "$12.00"
     ])
     expect([change(0, 5), change(4, 5), change(5, 4)]).toEqual([undefined, "+25 %", "−20 %"])
-  })
-
-  it("console texts: curl names route, provider and model, whatever they contain", () => {
-    expect(curlOf(row({ model: "it's" }), "http://gateway")).toBe(
-      [
-        "curl -s 'http://gateway/v1/chat/completions' -H 'content-type: application/json' \\",
-        '  -H "x-gateway-api-key: $GATEWAY_KEY" \\',
-        `  -d '{"model":"@google/it'\\''s","messages":[{"role":"user","content":"Hello"}]}'`
-      ].join("\n")
-    )
   })
 
   it("console texts: CSV quotes cells, and no cell is a formula", () => {
@@ -137,6 +127,8 @@ describe("console streams", () => {
     expect(lines.reduce(addEvent, noAnswer)).toEqual({
       text: "Hello",
       thoughts: "hm",
+      calls: [],
+      pictures: [],
       input: 1,
       output: 2,
       fault: "cut"

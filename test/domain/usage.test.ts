@@ -1,7 +1,7 @@
 // Tests the cost of a request, to the millionth of a dollar.
 // Must not depend on a price list.
 import { describe, expect, it } from "vitest"
-import { microDollars, type Price, type Usage } from "../../src/domain/Usage.ts"
+import { costLines, microDollars, type Price, type Usage } from "../../src/domain/Usage.ts"
 
 const none: Usage = {
   input: 0,
@@ -25,6 +25,18 @@ describe("cost of a request", () => {
     expect(microDollars(used({ input: 2 }), { input: 0.3 })).toBe(1)
     expect(microDollars(used({ images: 3 }), { image: 0.04 })).toBe(120_000)
     expect(microDollars(used({ input: 1000, output: 1000, images: 3 }), {})).toBe(0)
+  })
+
+  it("cost: its lines are the parts that a usage has, each at its rate", () => {
+    const usage = used({ input: 300_000, cached: 100_000, output: 1000, reasoning: 200, images: 2 })
+    const price = { input: { base: 1, tiers: [{ start: 200_000, price: 2 }] }, cached: 0.25, output: 10, image: 0.04 }
+    expect(costLines(usage, price)).toEqual([
+      { part: "input", count: 200_000, rate: 2, dollars: 0.4 },
+      { part: "cached", count: 100_000, rate: 0.25, dollars: 0.025 },
+      { part: "output", count: 1000, rate: 10, dollars: 0.01 },
+      { part: "image", count: 2, rate: 0.04, dollars: 0.08 }
+    ])
+    expect(microDollars(usage, price)).toBe(515_000)
   })
 
   it("cost: a share without a rate of its own has the rate of the whole", () => {

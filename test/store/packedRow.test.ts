@@ -16,6 +16,8 @@ const attempt: fc.Arbitrary<AttemptRow> = fc.record({
   target: count,
   startedMillis: millis,
   durationMillis: millis,
+  tokenMillis: maybe(millis),
+  sentMillis: maybe(millis),
   firstChunkMillis: maybe(millis),
   errorCode: maybe(fc.string()),
   errorMessage: maybe(fc.string()),
@@ -57,6 +59,8 @@ const fact: fc.Arbitrary<RequestRow> = fc.record({
   config: maybe(fc.string()),
   client: maybe(fc.string()),
   metadata: maybe(fc.dictionary(fc.stringMatching(/^[a-z-]{1,8}$/), fc.string())),
+  ignored: maybe(fc.array(fc.string(), { minLength: 1 })),
+  adjusted: maybe(fc.array(fc.string(), { minLength: 1 })),
   errorCode: maybe(fc.string()),
   errorMessage: maybe(fc.string())
 })

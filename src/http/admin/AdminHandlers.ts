@@ -8,6 +8,7 @@ import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/csv.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
+import { requestDetails } from "./RequestDetails.ts"
 import { RequestContents } from "./RequestContents.ts"
 import { listOf, shownRequest, usageColumns } from "./adminRows.ts"
 import { usagePages } from "./UsagePages.ts"
@@ -27,6 +28,7 @@ const requests = keyedRoute(
   Effect.gen(function* () {
     const log = yield* UsageLog
     const metadata = yield* CountedMetadata
+    const details = yield* requestDetails
     return ({ incoming }) => {
       if (incoming.path === list) {
         return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url, metadata)), (query) =>
@@ -36,9 +38,11 @@ const requests = keyedRoute(
       if (allowedMethods(incoming.path).length === 0)
         return Effect.fail(new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) }))
       const id = incoming.path.slice(list.length + 1)
-      return Effect.flatMap(log.request(id), (row) =>
-        row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), incoming)
-      )
+      return Effect.gen(function* () {
+        const row = yield* log.request(id)
+        if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
+        return yield* json(yield* details(row), incoming)
+      })
     }
   }),
   "admin"

@@ -123,6 +123,35 @@ export const eventsQuery = (url: string, metadata: ReadonlyArray<string>): Resul
       : invalid("cursor", "has no meaning here; events begin with the requests that end from now on.")
   )
 
+/** The routes whose bodies a dry run reads. */
+export const dryRunRoutes = [
+  "/v1/chat/completions",
+  "/v1/messages",
+  "/v1/responses",
+  "/v1/embeddings",
+  "/v1/images/generations"
+] as const
+
+export interface DryRunQuery {
+  readonly route: (typeof dryRunRoutes)[number]
+  readonly key: string | undefined
+  readonly config: string | undefined
+  readonly provider: string | undefined
+}
+
+export const dryRunQuery = (url: string): Result.Result<DryRunQuery, BodyInvalid> =>
+  Result.gen(function* () {
+    const fields = yield* read(url, ["route", "key", "config", "provider"])
+    const route = dryRunRoutes.find((known) => known === (fields.route ?? dryRunRoutes[0]))
+    if (route === undefined) return yield* invalid("route", `is one of ${dryRunRoutes.join(", ")}.`)
+    return {
+      route,
+      key: yield* name("key", fields.key),
+      config: yield* name("config", fields.config),
+      provider: yield* name("provider", fields.provider)
+    }
+  })
+
 const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
   text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
 

@@ -1,7 +1,7 @@
 // Requests and sums in the form of the admin API.
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { dollarsOf, type Usage } from "../../domain/Usage.ts"
+import { type CostLine, dollarsOf, type Usage } from "../../domain/Usage.ts"
 import type { SeriesPoint, SeriesQuery, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup, UsageQuery } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
@@ -15,6 +15,8 @@ const attemptOf = (attempt: AttemptRow) => ({
   target: attempt.target,
   started_ms: roundToMicros(attempt.startedMillis),
   duration_ms: roundToMicros(attempt.durationMillis),
+  token_ms: millis(attempt.tokenMillis),
+  sent_ms: millis(attempt.sentMillis),
   first_chunk_ms: millis(attempt.firstChunkMillis),
   upstream_status: attempt.upstreamStatus,
   error_code: attempt.errorCode,
@@ -61,10 +63,30 @@ export const shownRequest = (row: RequestRow) => ({
   config: row.config,
   client: row.client,
   metadata: row.metadata,
+  ignored_params: row.ignored,
+  adjusted_params: row.adjusted,
   error_code: row.errorCode,
   error_message: row.errorMessage,
   error_param: row.errorParam,
   attempts: row.attempts.map(attemptOf)
+})
+
+const partNames: Readonly<Record<CostLine["part"], string>> = {
+  input: "input_tokens",
+  cached: "cached_tokens",
+  cacheWritten: "cache_write_tokens",
+  audioInput: "audio_input_tokens",
+  output: "output_tokens",
+  audioOutput: "audio_output_tokens",
+  imageOutput: "image_output_tokens",
+  image: "images"
+}
+
+export const shownCostLine = ({ count, dollars, part, rate }: CostLine) => ({
+  part: partNames[part],
+  count,
+  ...(part === "image" ? { usd_each: rate } : { usd_per_million: rate }),
+  cost_usd: dollars
 })
 
 /** The name of a key is next to its id. */

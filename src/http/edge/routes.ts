@@ -11,6 +11,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/admin/v1/audit", ["GET"]],
   ["/admin/v1/check", ["POST"]],
   ["/admin/v1/clients", ["GET"]],
+  ["/admin/v1/dry-runs", ["POST"]],
   ["/admin/v1/metrics", ["GET"]],
   ["/admin/v1/models/facts", ["GET"]],
   ["/admin/v1/models/learned", ["DELETE"]],

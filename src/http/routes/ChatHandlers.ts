@@ -20,7 +20,6 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
   }
 }
 
-export const ChatHandlers = handleOperation({
-  ...chatReplies,
-  read: fillModel(bodyReader(ChatRequest, checkChat))
-})
+export const chatRoute = { ...chatReplies, read: fillModel(bodyReader(ChatRequest, checkChat)) }
+
+export const ChatHandlers = handleOperation(chatRoute)

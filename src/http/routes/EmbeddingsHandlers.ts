@@ -4,10 +4,12 @@ import { checkLabelled } from "../../router/bodies/bodyChecks.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { bodyReader } from "../request/ReadBody.ts"
 import { embeddings } from "../response/Reply.ts"
-import { fillModel, handleOperation } from "./OperationRoute.ts"
+import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
-export const EmbeddingsHandlers = handleOperation({
+export const embeddingsRoute: OperationRoute<"embeddings", never> = {
   operation: "embeddings",
   read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
   reply: (list, served, { strict }, incoming) => embeddings(list, served, strict, incoming)
-})
+}
+
+export const EmbeddingsHandlers = handleOperation(embeddingsRoute)

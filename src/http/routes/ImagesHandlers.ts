@@ -6,11 +6,13 @@ import { strictlyImages } from "../../translate/shared/reply/strictly.ts"
 import { ImagesRequest } from "../../wire/openai/Images.ts"
 import { bodyReader } from "../request/ReadBody.ts"
 import { answer } from "../response/Reply.ts"
-import { fillModel, handleOperation } from "./OperationRoute.ts"
+import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
-export const ImagesHandlers = handleOperation({
+export const imagesRoute: OperationRoute<"images", never> = {
   operation: "images",
   read: fillModel(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
   reply: (full, served, { strict }, incoming) =>
     answer(strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
-})
+}
+
+export const ImagesHandlers = handleOperation(imagesRoute)

@@ -7,7 +7,7 @@ import { frame } from "../../wire/frames.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
 import { passedEvents } from "../response/StreamReply.ts"
-import { fillModel, handleOperation } from "./OperationRoute.ts"
+import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
 
 /** The event with which Anthropic itself keeps a silent stream alive. */
 export const messagesPing = frame('{"type": "ping"}', "ping")
@@ -19,7 +19,7 @@ const native = (read: typeof readMessagesRequest) =>
     )
   )
 
-export const MessagesHandlers = handleOperation({
+export const messagesRoute: OperationRoute<"messages", never> = {
   operation: "messages",
   read: native(readMessagesRequest),
   reply: (value, served, _context, incoming) => passed(value, served, incoming),
@@ -28,7 +28,9 @@ export const MessagesHandlers = handleOperation({
     ping: messagesPing,
     reply: (opened, _body, _context, incoming, keepAlive) => passedEvents(opened, incoming, keepAlive)
   }
-})
+}
+
+export const MessagesHandlers = handleOperation(messagesRoute)
 
 export const MessagesCountHandlers = handleOperation({
   operation: "messagesCountTokens",

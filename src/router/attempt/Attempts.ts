@@ -1,6 +1,7 @@
 // One attempt at one target: the request as the target gets it, prepared, authorised and called.
 // It must not depend on which attempt comes next.
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { requireCredentials, withCarriedCredentials } from "../../auth/carried.ts"
 import {
@@ -251,10 +252,10 @@ export const callAttempt = <Op extends Operation, A, R>(
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
   const { recorder, room } = asking.context
   const { prepared } = attempt
-  const send = (headers: ObservedAttempt["headers"]) => {
-    const later = repeating === undefined ? undefined : laterCalls(attempt, asking, repeating, headers)
+  const send = (observed: ObservedAttempt | undefined) => {
+    const later = repeating === undefined ? undefined : laterCalls(attempt, asking, repeating, observed)
     const once = (call: typeof prepared) =>
-      sendRenewing(attempt, asking.context, times, headers, (auth, now) => strategy.send(call, auth, now, room, later))
+      sendRenewing(attempt, asking.context, times, observed, (auth, now) => strategy.send(call, auth, now, room, later))
     const { unsigned } = prepared
     // Signatures of the other product's model are left out where they are refused (N506).
     return unsigned === undefined
@@ -266,7 +267,7 @@ export const callAttempt = <Op extends Operation, A, R>(
   if (recorder === undefined) return send(undefined)
   return Effect.suspend(() => {
     const recorded = recorder.attempt(prepared, asking)
-    return recordOutcome(recorded, send(recorded.headers))
+    return recordOutcome(recorded, send(recorded))
   })
 }
 
@@ -288,10 +289,10 @@ const laterCalls =
     attempt: Pick<Attempt<Operation>, "account" | "provider" | "prepared">,
     { admitMore, context }: Pick<Asking<Operation>, "admitMore" | "context">,
     { retry, times }: Repeating,
-    headers: ObservedAttempt["headers"]
+    observed: ObservedAttempt | undefined
   ): SendLater =>
   (usage, send) => {
-    const call = retry(Effect.flatMap(times, (now) => sendRenewing(attempt, context, now, headers, send)))
+    const call = retry(Effect.flatMap(times, (now) => sendRenewing(attempt, context, now, observed, send)))
     return admitMore === undefined ? call : Effect.andThen(admitMore(attempt.prepared.target, promptOf(usage)), call)
   }
 
@@ -303,16 +304,17 @@ const sendRenewing = <A, R>(
   { account, provider }: Pick<Attempt<Operation>, "account" | "provider">,
   context: RequestContext,
   times: AttemptTimes,
-  headers: ObservedAttempt["headers"],
+  observed: ObservedAttempt | undefined,
   call: (auth: AuthHeaders, times: AttemptTimes) => Effect.Effect<A, ProviderError, R>
 ): Effect.Effect<A, ProviderError, R> => {
+  const observedTimes = observed === undefined ? times : { ...times, observed }
   const send = () =>
-    Effect.flatMapEager(authorizeInTime(account, provider, context), (auth) => {
-      const all = headers === undefined ? auth : { ...auth, ...headers }
+    Effect.flatMapEager(authorizeObserved(account, provider, context, observed), (auth) => {
+      const all = observed?.headers === undefined ? auth : { ...auth, ...observed.headers }
       return context.deadlineMillis === undefined
-        ? call(all, times)
+        ? call(all, observedTimes)
         : Effect.flatMap(remainingMillis(account, context), (left) =>
-            call(all, { ...times, totalMillis: least(times.totalMillis, left) })
+            call(all, { ...observedTimes, totalMillis: least(times.totalMillis, left) })
           )
     })
   return Effect.catch(send(), (error) =>
@@ -322,6 +324,19 @@ const sendRenewing = <A, R>(
           renewed ? send() : Effect.fail(error)
         )
   )
+}
+
+/** A credential that is a header itself takes no time. */
+const authorizeObserved = (
+  account: ProviderAccount,
+  provider: Provider,
+  context: RequestContext,
+  observed: ObservedAttempt | undefined
+): Effect.Effect<AuthHeaders, ProviderError> => {
+  const authorized = authorizeInTime(account, provider, context)
+  return observed === undefined || Exit.isExit(authorized)
+    ? authorized
+    : Effect.tap(authorized, () => Effect.sync(() => observed.authorized()))
 }
 
 const recordOutcome = <A, R>(

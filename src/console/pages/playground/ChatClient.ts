@@ -1,14 +1,7 @@
-// Chat completions of the playground, by the gateway key that is typed there.
+// Chat completions of the playground, by a gateway key.
 // Must not know the session or the page.
+import type { Chat } from "./chatBody.ts"
 import { type Answer, addEvent, noAnswer } from "./chatStream.ts"
-
-export interface ChatBody {
-  readonly model: string
-  readonly messages: ReadonlyArray<{ readonly role: "system" | "user" | "assistant"; readonly content: string }>
-  readonly temperature?: number
-  readonly max_tokens?: number
-  readonly reasoning_effort?: string
-}
 
 const path = "/v1/chat/completions"
 
@@ -31,7 +24,7 @@ const succeed = async (response: Response): Promise<Response> => {
 /** Streams an answer; `show` gets it as it grows. Returns the id of the request. */
 export const stream = async (
   key: string,
-  body: ChatBody,
+  body: Chat,
   show: (answer: Answer) => void,
   signal: AbortSignal
 ): Promise<string> => {
@@ -58,7 +51,7 @@ export interface DryRun {
   readonly adjusted_params: ReadonlyArray<string>
 }
 
-export const dryRun = async (key: string, body: ChatBody): Promise<DryRun> => {
+export const dryRun = async (key: string, body: Chat): Promise<DryRun> => {
   const headers = { ...headersOf(key), "x-gateway-dry-run": "true" }
   return (await succeed(await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }))).json()
 }

@@ -1,0 +1,119 @@
+// The turns of one chat: questions, answers with thoughts, pictures and tool calls, and the results of tools.
+// Must not know how a chat is sent.
+import { duration } from "../../format.ts"
+import { href } from "../../Location.ts"
+import { Thumbnails } from "../../parts/Thumbnails.tsx"
+import type { Entry } from "./chatBody.ts"
+import type { ToolCall } from "./chatStream.ts"
+import { ask, type Lane } from "./Lane.ts"
+import { sampleResult } from "./samples.ts"
+
+type AnswerEntry = Entry & { readonly kind: "answer" }
+
+const Figures = ({ answer, firstMillis, millis, requestId }: AnswerEntry) =>
+  requestId === "" ? null : (
+    <p class="muted">
+      {duration(millis)}, first token after {duration(firstMillis)}, {answer.input ?? "–"} tokens in,{" "}
+      {answer.output ?? "–"} out. <a href={href(`/requests/${encodeURIComponent(requestId)}`)}>Its request</a>
+    </p>
+  )
+
+const Calls = ({ calls }: { readonly calls: ReadonlyArray<ToolCall> }) => (
+  <>
+    {calls.map(({ arguments: text, id, name }) => (
+      <p key={id} class="call">
+        Calls <b>{name}</b> <code>{text}</code>
+      </p>
+    ))}
+  </>
+)
+
+const fillSample = (call: ToolCall) => (event: MouseEvent & { currentTarget: HTMLButtonElement }) => {
+  const field = event.currentTarget.form?.elements.namedItem(call.id)
+  if (field instanceof HTMLTextAreaElement) field.value = sampleResult(call.name, call.arguments)
+}
+
+/** The results of the tools that the last answer calls. */
+const Results = ({ calls, lane }: { readonly calls: ReadonlyArray<ToolCall>; readonly lane: Lane }) => {
+  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }): void => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget)
+    const results = calls.map(({ id }) => ({ id, content: String(fields.get(id) ?? "") }))
+    if (lane.options.value !== undefined) void ask(lane, lane.options.value, { kind: "results", results })
+  }
+  return (
+    <form class="results" onSubmit={submit}>
+      {calls.map((call) => (
+        <div key={call.id} class="stack">
+          <label>
+            Result of {call.name}
+            <textarea name={call.id} class="code" rows={2} required spellcheck={false} />
+          </label>
+          <button type="button" onClick={fillSample(call)}>
+            Sample result
+          </button>
+        </div>
+      ))}
+      <button type="submit" class="primary">
+        Answer the calls
+      </button>
+    </form>
+  )
+}
+
+const Shown = ({ entry }: { readonly entry: Entry }) => {
+  if (entry.kind === "question")
+    return (
+      <>
+        <p class="question">{entry.text}</p>
+        <Thumbnails media={entry.media} />
+      </>
+    )
+  if (entry.kind === "results")
+    return (
+      <>
+        {entry.results.map(({ content, id }) => (
+          <p key={id} class="call">
+            Result <code>{content}</code>
+          </p>
+        ))}
+      </>
+    )
+  const { calls, pictures, text, thoughts } = entry.answer
+  return (
+    <>
+      {thoughts === "" ? null : (
+        <details>
+          <summary>Thoughts</summary>
+          <p class="answer-thoughts muted">{thoughts}</p>
+        </details>
+      )}
+      {text === "" ? null : <p class="answer">{text}</p>}
+      <Calls calls={calls} />
+      <Thumbnails media={pictures} />
+      <Figures {...entry} />
+    </>
+  )
+}
+
+export const Turns = ({ lane }: { readonly lane: Lane }) => {
+  const entries = lane.entries.value
+  const last = entries.at(-1)
+  const waiting = last?.kind === "answer" && lane.running.value === undefined ? last.answer.calls : []
+  return (
+    <section class="card lane" aria-label={`Chat with ${lane.model.value}`}>
+      <h2>{lane.model.value}</h2>
+      <ol class="turns" aria-live="polite">
+        {entries.map((entry, at) => (
+          <li key={at} class="turn">
+            <Shown entry={entry} />
+          </li>
+        ))}
+      </ol>
+      {waiting.length === 0 ? null : <Results key={entries.length} calls={waiting} lane={lane} />}
+      <p class="fault" role="alert">
+        {lane.fault.value}
+      </p>
+    </section>
+  )
+}

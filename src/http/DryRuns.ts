@@ -1,0 +1,64 @@
+// POST /admin/v1/dry-runs: what an upstream would get of a body, under any key and config. Nothing is sent or counted.
+// It must not depend on how a body is read or translated: the handlers of the routes themselves answer.
+import * as Effect from "effect/Effect"
+import { Administration } from "../admin/Administration.ts"
+import { requestHeaderNames } from "../api/Headers.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { noNames, readKey } from "../domain/settings/readKey.ts"
+import { type Call, keyedRoute } from "./edge/GatewayAuth.ts"
+import type { IncomingRequest } from "./request/IncomingRequest.ts"
+import { chatRoute } from "./routes/ChatHandlers.ts"
+import { embeddingsRoute } from "./routes/EmbeddingsHandlers.ts"
+import { imagesRoute } from "./routes/ImagesHandlers.ts"
+import { messagesRoute } from "./routes/MessagesHandlers.ts"
+import { operationHandler } from "./routes/OperationRoute.ts"
+import { createResponse } from "./routes/responses/ResponsesHandlers.ts"
+import { type DryRunQuery, dryRunQuery } from "./admin/adminQuery.ts"
+
+const handlers = Effect.all({
+  "/v1/chat/completions": operationHandler(chatRoute),
+  "/v1/messages": operationHandler(messagesRoute),
+  "/v1/responses": createResponse,
+  "/v1/embeddings": operationHandler(embeddingsRoute),
+  "/v1/images/generations": operationHandler(imagesRoute)
+})
+
+/** The body stays; of the headers those that describe it. */
+const asDryRun = (incoming: IncomingRequest, { config, provider, route }: DryRunQuery): IncomingRequest => ({
+  ...incoming,
+  path: route,
+  recorder: undefined,
+  headers: {
+    "content-type": incoming.headers["content-type"],
+    "content-length": incoming.headers["content-length"],
+    "content-encoding": incoming.headers["content-encoding"],
+    expect: incoming.headers["expect"],
+    [requestHeaderNames.dryRun.name]: "true",
+    [requestHeaderNames.config.name]: config,
+    [requestHeaderNames.provider.name]: provider
+  }
+})
+
+/** An admin sees the addresses of upstreams, whichever key it chooses, and uses nothing of its limits. */
+const unlimited = ({ budget: _budget, rateLimit: _rateLimit, ...key }: GatewayKey): GatewayKey => ({
+  ...key,
+  scopes: [...key.scopes, "admin"]
+})
+
+export const DryRuns = keyedRoute(
+  "POST",
+  "/admin/v1/dry-runs",
+  Effect.gen(function* () {
+    const { keys } = yield* Administration
+    const answers = yield* handlers
+    const keyOf = (id: string): Effect.Effect<GatewayKey, GatewayError> =>
+      Effect.map(keys.get(id), (entry) => readKey(id, entry, noNames).key)
+    return Effect.fnUntraced(function* (call: Call) {
+      const query = yield* Effect.fromResult(dryRunQuery(call.incoming.url))
+      const key = query.key === undefined ? call.key : yield* keyOf(query.key)
+      return yield* answers[query.route]({ ...call, key: unlimited(key), incoming: asDryRun(call.incoming, query) })
+    })
+  }),
+  "admin"
+)
