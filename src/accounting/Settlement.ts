@@ -104,6 +104,11 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled):
     : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
 }
 
+type ShownError = Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam">
+
+const goneError: ShownError = { errorCode: clientGone.code }
+const noError: ShownError = { errorCode: undefined }
+
 /** The row of the request log. */
 export const rowOf = (
   { meta, at, gone, record }: Ended,
@@ -112,6 +117,7 @@ export const rowOf = (
   countedMetadata: ReadonlyArray<string>
 ): RequestRow => {
   const target = calledLast(record)
+  const shown = gone ? goneError : shownError(record.error)
   return {
     endedMillis: meta.startedMillis + Math.round(settled.durationMillis),
     requestId: meta.requestId,
@@ -141,7 +147,9 @@ export const rowOf = (
       record.route === undefined || countedMetadata.length === 0
         ? undefined
         : chosenMetadata(record.route.metadata, countedMetadata),
-    ...(gone ? { errorCode: clientGone.code } : shownError(record.error))
+    errorCode: shown.errorCode,
+    errorMessage: shown.errorMessage,
+    errorParam: shown.errorParam
   }
 }
 
@@ -177,11 +185,9 @@ const chosenMetadata = (
 const messageBytes = 512
 
 /** The gateway's own texts quote clients and upstreams, so each text is scrubbed. */
-export const shownError = (
-  error: RequestError | undefined
-): Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam"> =>
+export const shownError = (error: RequestError | undefined): ShownError =>
   error === undefined
-    ? { errorCode: undefined }
+    ? noError
     : {
         errorCode: error.code,
         errorMessage: publicText(error.message, messageBytes),

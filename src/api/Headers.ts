@@ -57,10 +57,26 @@ export const addAliases = (headers: Record<string, string>): Record<string, stri
 export const gatewayHeader = (headers: HeaderRecord, { name, alias }: GatewayHeader): string | undefined =>
   headers[name] ?? headers[alias]
 
-/** True when the request used the alias prefix in any header. */
-export const usesAliasPrefix = (headers: HeaderRecord): boolean => {
-  for (const name in headers) if (name.startsWith("x-portkey-")) return true
-  return false
+/** Which gateway headers a request has. */
+export interface OwnHeaders {
+  /** It used the alias prefix in any header. */
+  readonly usesAlias: boolean
+  /** It has one next to that of its key. Most have none, so that none is looked for. */
+  readonly hasOptions: boolean
+}
+
+/** Looks at each name once. */
+export const ownHeaders = (headers: HeaderRecord): OwnHeaders => {
+  let usesAlias = false
+  let hasOptions = false
+  for (const name in headers) {
+    if (!name.startsWith("x-")) continue
+    const isAlias = name.startsWith("x-portkey-")
+    if (!isAlias && !name.startsWith("x-gateway-")) continue
+    usesAlias ||= isAlias
+    hasOptions ||= name !== requestHeaderNames.apiKey.name && name !== requestHeaderNames.apiKey.alias
+  }
+  return { usesAlias, hasOptions }
 }
 
 /** The strict switch under either of its names; undefined when the request has none. */

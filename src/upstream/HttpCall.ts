@@ -168,7 +168,13 @@ export abstract class Call {
 
 const onTimer = (call: Call): void => call.tick()
 
+const isJoined = (headers: Record<string, string | Array<string> | undefined>): headers is Record<string, string> => {
+  for (const name in headers) if (typeof headers[name] !== "string") return false
+  return true
+}
+
 const joined = (headers: Record<string, string | Array<string> | undefined>): Record<string, string> => {
+  if (isJoined(headers)) return headers
   const out: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]

@@ -1,5 +1,6 @@
 // The path of a request as the router knows it: base URLs of clients double the version, leave it out or end in a slash.
 // It must not know handlers. Unknown paths stay as they are, so that an error names what was sent.
+import { memoizeBounded } from "../../domain/memoizeBounded.ts"
 
 /** First segments of routes below `/v1`. */
 const versioned =
@@ -9,14 +10,14 @@ const versioned =
 const literal = /^\/{1,2}admin(\/|$)/
 
 /** Slashes at both ends, `/v1/v1/`, and routes without `/v1`. Paths of native routes with a version pass. */
-export const canonicalPath = (path: string): string => {
+export const canonicalPath: (path: string) => string = memoizeBounded((path) => {
   if (literal.test(path)) return path
   let text = path
   if (text.length > 1 && text.endsWith("/")) text = text.slice(0, -1)
   if (text.startsWith("//") && !text.startsWith("///")) text = text.slice(1)
   if (text.startsWith("/v1/v1/") || text === "/v1/v1") text = text.slice("/v1".length)
   return versioned.test(text) ? `/v1${text}` : text
-}
+})
 
 /** What is served next to a path that is not: the address of a common mistake. */
 export const insteadOf = (path: string): string => {

@@ -253,12 +253,19 @@ const read = (method: string, path: string, isGoogleClient: boolean): NativePath
   return version === "v1" && !isNative(rest, isGoogleClient) ? undefined : versionedPath(version, rest, method)
 }
 
-const mark = "\n"
-const remembered = memoizeBounded((key) => {
-  const [method = "", client = "", ...path] = key.split(mark)
-  return { path: read(method, path.join(mark), client === "google") }
-})
+/** What a reading reads of a method. */
+type MethodKind = "GET" | "POST" | "OTHER"
+
+const methodKind = (method: string): MethodKind => (method === "POST" ? "POST" : isRead(method) ? "GET" : "OTHER")
+
+/** The readings of the paths that were asked for, by method and client. */
+const readings = (isGoogleClient: boolean) => {
+  const reading = (method: MethodKind) => memoizeBounded((path) => ({ native: read(method, path, isGoogleClient) }))
+  return { GET: reading("GET"), POST: reading("POST"), OTHER: reading("OTHER") }
+}
+const ofGoogleClients = readings(true)
+const ofOthers = readings(false)
 
 /** The reading of a path without its query, or undefined where the path belongs to other routes. */
 export const readNativePath = (method: string, path: string, isGoogleClient: boolean): NativePath | undefined =>
-  remembered(`${method}${mark}${isGoogleClient ? "google" : ""}${mark}${path}`).path
+  (isGoogleClient ? ofGoogleClients : ofOthers)[methodKind(method)](path).native

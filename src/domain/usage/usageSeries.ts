@@ -129,21 +129,43 @@ const addSeries = (sums: MutableSums, more: SeriesSums): void => {
   for (const [band, requests] of more.firstBands.entries()) countIn(sums.firstBands, band, requests)
 }
 
+const statusClasses = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx", "7xx", "8xx", "9xx"]
+
+const areSame = (one: Alike["names"], other: Alike["names"]): boolean =>
+  one.key === other.key &&
+  one.model === other.model &&
+  one.status === other.status &&
+  one.error === other.error &&
+  one.provider === other.provider &&
+  one.config === other.config &&
+  one.client === other.client &&
+  one.metadata === other.metadata
+
 /** Adds requests up as they end: one entry a minute for requests that are alike. Everything else is derived from these. */
 export class RecentUsage {
   private readonly entries = new Map<string, Alike>()
+  private latest: Alike | undefined
 
-  add(row: RequestRow, { client, metadata, model }: CountedNames): void {
-    const { config = "", durationMillis, endedMillis, errorCode: error = "", keyId: key = "", provider = "" } = row
-    const minute = Math.floor(endedMillis / minuteMillis)
-    const status = Math.floor(row.status / 100)
+  /** The entry of a request, which most often is that of the request before. */
+  private entryOf(row: RequestRow, { client, metadata, model }: CountedNames): Alike {
+    const { config = "", errorCode: error = "", keyId: key = "", provider = "" } = row
+    const minute = Math.floor(row.endedMillis / minuteMillis)
+    const status = statusClasses[Math.floor(row.status / 100)] ?? ""
+    const names = { key, provider, model, status, error, config, client, metadata }
+    if (this.latest?.minute === minute && areSame(this.latest.names, names)) return this.latest
     const name = `${minute}\n${status}\n${error}\n${key}\n${provider}\n${model}\n${config}\n${client}\n${metadata}`
     let entry = this.entries.get(name)
     if (entry === undefined) {
-      const names = { key, provider, model, status: `${status}xx`, error, config, client, metadata }
       entry = { minute, names, sums: noSums(), lastMillis: 0 }
       this.entries.set(name, entry)
     }
+    this.latest = entry
+    return entry
+  }
+
+  add(row: RequestRow, counted: CountedNames): void {
+    const { durationMillis, endedMillis } = row
+    const entry = this.entryOf(row, counted)
     entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
     const { sums } = entry
     sums.requests++
@@ -167,6 +189,7 @@ export class RecentUsage {
 
   clear(): void {
     this.entries.clear()
+    this.latest = undefined
   }
 
   /** Adds the sums of each day to its buckets. */

@@ -63,7 +63,7 @@ const firstKnown = (
   { find }: GatewayKeys["Service"],
   [first, ...others]: ReadonlyArray<string>
 ): Effect.Effect<Known, KeyMissing | KeyInvalid | StoreUnavailable> => {
-  const known = (keyText: string) => Effect.map(find(keyText), (key): Known => ({ key, keyText }))
+  const known = (keyText: string) => Effect.mapEager(find(keyText), (key): Known => ({ key, keyText }))
   if (first === undefined) return Effect.fail(new KeyMissing())
   return others.reduce(
     (search, text) => Effect.catch(search, (fault) => Effect.mapError(known(text), () => fault)),

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { RequestMeta } from "../../accounting/RequestMeta.ts"
 import type { RequestRecord } from "../../accounting/RequestRecord.ts"
 import { parseTraceparent } from "../../accounting/traceContext.ts"
-import { gatewayHeader, type HeaderRecord, isStrict, requestHeaderNames, usesAliasPrefix } from "../../api/Headers.ts"
+import { gatewayHeader, type HeaderRecord, isStrict, ownHeaders, requestHeaderNames } from "../../api/Headers.ts"
 import { queryKey } from "../../domain/native/nativeQuery.ts"
 import type { RequestHold } from "../../keys/FairShares.ts"
 import type { Arrival } from "../node/Arrival.ts"
@@ -45,6 +45,8 @@ export interface RequestIds {
 export interface IncomingRequest extends RequestIds, RequestMeta, Arrival {
   /** An invalid switch counts as strict here; the context of the request refuses it later. */
   readonly strict: boolean
+  /** It has gateway headers next to that of its key. */
+  readonly hasOptions: boolean
   /** The key in the query; clients of Google's own dialects write theirs there. */
   readonly queryKey: string | undefined
   /** Two Authorization headers came. Node drops the second one silently. */
@@ -66,19 +68,18 @@ const requestIdOf = (headers: HeaderRecord, freshId: string): string => {
   return presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId
 }
 
-const traceIdOf = (headers: HeaderRecord, freshId: string): string => {
-  const trace = gatewayHeader(headers, requestHeaderNames.traceId)
+const traceIdOf = (headers: HeaderRecord, freshId: string, hasOptions: boolean): string => {
+  const trace = hasOptions ? gatewayHeader(headers, requestHeaderNames.traceId) : undefined
   if (trace !== undefined && traceIdGrammar.test(trace)) return trace
   const parent = headers["traceparent"]
   return (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", "")
 }
 
 /** The ids of a request that is refused before a route sees it. `headers` is empty where Node could not parse them. */
-export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds => ({
-  requestId: requestIdOf(headers, freshId),
-  traceId: traceIdOf(headers, freshId),
-  usesAlias: usesAliasPrefix(headers)
-})
+export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds => {
+  const { hasOptions, usesAlias } = ownHeaders(headers)
+  return { requestId: requestIdOf(headers, freshId), traceId: traceIdOf(headers, freshId, hasOptions), usesAlias }
+}
 
 type Receive = (arrival: Arrival, clock: Clock.Clock, recorder: RequestRecord | undefined) => IncomingRequest
 
@@ -89,11 +90,13 @@ export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.ge
   return ({ accessor, headers, message, method, native, node, path, query, url }, clock, recorder) => {
     const startedMillis = clock.currentTimeMillisUnsafe()
     const id = freshId(startedMillis)
+    const { hasOptions, usesAlias } = ownHeaders(headers)
     return {
       requestId: requestIdOf(headers, id),
-      traceId: traceIdOf(headers, id),
-      usesAlias: usesAliasPrefix(headers),
-      strict: isStrict(headers),
+      traceId: traceIdOf(headers, id, hasOptions),
+      usesAlias,
+      strict: !hasOptions || isStrict(headers),
+      hasOptions,
       startedMillis,
       freshId: id,
       method,

@@ -6,16 +6,19 @@ import { BodyInvalid, type GatewayError } from "../../domain/GatewayError.ts"
 /** One object per request, without a `Result` per header. A faulty header reads as absent. */
 export class HeaderReader {
   readonly headers: HeaderRecord
+  /** False: no gateway header is there to be read. */
+  readonly hasOptions: boolean
   /** The first fault in the order of reading. */
   fault: GatewayError | undefined = undefined
 
-  constructor(headers: HeaderRecord) {
+  constructor(headers: HeaderRecord, hasOptions = true) {
     this.headers = headers
+    this.hasOptions = hasOptions
   }
 
   /** The value of a gateway header, under its own name or its alias. */
   text(header: GatewayHeader): string | undefined {
-    return gatewayHeader(this.headers, header)
+    return this.hasOptions ? gatewayHeader(this.headers, header) : undefined
   }
 
   /** Keeps the fault, unless an earlier header has one. */

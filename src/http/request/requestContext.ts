@@ -31,7 +31,7 @@ export const requestContext = ({
   readonly configs: Configs["Service"]
   readonly catalog: CatalogView
 }): Result.Result<RequestContext, GatewayError> => {
-  const reader = new HeaderReader(incoming.headers)
+  const reader = new HeaderReader(incoming.headers, incoming.hasOptions)
   checkTraceId(reader)
   const configText = reader.text(requestHeaderNames.config)?.trim() || undefined
   const config = readConfig(reader, configText, key, configs)
@@ -133,7 +133,7 @@ const readProvider = (reader: HeaderReader): string | undefined => {
 }
 
 const readStrict = (reader: HeaderReader): boolean => {
-  const header = strictHeader(reader.headers)
+  const header = reader.hasOptions ? strictHeader(reader.headers) : undefined
   return header === undefined || reader.flag(header.name, header.value, true)
 }
 
