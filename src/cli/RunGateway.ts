@@ -53,7 +53,7 @@ export const runGateway = (
         open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
         context
       )
-      for (const warning of warnings) yield* Effect.logWarning(warning)
+      for (const warning of warnings) yield* Effect.provide(Effect.logWarning(warning), context)
       yield* Effect.sync(() => {
         process.exitCode = 0
       })

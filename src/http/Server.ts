@@ -148,7 +148,7 @@ const counted = (count: number, one: string, several: string): string => `${coun
 
 const drainingText = (requests: number, streams: number, { drainMillis, readyDelayMillis }: LimitValues): string =>
   [
-    `The service is stopping: ${counted(requests, "request runs", "requests run")}, ${counted(streams, "stream", "streams")} among them.`,
+    `The service is stopping: ${counted(requests, "request runs", "requests run")}${streams === 0 ? "" : `, ${counted(streams, "stream", "streams")} among them`}.`,
     ...(readyDelayMillis === 0 ? [] : [`New ones are taken for ${readyDelayMillis} ms.`]),
     `The rest has ${Math.round(drainMillis / 1000)} s to end.`
   ].join(" ")

@@ -11,6 +11,8 @@ import { repository } from "./docPages.ts"
 export const notRun: Readonly<Record<string, string>> = {
   "npm ci": "fetches packages; `.ci/run` runs it first",
   "npm install": "fetches packages; `npm run consumer` installs the package in an empty project",
+  "npm pack": "builds the package; `npm run consumer` does it, and installs the result",
+  sudo: "needs the unit of systemd; the verb after it is run on another page",
   docker: "needs Docker; a test starts the same verb with the variables of the image",
   helm: "needs a cluster; test/helm.test.ts renders the chart",
   kubectl: "needs a cluster",
