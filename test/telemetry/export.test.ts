@@ -228,15 +228,15 @@ describe("a trace", () => {
         }
       }
     ])
-    // Each reading adds 1 ms: request, router, call, its failure, next call, its response, end.
+    // Each reading adds 1 ms: request, router, call, it is sent, its failure, next call, it is sent, its response, end.
     const start = BigInt(request?.startTimeUnixNano ?? 0)
     const millis = ({ endTimeUnixNano, startTimeUnixNano }: SeenSpan) =>
       [BigInt(startTimeUnixNano) - start, BigInt(endTimeUnixNano) - start].map((nanos) => Number(nanos) / 1e6)
     expect([...server(), ...routes(), ...calls()].map(millis)).toEqual([
-      [0, 6],
-      [1, 5],
-      [2, 3],
-      [4, 5]
+      [0, 8],
+      [1, 7],
+      [2, 4],
+      [5, 7]
     ])
   })
 
@@ -299,7 +299,7 @@ describe("a trace", () => {
     )
     expect(calls()[0]?.attributes).toMatchObject({
       "gen_ai.request.stream": true,
-      "gen_ai.response.time_to_first_chunk": 0.001,
+      "gen_ai.response.time_to_first_chunk": 0.002,
       "gen_ai.response.finish_reasons": ["stop"],
       "gen_ai.response.model": "gemini-2.5-flash-001",
       "gen_ai.usage.input_tokens": 1000

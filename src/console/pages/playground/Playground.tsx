@@ -24,8 +24,8 @@ const fault = signal("")
 const mediaOf = async (file: File): Promise<Media> => {
   const url = await new Promise<string>((done, fail) => {
     const reader = new FileReader()
-    reader.onload = () => done(String(reader.result))
-    reader.onerror = () => fail(new Error(`${file.name} cannot be read.`))
+    reader.addEventListener("load", () => done(String(reader.result)))
+    reader.addEventListener("error", () => fail(new Error(`${file.name} cannot be read.`)))
     reader.readAsDataURL(file)
   })
   return { type: file.type, data: url.slice(url.indexOf(",") + 1) }
