@@ -153,7 +153,7 @@ describe.runIf(hasChromium)("live console in Chromium", () => {
     expect([heights, (await rowsOf(page).count()) < 100]).toEqual([[5001 * 32, true], true])
     // What arrives meanwhile waits, and the list stays where it is.
     await run.chat("@google/demo-503")
-    await page.getByRole("button", { name: "1 new requests ↑" }).click()
+    await page.getByRole("button", { name: "1 new ↑" }).click()
     await rowsOf(page).first().getByRole("link", { name: "demo-503" }).waitFor()
     expect(faults).toEqual([])
   })

@@ -13,7 +13,7 @@ type Box = RefObject<HTMLDivElement | null>
 /** Height of a row in pixels, which the style sheet has as well. */
 const rowHeight = 32
 /** Rows above and below those in sight, so that a quick scroll shows no gap. */
-const spare = 20
+const spare = 8
 
 interface TableProps {
   readonly rows: ReadonlyArray<ListedRow>

@@ -63,7 +63,7 @@ const useList = (query: Query): Listed => {
     const cursor = list.value?.cursor
     if (isLoading.current || typeof cursor !== "string") return
     isLoading.current = true
-    await load({ cursor, limit: String(pageRows) }, withOlder)
+    await load({ cursor, limit: String(pageRows) }, (now, page) => (now.cursor === cursor ? withOlder(now, page) : now))
     isLoading.current = false
   }
   useEffect(() => {
@@ -183,7 +183,7 @@ export const Requests = () => {
       )}
       {waiting.value.length === 0 ? null : (
         <button type="button" class="pill" onClick={() => document.querySelector(".rows")?.scrollTo({ top: 0 })}>
-          {count(waiting.value.length)} new requests ↑
+          {count(waiting.value.length)} new ↑
         </button>
       )}
       {shown === undefined ? null : <Foot list={shown} skipped={skipped.value} older={older} />}
