@@ -20,6 +20,16 @@ const closing = 0x5d
 const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<A> =>
   [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry)
 
+type SearchedFacts = {
+  readonly [Name in "keyId" | "model" | "provider" | "status"]?: RequestRow[Name] | undefined
+}
+
+/** The facts by which a list of requests is filtered, in the form that `RequestBatch.names` has. */
+export const searchedFacts = ({ keyId, model, provider, status }: SearchedFacts): ReadonlyArray<string> => [
+  ...[keyId, model, provider].flatMap((name) => (name === undefined ? [] : [JSON.stringify(name)])),
+  ...(status === undefined ? [] : [String(status)])
+]
+
 export class RequestBatch {
   /** Unique. A batch that is written again keeps it. */
   readonly id = randomUUID()
@@ -27,8 +37,10 @@ export class RequestBatch {
   private length = 0
   private count = 0
   private readonly usage = new RecentUsage()
+  private readonly facts = new Set<string>()
 
   add(row: RequestRow, names: CountedNames): void {
+    for (const fact of searchedFacts(row)) this.facts.add(fact)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -40,6 +52,11 @@ export class RequestBatch {
 
   get rows(): number {
     return this.count
+  }
+
+  /** What a list can search for in these rows, each fact between commas. */
+  get names(): string {
+    return ["", ...this.facts, ""].join(",")
   }
 
   /** A JSON array of packed rows, the oldest first. */
