@@ -41,9 +41,7 @@ const spans: ReadonlyArray<Pick<UsageQuery, "from" | "to">> = [
   { from: "2027-01-20", to: "2027-04-11" },
   { from: "2027-02-01", to: "2027-02-28" },
   { from: "2027-04-20" },
-  { to: "2027-02-09" },
-  { from: "2027-03-05", to: "2027-03-05" },
-  { from: "2028-01-01" }
+  { from: "2027-03-05", to: "2027-03-05" }
 ]
 const filters: ReadonlyArray<NonNullable<UsageQuery["where"]>> = [
   [],
@@ -64,13 +62,13 @@ const queries = groupBys.flatMap((groupBy) =>
 
 /** Runs at a moment. A test clock that moves there would run every timer of a client of PostgreSQL. */
 const writtenAt = <A, E, R>(millis: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Clock.clockWith(Effect.succeed), (clock) =>
+  Effect.clockWith((clock) =>
     Effect.provideService(work, Clock.Clock, {
+      ...clock,
       sleep: (duration) => clock.sleep(duration),
       currentTimeMillisUnsafe: () => millis,
       currentTimeMillis: Effect.succeed(millis),
-      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
-      currentTimeNanos: clock.currentTimeNanos
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
     })
   )
 
@@ -107,7 +105,7 @@ describe.each(databases)("reports on $name", (database) => {
       expect(yield* rollAll).toBe(4 * 50 - 70)
       yield* expectSums(batch.sums)
       const periods = yield* sql<{ readonly n: number }>`SELECT COUNT(*) AS n FROM usage_sum_periods`
-      expect(periods).toEqual([{ n: 2 * (4 + 12) }])
+      expect(periods).toEqual([{ n: 2 * (4 + 13) }])
     }).pipe(Effect.provide(table))
   )
 
@@ -124,7 +122,9 @@ describe.each(databases)("reports on $name", (database) => {
       const late = batchOfDays("late", [0, 2, 4, 99])
       yield* write(late)
       yield* expectSums(bucketsOf([...batches, late]))
-      expect(yield* sql`SELECT SUM(requests) AS n FROM usage_detail_periods`).toEqual([{ n: 2 * (4 + 6) }])
+      expect(yield* sql`SELECT CAST(SUM(requests) AS BIGINT) AS n FROM usage_detail_periods`).toEqual([
+        { n: 2 * (4 + 6) }
+      ])
     }).pipe(Effect.provide(table))
   )
 
