@@ -210,7 +210,7 @@ const mayMatch = (sql: SqlClient.SqlClient, query: RequestQuery): ReadonlyArray<
 const reads = (
   sql: SqlClient.SqlClient,
   within: Within,
-  { requestsSearched }: LimitValues
+  { requestsSearched, usageSearched }: LimitValues
 ): Omit<RequestTable["Service"], "write"> => ({
   latest: (id, fit) =>
     Effect.map(
@@ -229,7 +229,7 @@ const reads = (
       })
     )
   },
-  usage: (query) => within(readReport(sql, query)),
+  usage: (query) => within(readReport(sql, query, usageSearched)),
   series: (query) => within(readSeries(sql, query)),
   top: (query) => within(readTop(sql, query)),
   lastUsed: (keyId) =>

@@ -107,6 +107,7 @@ export const limitsSection = Schema.Struct({
   usageQueue: count,
   requestsStored: count,
   requestsSearched: count,
+  usageSearched: count,
   auditStored: count,
   usageDays: count,
   usageNames: Schema.optionalKey(
