@@ -6,7 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { migrate } from "../src/store/database/Migrations.ts"
+import { searchedFacts } from "../src/store/RequestBatch.ts"
 import { RequestTable } from "../src/store/RequestTable.ts"
+import { rollDay } from "../src/store/usage/UsagePeriods.ts"
+import { backToMigration } from "../test/support/backToMigration.ts"
 import { databases, storeOn } from "../test/support/databases.ts"
 
 const rows = Number(process.argv[2] ?? 1_000_000)
@@ -23,6 +26,9 @@ const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO usage_sums ${upTo} ${rows})
     SELECT date('2027-01-01', '+' || (at / 3000) || ' day'), 'key_' || (at % 100), 'provider' || (at / 100 % 3), 'model' || (at / 300 % 10),
     10, 1, 1000, 100, 10, 500, at FROM n`
+  yield* sql`INSERT INTO usage_details ${upTo} ${rows})
+    SELECT date('2027-01-01', '+' || (at / 3000) || ' day'), 'key_' || (at % 100), 'provider' || (at / 100 % 3), 'model' || (at / 300 % 10),
+    'config' || (at % 3), 'client' || (at % 100 % 7), '{"team":"team' || (at % 100 % 9) || '"}', 10, 1, 1000, 100, 10, 500 FROM n`
   const columns = sql.literal(
     "(bucket, scope, start_millis, name, requests, errors, input, output, cached, cost_micros, duration_millis, band_4, band_5, band_6, band_7, band_8, band_9, band_10, band_11)"
   )
@@ -37,11 +43,28 @@ const fill = Effect.gen(function* () {
     FROM (WITH RECURSIVE m (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM m WHERE at < 499) SELECT at FROM m) AS m) FROM n`
 })
 
-/** The upgrade of a store whose `usage_series` has no sums of days. */
-const upgrade = Effect.gen(function* () {
+/** The names of the batches above, which the upgrade leaves out. */
+const nameBatches = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`DELETE FROM migrations WHERE migration_id = 12`
-  yield* migrate
+  const names = searchedFacts({ status: 200, provider: "google", model: "gemini-3.8-flash" })
+  const keys = Array.from({ length: 500 }, (_, at) => JSON.stringify(`key_${at}`))
+  yield* sql`INSERT INTO request_batch_names SELECT position, ${["", ...names, ...keys, ""].join(",")} FROM request_batches`
+})
+
+/** The upgrade of a store whose `usage_series` has no sums of days. */
+const upgrade = Effect.andThen(backToMigration(11), migrate)
+
+/** Makes the sums of periods, as the batches of requests do. Returns what the steps took. */
+const roll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const steps: Array<number> = []
+  for (;;) {
+    const started = performance.now()
+    if (!(yield* sql.withTransaction(rollDay(sql, Date.parse("2100-01-01"))))) break
+    steps.push(performance.now() - started)
+  }
+  const mean = steps.reduce((sum, step) => sum + step, 0) / steps.length
+  return `${steps.length} steps, ${mean.toFixed(0)} ms each and ${Math.max(...steps).toFixed(0)} ms at most`
 })
 
 const run = Effect.gen(function* () {
@@ -59,6 +82,8 @@ const run = Effect.gen(function* () {
   const started = performance.now()
   yield* upgrade
   console.log(`the upgrade took ${(performance.now() - started).toFixed(0)} ms`)
+  yield* nameBatches
+  console.log(`sums of periods: ${yield* roll}`)
   const limit = 1000
   yield* timed(
     "the first report, with the start of the thread",
@@ -74,7 +99,20 @@ const run = Effect.gen(function* () {
     yield* timed("usage by key", table.usage({ groupBy: ["key"], limit }))
     yield* timed("usage by day and key", table.usage({ groupBy: ["day", "key"], limit }))
     yield* timed("usage by day of a key", table.usage({ groupBy: ["day"], where: [["key", "key_7"]], limit }))
-    yield* timed("usage by key and model", table.usage({ groupBy: ["key", "model"], limit }))
+    const most = { from: "2027-01-02", to: "2027-11-28" } as const
+    for (const groupBy of [["key", "model"], ["config"], ["client", "model"], ["metadata.team"]] as const) {
+      yield* timed(`usage by ${groupBy.join(" and ")}`, table.usage({ groupBy, limit }))
+      yield* timed(
+        `usage by ${groupBy.join(" and ")}, a span without its edges`,
+        table.usage({ groupBy, ...most, limit })
+      )
+    }
+    yield* timed("usage by day and config", table.usage({ groupBy: ["day", "config"], limit }))
+    yield* timed("usage by key, model and day", table.usage({ groupBy: ["key", "model", "day"], limit }))
+    yield* timed(
+      "usage by day of an unknown client",
+      table.usage({ groupBy: ["day"], where: [["client", "none"]], limit })
+    )
     yield* timed(
       "usage of 30 days by model",
       table.usage({ groupBy: ["model"], from: "2027-03-01", to: "2027-03-30", limit })
@@ -84,6 +122,7 @@ const run = Effect.gen(function* () {
     yield* timed("30 days by the hour and key, a page", table.series({ ...hours, scope: "key" }))
     yield* timed("requests of a key that has none", table.requests({ limit: 100, key: "nobody" }))
     yield* timed("requests of a status that none has", table.requests({ limit: 100, status: 404 }))
+    yield* timed("requests of an id that none has", table.requests({ limit: 100, requestId: "nobody" }))
     yield* timed("requests since later", table.requests({ limit: 100, since: 1_900_000_000_000 }))
     yield* timed("requests of a key", table.requests({ limit: 100, key: "key_7" }))
   }

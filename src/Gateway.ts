@@ -27,6 +27,7 @@ import { MetricsAccess } from "./http/routes/MetricsHandlers.ts"
 import { CountedMetadata } from "./http/admin/AdminHandlers.ts"
 import { Surroundings } from "./http/admin/AdminSettings.ts"
 import { NativeDefaults } from "./http/routes/NativeHandlers.ts"
+import { redisState, storeState } from "./http/routes/dependencyStates.ts"
 import { Readiness } from "./http/routes/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
@@ -329,11 +330,10 @@ const readiness = (
     Effect.gen(function* () {
       const { isFresh } = yield* ConfigSnapshot
       const { writeRefusal } = yield* Records
-      const store = (): boolean | string => isFresh() && (writeRefusal() ?? true)
-      const redis = yield* Effect.serviceOption(SharedRedis)
+      const redis = Option.getOrUndefined(yield* Effect.serviceOption(SharedRedis))
       return {
-        ...(settings.store === undefined ? {} : { store }),
-        ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp }),
+        ...(settings.store === undefined ? {} : { store: () => storeState(isFresh(), writeRefusal()) }),
+        ...(redis === undefined ? {} : { redis: () => redisState(redis.isUp()) }),
         ...parts.readiness
       }
     })

@@ -75,6 +75,11 @@ export interface RenderedPrompt extends Schema.Schema.Type<typeof RenderedPrompt
 export const Health = Schema.Struct({
   status: Schema.Literals(["ok", "degraded", "shutting_down"]),
   checks: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  messages: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "For each check that is not ok: what is wrong, what still works, and what to do."
+    })
+  ),
   version: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Health" })
 export interface Health extends Schema.Schema.Type<typeof Health> {}

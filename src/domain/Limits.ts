@@ -125,6 +125,8 @@ export interface LimitValues {
   readonly usageMinuteDays: number
   /** Stored requests that one search for a page reads, before it answers with a cursor. */
   readonly requestsSearched: number
+  /** Sums of one day that a page of usage by day reads, before it ends and the next page goes on. */
+  readonly usageSearched: number
   /** Fetched media: bytes, URLs and waiting time per request; bytes and connections of all requests together. */
   readonly mediaBytes: number
   readonly mediaUrls: number
@@ -249,6 +251,7 @@ export const defaultLimits: LimitValues = {
   usageQueue: 10_000,
   requestsStored: 100_000,
   requestsSearched: 20_000,
+  usageSearched: 50_000,
   auditStored: 100_000,
   configVersions: 100,
   usageDays: 400,

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import type { CountedNames } from "../domain/usage/countedNames.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
-import type { UsageBucket } from "../domain/usage/usageSums.ts"
+import { addCommonValues, commonValuesOf, type RequestFilter, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 
 /** The largest number of requests in one batch. */
@@ -20,6 +20,10 @@ const closing = 0x5d
 const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<A> =>
   [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry)
 
+/** The values by which a list is filtered, in the form that `RequestBatch.names` has. */
+export const searchedFacts = (filter: RequestFilter): ReadonlyArray<string> =>
+  commonValuesOf(filter).map((value) => JSON.stringify(value))
+
 export class RequestBatch {
   /** Unique. A batch that is written again keeps it. */
   readonly id = randomUUID()
@@ -27,8 +31,10 @@ export class RequestBatch {
   private length = 0
   private count = 0
   private readonly usage = new RecentUsage()
+  private readonly values = new Set<string | number>()
 
   add(row: RequestRow, names: CountedNames): void {
+    addCommonValues(this.values, row)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -40,6 +46,11 @@ export class RequestBatch {
 
   get rows(): number {
     return this.count
+  }
+
+  /** What a list can search for in these rows, each fact between commas. */
+  get names(): string {
+    return ["", ...[...this.values].map((value) => JSON.stringify(value)), ""].join(",")
   }
 
   /** A JSON array of packed rows, the oldest first. */

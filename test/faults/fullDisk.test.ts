@@ -33,7 +33,12 @@ const full = {
   instance: "r1"
 }
 
-const state = (status: string, store: string) => [200, { status, checks: { config: "ok", store }, version: "0.1.0" }]
+const state = (status: string, store: string, messages?: Readonly<Record<string, string>>) => [
+  200,
+  { status, checks: { config: "ok", store }, ...(messages === undefined ? {} : { messages }), version: "0.1.0" }
+]
+const fullMessage =
+  "The disk of the store is full: reads answer, changes are refused and rows of requests wait in memory. Make room; no restart is needed."
 
 /** A gateway on a SQLite file, the connection of its store, and its log lines. */
 const start = async () => {
@@ -99,7 +104,7 @@ it("full disk: requests are served, readiness has the reason, and each change of
     expect(await create(`c${n}`)).toEqual([507, full])
     expect([await chat(), await reads()]).toEqual([200, 200])
   }
-  expect(await health()).toEqual(state("degraded", "disk_full"))
+  expect(await health()).toEqual(state("degraded", "disk_full", { store: fullMessage }))
   const refused = "Error store: it takes no writes (disk_full): database or disk is full"
   expect(lines).toEqual([refused])
 

@@ -81,7 +81,17 @@ const startUpstream = async (): Promise<string> => {
 
 const reaches = (gateway: Gateway, state: unknown): Promise<void> =>
   until(async () => JSON.stringify(await gateway.health()) === JSON.stringify(state))
-const health = (status: string, redis: string) => [200, { status, checks: { config: "ok", redis }, version: "0.1.0" }]
+const redisMessage =
+  "Redis does not answer: each gateway uses its own memory for limits, circuits and caches. Look at the server of redis.url; the gateway returns to it by itself."
+const health = (status: string, redis: string) => [
+  200,
+  {
+    status,
+    checks: { config: "ok", redis },
+    ...(redis === "ok" ? {} : { messages: { redis: redisMessage } }),
+    version: "0.1.0"
+  }
+]
 
 /** A Redis as two gateways see it, the first through what fails. */
 interface World {

@@ -411,7 +411,7 @@ effectIt.effect(
       const ready = yield* get(port, "/health/ready")
       expect([ready.line, ready.body]).toEqual([
         "HTTP/1.1 503 Service Unavailable",
-        '{"status":"shutting_down","checks":{"config":"ok"},"version":"0.1.0"}'
+        '{"status":"shutting_down","checks":{"config":"ok"},"messages":{"service":"The service shuts down: running requests finish, and new ones belong to another instance. Readiness does not return."},"version":"0.1.0"}'
       ])
       expect((yield* get(port, "/health/live")).body).toBe('{"status":"ok"}')
 

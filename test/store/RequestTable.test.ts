@@ -16,6 +16,7 @@ import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { trimSeries } from "../../src/store/usage/UsageSeries.ts"
+import { backToMigration } from "../support/backToMigration.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const row = (at: number, keyId: string): RequestRow => ({
@@ -302,12 +303,12 @@ describe.each(databases)("requests on $name", (database) => {
         ]
         expect(yield* shown).toEqual(rows)
         // The tables of the version before.
-        yield* sql`DROP TABLE usage_details`
-        yield* sql`DROP TABLE console_sessions`
-        yield* sql`DELETE FROM migrations WHERE migration_id >= 11`
+        yield* backToMigration(10)
         expect(yield* migrate).toEqual([
           [11, "usage_details"],
           [12, "series_days"],
+          [13, "compatibility"],
+          [14, "reports"],
           [15, "console_sessions"]
         ])
         expect(yield* shown).toEqual(rows)
@@ -333,83 +334,6 @@ describe.each(databases)("requests on $name", (database) => {
         undefined
       ])
     }).pipe(Effect.provide(keeping(3)))
-  )
-
-  it.effect("stored requests: a batch that is written again counts once", () =>
-    Effect.gen(function* () {
-      const table = yield* RequestTable
-      const twice = batch([row(0, "k"), row(1, "k")])
-      yield* table.write(twice)
-      yield* table.write(twice)
-      yield* table.write(batch([row(2, "k")]))
-      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
-      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
-      const { points } = yield* table.series({ bucket: "day", scope: "all", limit: 10 })
-      expect(points.map(({ sums }) => sums.requests)).toEqual([3])
-    }).pipe(Effect.provide(keeping(1000)))
-  )
-
-  it.effect("stored requests: have their times, tokens, cost and error in the view", () =>
-    Effect.gen(function* () {
-      const table = yield* RequestTable
-      const used: RequestRow = {
-        ...row(0, "k"),
-        durationMillis: 12.5,
-        ttftMillis: 3,
-        usage: { ...noUsage, input: 10, output: 20, cached: 5 },
-        costMicros: 1500
-      }
-      const broken: RequestRow = {
-        ...row(1, "k"),
-        status: 400,
-        stream: true,
-        errorCode: "invalid_value",
-        errorMessage: 'A "quote".',
-        errorParam: "n"
-      }
-      yield* table.write(batch([used, broken, { ...row(2, "k"), id: "own" }]))
-      const sql = yield* SqlClient.SqlClient
-      const shown =
-        yield* sql`SELECT request_id, id, route, duration_millis, first_byte_millis, input_tokens, output_tokens, cached_tokens, cost_usd, error_code, error_message, error_param FROM requests ORDER BY number`
-      const plain = {
-        request_id: "r0",
-        id: "r0",
-        route: "/v1/messages",
-        duration_millis: 1,
-        first_byte_millis: null,
-        input_tokens: null,
-        output_tokens: null,
-        cached_tokens: null,
-        cost_usd: null,
-        error_code: null,
-        error_message: null,
-        error_param: null
-      }
-      expect(shown).toEqual([
-        {
-          ...plain,
-          duration_millis: 12.5,
-          first_byte_millis: 3,
-          input_tokens: 10,
-          output_tokens: 20,
-          cached_tokens: 5,
-          cost_usd: 0.0015
-        },
-        {
-          ...plain,
-          request_id: "r1",
-          id: "r1",
-          error_code: "invalid_value",
-          error_message: 'A "quote".',
-          error_param: "n"
-        },
-        { ...plain, request_id: "r2", id: "own" }
-      ])
-      const second = onSqlite(sql)
-        ? sql.literal("substr(ended_at, 1, 23)")
-        : sql.literal("to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS')")
-      expect(yield* sql`SELECT ${second} AS at FROM requests WHERE stream`).toEqual([{ at: "2027-01-15T08:00:00.001" }])
-    }).pipe(Effect.provide(keeping(1000)))
   )
 
   it.effect("stored requests: are trimmed with the first batch of a process", () =>

@@ -19,7 +19,8 @@ import * as Store from "../../src/store/Store.ts"
 import type { RecordKind } from "../../src/store/StoredRecord.ts"
 
 /** The master key of kept stores; it opens nothing else. */
-const masters = masterKeysGiven([Redacted.make(Buffer.alloc(32, 7).toString("base64"))], "the key of kept stores")
+export const keptKey = Buffer.alloc(32, 7).toString("base64")
+const masters = masterKeysGiven([Redacted.make(keptKey)], "the key of kept stores")
 
 /** Every service on this database, each with a connection of this layer. */
 export const keptServices = (location: StoreLocation) =>

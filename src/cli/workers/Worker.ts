@@ -9,6 +9,7 @@ import { Limits } from "../../domain/Limits.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { isJsonObject } from "../../domain/text/json.ts"
 import type { GatewayParts } from "../../GatewayParts.ts"
+import { workersState } from "../../http/routes/dependencyStates.ts"
 import { SharedSlots } from "../../keys/SharedSlots.ts"
 import { layerPrimaryState } from "../../state/PrimaryState.ts"
 import { ChangeNotice, ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
@@ -141,7 +142,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
   )
   const parts: GatewayParts = {
     shared: layerPrimaryState(link),
-    readiness: { workers: () => presence.ready >= presence.count }
+    readiness: { workers: () => workersState(presence.ready, presence.count) }
   }
   const open = Effect.fnUntraced(function* (origin: string) {
     const keys = yield* keysOf(begin, loaded.settings)

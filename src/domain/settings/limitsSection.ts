@@ -107,6 +107,7 @@ export const limitsSection = Schema.Struct({
   usageQueue: count,
   requestsStored: count,
   requestsSearched: count,
+  usageSearched: count,
   auditStored: count,
   configVersions: Schema.optionalKey(
     wholeNumber(1, 10_000).annotate({ description: "Versions of a config that are kept, the newest included." })

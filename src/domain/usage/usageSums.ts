@@ -45,7 +45,7 @@ const textOf = {
   traceId: ({ traceId }: RequestRow) => traceId
 }
 /** The filters that are a text of the row. */
-export const textFilters = [
+const textFilters = [
   "provider",
   "model",
   "key",
@@ -57,6 +57,22 @@ export const textFilters = [
   "requestId",
   "traceId"
 ] as const satisfies ReadonlyArray<keyof typeof textOf>
+
+/** The filters whose values many requests have in common. */
+const commonFilters = textFilters.filter((name) => name !== "requestId" && name !== "traceId")
+
+/** The values of a row that many requests have in common, and that lists are filtered by. */
+export const addCommonValues = (values: Set<string | number>, row: RequestRow): void => {
+  values.add(row.status)
+  for (const name of commonFilters) {
+    const text = textOf[name](row)
+    if (text !== undefined) values.add(text)
+  }
+}
+
+/** The values that a row has which this filter takes, among those that many requests have in common. */
+export const commonValuesOf = (filter: RequestFilter): ReadonlyArray<string | number> =>
+  [filter.status, ...commonFilters.map((name) => filter[name])].filter((value) => value !== undefined)
 
 /** Whether a filter takes a request. Filters without a value cost nothing per request. */
 export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => {
@@ -112,19 +128,31 @@ export interface UsageGroup extends Sums {
   readonly by: Readonly<Partial<Record<Grouping, string>>>
 }
 
-/** Sorted by the values of the dimensions; `next` is the cursor of the next page. */
+/**
+ * Sorted by the day, if it is a dimension, and then by the values of the others. `next` is the cursor of the next page; a
+ * page by day can be short and have one.
+ */
 export interface UsagePage {
   readonly groups: ReadonlyArray<UsageGroup>
   readonly next: ReadonlyArray<string> | undefined
 }
 
+/** The dimensions in the order by which groups are sorted. */
+export const sortedGroupings = (groupBy: ReadonlyArray<Grouping>): ReadonlyArray<Grouping> =>
+  groupBy.toSorted((one, other) => Number(other === "day") - Number(one === "day"))
+
+/** The values of the cursor in the order by which groups are sorted. */
+export const cursorValues = ({ cursor = [], groupBy }: UsageQuery): ReadonlyArray<string> =>
+  sortedGroupings(groupBy).map((grouping) => cursor[groupBy.indexOf(grouping)] ?? "")
+
+/** The cursor of the page after this group. */
+export const cursorAfter = ({ by }: UsageGroup, { groupBy }: UsageQuery): ReadonlyArray<string> =>
+  groupBy.map((grouping) => by[grouping] ?? "")
+
 /** The page of at most `limit` groups, out of `limit + 1` groups that were read. */
-export const usagePage = (groups: ReadonlyArray<UsageGroup>, { groupBy, limit }: UsageQuery): UsagePage => {
-  const last = groups.length > limit ? groups[limit - 1] : undefined
-  return {
-    groups: groups.slice(0, limit),
-    next: last === undefined ? undefined : groupBy.map((one) => last.by[one] ?? "")
-  }
+export const usagePage = (groups: ReadonlyArray<UsageGroup>, query: UsageQuery): UsagePage => {
+  const last = groups.length > query.limit ? groups[query.limit - 1] : undefined
+  return { groups: groups.slice(0, query.limit), next: last === undefined ? undefined : cursorAfter(last, query) }
 }
 
 /** Newest first; `next` is the cursor of the next page. */
@@ -174,8 +202,8 @@ const valueIn = (by: UsageBucket["by"], grouping: Grouping): string => {
 /** The matching buckets, merged by the requested dimensions and sorted by their values. */
 export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): UsagePage => {
   const { cursor, from, groupBy, limit, to, where = [] } = query
-  const nameOf = (values: ReadonlyArray<string>): string => values.join("\n")
-  const after = cursor === undefined ? undefined : nameOf(cursor)
+  const sorted = sortedGroupings(groupBy)
+  const after = cursor === undefined ? undefined : cursorValues(query).join("\n")
   const groups = new Map<string, Types.Mutable<UsageGroup>>()
   for (const { by, sums } of buckets) {
     if (
@@ -184,17 +212,16 @@ export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): U
       where.some(([grouping, value]) => valueIn(by, grouping) !== value)
     )
       continue
-    const values = groupBy.map((one) => valueIn(by, one))
-    const name = nameOf(values)
+    const name = sorted.map((one) => valueIn(by, one)).join("\n")
     if (after !== undefined && name <= after) continue
     const group = groups.get(name)
     if (group === undefined)
-      groups.set(name, { by: Object.fromEntries(groupBy.map((one, at) => [one, values[at] ?? ""])), ...sums })
+      groups.set(name, { by: Object.fromEntries(groupBy.map((one) => [one, valueIn(by, one)])), ...sums })
     else add(group, sums)
   }
-  const sorted = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, limit + 1)
+  const first = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, limit + 1)
   return usagePage(
-    sorted.map(([, group]) => group),
+    first.map(([, group]) => group),
     query
   )
 }

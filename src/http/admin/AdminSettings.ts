@@ -57,10 +57,11 @@ const shownSetting = ({ description, from, name, source, value }: SettingOrigin,
   }
 }
 
-/** `ok`, `unreachable`, or what is wrong in one word. */
-const stateOf = (read: (() => boolean | string) | undefined): string => {
+/** `ok`, or what is wrong in one word. */
+const stateOf = (read: Readiness[string] | undefined): string => {
   const state = read?.() ?? true
-  return typeof state === "string" ? state : state ? "ok" : "unreachable"
+  if (typeof state === "boolean") return state ? "ok" : "down"
+  return typeof state === "string" ? state : state.state
 }
 
 export const AdminSettings = keyedRoute(

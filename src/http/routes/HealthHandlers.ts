@@ -20,14 +20,25 @@ const answer = (
 
 const alive = answer(200, { status: "ok" })
 
-const checkOf = (state: boolean | string): string => (typeof state === "string" ? state : state ? "ok" : "down")
+/** The state of a dependency, and its text where it has one. */
+const checkOf = (state: ReturnType<Readiness[string]>): { readonly state: string; readonly message?: string } =>
+  typeof state === "object" ? state : { state: typeof state === "string" ? state : state ? "ok" : "down" }
+
+const leaving =
+  "The service shuts down: running requests finish, and new ones belong to another instance. Readiness does not return."
 
 /** Without a dependency the service is degraded and still serves. Only a service that shuts down is not ready. */
 const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.HttpServerResponse => {
-  const there = Object.entries(readiness).map(([name, look]) => [name, checkOf(look())] as const)
-  const checks = { config: "ok", ...Object.fromEntries(there) }
-  if (isLeaving) return answer(503, { status: "shutting_down", checks, version }, { connection: "close" })
-  return answer(200, { status: there.some(([, state]) => state !== "ok") ? "degraded" : "ok", checks, version })
+  const looked = Object.entries(readiness).map(([name, look]) => [name, checkOf(look())] as const)
+  const texts = looked.flatMap(([name, { message }]) => (message === undefined ? [] : [[name, message] as const]))
+  const messages = [...texts, ...(isLeaving ? [["service", leaving] as const] : [])]
+  const body = {
+    status: isLeaving ? "shutting_down" : looked.every(([, { state }]) => state === "ok") ? "ok" : "degraded",
+    checks: { config: "ok", ...Object.fromEntries(looked.map(([name, { state }]) => [name, state])) },
+    ...(messages.length === 0 ? {} : { messages: Object.fromEntries(messages) }),
+    version
+  }
+  return isLeaving ? answer(503, body, { connection: "close" }) : answer(200, body)
 }
 
 /** Outside the request lifecycle: a busy process is alive and ready, even while its in-flight bound refuses requests. */

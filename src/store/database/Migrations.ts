@@ -251,6 +251,32 @@ const compatibility = Effect.gen(function* () {
   yield* sql`INSERT INTO compatibility (id, from_migration) VALUES (1, 0)`
 })
 
+/**
+ * Sums of months and of parts of months, made of the sums of past days, and the last day that each table has. The names
+ * by which batches of requests are searched.
+ */
+const reports = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  const sums = sql.literal(
+    ["requests", "errors", "input", "output", "cached", "cost_micros"]
+      .map((sum) => `${sum} ${onSqlite(sql) ? "INTEGER" : "BIGINT"} NOT NULL`)
+      .join(", ")
+  )
+  yield* sql`CREATE TABLE usage_sum_periods (
+    period ${name} NOT NULL, key_id ${name} NOT NULL, provider ${name} NOT NULL, model ${name} NOT NULL, ${sums},
+    PRIMARY KEY (period, key_id, provider, model) ${end}`
+  yield* sql`CREATE TABLE usage_detail_periods (
+    period ${name} NOT NULL, key_id ${name} NOT NULL, provider ${name} NOT NULL, model ${name} NOT NULL,
+    config ${name} NOT NULL, client ${name} NOT NULL, metadata ${name} NOT NULL, ${sums},
+    PRIMARY KEY (period, key_id, provider, model, config, client, metadata) ${end}`
+  yield* sql`CREATE TABLE usage_rolled (
+    days ${name} NOT NULL, length ${integer} NOT NULL, through_day ${name} NOT NULL, PRIMARY KEY (days, length) ${end}`
+  yield* sql`INSERT INTO usage_rolled (days, length, through_day)
+    VALUES ('usage_sums', 7, ''), ('usage_sums', 9, ''), ('usage_details', 7, ''), ('usage_details', 9, '')`
+  yield* sql`CREATE TABLE request_batch_names (position ${integer} PRIMARY KEY, names TEXT NOT NULL ${end}`
+})
+
 /** Sessions and one-time codes of the console, by digest. A session that no key began has no `key_digest`. */
 const consoleSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -273,7 +299,8 @@ const migrations = {
   "11_usage_details": usageDetails,
   "12_series_days": seriesDays,
   "13_compatibility": compatibility,
-  "14_console_sessions": consoleSessions
+  "14_reports": reports,
+  "15_console_sessions": consoleSessions
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "migrations" })

@@ -15,6 +15,7 @@ import { RequestBatch } from "../../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../../src/store/RequestTable.ts"
 import { trimDays } from "../../../src/store/usage/UsageDays.ts"
 import { trimSeries } from "../../../src/store/usage/UsageSeries.ts"
+import { backToMigration } from "../../support/backToMigration.ts"
 import { databases, storeOn } from "../../support/databases.ts"
 
 const firstMillis = Date.parse("2027-01-30T23:59:59.999Z")
@@ -119,10 +120,11 @@ describe.each(databases)("sums of days on $name", (database) => {
       // The store of a version that began the series later, in the middle of a day.
       yield* sql`DELETE FROM usage_series WHERE start_millis < ${firstDay + dayMillis}`
       yield* sql`UPDATE usage_series SET requests = 1 WHERE start_millis = ${firstDay + 2 * dayMillis}`
-      yield* sql`DROP TABLE console_sessions`
-      yield* sql`DELETE FROM migrations WHERE migration_id >= 12`
+      yield* backToMigration(11)
       expect(yield* migrate).toEqual([
         [12, "series_days"],
+        [13, "compatibility"],
+        [14, "reports"],
         [15, "console_sessions"]
       ])
       for (const query of queries) expect(yield* usage(query)).toEqual(groupUsage(batch.sums, query))

@@ -1,0 +1,34 @@
+// The states of the gateway's own dependencies and their texts for operators: the store, Redis and workers.
+// It must not look at a dependency; its state is given.
+import type { Unready } from "./Readiness.ts"
+
+const storeTexts = {
+  down: "The store does not answer: requests of known keys are served, unknown keys and changes are refused. Look at the database of store.url; the gateway continues with it by itself.",
+  disk_full:
+    "The disk of the store is full: reads answer, changes are refused and rows of requests wait in memory. Make room; no restart is needed.",
+  read_only:
+    "The store is read-only: reads answer, changes are refused and rows of requests wait in memory. Allow writes to the file, or use the primary server; no restart is needed.",
+  disk_error:
+    "The disk of the store fails: reads may answer, changes are refused and rows of requests wait in memory. Look at the disk, and have a backup at hand."
+} as const
+
+/** The state of the store: unreachable or stale, refusing writes, or available. */
+export const storeState = (isFresh: boolean, refusal: Exclude<keyof typeof storeTexts, "down"> | undefined) => {
+  const state = isFresh ? refusal : "down"
+  return state === undefined || { state, message: storeTexts[state] }
+}
+
+const redisDown: Unready = {
+  state: "down",
+  message:
+    "Redis does not answer: each gateway uses its own memory for limits, circuits and caches. Look at the server of redis.url; the gateway returns to it by itself."
+}
+
+export const redisState = (isUp: boolean): true | Unready => isUp || redisDown
+
+/** The state of the processes of `serve --workers`. */
+export const workersState = (ready: number, count: number): true | Unready =>
+  ready >= count || {
+    state: "down",
+    message: `${ready} of ${count} workers are ready: the others serve. A worker that ended is replaced; the log has its reason.`
+  }

@@ -1,0 +1,54 @@
+// Tests the texts of readiness: each reason has what is wrong, what still works and what to do.
+// Must not depend on a socket.
+import { describe, expect, it } from "vitest"
+import { redisState, storeState, workersState } from "../../src/http/routes/dependencyStates.ts"
+
+describe("readiness", () => {
+  it("readiness: an available dependency has no text", () => {
+    expect([storeState(true, undefined), redisState(true), workersState(2, 2)]).toEqual([true, true, true])
+  })
+
+  it("readiness: each reason of the store has its text, and an outage comes before a refusal", () => {
+    expect([
+      storeState(false, "disk_full"),
+      storeState(true, "disk_full"),
+      storeState(true, "read_only"),
+      storeState(true, "disk_error")
+    ]).toEqual([
+      {
+        state: "down",
+        message:
+          "The store does not answer: requests of known keys are served, unknown keys and changes are refused. Look at the database of store.url; the gateway continues with it by itself."
+      },
+      {
+        state: "disk_full",
+        message:
+          "The disk of the store is full: reads answer, changes are refused and rows of requests wait in memory. Make room; no restart is needed."
+      },
+      {
+        state: "read_only",
+        message:
+          "The store is read-only: reads answer, changes are refused and rows of requests wait in memory. Allow writes to the file, or use the primary server; no restart is needed."
+      },
+      {
+        state: "disk_error",
+        message:
+          "The disk of the store fails: reads may answer, changes are refused and rows of requests wait in memory. Look at the disk, and have a backup at hand."
+      }
+    ])
+  })
+
+  it("readiness: missing workers and a missing Redis have their texts", () => {
+    expect([redisState(false), workersState(1, 2)]).toEqual([
+      {
+        state: "down",
+        message:
+          "Redis does not answer: each gateway uses its own memory for limits, circuits and caches. Look at the server of redis.url; the gateway returns to it by itself."
+      },
+      {
+        state: "down",
+        message: "1 of 2 workers are ready: the others serve. A worker that ended is replaced; the log has its reason."
+      }
+    ])
+  })
+})
