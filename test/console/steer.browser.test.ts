@@ -86,7 +86,8 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
   it("console configs: the schema names what a config may have, and a model that ends has its warning", async () => {
     const { faults, page } = await opened("configs")
     await page.getByText("What a config may have").click()
-    await page.getByRole("row").filter({ hasText: "retry.attempts" }).getByText("Calls after the first one.").waitFor()
+    const mode = page.getByRole("row").filter({ has: page.getByText("strategy.mode", { exact: true }) })
+    expect(await mode.innerText()).toBe("strategy.mode\tsingle, fallback, loadbalance, conditional\t")
     await edit(page, { provider: "@google", override_params: { model: "gemini-2.0-flash" } })
     await page.getByText(/^config gemini-2\.0-flash is shut down/).waitFor()
     expect(faults).toEqual([])

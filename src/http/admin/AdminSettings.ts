@@ -12,7 +12,7 @@ import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
 import type { ExportSetting } from "../../domain/settings/Settings.ts"
 import { version } from "../../domain/version.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
-import { Readiness } from "../routes/Readiness.ts"
+import { Readiness } from "../edge/Readiness.ts"
 import { answered } from "./AdminAnswer.ts"
 
 /** What was read when the service started, or at its last reload. */

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { version } from "../../domain/version.ts"
-import { Readiness } from "./Readiness.ts"
+import { Readiness } from "../edge/Readiness.ts"
 import type { Routes } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
 

@@ -83,11 +83,13 @@ it("administration page: every command has the effect the page shows", async () 
     "provider_test",
     "config",
     "prompt",
+    "config_check",
     "key",
     "chat.completion",
     "chat.completion",
     "dry_run",
     "config",
+    "settings",
     400
   ])
   // The key was revoked on the way.

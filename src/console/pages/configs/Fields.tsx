@@ -11,6 +11,7 @@ interface Schema {
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
+  readonly anyOf?: ReadonlyArray<Schema>
 }
 
 interface Document {
@@ -22,7 +23,7 @@ type Row = readonly [name: string, kind: string, meaning: string]
 /** A reference is to a config inside a config, whose fields are listed once. */
 const rowsOf = (
   path: string,
-  { description = "", enum: words, items, properties, type = "" }: Schema
+  { anyOf = [], description = "", enum: words = anyOf[0]?.enum, items, properties, type = "" }: Schema
 ): ReadonlyArray<Row> => [
   ...(path === "" ? [] : [[path, words?.join(", ") ?? type, description] as const]),
   ...Object.entries(properties ?? items?.properties ?? {}).flatMap(([name, inner]) =>
