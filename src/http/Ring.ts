@@ -79,6 +79,12 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
     const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
     let isOver = false
 
+    const fork = <R>(within: Context.Context<R>, effect: Effect.Effect<unknown, never, R>): Fiber.Fiber<unknown> => {
+      const fiber = Effect.runForkWith(within)(effect, { uninterruptible: true })
+      fibers.add(fiber)
+      return fiber
+    }
+
     const start = (message: IncomingMessage, response: ServerResponse): void => {
       // No further event would report a connection that has closed by now. An ended one takes no answer.
       if (response.closed || message.socket.writableEnded) return
@@ -88,14 +94,15 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
         Effect.suspend(() => answer(arrivalOfNode(message, response))),
         (value) => write(message, response, value)
       )
-      const fiber = Effect.runForkWith(Context.add(context, Scope.Scope, scope))(run, { uninterruptible: true })
-      fibers.add(fiber)
+      const fiber = fork(Context.add(context, Scope.Scope, scope), run)
       // Answers are written in a phase of their own, and requests end after it.
       fiber.addObserver((exit) =>
         schedulePhase("end", () => {
+          fibers.delete(fiber)
           const rest = ending(response, scope, exit)
-          if (rest === undefined || Exit.isExit(rest)) fibers.delete(fiber)
-          else Effect.runForkWith(context)(rest).addObserver(() => fibers.delete(fiber))
+          if (rest === undefined || Exit.isExit(rest)) return
+          const last = fork(context, rest)
+          last.addObserver(() => fibers.delete(last))
         })
       )
       if (fiber.pollUnsafe() !== undefined) return

@@ -39,7 +39,7 @@ export class Planning {
     const { draw, limits } = this.services
     recorder?.routing(asking.context)
     const kept = knownPlan(asking.context, asking.request.model)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) return Effect.fromResult(kept)
     const { asked, catalog, facts } = this.askedOf(asking)
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const targets = resolveTargets(config, asked, catalog)

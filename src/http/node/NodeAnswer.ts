@@ -15,10 +15,13 @@ export const writeWhole = (
   body: string | Uint8Array
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.sync(() => {
-    headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
+    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length
+    headers["content-length"] = String(length)
     response.writeHead(200, headers)
+    // A text of as many bytes as characters is ASCII, which is written without an encoding of each character.
+    const encoding = length === body.length ? "latin1" : "utf8"
     schedulePhase("answer", () => {
-      if (!response.destroyed) response.end(body)
+      if (!response.destroyed) response.end(body, encoding)
     })
     return answered
   })

@@ -1,13 +1,13 @@
 // Keeps the plans of requests without a config, which follow from catalog, key and model alone.
 // It must not depend on what a plan is for. A new catalog has no kept plans, and a key that changed is another key.
-import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import { memoizeBounded } from "../../domain/memoizeBounded.ts"
 import { type CatalogView, nothingCarried } from "../../domain/ProviderAccount.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import { type Plan, type PlanFault, planOne } from "./plan.ts"
 
-type PlanOfModel = (model: string) => Effect.Effect<Plan, PlanFault>
+type PlanOfModel = (model: string) => Result.Result<Plan, PlanFault>
 
 const known = new WeakMap<CatalogView, WeakMap<object, PlanOfModel>>()
 
@@ -18,7 +18,7 @@ const unlisted = {}
 export const knownPlan = (
   { carried, catalog, config, grantedModel, key, native, providerHeader }: RequestContext,
   model: string
-): Effect.Effect<Plan, PlanFault> | undefined => {
+): Result.Result<Plan, PlanFault> | undefined => {
   if (catalog === undefined || config !== undefined || carried !== nothingCarried) return undefined
   if (grantedModel !== undefined || native !== undefined || providerHeader !== undefined) return undefined
   let ofCatalog = known.get(catalog)
@@ -30,6 +30,4 @@ export const knownPlan = (
 }
 
 const plansOf = (catalog: CatalogView, key: GatewayKey): PlanOfModel =>
-  memoizeBounded((model) =>
-    Effect.fromResult(planOne({ model, header: undefined, key, carried: nothingCarried }, catalog))
-  )
+  memoizeBounded((model) => planOne({ model, header: undefined, key, carried: nothingCarried }, catalog))

@@ -1,6 +1,6 @@
 // Tests which plans are kept, and that a catalog or a key of its own has plans of its own.
 // Must not depend on HTTP or on upstream calls.
-import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { builtInModels } from "../../../src/domain/models/modelTable.ts"
 import { type CatalogView, nothingCarried, type ProviderAccount } from "../../../src/domain/ProviderAccount.ts"
@@ -28,14 +28,16 @@ describe("known plans", () => {
   it("known plans: a key with lists is planned by its own", () => {
     const listed = { ...plain, key: { ...key, id: "key-2", models: ["gemini-2.5-flash"] } }
     const refused = knownPlan(listed, "gemini-2.5-pro")
-    expect(refused && Effect.runSync(Effect.flip(refused))).toMatchObject({ _tag: "ModelNotAllowed" })
+    expect(refused).toMatchObject({ failure: { _tag: "ModelNotAllowed" } })
     const other = knownPlan({ ...listed, key: { ...listed.key } }, "gemini-2.5-pro")
     expect(other).not.toBe(refused)
   })
 
   it("known plans: another catalog has none of them", () => {
-    const slugOf = (of: CatalogView) =>
-      Effect.runSync(knownPlan({ ...plain, catalog: of }, "gemini-2.5-pro") ?? Effect.die("not kept"))[0].account.slug
+    const slugOf = (of: CatalogView) => {
+      const plan = knownPlan({ ...plain, catalog: of }, "gemini-2.5-pro")
+      return plan === undefined ? undefined : Result.getOrThrow(plan)[0].account.slug
+    }
     expect(slugOf(catalog)).toBe("google")
     expect(slugOf(view(vertexAccount))).toBe("vertex-ai")
   })
