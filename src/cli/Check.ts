@@ -8,7 +8,7 @@ import type { Settings } from "../domain/settings/Settings.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usageFailure } from "./Failure.ts"
-import { printAnswer, renderJson } from "./output/answer.ts"
+import { printAnswer, renderJson } from "./output/Answer.ts"
 import { modelNotices, type PlacedNotice } from "./modelNotices.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 

@@ -1,4 +1,4 @@
-// Signals of a running gateway: what they mean on each platform, and what is said when one stops the service.
+// Signals of a running gateway: what they mean on each platform, and the line of the log when one stops the service.
 // Must not look inside the gateway.
 import { spawn } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
@@ -47,7 +47,7 @@ it("signals: Windows ends the service by Ctrl+Break and its closing console, and
 it.each([
   ["0", ""],
   ["50", "New ones are taken for 50 ms. "]
-])("signals: SIGTERM says how many streams run, with a delay of %s ms", { timeout: 120_000 }, async (delay, taken) => {
+])("signals: SIGTERM logs how many streams run, with a delay of %s ms", { timeout: 120_000 }, async (delay, taken) => {
   const gateway = start(["serve"], {
     files: { "gateway.yaml": file() },
     env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: delay, GATEWAY_LOG_FORMAT: "json" }
@@ -70,7 +70,7 @@ it.each([
   expect([(await answer.text()).includes("data: [DONE]"), (await gateway.ended).code]).toEqual([true, 0])
 })
 
-it("signals: on a terminal SIGINT closes the listener without a delay, and says so", { timeout: 120_000 }, async () => {
+it("signals: on a terminal SIGINT closes the listener without a delay, and logs it", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(home, "terminal-"))
   writeFileSync(join(folder, "gateway.yaml"), file())
   // `script` runs the command on a terminal of its own.

@@ -2,7 +2,6 @@
 // Must not read the clock of the machine.
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
@@ -14,7 +13,7 @@ import { WebHandler } from "../../src/http/HttpApi.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { adminKey } from "../support/accounted.ts"
 import { googleAccount } from "../support/account.ts"
-import { until } from "../support/eventually.ts"
+import { replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 const settings: Settings = {
@@ -28,20 +27,16 @@ const settings: Settings = {
   prices: { "gemini-3.8-flash": [{ output: 3 }, { from: "2026-12-01", output: 5 }] }
 }
 
-let calls = 0
-const network = Transport.layerTest(() => {
-  calls++
-  return {
-    status: 200,
-    headMillis: 2_000,
-    chunks: [
-      JSON.stringify({
-        candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
-        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 100, totalTokenCount: 101 }
-      })
-    ]
-  }
-})
+/** The clock moves two seconds on while a call runs. */
+const network = Transport.layerTest(() =>
+  Effect.as(
+    TestClock.adjust("2 seconds"),
+    replying({
+      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 100, totalTokenCount: 101 }
+    })
+  )
+)
 
 const send = (path: string, key: string, body?: object) =>
   Effect.flatMap(WebHandler, (handler) =>
@@ -55,18 +50,9 @@ const send = (path: string, key: string, body?: object) =>
     )
   )
 
-/** A request whose answer comes two seconds later. */
-const ask = Effect.gen(function* () {
-  const before = calls
-  const answer = yield* Effect.forkChild(
-    send("/v1/chat/completions", gatewayKey, {
-      model: "@google/gemini-3.8-flash",
-      messages: [{ role: "user", content: "Hello" }]
-    })
-  )
-  yield* Effect.promise(() => until(() => calls > before))
-  yield* TestClock.adjust("2 seconds")
-  yield* Fiber.join(answer)
+const ask = send("/v1/chat/completions", gatewayKey, {
+  model: "@google/gemini-3.8-flash",
+  messages: [{ role: "user", content: "Hello" }]
 })
 
 it.effect("prices: a request before midnight costs the price of its day, also where its answer comes after", () =>
