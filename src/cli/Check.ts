@@ -9,7 +9,7 @@ import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usageFailure } from "./Failure.ts"
 import { modelNotices, type PlacedNotice } from "../domain/models/modelNotices.ts"
-import { printAnswer, renderJson } from "./output/answer.ts"
+import { printAnswer, renderJson } from "./output/Answer.ts"
 import { fitMemory } from "./settings/FittedLimits.ts"
 import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 

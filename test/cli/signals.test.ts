@@ -1,13 +1,18 @@
-// Signals of a running gateway: what they mean on each platform, and what is said when one stops the service.
+// Signals of a running gateway: what they mean on each platform, and the line of the log when one stops the service.
 // Must not look inside the gateway.
+import { spawn } from "node:child_process"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { signalsOf } from "../../src/cli/signals.ts"
 import { startCollector } from "../support/collector.ts"
+import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes } from "../support/process.ts"
 
-const { start } = processes()
+const { home, start } = processes()
+const main = new URL("../../src/main.ts", import.meta.url).pathname
 const key = "mgk_signals0000000000000000000000000"
 
 /** An upstream whose streams begin, and end when they may. */
@@ -42,7 +47,7 @@ it("signals: Windows ends the service by Ctrl+Break and its closing console, and
 it.each([
   ["0", ""],
   ["50", "New ones are taken for 50 ms. "]
-])("signals: SIGTERM says how many streams run, with a delay of %s ms", { timeout: 120_000 }, async (delay, taken) => {
+])("signals: SIGTERM logs how many streams run, with a delay of %s ms", { timeout: 120_000 }, async (delay, taken) => {
   const gateway = start(["serve"], {
     files: { "gateway.yaml": file() },
     env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: delay, GATEWAY_LOG_FORMAT: "json" }
@@ -63,6 +68,25 @@ it.each([
   )
   finish()
   expect([(await answer.text()).includes("data: [DONE]"), (await gateway.ended).code]).toEqual([true, 0])
+})
+
+it("signals: on a terminal SIGINT closes the listener without a delay, and logs it", { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(home, "terminal-"))
+  writeFileSync(join(folder, "gateway.yaml"), file())
+  // `script` runs the command on a terminal of its own.
+  const child = spawn("script", ["-qefc", `${process.execPath} ${main} serve`, "/dev/null"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" }
+  })
+  let out = ""
+  child.stdout.on("data", (part) => (out += part))
+  const ended = new Promise<number | null>((done) => child.once("close", done))
+  await until(() => /pid \d+[^]*API {6}http/.test(out), processPatienceMillis)
+  process.kill(Number(/pid (\d+)/.exec(out)?.[1]), "SIGINT")
+  expect([await ended, /The service is stopping.*(?=\r)/.exec(out)?.[0]]).toEqual([
+    0,
+    "The service is stopping: 0 requests run. The rest has 600 s to end."
+  ])
 })
 
 it("a service whose environment asks for protobuf warns, and sends JSON", { timeout: 120_000 }, async () => {

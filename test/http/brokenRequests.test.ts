@@ -65,7 +65,7 @@ const heldAnswer = () => {
   return { begun: Deferred.await(begun), go: Deferred.succeed(go, undefined) }
 }
 
-describe("broken bytes behind requests of a connection", () => {
+describe("broken bytes after requests of a connection", () => {
   it("broken bytes: are refused after the answer that runs, and the connection closes", async () => {
     const { begun, go } = heldAnswer()
     const line = sending(chat(hello))

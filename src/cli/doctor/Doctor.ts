@@ -17,7 +17,7 @@ import { modelNotices, type NamingParts, placedModels } from "../../domain/model
 import { Limits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { printAnswer, renderJson } from "../output/answer.ts"
+import { printAnswer, renderJson } from "../output/Answer.ts"
 import { Gateway } from "../../Gateway.ts"
 import { WebHandler } from "../../http/HttpApi.ts"
 import { storedKeys } from "../../keys/GatewayKeys.ts"

@@ -20,7 +20,7 @@ import { loadSettings, readVariable } from "../settings/LoadSettings.ts"
 import { keyFlagOf } from "./keyFlags.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
-import { printAnswer, renderJson } from "../output/answer.ts"
+import { printAnswer, renderJson } from "../output/Answer.ts"
 import { alignColumns } from "../output/table.ts"
 
 export type RecordKind = "keys" | "providers" | "configs" | "prompts"

@@ -11,7 +11,7 @@ import { sqlClientLayer } from "../../store/database/Sql.ts"
 import { backupSqlite, checkBackup, restoreSqlite } from "../../store/database/SqliteBackup.ts"
 import * as Store from "../../store/Store.ts"
 import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
-import { printAnswer } from "../output/answer.ts"
+import { printAnswer } from "../output/Answer.ts"
 import { loadSettings } from "../settings/LoadSettings.ts"
 import type { PrintOptions } from "./RecordCommands.ts"
 

@@ -12,7 +12,7 @@ import { usagePages } from "../../http/admin/UsagePages.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { alignColumns } from "../output/table.ts"
-import { renderJson } from "../output/answer.ts"
+import { renderJson } from "../output/Answer.ts"
 import { onStore, type PrintOptions } from "./RecordCommands.ts"
 
 export interface UsageOptions extends PrintOptions {

@@ -34,7 +34,7 @@ export const dollars = (most: number) =>
 /** A day of the calendar, as 2027-01-31. */
 export const calendarDay = Schema.String.check(
   Schema.makeFilter((value: string) =>
-    /^\d{4}-\d{2}-\d{2}$/.test(value) && dayOf(Date.parse(`${value}T00:00:00Z`)) === value
+    /^\d{4}-\d{2}-\d{2}$/.test(value) && dayOf(Date.parse(value)) === value
       ? undefined
       : "expected a day such as 2027-01-31"
   )
