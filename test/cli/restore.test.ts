@@ -113,17 +113,14 @@ describe("restore trials", () => {
   })
 
   it("restore trial: a store whose writer was killed starts with all that was acknowledged", async () => {
-    let acknowledged = 0
-    for (let round = 1; round <= 3; round++) {
-      const data = at(`${round}`)
-      mkdirSync(data)
-      folder = data
-      const writer = await writing(10 * round)
+    const outer = folder
+    for (const rounds of [10, 20, 30]) {
+      folder = join(outer, `${rounds}`)
+      mkdirSync(folder)
+      const writer = await writing(rounds)
       await writer.kill()
-      acknowledged = writer.written()
-      const records = expectConsistent(at("gateway.db"), acknowledged)
+      const records = expectConsistent(at("gateway.db"), writer.written())
       expect(await configs()).toBe(records)
-      folder = join(data, "..")
     }
   })
 

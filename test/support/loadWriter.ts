@@ -22,8 +22,9 @@ const write = Effect.gen(function* () {
   const records = yield* Records
   const table = yield* RequestTable
   for (let round = 0; !isEnding; round++) {
-    const secret = Redacted.make({ round })
-    yield* records.create("config", `c${round}`, { value: { round }, secret }, { id: "cli", requestId: undefined })
+    const value = { config: { override_params: { user: `u${round}` } } }
+    const content = { value, secret: Redacted.make(value) }
+    yield* records.create("config", `c${round}`, content, { id: "cli", requestId: undefined })
     yield* table.write(batchOf(rowsOf(`load-${round}`, 0)))
     writeSync(1, ".")
     // The event that ends the loop needs a turn.
