@@ -102,15 +102,15 @@ export interface CostLine {
   readonly dollars: number
 }
 
-/** The parts that a usage has, in the order of a price. */
+/** The parts that a usage has, in the order of a price. Pictures without a price of their own are tokens. */
 export const costLines = (usage: Usage, price: Price): ReadonlyArray<CostLine> => {
   const tokens = tokensByPart(usage, price)
   const lines: ReadonlyArray<CostLine> = tokenParts.map((part) => {
     const rate = rateOf(price[part], usage.input)
     return { part, count: tokens[part], rate, dollars: dollarsOf(tokens[part] * rate) }
   })
-  const { image = 0 } = price
-  return [...lines, { part: "image" as const, count: usage.images, rate: image, dollars: usage.images * image }].filter(
-    ({ count }) => count > 0
-  )
+  const { image } = price
+  const pictures: ReadonlyArray<CostLine> =
+    image === undefined ? [] : [{ part: "image", count: usage.images, rate: image, dollars: usage.images * image }]
+  return [...lines, ...pictures].filter(({ count }) => count > 0)
 }
