@@ -13,23 +13,22 @@ import {
   AdminProblem,
   AdminRequest,
   AdminRequestContent,
-  AdminSettings,
   AdminUsage,
   Change,
   Config,
-  ConfigCheck,
-  ConfigCheckBody,
   Key,
   pageSchema,
   Prompt,
   Provider,
   ProviderCheck,
-  ProviderModel,
   WrittenConfigBody,
   WrittenKeyBody,
   WrittenPrompt,
   WrittenProvider
 } from "./AdminResources.ts"
+import { AdminSettings } from "./admin/AdminSettings.ts"
+import { ConfigCheck, ConfigCheckBody } from "./admin/ConfigCheck.ts"
+import { ProviderModel } from "./admin/ProviderModel.ts"
 import { gatewayAnswer } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { arrivalFields, retryFields } from "./headerFields.ts"

@@ -79,7 +79,14 @@ describe("console texts", () => {
     const body = (fields: Readonly<Record<string, string>>) => keyBody((name) => fields[name] ?? "")
     expect(body({ name: " a " })).toEqual({ name: "a", scopes: ["inference"] })
     expect(
-      body({ name: "a", scope: "admin", providers: "google, ,x", models: "m*", requests_per_minute: "60", budget: "0.5" })
+      body({
+        name: "a",
+        scope: "admin",
+        providers: "google, ,x",
+        models: "m*",
+        requests_per_minute: "60",
+        budget: "0.5"
+      })
     ).toEqual({
       name: "a",
       scopes: ["admin"],

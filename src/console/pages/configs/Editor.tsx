@@ -2,12 +2,14 @@
 // Must not know what a config may contain; the gateway checks it.
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import type { ConfigCheck, WrittenConfigBody } from "../../../api/AdminResources.ts"
+import type { ConfigCheck } from "../../../api/admin/ConfigCheck.ts"
+import type { WrittenConfigBody } from "../../../api/AdminResources.ts"
 import * as client from "../../AdminClient.ts"
 import { CodeField } from "../../parts/CodeField.tsx"
 import { messageOf, useQuery } from "../../parts/Query.ts"
+import { SaveButtons } from "../../parts/SaveButtons.tsx"
 import { jsonFaultLine, readJson } from "../../readJson.ts"
-import * as calls from "./configCalls.ts"
+import * as calls from "./ConfigCalls.ts"
 import { configTree } from "./configTree.ts"
 import { Fields } from "./Fields.tsx"
 import { lineOf } from "./lineOf.ts"
@@ -103,29 +105,6 @@ const Picture = ({ check, text }: { readonly text: string; readonly check: Confi
   )
 }
 
-interface ButtonsProps {
-  /** Declared in the configuration file. */
-  readonly isFixed: boolean
-  readonly isNew: boolean
-  readonly remove: () => void
-}
-
-const Buttons = ({ isFixed, isNew, remove }: ButtonsProps) =>
-  isFixed ? (
-    <p class="muted whole">It is declared in the configuration file, so it is changed there.</p>
-  ) : (
-    <>
-      <button type="submit" class="primary">
-        Save
-      </button>
-      {isNew ? null : (
-        <button type="button" class="danger" onClick={remove}>
-          Remove
-        </button>
-      )}
-    </>
-  )
-
 export const Editor = ({ read, saved }: EditorProps) => {
   const id = useSignal(read?.row.id ?? "")
   const text = useSignal(JSON.stringify(read?.row.config ?? sample, null, 2))
@@ -185,7 +164,12 @@ export const Editor = ({ read, saved }: EditorProps) => {
           <Lines name="faults" faults={faults.value} />
           <Lines name="notices" faults={faults.value.length === 0 ? notices : []} />
           <Fields />
-          <Buttons isFixed={isFixed} isNew={read === undefined} remove={remove} />
+          <SaveButtons
+            isFixed={isFixed}
+            save="Save"
+            removal={read === undefined ? undefined : "Remove"}
+            remove={remove}
+          />
         </form>
         <div class="stack">
           <Picture text={text.value} check={check.value} />

@@ -11,7 +11,7 @@ import { Top } from "../../parts/Top.tsx"
 import { shareOf, sumRows } from "../../usageSums.ts"
 import { burnDown } from "./burnDown.ts"
 import { changedKey } from "./keyBody.ts"
-import { type KeyUsage, keyUsage, type ReadKey, readKey, rotateKey, updateKey } from "./keyCalls.ts"
+import { type KeyUsage, keyUsage, type ReadKey, readKey, rotateKey, updateKey } from "./KeyCalls.ts"
 import { KeyForm } from "./KeyForm.tsx"
 import { Revoke } from "./Revoke.tsx"
 
