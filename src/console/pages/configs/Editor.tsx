@@ -105,11 +105,33 @@ const Picture = ({ check, text }: { readonly text: string; readonly check: Confi
   )
 }
 
+const IdField = ({ id, isFixed }: { readonly id: Signal<string>; readonly isFixed: boolean }) => (
+  <label>
+    Id
+    <input value={id.value} disabled={isFixed} required onInput={(event) => (id.value = event.currentTarget.value)} />
+  </label>
+)
+
+interface TriedProps {
+  readonly text: string
+  readonly check: ConfigCheck | undefined
+  readonly run: Checked["run"]
+}
+
+const Tried = ({ check, run, text }: TriedProps) => {
+  const keys = useQuery("keys", () => client.keys()).data.value?.data ?? []
+  return (
+    <div class="stack">
+      <Picture text={text} check={check} />
+      <Simulator keys={keys} check={check} simulate={(request) => void run(request)} />
+    </div>
+  )
+}
+
 export const Editor = ({ read, saved }: EditorProps) => {
   const id = useSignal(read?.row.id ?? "")
   const text = useSignal(JSON.stringify(read?.row.config ?? sample, null, 2))
   const { check, faults, run } = useCheck(read?.row.id, text.value)
-  const keys = useQuery("keys", () => client.keys()).data.value?.data ?? []
   const change = async (make: () => Promise<string | undefined>): Promise<void> => {
     faults.value = []
     try {
@@ -139,21 +161,12 @@ export const Editor = ({ read, saved }: EditorProps) => {
       return undefined
     })
   const isFixed = read?.row.source === "file"
-  const notices = placed(text.value, check.value?.notices ?? [])
   return (
     <>
       <div class="columns">
         <form class="card form" onSubmit={save}>
           <h2>{read === undefined ? "Make a config" : `Config ${read.row.id}`}</h2>
-          <label>
-            Id
-            <input
-              value={id.value}
-              disabled={read !== undefined}
-              required
-              onInput={(event) => (id.value = event.currentTarget.value)}
-            />
-          </label>
+          <IdField id={id} isFixed={read !== undefined} />
           <CodeField
             label="Config as JSON"
             text={text.value}
@@ -162,7 +175,10 @@ export const Editor = ({ read, saved }: EditorProps) => {
             change={(value) => (text.value = value)}
           />
           <Lines name="faults" faults={faults.value} />
-          <Lines name="notices" faults={faults.value.length === 0 ? notices : []} />
+          <Lines
+            name="notices"
+            faults={faults.value.length === 0 ? placed(text.value, check.value?.notices ?? []) : []}
+          />
           <Fields />
           <SaveButtons
             isFixed={isFixed}
@@ -171,10 +187,7 @@ export const Editor = ({ read, saved }: EditorProps) => {
             remove={remove}
           />
         </form>
-        <div class="stack">
-          <Picture text={text.value} check={check.value} />
-          <Simulator keys={keys} check={check.value} simulate={(request) => void run(request)} />
-        </div>
+        <Tried text={text.value} check={check.value} run={run} />
       </div>
       {read === undefined || isFixed ? null : <Versions row={read.row} restore={(old) => void keep(old.config)} />}
     </>
