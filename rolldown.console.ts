@@ -32,7 +32,7 @@ const bundleFiles = async (): Promise<Readonly<Record<string, string>>> => {
   await build.close()
   const script = output[0].code
   const chart = readFileSync(join(import.meta.dirname, "node_modules/uplot/dist/uPlot.min.css"), "utf8")
-  const style = chart + styles()
+  const style = (chart + styles()).replaceAll(/\n\s*/g, "")
   const [scriptName, styleName] = [named("console", "js", script), named("console", "css", style)]
   const page = readFileSync(join(folder, "index.html"), "utf8")
     .replace("SCRIPT", scriptName)
