@@ -3,10 +3,16 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { defineConfig, type Plugin, rolldown } from "rolldown"
+import { defineConfig, type Plugin, rolldown, type RolldownOptions } from "rolldown"
 
 const folder = join(import.meta.dirname, "src/console")
 const entry = "\0console"
+
+/** Calls of `h` are 0.5 KB shorter, gzipped, than those of the runtime that the types are checked with. */
+const transform: RolldownOptions["transform"] = {
+  jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
+  inject: { h: ["preact", "h"], Fragment: ["preact", "Fragment"] }
+}
 
 /** Names with a digest of the bytes may be cached for ever. */
 const named = (name: string, ending: string, text: string): string =>
@@ -21,12 +27,12 @@ const styles = (): string =>
     .join("")
 
 const bundleFiles = async (): Promise<Readonly<Record<string, string>>> => {
-  const build = await rolldown({ input: join(folder, "Main.tsx"), platform: "browser" })
+  const build = await rolldown({ input: join(folder, "Main.tsx"), platform: "browser", transform })
   const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false })
   await build.close()
   const script = output[0].code
   const chart = readFileSync(join(import.meta.dirname, "node_modules/uplot/dist/uPlot.min.css"), "utf8")
-  const style = chart + styles()
+  const style = (chart + styles()).replaceAll(/\n\s*/g, "")
   const [scriptName, styleName] = [named("console", "js", script), named("console", "css", style)]
   const page = readFileSync(join(folder, "index.html"), "utf8")
     .replace("SCRIPT", scriptName)

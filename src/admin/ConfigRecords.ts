@@ -20,7 +20,7 @@ import { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
-import { isNoId, longestId } from "./noId.ts"
+import { longestId } from "./noId.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(ConfigEntry)
@@ -133,19 +133,19 @@ const checking =
 
 const unknown = (id: string) => new RecordUnknown({ kind: "config", id: id.slice(0, longestId) })
 
-/** Reads one config with the numbers of its stored versions. */
+/** Reads one config with the numbers of its stored versions. What is declared needs no store. */
 const gettingVersion = (records: Records["Service"], get: Managed<Config>["get"]): Managed<Config>["get"] =>
   Effect.fnUntraced(function* (reference) {
-    const [id = "", wanted] = reference.split("@", 2)
-    const versions = isNoId(id) ? [] : yield* records.versions("config", [id])
-    const numbers = versions.map(({ version }) => version)
-    if (wanted === undefined) {
-      const newest = yield* get(id)
-      return newest.source === "file" ? newest : { ...newest, versions: numbers }
-    }
-    const record = versions.find(({ version }) => String(version) === wanted)
+    const at = reference.indexOf("@")
+    const id = at < 0 ? reference : reference.slice(0, at)
+    const newest = yield* get(id)
+    if (newest.source === "file") return at < 0 ? newest : yield* unknown(reference)
+    const stored = yield* records.versions("config", [id])
+    const versions = stored.map(({ version }) => version)
+    if (at < 0) return { ...newest, versions }
+    const record = stored.find(({ version }) => String(version) === reference.slice(at + 1))
     const shown = record === undefined ? undefined : Result.getOrUndefined(shownStored(record))
-    return shown === undefined ? yield* unknown(reference) : { ...shown, versions: numbers }
+    return shown === undefined ? yield* unknown(reference) : { ...shown, versions }
   })
 
 export const configRecords = (turn: RunInTurn): Effect.Effect<ConfigRecords, never, Records | ConfigSnapshot> =>

@@ -14,23 +14,22 @@ import {
   AdminRequest,
   AdminRequestContent,
   AdminRequestEvent,
-  AdminSettings,
   AdminUsage,
   Change,
   Config,
-  ConfigCheck,
-  ConfigCheckBody,
   Key,
   pageSchema,
   Prompt,
   Provider,
   ProviderCheck,
-  ProviderModel,
   WrittenConfigBody,
   WrittenKeyBody,
   WrittenPrompt,
   WrittenProvider
 } from "./AdminResources.ts"
+import { AdminSettings } from "./admin/AdminSettings.ts"
+import { ConfigCheck, ConfigCheckBody } from "./admin/ConfigCheck.ts"
+import { ProviderModel } from "./admin/ProviderModel.ts"
 import { DryRun, gatewayAnswer } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { arrivalFields, retryFields } from "./headerFields.ts"

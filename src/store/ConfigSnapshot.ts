@@ -24,7 +24,7 @@ export interface RecordFault {
   readonly message: string
 }
 
-/** Declarations and records, each with its stored versions. */
+/** Declarations and records; prompts with their versions, and the newest of each other record. */
 export interface ConfigState {
   readonly declared: Declarations
   readonly records: Readonly<Record<RecordKind, RecordSet>>
@@ -130,7 +130,7 @@ const readAll = (records: Records["Service"]): Effect.Effect<ConfigState["record
   Effect.all({
     provider: Effect.map(records.histories("provider"), recordSet),
     key: Effect.map(records.histories("key"), recordSet),
-    config: Effect.map(records.histories("config"), recordSet),
+    config: Effect.map(records.list("config"), recordSet),
     prompt: Effect.map(records.histories("prompt"), recordSet)
   })
 
@@ -149,7 +149,10 @@ const readChanged = Effect.fnUntraced(function* (
     const ids = idsOf(kind, changes)
     if (ids.length === 0) continue
     const found = recordSet(yield* records.versions(kind, ids))
-    for (const id of ids) after[kind] = withVersions(after[kind], id, versionsOf(found, id))
+    for (const id of ids) {
+      const versions = versionsOf(found, id)
+      after[kind] = withVersions(after[kind], id, kind === "config" ? versions.slice(-1) : versions)
+    }
   }
   return after
 })

@@ -307,8 +307,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
   const change = changing(sql, within, limits.auditStored)
   const addVersion = (record: StoredRecord) =>
     sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...publicColumns(record) })}`
-  /** Removes the versions up to this one. */
-  const forgetVersions = (kind: RecordKind, id: string, last: number) =>
+  const forgetVersionsTo = (kind: RecordKind, id: string, last: number) =>
     sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id} AND version <= ${last}`
 
   /** The row that a change starts from. */
@@ -354,7 +353,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
         }
         yield* sql`UPDATE records SET ${sql.update({ ...publicColumns(record), ...(yield* secretColumns(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`
-        yield* forgetVersions(kind, id, record.version - versionsKept(kind, limits))
+        yield* forgetVersionsTo(kind, id, record.version - versionsKept(kind, limits))
         yield* addVersion(record)
         return record
       })
@@ -367,7 +366,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
         Effect.fnUntraced(function* () {
           const row = yield* changeable(kind, id)
           yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
-          yield* forgetVersions(kind, id, row.version)
+          yield* forgetVersionsTo(kind, id, row.version)
           return row
         })
       )

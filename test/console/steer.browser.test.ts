@@ -165,6 +165,10 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     await versions.getByText("1").click()
     await page.getByRole("heading", { name: "Try version 1" }).waitFor()
     expect(await page.getByLabel("place", { exact: true }).count()).toBe(0)
+    // An older version is saved as the newest; labels stay where they are.
+    await page.getByRole("button", { name: "Save as version 3" }).click()
+    await page.getByRole("heading", { name: "welcome, version 3" }).waitFor()
+    expect(await versions.allTextContents()).toEqual(["3", "2production", "1"])
     expect(faults).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { diffLines, nearChanges } from "../../src/console/pages/configs/diffLine
 import { configTree } from "../../src/console/pages/configs/configTree.ts"
 import { burnDown, periodAt } from "../../src/console/pages/keys/burnDown.ts"
 import { changedKey, keyBody } from "../../src/console/pages/keys/keyBody.ts"
+import { promptBody } from "../../src/console/pages/prompts/promptBody.ts"
 import { snippetOf, variablesIn } from "../../src/console/pages/prompts/promptTexts.ts"
 import { jsonFaultLine } from "../../src/console/readJson.ts"
 
@@ -119,7 +120,7 @@ describe("tree of a config", () => {
     expect(shown({})).toEqual([["config", "as the request names", "", 0, 0, undefined]])
   })
 
-  it("config tree: groups are in the middle of their targets, which say how they are chosen", () => {
+  it("config tree: groups are in the middle of their targets, which state how they are chosen", () => {
     const config = {
       strategy: { mode: "conditional" as const },
       targets: [
@@ -194,6 +195,35 @@ describe("texts of a prompt", () => {
         '  -H "x-gateway-api-key: $GATEWAY_KEY" \\',
         `  -d '{"variables":{"name":"O'\\''Neil"}}'`
       ].join("\n")
+    )
+  })
+})
+
+describe("body of a prompt", () => {
+  const field = (fields: Readonly<Record<string, string>>) => (name: string) => fields[name] ?? ""
+  const messages = [{ role: "user", content: "Hi" }]
+
+  it("prompt body: the labels in the form go to the version that is saved, and others stay", () => {
+    const form = field({ name: "Title", model: "m", parameters: '{ "seed": 1 }', labels: "production, , new" })
+    expect(
+      promptBody({ field: form, isPartial: false, messages, labels: { production: 1, old: 1 }, version: 2 })
+    ).toEqual({
+      name: "Title",
+      labels: { production: 2, old: 1, new: 2 },
+      model: "m",
+      messages,
+      parameters: { seed: 1 }
+    })
+    const partial = field({ text: "You are brief." })
+    expect(promptBody({ field: partial, isPartial: true, messages, labels: undefined, version: 1 })).toEqual({
+      text: "You are brief."
+    })
+  })
+
+  it("prompt body: parameters that are no JSON are refused with their line", () => {
+    const form = field({ parameters: '{\n  "seed": \n}' })
+    expect(() => promptBody({ field: form, isPartial: false, messages, labels: undefined, version: 1 })).toThrow(
+      new Error("The parameters are not JSON from their line 3 on.")
     )
   })
 })

@@ -1,6 +1,6 @@
 // Where a config would send a request, and why: every node of the config with the share of such requests that it gets.
 // It must not depend on circuits or on chance. Weights become shares instead of a draw.
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import type { ConfigGroup, ConfigNode, GatewayConfig } from "../../domain/config/GatewayConfig.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { FaultPath } from "../../domain/faults.ts"

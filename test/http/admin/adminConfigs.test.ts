@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import * as Resources from "../../../src/api/AdminResources.ts"
+import { ConfigCheck } from "../../../src/api/admin/ConfigCheck.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import { adminKey } from "../../support/accounted.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../../support/scripted.ts"
@@ -37,7 +37,7 @@ const send = async (method: string, path: string, body?: Json): Promise<Json> =>
   return JSON.parse(await answer.text())
 }
 
-const decodeCheck = Schema.decodeUnknownSync(Resources.ConfigCheck, { onExcessProperty: "error" })
+const decodeCheck = Schema.decodeUnknownSync(ConfigCheck, { onExcessProperty: "error" })
 const check = async (body: Json) => {
   const checked = decodeCheck(await send("POST", "check", body))
   return checked

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import packageFile from "../../../package.json" with { type: "json" }
-import * as Resources from "../../../src/api/AdminResources.ts"
+import { AdminSettings } from "../../../src/api/admin/AdminSettings.ts"
 import { publicPricesVersion } from "../../../src/catalog/PublicPrices.ts"
 import { modelFactsDay } from "../../../src/domain/models/modelTable.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
@@ -29,7 +29,7 @@ const answerOf = async (references: Layer.Layer<never>, key = adminKey) => {
   return { status: answer.status, body }
 }
 
-const decode = Schema.decodeUnknownSync(Resources.AdminSettings, { onExcessProperty: "error" })
+const decode = Schema.decodeUnknownSync(AdminSettings, { onExcessProperty: "error" })
 const moment = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
 const common = {
   object: "settings",

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 import * as client from "../../AdminClient.ts"
 import { href, navigate, place } from "../../Location.ts"
 import { messageOf, useQuery } from "../../parts/Query.ts"
-import { type ReadConfig, readConfig } from "./configCalls.ts"
+import { type ReadConfig, readConfig } from "./ConfigCalls.ts"
 import { Editor } from "./Editor.tsx"
 
 const List = ({ rows }: { readonly rows: ReadonlyArray<client.ConfigRow> }) =>

@@ -2,12 +2,14 @@
 // Must not know what a config may contain; the gateway checks it.
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import type { ConfigCheck, WrittenConfigBody } from "../../../api/AdminResources.ts"
+import type { ConfigCheck } from "../../../api/admin/ConfigCheck.ts"
+import type { WrittenConfigBody } from "../../../api/AdminResources.ts"
 import * as client from "../../AdminClient.ts"
 import { CodeField } from "../../parts/CodeField.tsx"
 import { messageOf, useQuery } from "../../parts/Query.ts"
+import { SaveButtons } from "../../parts/SaveButtons.tsx"
 import { jsonFaultLine, readJson } from "../../readJson.ts"
-import * as calls from "./configCalls.ts"
+import * as calls from "./ConfigCalls.ts"
 import { configTree } from "./configTree.ts"
 import { Fields } from "./Fields.tsx"
 import { lineOf } from "./lineOf.ts"
@@ -103,34 +105,33 @@ const Picture = ({ check, text }: { readonly text: string; readonly check: Confi
   )
 }
 
-interface ButtonsProps {
-  /** Declared in the configuration file. */
-  readonly isFixed: boolean
-  readonly isNew: boolean
-  readonly remove: () => void
+const IdField = ({ id, isFixed }: { readonly id: Signal<string>; readonly isFixed: boolean }) => (
+  <label>
+    Id
+    <input value={id.value} disabled={isFixed} required onInput={(event) => (id.value = event.currentTarget.value)} />
+  </label>
+)
+
+interface TriedProps {
+  readonly text: string
+  readonly check: ConfigCheck | undefined
+  readonly run: Checked["run"]
 }
 
-const Buttons = ({ isFixed, isNew, remove }: ButtonsProps) =>
-  isFixed ? (
-    <p class="muted whole">It is declared in the configuration file, so it is changed there.</p>
-  ) : (
-    <>
-      <button type="submit" class="primary">
-        Save
-      </button>
-      {isNew ? null : (
-        <button type="button" class="danger" onClick={remove}>
-          Remove
-        </button>
-      )}
-    </>
+const Tried = ({ check, run, text }: TriedProps) => {
+  const keys = useQuery("keys", () => client.keys()).data.value?.data ?? []
+  return (
+    <div class="stack">
+      <Picture text={text} check={check} />
+      <Simulator keys={keys} check={check} simulate={(request) => void run(request)} />
+    </div>
   )
+}
 
 export const Editor = ({ read, saved }: EditorProps) => {
   const id = useSignal(read?.row.id ?? "")
   const text = useSignal(JSON.stringify(read?.row.config ?? sample, null, 2))
   const { check, faults, run } = useCheck(read?.row.id, text.value)
-  const keys = useQuery("keys", () => client.keys()).data.value?.data ?? []
   const change = async (make: () => Promise<string | undefined>): Promise<void> => {
     faults.value = []
     try {
@@ -160,21 +161,12 @@ export const Editor = ({ read, saved }: EditorProps) => {
       return undefined
     })
   const isFixed = read?.row.source === "file"
-  const notices = placed(text.value, check.value?.notices ?? [])
   return (
     <>
       <div class="columns">
         <form class="card form" onSubmit={save}>
           <h2>{read === undefined ? "Make a config" : `Config ${read.row.id}`}</h2>
-          <label>
-            Id
-            <input
-              value={id.value}
-              disabled={read !== undefined}
-              required
-              onInput={(event) => (id.value = event.currentTarget.value)}
-            />
-          </label>
+          <IdField id={id} isFixed={read !== undefined} />
           <CodeField
             label="Config as JSON"
             text={text.value}
@@ -183,14 +175,19 @@ export const Editor = ({ read, saved }: EditorProps) => {
             change={(value) => (text.value = value)}
           />
           <Lines name="faults" faults={faults.value} />
-          <Lines name="notices" faults={faults.value.length === 0 ? notices : []} />
+          <Lines
+            name="notices"
+            faults={faults.value.length === 0 ? placed(text.value, check.value?.notices ?? []) : []}
+          />
           <Fields />
-          <Buttons isFixed={isFixed} isNew={read === undefined} remove={remove} />
+          <SaveButtons
+            isFixed={isFixed}
+            save="Save"
+            removal={read === undefined ? undefined : "Remove"}
+            remove={remove}
+          />
         </form>
-        <div class="stack">
-          <Picture text={text.value} check={check.value} />
-          <Simulator keys={keys} check={check.value} simulate={(request) => void run(request)} />
-        </div>
+        <Tried text={text.value} check={check.value} run={run} />
       </div>
       {read === undefined || isFixed ? null : <Versions row={read.row} restore={(old) => void keep(old.config)} />}
     </>

@@ -1,13 +1,13 @@
 // Tries a config with a request: which target takes it, how often, and why.
 // Must not know how targets are chosen; the gateway decides.
 import { useSignal } from "@preact/signals"
-import type { ConfigCheck } from "../../../api/AdminResources.ts"
+import type { ConfigCheck } from "../../../api/admin/ConfigCheck.ts"
 import type { KeyRow } from "../../AdminClient.ts"
 import { percent } from "../../format.ts"
 import { Choice, Field } from "../../parts/Field.tsx"
 import { List } from "../../parts/List.tsx"
 import { readJson } from "../../readJson.ts"
-import type { TriedRequest } from "./configCalls.ts"
+import type { TriedRequest } from "./ConfigCalls.ts"
 
 /** `tier=free, team=a` as an object. */
 const pairsOf = (text: string): Readonly<Record<string, string>> =>

@@ -1,6 +1,6 @@
 // The picture of a config: groups and targets as boxes, and the way of a simulated request.
 // Must not know configs beyond their tree. The list of reasons next to it has the same as text.
-import type { ConfigCheck } from "../../../api/AdminResources.ts"
+import type { ConfigCheck } from "../../../api/admin/ConfigCheck.ts"
 import { percent } from "../../format.ts"
 import type { TreeNode } from "./configTree.ts"
 

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 import type { ConfigRow } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
 import { messageOf } from "../../parts/Query.ts"
-import { configVersion } from "./configCalls.ts"
+import { configVersion } from "./ConfigCalls.ts"
 import { diffLines, nearChanges } from "./diffLines.ts"
 
 const printed = ({ config }: ConfigRow): string => JSON.stringify(config, null, 2)

@@ -11,7 +11,7 @@ import { Top } from "../../parts/Top.tsx"
 import { shareOf, sumRows } from "../../usageSums.ts"
 import { burnDown } from "./burnDown.ts"
 import { changedKey } from "./keyBody.ts"
-import { type KeyUsage, keyUsage, type ReadKey, readKey, rotateKey, updateKey } from "./keyCalls.ts"
+import { type KeyUsage, keyUsage, type ReadKey, readKey, rotateKey, updateKey } from "./KeyCalls.ts"
 import { KeyForm } from "./KeyForm.tsx"
 import { Revoke } from "./Revoke.tsx"
 
@@ -127,6 +127,14 @@ const Facts = ({ row }: { readonly row: KeyRow }) => (
       <dd>{row.id}</dd>
       <dt>Text begins with</dt>
       <dd>{row.prefix ?? "–"}</dd>
+      <dt>Providers</dt>
+      <dd>{row.providers?.join(", ") ?? "all"}</dd>
+      <dt>Models</dt>
+      <dd>{row.models?.join(", ") ?? "all"}</dd>
+      <dt>A minute</dt>
+      <dd>
+        {row.rate_limit?.requests_per_minute ?? "any"} requests, {row.rate_limit?.tokens_per_minute ?? "any"} tokens
+      </dd>
       <dt>Last used</dt>
       <dd>{row.last_used_at === undefined ? "never" : dayAndClock(row.last_used_at)}</dd>
       <dt>Old text taken until</dt>

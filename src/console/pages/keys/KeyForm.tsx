@@ -9,12 +9,72 @@ import { keyBody, localMoment } from "./keyBody.ts"
 interface KeyFormProps {
   readonly title: string
   readonly button: string
-  readonly row?: KeyRow
+  readonly row?: KeyRow | undefined
   readonly configs: ReadonlyArray<string>
   readonly send: (body: ReturnType<typeof keyBody>) => Promise<void>
 }
 
-const none: Partial<KeyRow> = {}
+type Fields = Partial<KeyRow>
+
+const LimitFields = ({ concurrency, rate_limit: limit }: Fields) => (
+  <>
+    <Field label="Requests a minute" name="requests_per_minute" type="number" value={limit?.requests_per_minute} />
+    <Field
+      label="Burst of requests"
+      name="requests_burst"
+      type="number"
+      hint="a tenth of the limit"
+      value={limit?.requests_burst}
+    />
+    <Field label="Tokens a minute" name="tokens_per_minute" type="number" value={limit?.tokens_per_minute} />
+    <Field
+      label="Burst of tokens"
+      name="tokens_burst"
+      type="number"
+      hint="a tenth of the limit"
+      value={limit?.tokens_burst}
+    />
+    <Field label="Requests at a time" name="concurrency" type="number" hint="its fair share" value={concurrency} />
+  </>
+)
+
+const BudgetFields = ({ budget }: Fields) => (
+  <>
+    <Field label="Budget in US dollars" name="budget" type="number" hint="none" value={budget?.usd} />
+    <Choice
+      label="Budget for each"
+      name="per"
+      value={budget?.per ?? "month"}
+      options={[
+        ["month", "month of UTC"],
+        ["day", "day of UTC"]
+      ]}
+    />
+  </>
+)
+
+const OtherFields = ({ configs, row }: Pick<KeyFormProps, "configs" | "row">) => (
+  <>
+    <Field label="Expires" name="expires_at" type="datetime-local" value={localMoment(row?.expires_at)} />
+    <Choice
+      label="Config"
+      name="config"
+      value={row?.config}
+      options={[["", "none"], ...configs.map((id) => [id, id] as const)]}
+    />
+    <Choice
+      label="Keep bodies and answers"
+      name="log_content"
+      value={row?.log_content}
+      options={[
+        ["", "as log.content is set"],
+        ["off", "off: of no request"],
+        ["errors", "errors: of failed requests"],
+        ["all", "all: of every request"]
+      ]}
+    />
+  </>
+)
 
 export const KeyForm = ({ button, configs, row, send, title }: KeyFormProps) => {
   const fault = useSignal("")
@@ -30,20 +90,10 @@ export const KeyForm = ({ button, configs, row, send, title }: KeyFormProps) => 
       fault.value = messageOf(error)
     }
   }
-  const {
-    budget,
-    concurrency,
-    expires_at: expires,
-    log_content: content,
-    models,
-    name,
-    providers,
-    rate_limit: limit
-  } = row ?? none
   return (
     <form class="card form" onSubmit={(event) => void submit(event)}>
       <h2>{title}</h2>
-      <Field label="Name" name="name" value={name} isRequired />
+      <Field label="Name" name="name" value={row?.name} isRequired />
       <Choice
         label="Scope"
         name="scope"
@@ -53,53 +103,11 @@ export const KeyForm = ({ button, configs, row, send, title }: KeyFormProps) => 
           ["admin", "admin: sees and changes the gateway"]
         ]}
       />
-      <Field label="Providers" name="providers" hint="all, or google, vertex-ai" value={providers?.join(", ")} />
-      <Field label="Models" name="models" hint="all, or gemini-*, claude-*" value={models?.join(", ")} />
-      <Field label="Requests a minute" name="requests_per_minute" type="number" value={limit?.requests_per_minute} />
-      <Field
-        label="Burst of requests"
-        name="requests_burst"
-        type="number"
-        hint="a tenth of the limit"
-        value={limit?.requests_burst}
-      />
-      <Field label="Tokens a minute" name="tokens_per_minute" type="number" value={limit?.tokens_per_minute} />
-      <Field
-        label="Burst of tokens"
-        name="tokens_burst"
-        type="number"
-        hint="a tenth of the limit"
-        value={limit?.tokens_burst}
-      />
-      <Field label="Requests at a time" name="concurrency" type="number" hint="its fair share" value={concurrency} />
-      <Field label="Budget in US dollars" name="budget" type="number" hint="none" value={budget?.usd} />
-      <Choice
-        label="Budget for each"
-        name="per"
-        value={budget?.per ?? "month"}
-        options={[
-          ["month", "month of UTC"],
-          ["day", "day of UTC"]
-        ]}
-      />
-      <Field label="Expires" name="expires_at" type="datetime-local" value={localMoment(expires)} />
-      <Choice
-        label="Config"
-        name="config"
-        value={row?.config}
-        options={[["", "none"], ...configs.map((id) => [id, id] as const)]}
-      />
-      <Choice
-        label="Keep bodies and answers"
-        name="log_content"
-        value={content}
-        options={[
-          ["", "as log.content is set"],
-          ["off", "off: of no request"],
-          ["errors", "errors: of failed requests"],
-          ["all", "all: of every request"]
-        ]}
-      />
+      <Field label="Providers" name="providers" hint="all, or google, vertex-ai" value={row?.providers?.join(", ")} />
+      <Field label="Models" name="models" hint="all, or gemini-*, claude-*" value={row?.models?.join(", ")} />
+      <LimitFields {...row} />
+      <BudgetFields {...row} />
+      <OtherFields row={row} configs={configs} />
       <p class="fault whole" role="alert">
         {fault.value}
       </p>

@@ -37,7 +37,6 @@ const Row = ({ changed, row }: { readonly row: Key; readonly changed: () => void
     <td>{(row.scopes ?? ["inference"]).join(", ")}</td>
     <td>{row.models?.join(", ") ?? "all"}</td>
     <td class="number">{row.rate_limit?.requests_per_minute ?? "–"}</td>
-    <td class="number">{row.rate_limit?.tokens_per_minute ?? "–"}</td>
     <td>
       <Budget {...row} />
     </td>
@@ -45,7 +44,9 @@ const Row = ({ changed, row }: { readonly row: Key; readonly changed: () => void
     <td>{stateOf(row)}</td>
     <td class="actions">
       {row.source === "file" ? (
-        <span class="muted">declared in the configuration</span>
+        <span class="muted" title="In the configuration">
+          declared
+        </span>
       ) : row.revoked_at === undefined ? (
         <Revoke id={row.id} done={changed} />
       ) : null}
@@ -53,19 +54,8 @@ const Row = ({ changed, row }: { readonly row: Key; readonly changed: () => void
   </tr>
 )
 
-const headings = [
-  "Name",
-  "Text",
-  "Scopes",
-  "Models",
-  "Requests/min",
-  "Tokens/min",
-  "Spent",
-  "Last used",
-  "State",
-  "Change"
-]
-const numbers = new Set(["Requests/min", "Tokens/min"])
+const headings = ["Name", "Text", "Scopes", "Models", "Requests/min", "Spent", "Last used", "State", "Change"]
+const numbers = new Set(["Requests/min"])
 
 const Made = ({ close, made }: { readonly made: Key; readonly close: () => void }) => (
   <section class="card made" role="status">

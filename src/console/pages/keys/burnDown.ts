@@ -43,7 +43,7 @@ export const burnDown = (
     starts.reduce((sum, start, index) => (start < moment ? sum + (spentIn[index] ?? 0) : sum), 0)
   const spent = before(to)
   const rate = spent / Math.max(now - from, 1)
-  const empty = rate === 0 ? Number.POSITIVE_INFINITY : now + (budget - spent) / rate
+  const emptyAt = rate === 0 ? undefined : Math.max(now, now + (budget - spent) / rate)
   const current = moments.findLastIndex((moment) => moment <= now)
   const leftAt = (moment: number): number => Math.max(0, budget - before(moment))
   return {
@@ -54,6 +54,6 @@ export const burnDown = (
       index <= current ? null : Math.max(0, budget - spent - rate * Math.max(0, moment - now))
     ),
     total: spent + rate * (to - now),
-    emptyAt: empty < to ? Math.max(empty, now) : undefined
+    emptyAt: emptyAt === undefined || emptyAt >= to ? undefined : emptyAt
   }
 }

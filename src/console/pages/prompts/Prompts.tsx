@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 import type { Prompt } from "../../../api/AdminResources.ts"
 import { href, navigate, place } from "../../Location.ts"
 import { messageOf, useQuery } from "../../parts/Query.ts"
-import { prompts, type ReadPrompt, readPrompt } from "./promptCalls.ts"
+import { prompts, type ReadPrompt, readPrompt } from "./PromptCalls.ts"
 import { PromptForm } from "./PromptForm.tsx"
 import { TryOut } from "./TryOut.tsx"
 
@@ -64,23 +64,22 @@ export const Prompts = () => {
   const { query } = place.value
   const id = query.get("id") ?? undefined
   const version = query.get("version") ?? undefined
-  const reference = id === undefined || version === undefined ? id : `${id}@${version}`
   const list = useQuery("prompts", prompts)
   const chosen = useSignal<ReadPrompt | undefined>(undefined)
   const fault = useSignal("")
   const open = async (): Promise<void> => {
     fault.value = ""
     try {
-      chosen.value = reference === undefined ? undefined : await readPrompt(reference)
+      chosen.value = id === undefined ? undefined : await readPrompt(id, version)
     } catch (error) {
       chosen.value = undefined
       fault.value = messageOf(error)
     }
   }
-  useEffect(() => void open(), [reference])
+  useEffect(() => void open(), [id, version])
   const saved = (next: string | undefined): void => {
     void list.reload()
-    if (next === reference) void open()
+    if (next === id && version === undefined) void open()
     else navigate(href("/prompts", { id: next }))
   }
   const read = chosen.value?.row.id === id ? chosen.value : undefined

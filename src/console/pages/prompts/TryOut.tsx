@@ -4,11 +4,19 @@ import { signal, useSignal } from "@preact/signals"
 import type { Prompt } from "../../../api/AdminResources.ts"
 import { Copy } from "../../parts/Copy.tsx"
 import { messageOf } from "../../parts/Query.ts"
-import { renderPrompt, tryPrompt } from "./promptCalls.ts"
+import { renderPrompt, tryPrompt } from "./PromptCalls.ts"
 import { snippetOf, variablesIn } from "./promptTexts.ts"
 
 /** It lives as long as the tab, and is written nowhere. */
 const key = signal("")
+
+const Snippet = ({ text }: { readonly text: string }) => (
+  <details>
+    <summary>As curl</summary>
+    <pre>{text}</pre>
+    <Copy key={text} name="Copy lines" text={text} />
+  </details>
+)
 
 export const TryOut = ({ row }: { readonly row: Prompt }) => {
   const names = variablesIn([row.messages, row.parameters])
@@ -38,7 +46,6 @@ export const TryOut = ({ row }: { readonly row: Prompt }) => {
         : tryPrompt(key.value, reference, variables)
     )
   }
-  const snippet = snippetOf(location.origin, reference, variables)
   return (
     <section class="card stack">
       <form class="form plain-form" onSubmit={submit}>
@@ -77,11 +84,7 @@ export const TryOut = ({ row }: { readonly row: Prompt }) => {
           {answer.value}
         </pre>
       )}
-      <details>
-        <summary>As curl</summary>
-        <pre>{snippet}</pre>
-        <Copy key={snippet} name="Copy lines" text={snippet} />
-      </details>
+      <Snippet text={snippetOf(location.origin, reference, variables)} />
     </section>
   )
 }

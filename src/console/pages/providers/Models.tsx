@@ -1,6 +1,6 @@
 // The models of a provider by location, and warnings of models in use that end.
 // Must not know where facts about models come from.
-import type { ProviderModel } from "../../../api/AdminResources.ts"
+import type { ProviderModel } from "../../../api/admin/ProviderModel.ts"
 import type { ProviderRow } from "../../AdminClient.ts"
 
 interface ModelsProps {

@@ -1,7 +1,8 @@
 // Provider accounts: what each is, whether it answers, its token exchanges and refusals, its models, and those that end.
 // Must not know credentials.
 import { useSignal } from "@preact/signals"
-import type { ProviderCheck, ProviderModel } from "../../../api/AdminResources.ts"
+import type { ProviderModel } from "../../../api/admin/ProviderModel.ts"
+import type { ProviderCheck } from "../../../api/AdminResources.ts"
 import * as client from "../../AdminClient.ts"
 import { type Metric, metrics } from "../../AdminReads.ts"
 import { count, dayAndClock, duration } from "../../format.ts"

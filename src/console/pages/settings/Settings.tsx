@@ -1,7 +1,7 @@
 // The settings in force with the origin of each, and what the service runs on.
 // Must not know settings; the gateway names and describes them.
 import { useSignal } from "@preact/signals"
-import type { AdminSettings } from "../../../api/AdminResources.ts"
+import type { AdminSettings } from "../../../api/admin/AdminSettings.ts"
 import { get } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
 import { List } from "../../parts/List.tsx"

@@ -14,9 +14,11 @@ export interface ReadPrompt {
 
 const pathOf = (id: string): string => `/prompts/${encodeURIComponent(id)}`
 
-export const readPrompt = async (reference: string): Promise<ReadPrompt> => {
-  const response = await call("GET", pathOf(reference))
-  return { row: await response.json(), tag: response.headers.get("etag") ?? undefined }
+/** The newest version, or another one. A change of either is made from the newest. */
+export const readPrompt = async (id: string, version: string | undefined): Promise<ReadPrompt> => {
+  const response = await call("GET", pathOf(id))
+  const tag = response.headers.get("etag") ?? undefined
+  return { row: version === undefined ? await response.json() : await get(pathOf(`${id}@${version}`)), tag }
 }
 
 export const createPrompt = async (body: unknown): Promise<Prompt> => (await call("POST", "/prompts", body)).json()

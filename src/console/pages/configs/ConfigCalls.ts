@@ -1,6 +1,6 @@
 // The calls of the page of configs: reading one and its versions, checking, saving and removing.
 // Must not know the page.
-import type { ConfigCheck } from "../../../api/AdminResources.ts"
+import type { ConfigCheck } from "../../../api/admin/ConfigCheck.ts"
 import { call, type ConfigRow, get } from "../../AdminClient.ts"
 
 /** A config as it was read. A change of it fails when another change came first. */
