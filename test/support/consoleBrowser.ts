@@ -1,4 +1,4 @@
-// A gateway with a console, the simulated Google services behind it, and Chromium in front, for the tests of pages.
+// A gateway with a console, the simulated Google services that it calls, and Chromium, for the tests of pages.
 // Must not know what a page shows.
 import { existsSync } from "node:fs"
 import axe from "axe-core"
