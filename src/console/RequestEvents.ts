@@ -3,12 +3,16 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { type RequestRow, resume } from "./AdminClient.ts"
+import { readJson } from "./readJson.ts"
 
 export interface RequestEvent {
   readonly data: ReadonlyArray<RequestRow>
   /** How many more ended. */
   readonly skipped: number
 }
+
+const isEvent = (value: unknown): value is RequestEvent =>
+  typeof value === "object" && value !== null && "data" in value && "skipped" in value
 
 export interface Listener {
   /** The stream is open, for the first time or again: what ended before is in the list. */
@@ -26,7 +30,10 @@ const listen = (query: Readonly<Record<string, string>>, { arrived, opened }: Li
   const open = (): void => {
     source = new EventSource(`/admin/v1/requests/events?${new URLSearchParams(query)}`)
     source.addEventListener("open", opened)
-    source.addEventListener("requests", (event: MessageEvent<string>) => arrived(JSON.parse(event.data)))
+    source.addEventListener("requests", ({ data }: MessageEvent<string>) => {
+      const event = readJson(data)
+      if (isEvent(event)) arrived(event)
+    })
     source.addEventListener("error", () => {
       if (source?.readyState !== EventSource.CLOSED) return
       // A refusal: perhaps the session has ended.

@@ -37,6 +37,9 @@ const mostFailures = 10
 /** Most addresses whose failures are counted; the oldest one is forgotten. */
 const mostAddresses = 1024
 
+/** In place of the digest of a key: the session began without a credential, and counts while the console is open. */
+const openDigest = "open"
+
 /** The admin of a session that no key began: by the link, or by itself in the demo. */
 const consoleKey: GatewayKey = {
   id: "console",
@@ -94,6 +97,7 @@ export interface Sessions {
 const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   const keys = yield* GatewayKeys
   const table = yield* SessionTable
+  const isOpen = setting.isOpen === true
   const failures = new Failures()
   const refused = new SessionRefused({ reason: "credential" })
   const codeDigest = (text: string): string => keys.digest(`code ${text}`)
@@ -103,7 +107,7 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   const keyDigestOf = (credential: Credential): Effect.Effect<string | undefined, KeyInvalid | StoreUnavailable> => {
     switch (credential._tag) {
       case "Nothing":
-        return setting.isOpen === true ? Effect.undefined : Effect.fail(new KeyInvalid())
+        return Effect.succeed(openDigest)
       case "Code":
         return Effect.flatMap(table.take(codeDigest(credential.text)), (code) =>
           code === undefined ? Effect.fail(new KeyInvalid()) : Effect.undefined
@@ -114,8 +118,10 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
         )
     }
   }
-  const keyOf = (digest: string | undefined): KeyOf =>
-    digest === undefined ? Effect.succeed(consoleKey) : keys.findDigest(digest)
+  const keyOf = (digest: string | undefined): KeyOf => {
+    if (digest === undefined || (digest === openDigest && isOpen)) return Effect.succeed(consoleKey)
+    return digest === openDigest ? Effect.fail(new KeyInvalid()) : keys.findDigest(digest)
+  }
 
   const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
     const now = yield* Clock.currentTimeMillis
@@ -144,7 +150,7 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   }
   return {
     hosts: setting.hosts,
-    isOpen: setting.isOpen === true,
+    isOpen,
     begin,
     // The key is looked up for each request, so that the session ends with it.
     find: (id) =>

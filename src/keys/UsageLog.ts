@@ -9,7 +9,6 @@ import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { makeCountedNames } from "../domain/usage/countedNames.ts"
 import {
   type RecentRequests,
-  takes,
   groupUsage,
   type RequestPage,
   type RequestQuery,
@@ -28,6 +27,7 @@ import {
   type TopQuery
 } from "../domain/usage/usageSeries.ts"
 import { RequestTable } from "../store/RequestTable.ts"
+import { RequestRing } from "./RequestRing.ts"
 import { makeRequestWriter } from "./RequestWriter.ts"
 
 /** In memory, sums of so many minutes and kinds of requests wait to be added up. */
@@ -66,8 +66,7 @@ export class UsageLog extends Context.Service<
     UsageLog,
     Effect.map(Limits, ({ requestsKept, usageEntries, usageNames }) => {
       const countedNames = makeCountedNames(usageNames)
-      const ring: Array<RequestRow> = []
-      let count = 0
+      const ring = new RequestRing(requestsKept)
       const recent = new RecentUsage()
       const buckets = new Map<string, UsageBucket>()
       const points: SeriesPoints = new Map()
@@ -85,49 +84,15 @@ export class UsageLog extends Context.Service<
         bound(buckets)
         bound(points)
       }
-      const at = (position: number): RequestRow | undefined => ring[position % requestsKept]
-      const oldest = () => Math.max(0, count - requestsKept)
-      const latest = (fit: (row: RequestRow) => boolean): RequestRow | undefined => {
-        for (let position = count - 1; position >= oldest(); position--) {
-          const row = at(position)
-          if (row !== undefined && fit(row)) return row
-        }
-        return undefined
-      }
-      const page = (query: RequestQuery): RequestPage => {
-        const rows: Array<RequestRow> = []
-        const fit = takes(query)
-        for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
-          const row = at(position)
-          if (row === undefined || !fit(row)) continue
-          if (rows.length === query.limit) return { rows, next: position + 1 }
-          rows.push(row)
-        }
-        return { rows, next: undefined }
-      }
-      const follow = (most: number): Effect.Effect<RecentRequests> => {
-        let seen = count
-        return Effect.sync(() => {
-          const rows: Array<RequestRow> = []
-          const total = count - seen
-          const first = Math.max(seen, oldest(), count - most)
-          for (let position = count - 1; position >= first; position--) {
-            const row = at(position)
-            if (row !== undefined) rows.push(row)
-          }
-          seen = count
-          return { rows, skipped: total - rows.length }
-        })
-      }
       return {
         append: (row, model) => {
-          ring[count++ % requestsKept] = row
+          ring.append(row)
           recent.add(row, countedNames(row, model))
           if (recent.size >= recentEntries) settle()
         },
-        request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),
-        requests: (query) => Effect.sync(() => page(query)),
-        follow: (most) => Effect.sync(() => follow(most)),
+        request: (id) => byId(id, (fit) => Effect.sync(() => ring.latest(fit))),
+        requests: (query) => Effect.sync(() => ring.page(query)),
+        follow: (most) => Effect.sync(() => Effect.sync(ring.follow(most))),
         usage: (query) =>
           Effect.sync(() => {
             settle()
@@ -143,7 +108,7 @@ export class UsageLog extends Context.Service<
             settle()
             return findTop(points.values(), query)
           }),
-        lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
+        lastUsed: (keyId) => Effect.sync(() => ring.latest((row) => row.keyId === keyId)?.endedMillis)
       }
     })
   )

@@ -7,8 +7,11 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { beforeAll, describe, expect } from "vitest"
 import type { ConsoleSetting } from "../../src/domain/settings/Settings.ts"
+import { KeyInvalid } from "../../src/domain/GatewayError.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { WebHandler } from "../../src/http/HttpApi.ts"
+import { ConsoleSessions } from "../../src/keys/ConsoleSessions.ts"
+import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { builtConsole } from "../support/builtConsole.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
@@ -146,6 +149,23 @@ describe("console sign-in", () => {
       const evil = { host: "evil.example", origin: "http://evil.example" }
       expect((yield* signIn({}, evil)).status).toBe(403)
     }).pipe(Effect.provide(gateway({ hosts: [], isOpen: true })))
+  )
+
+  it.effect("console sign-in: a session of an open console ends where the console is open no more (TH30)", () =>
+    Effect.gen(function* () {
+      const keys = yield* GatewayKeys
+      const sessions = (isOpen: boolean) =>
+        Effect.provide(ConsoleSessions, ConsoleSessions.layerWith({ hosts: [], isOpen }))
+      const [open, closed] = [yield* sessions(true), yield* sessions(false)]
+      const begun = yield* open!.begin({ _tag: "Nothing" }, "")
+      expect([(yield* open!.find(begun.id)).id, yield* Effect.flip(closed!.find(begun.id))]).toEqual([
+        "console",
+        new KeyInvalid()
+      ])
+      // A session by a key counts in both.
+      const keyed = yield* open!.begin({ _tag: "Key", text: adminKey }, "")
+      expect(yield* closed!.find(keyed.id)).toEqual(yield* keys.find(adminKey))
+    }).pipe(Effect.provide(gateway()))
   )
 
   it.effect("console sign-in: the cookie is secure on https (TH30)", () =>

@@ -76,7 +76,14 @@ export const commonValuesOf = (filter: RequestFilter): ReadonlyArray<string | nu
 
 /** Whether a filter takes a request. Filters without a value cost nothing per request. */
 export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => {
-  const { metadata = [], minCostMicros = 0, minDurationMillis = 0, since = 0, status, until = Infinity } = filter
+  const {
+    metadata = [],
+    minCostMicros = 0,
+    minDurationMillis = 0,
+    since = 0,
+    status,
+    until = Number.MAX_SAFE_INTEGER
+  } = filter
   const texts = textFilters.filter((name) => filter[name] !== undefined)
   return (row) =>
     (status === undefined || row.status === status) &&

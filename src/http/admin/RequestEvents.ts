@@ -58,9 +58,12 @@ const reply = (incoming: IncomingRequest, frames: Stream.Stream<string>) => {
     : writeFrames(incoming.node, headers, frames)
 }
 
-/** True while the key of the request is good. A store that does not answer is no reason to end. */
+/** True while the key of the request may read. A store that does not answer is no reason to end. */
 const isKnown = ({ known }: Call): Effect.Effect<boolean> =>
-  Effect.match(known, { onSuccess: () => true, onFailure: ({ _tag }) => _tag === "StoreUnavailable" })
+  Effect.match(known, {
+    onSuccess: ({ key }) => key.scopes.includes("admin"),
+    onFailure: ({ _tag }) => _tag === "StoreUnavailable"
+  })
 
 export const RequestEvents = keyedRoute(
   "GET",

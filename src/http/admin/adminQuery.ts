@@ -87,7 +87,7 @@ const dollars = (name: string, text: string | undefined): Result.Result<number |
   text === undefined
     ? Result.succeed(undefined)
     : /^\d{1,9}(\.\d{1,9})?$/.test(text)
-      ? Result.succeed(Math.ceil(Number((Number(text) * 1_000_000).toFixed(3))))
+      ? Result.succeed(Math.ceil(Number((Number(text) * 1000 * 1000).toFixed(3))))
       : invalid(name, "is an amount in US dollars, such as 0.05.")
 
 /** `metadata` has the names by which the operator counts, which are those of the rows. */

@@ -32,7 +32,7 @@ export interface Call {
   readonly incoming: IncomingRequest
   readonly key: GatewayKey
   /** Looks the key up again. It fails when the key, or the console session, has ended since. */
-  readonly known: Effect.Effect<unknown, GatewayError>
+  readonly known: Effect.Effect<{ readonly key: GatewayKey }, GatewayError>
   /** The key as the request presents it. It is kept out of the credentials of providers. */
   readonly keyText: string
   /** The configs it may name. */

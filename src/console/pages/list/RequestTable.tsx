@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals"
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { navigate } from "../../Location.ts"
-import { type Column, chosenColumns, requestPath } from "./columns.tsx"
+import { type Column, chosenColumns, requestPath } from "./Columns.tsx"
 import type { Query } from "./filterQuery.ts"
 import type { ListedRow } from "./requestList.ts"
 
