@@ -1,9 +1,9 @@
 // Passes Anthropic messages through to Claude on Vertex AI: same dialect, so bodies and events keep their bytes.
 // Must not depend on HTTP, accounts or OpenAI's format. Rules: T1801, T1832, T1901-T1907 and table 7.
 import * as Result from "effect/Result"
-import { type TopLevelEdits, editTopLevel } from "../domain/text/editTopLevel.ts"
+import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/text/json.ts"
+import { isJsonObject, type Json, type JsonObject, type MemberSpan, parseJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { upstreamText } from "../domain/text/upstreamText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
@@ -39,6 +39,8 @@ export interface MessagesRequest {
   readonly version: Json | undefined
   /** The unchanged body: JSON text of one object. */
   readonly bytes: Uint8Array
+  /** Its members, where the pass that checked the bounds has found them. */
+  readonly spans?: ReadonlyArray<MemberSpan> | undefined
   /** The client speaks to Vertex AI itself: the bytes are those of rawPredict already. */
   readonly isRaw?: true
 }
@@ -78,7 +80,11 @@ const joinBetas = (own: ReadonlyArray<string>, needed: ReadonlyArray<string>): R
   needed.length === 0 ? own : [...new Set([...own, ...needed])]
 
 /** Reads the fields of both routes: `model` and non-empty `messages` (T1904). */
-export const readCountRequest = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> => {
+export const readCountRequest = (
+  body: JsonObject,
+  bytes: Uint8Array,
+  spans?: ReadonlyArray<MemberSpan>
+): Result.Result<MessagesRequest, BodyInvalid> => {
   const { model, messages, stream } = body
   if (model === undefined || model === null) return invalid("missing_required_parameter", "model", "is missing.")
   if (typeof model !== "string") return invalid("invalid_type", "model", "has the wrong type: expected string.")
@@ -94,13 +100,14 @@ export const readCountRequest = (body: JsonObject, bytes: Uint8Array): Result.Re
         stream: stream === true,
         betas: joinBetas(betas, betasOfFields(body)),
         version: body["anthropic_version"],
-        bytes
+        bytes,
+        spans
       }))
 }
 
 /** Reads the body of a messages request, which also requires `max_tokens`. */
-export const readMessagesRequest: typeof readCountRequest = (body, bytes) =>
-  Result.flatMap(readCountRequest(body, bytes), (request) => {
+export const readMessagesRequest: typeof readCountRequest = (body, bytes, spans) =>
+  Result.flatMap(readCountRequest(body, bytes, spans), (request) => {
     const most = body["max_tokens"]
     if (most === undefined || most === null) return invalid("missing_required_parameter", "max_tokens", "is missing.")
     return typeof most === "number" && Number.isSafeInteger(most) && most > 0
@@ -117,19 +124,25 @@ const vertexEdits = ({ version }: MessagesRequest, ofHeader: string | undefined)
   anthropic_beta: undefined
 })
 
+const knownMembers = ({ bytes, spans }: MessagesRequest) => (spans === undefined ? undefined : withKeys(bytes, spans))
+
 /** The upstream's messages body: the model is part of the URL. `version` is the client's `anthropic-version` header. */
 export const messagesBody = (request: MessagesRequest, version?: string): Uint8Array =>
   request.isRaw === true
     ? request.bytes
-    : editTopLevel(request.bytes, { ...vertexEdits(request, version), model: undefined })
+    : editTopLevel(request.bytes, { ...vertexEdits(request, version), model: undefined }, knownMembers(request))
 
 /** The upstream's count body: the URL has no model, and `stream` is removed. */
 export const countedBody = (request: MessagesRequest, modelId: string, version?: string): Uint8Array =>
-  editTopLevel(request.bytes, {
-    ...(request.isRaw === true ? {} : vertexEdits(request, version)),
-    model: JSON.stringify(countedId(modelId)),
-    stream: undefined
-  })
+  editTopLevel(
+    request.bytes,
+    {
+      ...(request.isRaw === true ? {} : vertexEdits(request, version)),
+      model: JSON.stringify(countedId(modelId)),
+      stream: undefined
+    },
+    knownMembers(request)
+  )
 
 /** Maps error responses. The model's own errors keep their text: hints for other dialects would mislead (T1905). */
 export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (

@@ -1,41 +1,14 @@
 // Edits top-level members of a JSON object in its bytes; all other bytes stay unchanged.
 // It must not know which members are edited.
 import * as Result from "effect/Result"
-import { closingQuote, decodeUtf8, parseJsonText } from "./json.ts"
+import { closingQuote, decodeUtf8, type MemberSpan, parseJsonText, skipBlank, valueEnd } from "./json.ts"
 
 /** JSON text that replaces the value of a member or is appended to the object; `undefined` removes the member. */
 export type TopLevelEdits = Readonly<Record<string, string | undefined>>
 
-/** The byte offsets of a member: its key from the opening quote, its value, and the first byte after the value. */
-export interface Member {
+/** A member with its key. */
+export interface Member extends MemberSpan {
   readonly key: string
-  readonly from: number
-  readonly value: number
-  readonly to: number
-}
-
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-
-export const skipBlank = (bytes: Uint8Array, from: number): number => {
-  let at = from
-  while (isBlank(bytes[at])) at++
-  return at
-}
-
-/** The first byte after the value that begins at `from`. */
-export const valueEnd = (bytes: Uint8Array, from: number): number => {
-  if (bytes[from] === 0x22) return closingQuote(bytes, from) + 1
-  let depth = 0
-  for (let at = from; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === 0x22) at = closingQuote(bytes, at)
-    else if (byte === 0x7b || byte === 0x5b) depth++
-    else if (byte === 0x7d || byte === 0x5d) {
-      if (depth === 0) return at
-      if (--depth === 0) return at + 1
-    } else if (depth === 0 && (byte === 0x2c || isBlank(byte))) return at
-  }
-  return bytes.length
 }
 
 /** The same bytes with Node's own readers and writers. */
@@ -72,10 +45,19 @@ const mostAdded = (edits: TopLevelEdits): number => {
   return most
 }
 
-/** `bytes` are the JSON text of one object without repeated keys; the result starts at its opening brace. */
-export const editTopLevel = (bytes: Uint8Array, edits: TopLevelEdits): Uint8Array => {
+/** Members whose places are known, with their keys. */
+export const withKeys = (bytes: Uint8Array, spans: ReadonlyArray<MemberSpan>): ReadonlyArray<Member> => {
+  const buffer = bufferOf(bytes)
+  return spans.map(({ from, to, value }) => ({ key: keyOf(buffer, from, closingQuote(bytes, from)), from, value, to }))
+}
+
+/**
+ * `bytes` are the JSON text of one object without repeated keys; the result starts at its opening brace. `known` are its
+ * members, where an earlier pass has found them.
+ */
+export const editTopLevel = (bytes: Uint8Array, edits: TopLevelEdits, known?: ReadonlyArray<Member>): Uint8Array => {
   const open = bytes.indexOf(0x7b)
-  const members = membersOf(bytes, open)
+  const members = known ?? membersOf(bytes, open)
   const source = bufferOf(bytes)
   // Written in one piece: a view or an encoded text for each part is garbage outside the heap.
   const whole = Buffer.allocUnsafe(bytes.length + mostAdded(edits))

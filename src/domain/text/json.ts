@@ -91,11 +91,16 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 
 /**
  * Parses a request body as a JSON object. One pass over the bytes checks the limits first, because deep or wide text
- * blocks JSON.parse for seconds. `__proto__` keys stay plain data, and integers beyond 2^53 keep their digits.
+ * blocks JSON.parse for seconds. `__proto__` keys stay plain data, and integers beyond 2^53 keep their digits. The pass
+ * adds the members at the top to `spans`.
  */
-export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<JsonObject, BodyFault> => {
+export const parseBody = (
+  bytes: Uint8Array,
+  limits: JsonLimits,
+  spans?: Array<MemberSpan>
+): Result.Result<JsonObject, BodyFault> => {
   if (bytes.length === 0) return fault("empty_body", "The request body is empty; send a JSON object.")
-  const scanned = scan(bytes, limits)
+  const scanned = scan(bytes, limits, spans)
   if (scanned._tag === "Refused") return fault(scanned.code, scanned.message)
   const text = decodeUtf8(bytes)
   if (text === undefined) return fault("invalid_utf8", "The request body is not valid UTF-8.")
@@ -146,8 +151,81 @@ export const closingQuote = (bytes: Uint8Array, start: number): number => {
   return bytes.length
 }
 
-/** Counts depth, values and keys in one pass. It does not check the grammar; JSON.parse does. */
-export const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
+/** The byte offsets of a member: its key from the opening quote, its value, and the first byte after the value. */
+export interface MemberSpan {
+  readonly from: number
+  readonly value: number
+  readonly to: number
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+export const skipBlank = (bytes: Uint8Array, from: number): number => {
+  let at = from
+  while (isBlank(bytes[at])) at++
+  return at
+}
+
+/** The first byte after the value that begins at `from`. */
+export const valueEnd = (bytes: Uint8Array, from: number): number => {
+  if (bytes[from] === quote) return closingQuote(bytes, from) + 1
+  let depth = 0
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = closingQuote(bytes, at)
+    else if (byte === 0x7b || byte === 0x5b) depth++
+    else if (byte === 0x7d || byte === 0x5d) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && (byte === 0x2c || isBlank(byte))) return at
+  }
+  return bytes.length
+}
+
+/** Finds the members at the top while a scan passes them. What does not belong to any stays between their places. */
+class TopSpans {
+  private readonly spans: Array<MemberSpan>
+  /** The last string at the top. */
+  private text = { from: -1, to: -1 }
+  private member: { from: number; value: number; to: number } | undefined
+
+  constructor(spans: Array<MemberSpan>) {
+    this.spans = spans
+  }
+
+  string(from: number, to: number): void {
+    if (this.member === undefined) this.text = { from, to }
+    else if (this.member.value === from) this.member.to = to
+  }
+
+  /** A brace or bracket below the top closes at `at`. */
+  closed(at: number): void {
+    if (this.member?.to === -1) this.member.to = at + 1
+  }
+
+  colon(bytes: Uint8Array, at: number): void {
+    const { from, to } = this.text
+    if (this.member !== undefined || skipBlank(bytes, to) !== at) return
+    const value = skipBlank(bytes, at + 1)
+    const first = bytes[value]
+    const isPassed = first === quote || first === 0x7b || first === 0x5b
+    this.member = { from, value, to: isPassed ? -1 : valueEnd(bytes, value) }
+  }
+
+  /** A comma, or the end of the object. */
+  end(): void {
+    if (this.member !== undefined) this.spans.push(this.member)
+    this.member = undefined
+    this.text = { from: -1, to: -1 }
+  }
+}
+
+/**
+ * Counts depth, values and keys in one pass, and adds the members at the top to `spans`. It does not check the grammar;
+ * JSON.parse does.
+ */
+export const scan = (bytes: Uint8Array, limits: JsonLimits, spans?: Array<MemberSpan>): Scan => {
+  const top = spans === undefined ? undefined : new TopSpans(spans)
   const keys: Array<number> = [0]
   let depth = 0
   let values = 1
@@ -159,10 +237,13 @@ export const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0
     switch (byte) {
-      case quote:
+      case quote: {
+        const open = at
         at = closingQuote(bytes, at)
+        if (depth === 1) top?.string(open, at + 1)
         opened = false
         break
+      }
       case 0x7b: // {
       case 0x5b: // [
         if (++depth > limits.jsonDepth) return tooDeep(limits.jsonDepth)
@@ -172,15 +253,21 @@ export const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
       case 0x7d: // }
       case 0x5d: // ]
         if (!opened) values++
-        if (depth === 1) topKeys = keys[1] ?? 0
+        if (depth === 2) top?.closed(at)
+        if (depth === 1) {
+          topKeys = keys[1] ?? 0
+          top?.end()
+        }
         depth = depth === 0 ? 0 : depth - 1
         opened = false
         break
       case 0x2c: // ,
         if (++values > limits.jsonValues) return tooLarge(limits)
+        if (depth === 1) top?.end()
         break
       case 0x3a: {
         // :
+        if (depth === 1) top?.colon(bytes, at)
         const count = (keys[depth] ?? 0) + 1
         if (count > limits.jsonKeys) return tooLarge(limits)
         keys[depth] = count

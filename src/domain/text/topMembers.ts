@@ -2,8 +2,17 @@
 // It must not know which members those are. Grammar inside of values is the upstream's to judge.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../GatewayError.ts"
-import { type Member, membersOf, skipBlank, valueEnd } from "./editTopLevel.ts"
-import { decodeUtf8, type Json, type JsonLimits, parseExactJsonText, scan } from "./json.ts"
+import { type Member, membersOf, withKeys } from "./editTopLevel.ts"
+import {
+  decodeUtf8,
+  type Json,
+  type JsonLimits,
+  type MemberSpan,
+  parseExactJsonText,
+  scan,
+  skipBlank,
+  valueEnd
+} from "./json.ts"
 import { printable } from "./printable.ts"
 
 /** The members of an object by key. */
@@ -25,7 +34,7 @@ const begin = (bytes: Uint8Array): number =>
   skipBlank(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 
 /** Whether these members are all there is between the braces, each with its colon and comma. */
-const isWhole = (bytes: Uint8Array, open: number, members: ReadonlyArray<Member>): boolean => {
+const isWhole = (bytes: Uint8Array, open: number, members: ReadonlyArray<MemberSpan>): boolean => {
   let at = skipBlank(bytes, open + 1)
   for (const [index, { from, to, value }] of members.entries()) {
     if (index > 0) {
@@ -48,11 +57,12 @@ const isWhole = (bytes: Uint8Array, open: number, members: ReadonlyArray<Member>
 export const topMembers = (bytes: Uint8Array, limits: JsonLimits): Result.Result<Members, BodyInvalid> => {
   const open = begin(bytes)
   if (open >= bytes.length) return fault("empty_body", "The request body is empty; send a JSON object.")
-  const scanned = scan(bytes, limits)
+  const spans: Array<MemberSpan> = []
+  const scanned = scan(bytes, limits, spans)
   if (scanned._tag === "Refused") return fault(scanned.code, scanned.message)
   if (bytes[open] !== openBrace) return fault("body_not_object", "The request body must be a JSON object.")
-  const members = membersOf(bytes, open)
-  if (!isWhole(bytes, open, members)) return fault("invalid_json", "The request body is not valid JSON.")
+  if (!isWhole(bytes, open, spans)) return fault("invalid_json", "The request body is not valid JSON.")
+  const members = withKeys(bytes, spans)
   const byKey = new Map<string, Member>()
   for (const member of members) {
     if (byKey.has(member.key)) {

@@ -16,7 +16,7 @@ import {
   type ConcurrencyReached,
   ContentTypeUnsupported
 } from "../../domain/GatewayError.ts"
-import { type JsonObject, parseBody } from "../../domain/text/json.ts"
+import { type JsonObject, type MemberSpan, parseBody } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { noRoomFault } from "../../domain/Room.ts"
 import { schedulePhase } from "../../batching/Phases.ts"
@@ -55,10 +55,31 @@ export const bodyReader = <A>(
   return textReader((body, _bytes, limits) => decode(body, limits), most)
 }
 
-/** A reader of the value and its bytes, for bodies whose text is passed on unchanged. */
+/** A reader of the value, and of its bytes and limits. */
 export const textReader = <A>(
   read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>,
   most: BodyLimit = "bodyBytes"
+): Effect.Effect<ReadBody<A>> => objectReader(read, most, () => undefined)
+
+/** A reader for bodies whose text is passed on: the pass that checks the bounds finds the members at the top too. */
+export const spansReader = <A>(
+  read: (body: JsonObject, bytes: Uint8Array, spans: ReadonlyArray<MemberSpan>) => Result.Result<A, BodyInvalid>
+): Effect.Effect<ReadBody<A>> =>
+  objectReader(
+    (body, bytes, _limits, spans = []) => read(body, bytes, spans),
+    "bodyBytes",
+    () => []
+  )
+
+const objectReader = <A>(
+  read: (
+    body: JsonObject,
+    bytes: Uint8Array,
+    limits: LimitValues,
+    spans: ReadonlyArray<MemberSpan> | undefined
+  ) => Result.Result<A, BodyInvalid>,
+  most: BodyLimit,
+  makeSpans: () => Array<MemberSpan> | undefined
 ): Effect.Effect<ReadBody<A>> =>
   Effect.map(Limits, (all) => {
     const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
@@ -67,12 +88,12 @@ export const textReader = <A>(
       return fault === undefined
         ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
             incoming.recorder?.content?.received(bytes)
-            const parsed = parseBody(bytes, limits)
+            const spans = makeSpans()
+            const parsed = parseBody(bytes, limits, spans)
             if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
             const body = parsed.success
-            return Effect.fromResult(
-              read(model !== undefined && body["model"] === undefined ? { ...body, model } : body, bytes, limits)
-            )
+            const filled = model !== undefined && body["model"] === undefined ? { ...body, model } : body
+            return Effect.fromResult(read(filled, bytes, limits, spans))
           })
         : Effect.fail(fault)
     }

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { checkModel } from "../../router/bodies/bodyChecks.ts"
 import { readCountRequest, readMessagesRequest } from "../../translate/messages-to-claude.ts"
 import { frame } from "../../wire/frames.ts"
-import { textReader } from "../request/ReadBody.ts"
+import { spansReader } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
 import { passedEvents } from "../response/StreamReply.ts"
 import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
@@ -14,8 +14,8 @@ export const messagesPing = frame('{"type": "ping"}', "ping")
 
 const native = (read: typeof readMessagesRequest) =>
   fillModel(
-    textReader((body, bytes) =>
-      Result.flatMap(read(body, bytes), (request) => Result.map(checkModel(request.model), () => request))
+    spansReader((body, bytes, spans) =>
+      Result.flatMap(read(body, bytes, spans), (request) => Result.map(checkModel(request.model), () => request))
     )
   )
 

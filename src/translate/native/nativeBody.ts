@@ -95,6 +95,8 @@ const withSplices = (bytes: Uint8Array, splices: ReadonlyArray<Splice | undefine
 const body = (bytes: Uint8Array): NativeBody => ({ bytes, betas: noBetas, model: undefined })
 const noBetas: ReadonlyArray<string> = []
 
+const inOrder = (members: Members): ReadonlyArray<Member> => [...members.values()]
+
 /** generateContent and countTokens: the wrapper of countTokens holds a request of its own. */
 const readContents = (bytes: Uint8Array, members: Members, path: PathModel): Read<NativeBody> => {
   const wrapper = either(members, "generateContentRequest")
@@ -109,7 +111,9 @@ const readContents = (bytes: Uint8Array, members: Members, path: PathModel): Rea
   const wrapped = inner === undefined ? undefined : modelSplice(bytes, inner, path, "generateContentRequest.model")
   if (wrapped !== undefined && Result.isFailure(wrapped)) return Result.fail(wrapped.failure)
   const edited = withSplices(bytes, [wrapped?.success])
-  return Result.succeed(body(own.success === undefined ? edited : editTopLevel(edited, own.success)))
+  // A splice moves the members after it.
+  const known = edited === bytes ? inOrder(members) : undefined
+  return Result.succeed(body(own.success === undefined ? edited : editTopLevel(edited, own.success, known)))
 }
 
 /** The edit of a model at the top: the Gemini API gets the path's, the bodies of Vertex AI have none. */
@@ -140,7 +144,7 @@ const readEmbedded = (bytes: Uint8Array, members: Members, path: PathModel): Rea
     return refused("invalid_type", "content", "has the wrong type: expected object.")
   }
   return Result.map(ownModel(bytes, members, path), (edit) =>
-    body(edit === undefined ? bytes : editTopLevel(bytes, edit))
+    body(edit === undefined ? bytes : editTopLevel(bytes, edit, inOrder(members)))
   )
 }
 
@@ -173,7 +177,7 @@ const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<Na
     ...(verb === "streamRawPredict" && stream === undefined ? { stream: "true" } : {})
   }
   return Result.succeed({
-    bytes: Object.keys(edits).length === 0 ? bytes : editTopLevel(bytes, edits),
+    bytes: Object.keys(edits).length === 0 ? bytes : editTopLevel(bytes, edits, inOrder(members)),
     betas,
     model: isCount && typeof model === "string" ? model : undefined
   })

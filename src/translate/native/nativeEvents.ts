@@ -7,9 +7,10 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  parseExactJsonText
+  parseExactJsonText,
+  skipBlank,
+  valueEnd
 } from "../../domain/text/json.ts"
-import { skipBlank, valueEnd } from "../../domain/text/editTopLevel.ts"
 import { memberJson } from "../../domain/text/topMembers.ts"
 
 export interface NativeEvent {

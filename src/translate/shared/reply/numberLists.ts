@@ -1,8 +1,14 @@
 // Long lists of numbers in the JSON of a reply as their text, so that vectors are neither parsed nor printed again.
 // Must not depend on a dialect, or on what the numbers mean.
 import * as Result from "effect/Result"
-import { skipBlank } from "../../../domain/text/editTopLevel.ts"
-import { closingQuote, decodeUtf8, type Json, parseJsonReplacing, parseJsonText } from "../../../domain/text/json.ts"
+import {
+  closingQuote,
+  decodeUtf8,
+  type Json,
+  parseJsonReplacing,
+  parseJsonText,
+  skipBlank
+} from "../../../domain/text/json.ts"
 
 /** Vectors are 32-bit floats: a larger number would become infinity in base64. */
 export const largestFloat = 3.4028234663852886e38
@@ -28,14 +34,18 @@ const comma = 0x2c
 const minus = 0x2d
 const point = 0x2e
 const zero = 0x30
+const nine = 0x39
 
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= 0x39
-const isNumberEnd = (byte: number | undefined): boolean =>
+const isDigit = (byte: number): boolean => byte >= zero && byte <= nine
+const isNumberEnd = (byte: number): boolean =>
   byte === comma || byte === closeBracket || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-const skip = (bytes: Uint8Array, from: number): number => {
+/** Zero beyond the end. */
+const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
+
+const skipDigits = (bytes: Uint8Array, from: number): number => {
   let at = from
-  while (isDigit(bytes[at])) at++
+  for (let byte = byteAt(bytes, at); byte >= zero && byte <= nine; byte = byteAt(bytes, at)) at++
   return at
 }
 
@@ -46,20 +56,20 @@ const mostZeros = 5
 
 /** The end of a number that `JSON.stringify` would print as it is written; `from` for any other text. */
 const plainEnd = (bytes: Uint8Array, from: number): number => {
-  const start = bytes[from] === minus ? from + 1 : from
-  const isFraction = bytes[start] === zero
-  const whole = isFraction ? start + 1 : skip(bytes, start)
-  if (bytes[whole] !== point) {
+  const start = byteAt(bytes, from) === minus ? from + 1 : from
+  const isFraction = byteAt(bytes, start) === zero
+  const whole = isFraction ? start + 1 : skipDigits(bytes, start)
+  if (byteAt(bytes, whole) !== point) {
     const isPlain = isFraction ? start === from : whole > start && whole - start <= mostDigits
-    return isPlain && isNumberEnd(bytes[whole]) ? whole : from
+    return isPlain && isNumberEnd(byteAt(bytes, whole)) ? whole : from
   }
   let first = whole + 1
-  if (isFraction) while (bytes[first] === zero) first++
-  const end = skip(bytes, first)
+  if (isFraction) while (byteAt(bytes, first) === zero) first++
+  const end = skipDigits(bytes, first)
   const digits = end - first + (isFraction ? 0 : whole - start)
   const isPlain =
     whole > start && end > first && digits <= mostDigits && first - whole - 1 <= mostZeros && bytes[end - 1] !== zero
-  return isPlain && isNumberEnd(bytes[end]) ? end : from
+  return isPlain && isNumberEnd(byteAt(bytes, end)) ? end : from
 }
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
@@ -74,33 +84,44 @@ const printed = (text: string): string | undefined => {
   return isLong || Math.abs(number) > largestFloat ? undefined : String(number)
 }
 
-/** Where a list ends, and the size of its copy. */
-interface Copied {
-  readonly end: number
-  readonly size: number
+/** The end of a list without blanks that `JSON.stringify` would print as it is written; `open` for any other text. */
+const plainListEnd = (bytes: Uint8Array, open: number): number => {
+  let at = open
+  for (;;) {
+    const end = plainEnd(bytes, at + 1)
+    if (end === at + 1) return open
+    const byte = bytes[end]
+    if (byte === closeBracket) return end + 1
+    if (byte !== comma) return open
+    at = end
+  }
 }
 
-/** Copies the list that opens at `open` as JSON prints it; undefined where something else than numbers is in it. */
-const copyList = (bytes: Uint8Array, open: number, out: Uint8Array): Copied | undefined => {
-  let size = 0
-  out[size++] = openBracket
-  for (let from = skipBlank(bytes, open + 1); size < out.length; from = skipBlank(bytes, from + 1)) {
+/** Where a list ends, and its text. */
+interface ReadList {
+  readonly end: number
+  readonly text: string
+}
+
+/** The text of a list as `JSON.stringify` prints it; undefined where something else than numbers is in it. */
+const printedList = (bytes: Uint8Array, open: number, source: string): ReadList | undefined => {
+  let text = "["
+  for (let at = open; ;) {
+    const from = skipBlank(bytes, at + 1)
     let end = plainEnd(bytes, from)
-    for (let at = from; at < end; at++) out[size++] = bytes[at] ?? 0
-    if (end === from) {
-      while (end < bytes.length && !isNumberEnd(bytes[end])) end++
-      const text = printed(decodeUtf8(bytes.subarray(from, end)) ?? "")
-      if (text === undefined) return undefined
-      for (let at = 0; at < text.length; at++) out[size++] = text.charCodeAt(at)
+    if (end > from) text += source.slice(from, end)
+    else {
+      while (end < bytes.length && !isNumberEnd(byteAt(bytes, end))) end++
+      const number = printed(source.slice(from, end))
+      if (number === undefined) return undefined
+      text += number
     }
-    from = skipBlank(bytes, end)
-    const next = bytes[from] ?? 0
-    out[size++] = next
-    // A copy beyond the bounds is cut, and so not taken.
-    if (next === closeBracket) return size <= out.length ? { end: from + 1, size } : undefined
-    if (next !== comma) return undefined
+    at = skipBlank(bytes, end)
+    const byte = byteAt(bytes, at)
+    if (byte === closeBracket) return { end: at + 1, text: `${text}]` }
+    if (byte !== comma) return undefined
+    text += ","
   }
-  return undefined
 }
 
 /** Shorter lists are parsed. */
@@ -113,30 +134,28 @@ const mark = "#list of numbers "
  * as a whole.
  */
 export const parsePassingNumbers = (bytes: Uint8Array): Json | undefined => {
+  const source = decodeUtf8(bytes)
+  // Places in the text are those in the bytes where all is ASCII.
+  if (source?.length !== bytes.length) return undefined
   const lists: Array<NumberList> = []
-  // Blanks go and few numbers grow, so that a copy is seldom longer than the reply.
-  const out = new Uint8Array(bytes.length + (bytes.length >> 3) + leastBytes)
   let rest = ""
   let done = 0
   for (let at = 0; at < bytes.length; at++) {
     if (bytes[at] === quote) at = closingQuote(bytes, at)
     if (bytes[at] !== openBracket) continue
-    const first = bytes[skipBlank(bytes, at + 1)]
+    const first = byteAt(bytes, skipBlank(bytes, at + 1))
     if (first !== minus && !isDigit(first)) continue
-    const copied = copyList(bytes, at, out)
-    if (copied === undefined) return undefined
-    if (copied.size >= leastBytes) {
-      const before = decodeUtf8(bytes.subarray(done, at))
-      const list = decodeUtf8(out.subarray(0, copied.size))
-      if (before === undefined || list === undefined || before.includes(mark)) return undefined
-      rest += `${before}"${mark}${lists.length}"`
-      lists.push(new NumberList(list))
-      done = copied.end
+    const plain = plainListEnd(bytes, at)
+    const list = plain > at ? { end: plain, text: source.slice(at, plain) } : printedList(bytes, at, source)
+    if (list === undefined) return undefined
+    if (list.text.length >= leastBytes) {
+      rest += `${source.slice(done, at)}"${mark}${lists.length}"`
+      lists.push(new NumberList(list.text))
+      done = list.end
     }
-    at = copied.end - 1
+    at = list.end - 1
   }
-  const after = decodeUtf8(bytes.subarray(done))
-  if (after === undefined || after.includes(mark)) return undefined
+  if (source.includes(mark)) return undefined
   const listOf = (text: string) => (text.startsWith(mark) ? lists[Number(text.slice(mark.length))] : undefined)
-  return Result.getOrElse(parseJsonReplacing(rest + after, listOf), () => undefined)
+  return Result.getOrElse(parseJsonReplacing(rest + source.slice(done), listOf), () => undefined)
 }

@@ -51,7 +51,7 @@ describe("lists of numbers", () => {
       { numRuns: 1_000 }
     )
   })
-  it("lists of numbers: stand in their places, and all else is parsed (L13)", () => {
+  it("lists of numbers: keep their places, and all else is parsed (L13)", () => {
     const text = `{"a":[{"values": ${withFiller("0.25")} ,"b":"[1,2]"},{"values":${withFiller("1e-9")}}],"c":[1,2.50],"d":"\\"[","e":12}`
     expect(passed(text)).toBe(JSON.stringify(parsed(text)))
     expect(passed(`{"id":9007199254740993,"values":${withFiller()}}`)).toBe(
