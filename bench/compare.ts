@@ -43,10 +43,10 @@ const provider = await start(
 )
 const load = startLoad()
 
-const there: { readonly built: typeof builtHere } = await import(
+const there: { readonly buildPrograms: typeof builtHere } = await import(
   pathToFileURL(resolve(checkout, "bench", "built.ts")).href
 )
-const programs = [(await there.built()).main, (await builtHere()).main]
+const programs = [(await there.buildPrograms()).main, (await builtHere()).main]
 
 const run = async (target: Target, millis: number): Promise<number> => {
   const { done, failed } = await load.run({ kind: "loop", target, connections: 32, millis })

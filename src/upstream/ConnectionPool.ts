@@ -10,9 +10,14 @@ import type { Call, Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
 import { IdleSockets } from "./IdleSockets.ts"
 
+/** What a paused socket reads ahead, next to the network read that reaches it; Node reads 64 KiB at a time. */
+const readAheadBytes = 16 * 1024
+
 /** An agent whose sockets are kept, and known to `idle`. */
 const keepingAgent = (options: Agent.Options & { readonly connectTimeout: number }, idle: IdleSockets): Agent => {
-  const connect = buildConnector({ allowH2: false, timeout: options.connectTimeout })
+  // undici hands it to Node's socket; its type does not have it.
+  const sockets = { allowH2: false, timeout: options.connectTimeout, highWaterMark: readAheadBytes }
+  const connect = buildConnector(sockets)
   const client = (origin: URL, clientOptions: object): Client => {
     const made: Client = new Client(origin, {
       ...clientOptions,

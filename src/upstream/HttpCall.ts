@@ -8,7 +8,7 @@ import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFa
 
 /** The connections of one layer, as calls use them. */
 export interface Wire {
-  /** A stream's socket is paused when more bytes than this wait for a pull. */
+  /** A stream's socket is paused when more bytes than this come for one pull. */
   readonly windowBytes: number
   /** A kept socket that closes within this time of the request was closed before the upstream had it. */
   readonly staleMillis: number
@@ -240,13 +240,18 @@ export class CollectCall extends Call {
   }
 }
 
-/** Queues the bytes until they are pulled; beyond the window the socket is paused. */
+/** What a reader that is behind is given at a time. */
+const pieceBytes = 16 * 1024
+
+/** Queues the bytes until they are pulled. */
 export class StreamCall extends Call {
   private onHeadReady: ((effect: Effect.Effect<TransportResponse, TransportFault>) => void) | undefined
   private onReady: ((effect: TransportResponse["body"]) => void) | undefined
   private queue: Array<Uint8Array> = []
   private queued = 0
   private paused = false
+  /** True from the first bytes that were pulled. */
+  private begun = false
   private flushing = false
   private fault: FaultKind | undefined
 
@@ -282,7 +287,9 @@ export class StreamCall extends Call {
   protected onBytes(bytes: Buffer): void {
     this.queue.push(bytes)
     this.queued += bytes.length
-    if (this.queued > this.wire.windowBytes && !this.paused) {
+    // A reader that has begun and does not pull is behind: one network read waits for it, and no more.
+    const isBehind = this.begun && this.onReady === undefined
+    if (!this.paused && (isBehind || this.queued > this.wire.windowBytes)) {
       this.paused = true
       this.rest()
       this.controller?.pause()
@@ -317,6 +324,8 @@ export class StreamCall extends Call {
   private ready(): TransportResponse["body"] | undefined {
     const [first, ...rest] = this.queue
     if (first !== undefined) {
+      this.begun = true
+      if (this.paused && this.queued > pieceBytes) return this.takePiece(first, rest)
       this.queue = []
       this.queued = 0
       this.unpause()
@@ -324,6 +333,14 @@ export class StreamCall extends Call {
     }
     if (this.fault !== undefined) return Effect.fail(new TransportFault({ kind: this.fault }))
     return this.over ? Cause.done() : undefined
+  }
+
+  /** A reader that is behind gets little at a time, because what it is given is larger than these bytes. */
+  private takePiece(first: Uint8Array, rest: Array<Uint8Array>): TransportResponse["body"] {
+    const piece = first.subarray(0, pieceBytes)
+    this.queue = piece.length < first.length ? [first.subarray(pieceBytes), ...rest] : rest
+    this.queued -= piece.length
+    return Effect.succeed([piece])
   }
 
   private unpause(): void {
