@@ -117,10 +117,13 @@ const periodsSource = (sql: SqlClient.SqlClient, query: UsageQuery): Effect.Effe
   })
 }
 
-type SumRow = Readonly<Record<(typeof sumNames)[number], number | null>> & Readonly<Record<string, string>>
+type SumRow = Readonly<Record<(typeof sumNames)[number], number | null>> & { readonly rows_number: number } & Readonly<
+    Record<`by_${number}`, string>
+  >
 
-interface Summed extends UsageGroup {
-  /** The rows of the table that are in this group. */
+interface Summed {
+  readonly groups: ReadonlyArray<UsageGroup>
+  /** The stored rows that are in these groups. */
   readonly rows: number
 }
 
@@ -130,7 +133,7 @@ const readGroups = (
   source: Source,
   query: UsageQuery,
   most: number
-): Effect.Effect<ReadonlyArray<Summed>, SqlError> => {
+): Effect.Effect<Summed, SqlError> => {
   const { cursor, groupBy, where = [] } = query
   const chosen = groupBy.map((grouping, at) => sql`${source.columnOf(grouping)} AS ${sql.literal(`by_${at}`)}, `)
   const names = sortedGroupings(groupBy)
@@ -149,24 +152,22 @@ const readGroups = (
       ? sql<SumRow>`SELECT COUNT(*) AS rows_number, ${sql.literal(sumColumns)} FROM ${rows}`
       : sql<SumRow>`SELECT ${sql.literal(`${names}, COUNT(*) AS rows_number, ${sumColumns}`)} FROM ${rows} ${after}
         GROUP BY ${sql.literal(names)} ORDER BY ${sql.literal(names)} LIMIT ${most}`
-  return Effect.map(summed, (found) =>
-    found
+  return Effect.map(summed, (found) => ({
+    groups: found
       // Without groups SQL returns one row, also for an empty table.
       .filter(({ requests }) => requests !== null)
       .map((row) => ({
         by: Object.fromEntries(groupBy.map((grouping, at) => [grouping, row[`by_${at}`] ?? ""])),
-        rows: Number(row["rows_number"]),
         requests: row.requests ?? 0,
         errors: row.errors ?? 0,
         input: row.input ?? 0,
         output: row.output ?? 0,
         cached: row.cached ?? 0,
         costMicros: row.cost_micros ?? 0
-      }))
-  )
+      })),
+    rows: found.reduce((sum, row) => sum + row.rows_number, 0)
+  }))
 }
-
-const withoutRows = ({ rows: _, ...group }: Summed): UsageGroup => group
 
 /**
  * Groups by day and several dimensions, some days at a time, because no table is smaller. The page may be short and still
@@ -179,7 +180,7 @@ const readByDay = Effect.fnUntraced(function* (
 ): Effect.fn.Return<UsagePage, SqlError> {
   const { cursor, from = "", limit, to = endOfDays } = query
   const table = sql.literal(tableOf(query))
-  const groups: Array<Summed> = []
+  const groups: Array<UsageGroup> = []
   const [after = from] = cursor === undefined ? [] : cursorValues(query)
   let start = after < from ? from : after
   let days = 1
@@ -190,17 +191,16 @@ const readByDay = Effect.fnUntraced(function* (
       SELECT MIN(day) AS day FROM ${table} WHERE day >= ${start} AND day <= ${to}`
     if (next === undefined || next.day === null) break
     const last = groups.at(-1)
-    if (last !== undefined && rowsRead >= mostRows)
-      return { groups: groups.map(withoutRows), next: cursorAfter(last, query) }
+    if (last !== undefined && rowsRead >= mostRows) return { groups, next: cursorAfter(last, query) }
     const end = [dayAfter(next.day, days - 1), to].toSorted()[0] ?? to
     const found = yield* readGroups(sql, daysSource(sql, query, next.day, end), query, limit + 1 - groups.length)
-    groups.push(...found)
-    rowsRead += found.reduce((sum, { rows }) => sum + rows, 0)
+    groups.push(...found.groups)
+    rowsRead += found.rows
     daysRead += days
     start = dayAfter(end)
     days = Math.max(1, Math.min(daysRead, Math.floor((mostRows - rowsRead) / (rowsRead / daysRead))))
   }
-  return usagePage(groups.map(withoutRows), query)
+  return usagePage(groups, query)
 })
 
 /** A filter by day is a span of one day. */
@@ -228,6 +228,6 @@ export const readReport = (
   const source = series === undefined ? periodsSource(sql, query) : Effect.succeed(series)
   return Effect.map(
     Effect.flatMap(source, (found) => readGroups(sql, found, query, query.limit + 1)),
-    (groups) => usagePage(groups.map(withoutRows), query)
+    ({ groups }) => usagePage(groups, query)
   )
 }
