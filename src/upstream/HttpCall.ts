@@ -233,7 +233,7 @@ export class CollectCall extends Call {
   }
 }
 
-/** What a reader that is behind is given at a time. */
+/** What waits for a reader that is behind, and what it is given at a time. */
 const pieceBytes = 16 * 1024
 
 /** Queues the bytes until they are pulled. */
@@ -280,9 +280,9 @@ export class StreamCall extends Call {
   protected onBytes(bytes: Buffer): void {
     this.queue.push(bytes)
     this.queued += bytes.length
-    // A reader that has begun and does not pull is behind: one network read waits for it, and no more.
-    const isBehind = this.begun && this.onReady === undefined
-    if (!this.paused && (isBehind || this.queued > this.wire.windowBytes)) {
+    // A reader that has begun and does not pull is behind.
+    const most = this.begun && this.onReady === undefined ? pieceBytes : this.wire.windowBytes
+    if (this.queued > most && !this.paused) {
       this.paused = true
       this.rest()
       this.controller?.pause()
@@ -318,7 +318,7 @@ export class StreamCall extends Call {
     const [first, ...rest] = this.queue
     if (first !== undefined) {
       this.begun = true
-      if (this.paused && this.queued > pieceBytes) return this.takePiece(first, rest)
+      if (this.paused && this.queued > 2 * pieceBytes) return this.takePiece(first, rest)
       this.queue = []
       this.queued = 0
       this.unpause()
