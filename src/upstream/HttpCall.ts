@@ -233,7 +233,7 @@ export class CollectCall extends Call {
   }
 }
 
-/** What waits for a reader that is behind, and what it is given at a time. */
+/** What waits for a slow reader, and what it is given at a time. */
 const pieceBytes = 16 * 1024
 
 /** Queues the bytes until they are pulled. */
@@ -280,7 +280,7 @@ export class StreamCall extends Call {
   protected onBytes(bytes: Buffer): void {
     this.queue.push(bytes)
     this.queued += bytes.length
-    // A reader that has begun and does not pull is behind.
+    // A reader that has begun and does not pull is slow.
     const most = this.begun && this.onReady === undefined ? pieceBytes : this.wire.windowBytes
     if (this.queued > most && !this.paused) {
       this.paused = true
@@ -328,7 +328,7 @@ export class StreamCall extends Call {
     return this.over ? Cause.done() : undefined
   }
 
-  /** A reader that is behind gets little at a time, because what it is given is larger than these bytes. */
+  /** A slow reader gets little at a time, because what it is given is larger than these bytes. */
   private takePiece(first: Uint8Array, rest: Array<Uint8Array>): TransportResponse["body"] {
     const piece = first.subarray(0, pieceBytes)
     this.queue = piece.length < first.length ? [first.subarray(pieceBytes), ...rest] : rest

@@ -39,7 +39,7 @@ const opened = (windowBytes: number) =>
 const sizes = (body: TransportResponse["body"]) => Effect.map(body, (pieces) => pieces.map(({ length }) => length))
 
 it.effect(
-  "upstream stream: a reader that is behind holds back the upstream beyond 16 KiB, and gets as much at a time (F28)",
+  "upstream stream: a slow reader holds back the upstream beyond 16 KiB, and gets as much at a time (F28)",
   () =>
     Effect.gen(function* () {
       const { asked, body, receive } = yield* opened(64 * 1024)
