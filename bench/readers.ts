@@ -1,9 +1,10 @@
 // Measures clients that leave, and readers that stop in front of an endless answer: `node bench/readers.ts`.
-// Must not call other hosts than loopback. About a minute; one line per figure; exit code 1 when a goal is missed.
+// Must not call other hosts than loopback. About three minutes; one line per figure; exit code 1 when a goal is missed.
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { freePort, rssKib, start, startGateway } from "./contestants.ts"
+import { defaultLimits } from "../src/domain/Limits.ts"
+import { cpuMicros, freePort, rssKib, start, startGateway } from "./contestants.ts"
 import { reportFigure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
 import { type Bench, burstEvents, closedAfter, startLoad } from "./measure.ts"
@@ -57,6 +58,18 @@ reportFigure(`memory of each of ${stopped} readers that stopped, KiB`, each, "< 
 await pause(8_000)
 const later = ((await kept()) - before) / stopped
 reportFigure("the same eight seconds later, KiB", later, "< 256", later < 256)
+
+// From the last byte that a kernel took for a reader: then the gateway has nothing to do.
+const idleMicros = 50_000
+for (let used = Infinity; used > idleMicros;) {
+  const busy = cpuMicros(gateway.pid)
+  await pause(2_000)
+  used = cpuMicros(gateway.pid) - busy
+}
+const filled = performance.now()
+while ((await stats()).openStreams > 0) await pause(100)
+const waited = (performance.now() - filled) / defaultLimits.writeStallMillis
+reportFigure("the last of them is closed after, of limits.writeStallMillis", waited, "< 1.2", waited < 1.2)
 
 inspector.close()
 load.stop()

@@ -240,7 +240,7 @@ export class CollectCall extends Call {
   }
 }
 
-/** What a reader that is behind is given at a time. */
+/** What waits for a slow reader, and what it is given at a time. */
 const pieceBytes = 16 * 1024
 
 /** Queues the bytes until they are pulled. */
@@ -287,9 +287,9 @@ export class StreamCall extends Call {
   protected onBytes(bytes: Buffer): void {
     this.queue.push(bytes)
     this.queued += bytes.length
-    // A reader that has begun and does not pull is behind: one network read waits for it, and no more.
-    const isBehind = this.begun && this.onReady === undefined
-    if (!this.paused && (isBehind || this.queued > this.wire.windowBytes)) {
+    // A reader that has begun and does not pull is slow.
+    const most = this.begun && this.onReady === undefined ? pieceBytes : this.wire.windowBytes
+    if (this.queued > most && !this.paused) {
       this.paused = true
       this.rest()
       this.controller?.pause()
@@ -325,7 +325,7 @@ export class StreamCall extends Call {
     const [first, ...rest] = this.queue
     if (first !== undefined) {
       this.begun = true
-      if (this.paused && this.queued > pieceBytes) return this.takePiece(first, rest)
+      if (this.paused && this.queued > 2 * pieceBytes) return this.takePiece(first, rest)
       this.queue = []
       this.queued = 0
       this.unpause()
@@ -335,7 +335,7 @@ export class StreamCall extends Call {
     return this.over ? Cause.done() : undefined
   }
 
-  /** A reader that is behind gets little at a time, because what it is given is larger than these bytes. */
+  /** A slow reader gets little at a time, because what it is given is larger than these bytes. */
   private takePiece(first: Uint8Array, rest: Array<Uint8Array>): TransportResponse["body"] {
     const piece = first.subarray(0, pieceBytes)
     this.queue = piece.length < first.length ? [first.subarray(pieceBytes), ...rest] : rest

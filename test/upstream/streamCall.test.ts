@@ -39,7 +39,7 @@ const opened = (windowBytes: number) =>
 const sizes = (body: TransportResponse["body"]) => Effect.map(body, (pieces) => pieces.map(({ length }) => length))
 
 it.effect(
-  "upstream stream: a reader that is behind holds back the upstream after one read, and gets 16 KiB at a time (F28)",
+  "upstream stream: a slow reader holds back the upstream beyond 16 KiB, and gets as much at a time (F28)",
   () =>
     Effect.gen(function* () {
       const { asked, body, receive } = yield* opened(64 * 1024)
@@ -47,9 +47,8 @@ it.effect(
       expect([yield* sizes(body), asked]).toEqual([[1], []])
       receive(40_000)
       expect(asked).toEqual(["pause"])
-      expect([yield* sizes(body), yield* sizes(body)]).toEqual([[16_384], [16_384]])
-      expect(asked).toEqual(["pause"])
-      expect([yield* sizes(body), asked]).toEqual([[40_000 - 2 * 16_384], ["pause", "resume"]])
+      expect([yield* sizes(body), asked]).toEqual([[16_384], ["pause"]])
+      expect([yield* sizes(body), asked]).toEqual([[40_000 - 16_384], ["pause", "resume"]])
     }).pipe(Effect.scoped)
 )
 

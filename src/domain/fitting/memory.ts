@@ -72,18 +72,18 @@ export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): Memor
   const room = Math.min(memory.heap * mostUsed, memory.whole * mostUsed - native - memory.young) - idleHeap
   const free = Math.max(4 * MiB, room)
   const least = (most: number, limit: number): number => Math.min(limit, Math.floor(most))
-  const inFlightBytes = least((free * 3) / 8, limits.bodiesInFlightBytes)
+  const counted = (free * 3) / 8
   // A body and its translation are counted together.
-  const ofRequest = inFlightBytes / 2
+  const ofRequest = counted / 2
   const kept = free / 16
   const slots = free / 2 / requestBytes
   return {
-    bodiesInFlightBytes: inFlightBytes,
+    bodiesInFlightBytes: least(counted, limits.bodiesInFlightBytes),
     bodyBytes: least(ofRequest, limits.bodyBytes),
     replyBytes: least(ofRequest, limits.replyBytes),
     eventBytes: least(ofRequest, limits.eventBytes),
     mediaBytes: least(ofRequest / 2, limits.mediaBytes),
-    mediaInFlightBytes: least(inFlightBytes, limits.mediaInFlightBytes),
+    mediaInFlightBytes: least(counted, limits.mediaInFlightBytes),
     cacheBytes: least(kept, limits.cacheBytes),
     signatureTotalBytes: least(kept, limits.signatureTotalBytes),
     contentQueueBytes: least(kept, limits.contentQueueBytes),
