@@ -267,7 +267,7 @@ export const nativeStream = (
         return [{ ...state, held: [], phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
       // What closes the array waits for the upstream's end, so that an error until then is an element too.
       if (isClosing || (event === undefined && !state.begun)) {
-        state.held = [...state.held, range]
+        state.held = state.held.concat(range)
         continue
       }
       if (event !== undefined) {
