@@ -155,16 +155,19 @@ describe("console sign-in", () => {
     Effect.gen(function* () {
       const keys = yield* GatewayKeys
       const sessions = (isOpen: boolean) =>
-        Effect.provide(ConsoleSessions, ConsoleSessions.layerWith({ hosts: [], isOpen }))
+        Effect.flatMap(
+          Effect.provide(ConsoleSessions, ConsoleSessions.layerWith({ hosts: [], isOpen })),
+          Effect.fromNullishOr
+        )
       const [open, closed] = [yield* sessions(true), yield* sessions(false)]
-      const begun = yield* open!.begin({ _tag: "Nothing" }, "")
-      expect([(yield* open!.find(begun.id)).id, yield* Effect.flip(closed!.find(begun.id))]).toEqual([
+      const begun = yield* open.begin({ _tag: "Nothing" }, "")
+      expect([(yield* open.find(begun.id)).id, yield* Effect.flip(closed.find(begun.id))]).toEqual([
         "console",
         new KeyInvalid()
       ])
       // A session by a key counts in both.
-      const keyed = yield* open!.begin({ _tag: "Key", text: adminKey }, "")
-      expect(yield* closed!.find(keyed.id)).toEqual(yield* keys.find(adminKey))
+      const keyed = yield* open.begin({ _tag: "Key", text: adminKey }, "")
+      expect(yield* closed.find(keyed.id)).toEqual(yield* keys.find(adminKey))
     }).pipe(Effect.provide(gateway()))
   )
 

@@ -9,10 +9,9 @@ import { expect } from "vitest"
 import { SessionTable } from "../../src/store/console/SessionTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
-/** Two processes on one store. */
-const twoTables = Effect.all(
-  [SessionTable, SessionTable].map((table) => Effect.provide(table, Layer.fresh(SessionTable.layer)))
-)
+/** The table of a process of its own on the store. */
+const table = Effect.provide(SessionTable, Layer.fresh(SessionTable.layer))
+const twoTables = Effect.all([table, table])
 
 describe.each(databases)("console sessions on $name", (database) => {
   const store = Layer.fresh(storeOn(database))
@@ -21,23 +20,23 @@ describe.each(databases)("console sessions on $name", (database) => {
     Effect.gen(function* () {
       const [one, other] = yield* twoTables
       const session = { keyDigest: "k", expiresMillis: 1000 }
-      yield* one!.add("a", session)
-      yield* one!.add("b", { keyDigest: undefined, expiresMillis: 2000 })
-      expect([yield* other!.find("a"), yield* other!.find("b"), yield* other!.find("c")]).toEqual([
+      yield* one.add("a", session)
+      yield* one.add("b", { keyDigest: undefined, expiresMillis: 2000 })
+      expect([yield* other.find("a"), yield* other.find("b"), yield* other.find("c")]).toEqual([
         session,
         { keyDigest: undefined, expiresMillis: 2000 },
         undefined
       ])
       yield* TestClock.adjust(1000)
-      expect([yield* other!.find("a"), yield* other!.take("a")]).toEqual([undefined, undefined])
+      expect([yield* other.find("a"), yield* other.take("a")]).toEqual([undefined, undefined])
     }).pipe(Effect.provide(store))
   )
 
   it.effect("console sessions: of several processes one takes a code (TH30)", () =>
     Effect.gen(function* () {
       const [one, other] = yield* twoTables
-      yield* one!.add("code", { keyDigest: undefined, expiresMillis: 1000 })
-      const taken = yield* Effect.all([other!.take("code"), one!.take("code"), other!.take("code")], {
+      yield* one.add("code", { keyDigest: undefined, expiresMillis: 1000 })
+      const taken = yield* Effect.all([other.take("code"), one.take("code"), other.take("code")], {
         concurrency: "unbounded"
       })
       expect(taken.filter((session) => session !== undefined)).toEqual([{ keyDigest: undefined, expiresMillis: 1000 }])
@@ -46,12 +45,12 @@ describe.each(databases)("console sessions on $name", (database) => {
 
   it.effect("console sessions: a new one removes the ended ones, and beyond 256 the one that ends first", () =>
     Effect.gen(function* () {
-      const [table] = yield* twoTables
+      const { add } = yield* table
       const sql = yield* SqlClient.SqlClient
       const digests = sql`SELECT digest FROM console_sessions ORDER BY expires_millis`
-      yield* table!.add("ended", { keyDigest: undefined, expiresMillis: 1 })
+      yield* add("ended", { keyDigest: undefined, expiresMillis: 1 })
       yield* TestClock.adjust(1)
-      for (let at = 0; at < 258; at++) yield* table!.add(`s${at}`, { keyDigest: undefined, expiresMillis: 1000 + at })
+      for (let at = 0; at < 258; at++) yield* add(`s${at}`, { keyDigest: undefined, expiresMillis: 1000 + at })
       expect(yield* digests).toEqual(Array.from({ length: 256 }, (_, at) => ({ digest: `s${at + 2}` })))
     }).pipe(Effect.provide(store))
   )
