@@ -29,6 +29,7 @@ const asDryRun = (incoming: IncomingRequest, { config, provider, route }: DryRun
   ...incoming,
   path: route,
   recorder: undefined,
+  hasOptions: true,
   headers: {
     "content-type": incoming.headers["content-type"],
     "content-length": incoming.headers["content-length"],

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
 const laterTables = [
-  "console_sessions",
   "compatibility",
   "usage_sum_periods",
   "usage_detail_periods",

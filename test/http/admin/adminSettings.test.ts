@@ -69,7 +69,7 @@ describe("admin settings", () => {
       ...common,
       file: "gateway.yaml",
       store: { place: "postgres://db/gateway", state: "disk_full" },
-      redis: { state: "unreachable" },
+      redis: { state: "down" },
       exporter: { traces: true, metrics: false },
       settings: [
         { name: "server.port", value: 1, source: "flag", from: "--port", description: "Port." },
