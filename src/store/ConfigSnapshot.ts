@@ -10,7 +10,7 @@ import { Limits } from "../domain/Limits.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { Records } from "./Records.ts"
 import { type RecordSet, recordSet, versionsOf, withVersions } from "./readRecord.ts"
-import { type RecordKind, recordKinds, type RecordName } from "./StoredRecord.ts"
+import { type RecordKind, recordKinds, type RecordName, type StoredRecord } from "./StoredRecord.ts"
 
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<
@@ -125,12 +125,16 @@ const begin = Effect.fnUntraced(function* (declared: Declarations) {
   return { poll, snapshot }
 })
 
+/** The newest version of each record; older ones of configs are read from the store when an operator asks. */
+const newestSet = (records: ReadonlyArray<StoredRecord>): RecordSet =>
+  recordSet([...new Map(records.map((record) => [record.id, record])).values()])
+
 /** All records of every kind. */
 const readAll = (records: Records["Service"]): Effect.Effect<ConfigState["records"], StoreUnavailable> =>
   Effect.all({
     provider: Effect.map(records.histories("provider"), recordSet),
     key: Effect.map(records.histories("key"), recordSet),
-    config: Effect.map(records.list("config"), recordSet),
+    config: Effect.map(records.histories("config"), newestSet),
     prompt: Effect.map(records.histories("prompt"), recordSet)
   })
 
