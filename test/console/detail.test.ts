@@ -1,10 +1,8 @@
 // Tests what the detail of a request, its explanation and the playground are made of.
 // Must not need a browser.
-import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { isPicture, mediaIn, readable } from "../../src/console/mediaIn.ts"
-import { lineDiff } from "../../src/console/pages/explain/lineDiff.ts"
 import { chatOf, type Entry, parametersOf } from "../../src/console/pages/playground/chatBody.ts"
 import { addEvent, noAnswer } from "../../src/console/pages/playground/chatStream.ts"
 import { linesOf } from "../../src/console/pages/requests/phases.ts"
@@ -232,29 +230,6 @@ describe("console snippets", () => {
     expect([first(genaiOf), first(openAiOf)]).toEqual([
       "// Texts only: other parts are left out.",
       'import OpenAI from "openai"'
-    ])
-  })
-})
-
-describe("console differences", () => {
-  const text = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 8 }).map((lines) => lines.join("\n"))
-
-  it("console differences: without what is new they are the text before, without what is gone the text after", () => {
-    fc.assert(
-      fc.property(text, text, (before, after) => {
-        const lines = lineDiff(before, after)
-        const without = (left: string) => lines.flatMap((line) => (line.kind === left ? [] : [line.text])).join("\n")
-        expect([without("new"), without("gone")]).toEqual([before, after])
-      })
-    )
-  })
-
-  it("console differences: common lines are not marked", () => {
-    expect(lineDiff("a\nb\nc", "a\nx\nc")).toEqual([
-      { kind: "same", text: "a" },
-      { kind: "gone", text: "b" },
-      { kind: "new", text: "x" },
-      { kind: "same", text: "c" }
     ])
   })
 })

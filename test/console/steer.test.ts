@@ -2,7 +2,7 @@
 // Must not need a browser.
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { diffLines, nearChanges } from "../../src/console/pages/configs/diffLines.ts"
+import { lineDiff, nearChanges } from "../../src/console/parts/lineDiff.ts"
 import { configTree } from "../../src/console/pages/configs/configTree.ts"
 import { burnDown, periodAt } from "../../src/console/pages/keys/burnDown.ts"
 import { changedKey, keyBody } from "../../src/console/pages/keys/keyBody.ts"
@@ -63,9 +63,9 @@ describe("burn-down", () => {
 
 describe("difference of texts", () => {
   it("difference: lines that leave and come are in the order of the texts", () => {
-    expect(diffLines("a\nb\nc", "a\nx\nc\nd")).toEqual([
+    expect(lineDiff("a\nb\nc", "a\nx\nc\nd")).toEqual([
       { kind: "same", text: "a" },
-      { kind: "old", text: "b" },
+      { kind: "gone", text: "b" },
       { kind: "new", text: "x" },
       { kind: "same", text: "c" },
       { kind: "new", text: "d" }
@@ -76,16 +76,16 @@ describe("difference of texts", () => {
     const texts = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1 }).map((lines) => lines.join("\n"))
     fc.assert(
       fc.property(texts, texts, (before, after) => {
-        const lines = diffLines(before, after)
+        const lines = lineDiff(before, after)
         const without = (left: string) => lines.filter(({ kind }) => kind !== left).map(({ text }) => text)
-        expect([without("new").join("\n"), without("old").join("\n")]).toEqual([before, after])
+        expect([without("new").join("\n"), without("gone").join("\n")]).toEqual([before, after])
       })
     )
   })
 
   it("difference: lines far from a change become one line of dots", () => {
     const same = ["1", "2", "3", "4", "5", "6"].join("\n")
-    expect(nearChanges(diffLines(`${same}\nold`, `${same}\nnew`)).map(({ text }) => text)).toEqual([
+    expect(nearChanges(lineDiff(`${same}\nold`, `${same}\nnew`)).map(({ text }) => text)).toEqual([
       "…",
       "4",
       "5",
@@ -93,12 +93,12 @@ describe("difference of texts", () => {
       "old",
       "new"
     ])
-    expect(nearChanges(diffLines("a\nb", "a\nb"))).toEqual([{ kind: "same", text: "…" }])
+    expect(nearChanges(lineDiff("a\nb", "a\nb"))).toEqual([{ kind: "same", text: "…" }])
   })
 
   it("difference: very long texts are compared as a whole", () => {
     const long = "a\n".repeat(2000)
-    expect(diffLines(long, "b")).toHaveLength(2002)
+    expect(lineDiff(long, `${long}b`)).toHaveLength(4002)
   })
 })
 

@@ -4,23 +4,11 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import type { ConfigRow } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
+import { Difference } from "../../parts/Difference.tsx"
 import { messageOf } from "../../parts/Query.ts"
 import { configVersion } from "./ConfigCalls.ts"
-import { diffLines, nearChanges } from "./diffLines.ts"
 
 const printed = ({ config }: ConfigRow): string => JSON.stringify(config, null, 2)
-const marks = { same: " ", old: "-", new: "+" } as const
-
-const Difference = ({ newest, old }: { readonly newest: ConfigRow; readonly old: ConfigRow }) => (
-  <pre class="diff" aria-label="Difference">
-    {nearChanges(diffLines(printed(old), printed(newest))).map(({ kind, text }, index) => (
-      <span key={index} class={kind}>
-        {`${marks[kind]} ${text}\n`}
-      </span>
-    ))}
-  </pre>
-)
-
 interface VersionsProps {
   readonly row: ConfigRow
   /** Saves the config of an older version as the newest. */
@@ -73,7 +61,7 @@ export const Versions = ({ restore, row }: VersionsProps) => {
       <p class="fault" role="alert">
         {fault.value}
       </p>
-      {shown === undefined ? null : <Difference old={shown} newest={row} />}
+      {shown === undefined ? null : <Difference before={printed(shown)} after={printed(row)} isShort />}
     </section>
   )
 }

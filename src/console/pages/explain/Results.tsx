@@ -6,7 +6,7 @@ import { href } from "../../Location.ts"
 import { List } from "../../parts/List.tsx"
 import type { DryRunAnswer } from "../requests/DetailClient.ts"
 import { readable } from "../../mediaIn.ts"
-import { Difference } from "./Difference.tsx"
+import { Difference } from "../../parts/Difference.tsx"
 import type { Replayed } from "./Replay.ts"
 
 /** A dry run, and the body of the provider that it is compared with. */

@@ -6,7 +6,7 @@ export interface DiffLine {
   readonly text: string
 }
 
-/** Pairs of lines that are compared at most; above it the texts are shown without marks. */
+/** Pairs of lines that are compared at most; above it the texts are compared as a whole. */
 const mostPairs = 4_000_000
 
 const all = (kind: DiffLine["kind"], lines: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
@@ -25,7 +25,7 @@ const commonFrom = (before: ReadonlyArray<string>, after: ReadonlyArray<string>)
 
 export const lineDiff = (before: string, after: string): ReadonlyArray<DiffLine> => {
   const [old, now] = [before.split("\n"), after.split("\n")]
-  if (old.length * now.length > mostPairs) return all("same", now)
+  if (old.length * now.length > mostPairs) return [...all("gone", old), ...all("new", now)]
   const common = commonFrom(old, now)
   const lines: Array<DiffLine> = []
   let [a, b] = [0, 0]
@@ -42,4 +42,17 @@ export const lineDiff = (before: string, after: string): ReadonlyArray<DiffLine>
     }
   }
   return [...lines, ...all("gone", old.slice(a)), ...all("new", now.slice(b))]
+}
+
+/** Lines around a change that are shown with it. */
+const nearby = 3
+
+/** The changes with the lines around them; what is left out becomes one line of dots. */
+export const nearChanges = (lines: ReadonlyArray<DiffLine>): ReadonlyArray<DiffLine> => {
+  const near = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - nearby), at + nearby + 1).some(({ kind }) => kind !== "same")
+  )
+  return lines.flatMap((line, at) =>
+    near[at] === true ? [line] : at === 0 || near[at - 1] === true ? [{ kind: "same" as const, text: "…" }] : []
+  )
 }
