@@ -55,7 +55,7 @@ const onKey = (event: KeyboardEvent): void => {
 }
 
 const keys = [
-  [`1 to ${pages.length}`, "The pages, in their order"],
+  ["1 to 9", "The first pages, in their order"],
   ["/", "The first filter or field"],
   ["j, k", "The next and the previous request"],
   ["Enter", "Open the request"],

@@ -178,7 +178,7 @@ describe.runIf(hasChromium)("live console in Chromium", () => {
     const dialog = page.getByRole("dialog", { name: "Keys" })
     await dialog.waitFor()
     expect([await dialog.locator("dt").allTextContents(), await findings(page)]).toEqual([
-      ["1 to 8", "/", "j, k", "Enter", "Esc", "?"],
+      ["1 to 9", "/", "j, k", "Enter", "Esc", "?"],
       []
     ])
     // The dialog has the keys for itself.
