@@ -261,6 +261,7 @@ describe("configs and prompts", () => {
       name: "Fast",
       config,
       version: 1,
+      versions: [1],
       ...store
     })
     expect(
