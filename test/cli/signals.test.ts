@@ -70,24 +70,28 @@ it.each([
   expect([(await answer.text()).includes("data: [DONE]"), (await gateway.ended).code]).toEqual([true, 0])
 })
 
-it("signals: on a terminal SIGINT closes the listener without a delay, and logs it", { timeout: 120_000 }, async () => {
-  const folder = mkdtempSync(join(home, "terminal-"))
-  writeFileSync(join(folder, "gateway.yaml"), file())
-  // `script` runs the command on a terminal of its own.
-  const child = spawn("script", ["-qefc", `${process.execPath} ${main} serve`, "/dev/null"], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" }
-  })
-  let out = ""
-  child.stdout.on("data", (part) => (out += part))
-  const ended = new Promise<number | null>((done) => child.once("close", done))
-  await until(() => /pid \d+[^]*API {6}http/.test(out), processPatienceMillis)
-  process.kill(Number(/pid (\d+)/.exec(out)?.[1]), "SIGINT")
-  expect([await ended, /The service is stopping.*(?=\r)/.exec(out)?.[0]]).toEqual([
-    0,
-    "The service is stopping: 0 requests run. The rest has 600 s to end."
-  ])
-})
+it.skipIf(process.platform !== "linux")(
+  "signals: on a terminal SIGINT closes the listener without a delay, and logs it",
+  { timeout: 120_000 },
+  async () => {
+    const folder = mkdtempSync(join(home, "terminal-"))
+    writeFileSync(join(folder, "gateway.yaml"), file())
+    // `script` runs the command on a terminal of its own.
+    const child = spawn("script", ["-qefc", `${process.execPath} ${main} serve`, "/dev/null"], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" }
+    })
+    let out = ""
+    child.stdout.on("data", (part) => (out += part))
+    const ended = new Promise<number | null>((done) => child.once("close", done))
+    await until(() => /pid \d+[^]*API {6}http/.test(out), processPatienceMillis)
+    process.kill(Number(/pid (\d+)/.exec(out)?.[1]), "SIGINT")
+    expect([await ended, /The service is stopping.*(?=\r)/.exec(out)?.[0]]).toEqual([
+      0,
+      "The service is stopping: 0 requests run. The rest has 600 s to end."
+    ])
+  }
+)
 
 it("a service whose environment asks for protobuf warns, and sends JSON", { timeout: 120_000 }, async () => {
   const collector = await startCollector()
