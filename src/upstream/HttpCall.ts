@@ -325,7 +325,7 @@ export class StreamCall extends Call {
     const [first, ...rest] = this.queue
     if (first !== undefined) {
       this.begun = true
-      if (this.paused && this.queued > 2 * pieceBytes) return this.takePiece(first, rest)
+      if (this.paused && this.queued > 2 * pieceBytes) return this.takePiece(first)
       this.queue = []
       this.queued = 0
       this.unpause()
@@ -336,11 +336,18 @@ export class StreamCall extends Call {
   }
 
   /** A slow reader gets little at a time, because what it is given is larger than these bytes. */
-  private takePiece(first: Uint8Array, rest: Array<Uint8Array>): TransportResponse["body"] {
-    const piece = first.subarray(0, pieceBytes)
-    this.queue = piece.length < first.length ? [first.subarray(pieceBytes), ...rest] : rest
-    this.queued -= piece.length
-    return Effect.succeed([piece])
+  private takePiece(first: Uint8Array): TransportResponse["body"] {
+    if (first.length > pieceBytes) {
+      this.queue[0] = first.subarray(pieceBytes)
+      this.queued -= pieceBytes
+      return Effect.succeed([first.subarray(0, pieceBytes)])
+    }
+    let bytes = 0
+    const end = this.queue.findIndex((chunk) => (bytes += chunk.length) > pieceBytes)
+    const rest = this.queue.slice(1, end)
+    this.queue = this.queue.slice(end)
+    this.queued -= rest.reduce((sum, { length }) => sum + length, first.length)
+    return Effect.succeed([first, ...rest])
   }
 
   private unpause(): void {

@@ -69,3 +69,14 @@ it.effect(
       expect(yield* Fiber.join(next)).toEqual([16_384])
     }).pipe(Effect.scoped)
 )
+
+it.effect("upstream stream: a slow reader gets small reads together, 16 KiB at a time (F28)", () =>
+  Effect.gen(function* () {
+    const { body, receive } = yield* opened(64 * 1024)
+    receive(1)
+    expect(yield* sizes(body)).toEqual([1])
+    for (const bytes of [6_000, 10_384, 1, 20_000]) receive(bytes)
+    expect(yield* sizes(body)).toEqual([6_000, 10_384])
+    expect(yield* sizes(body)).toEqual([1, 20_000])
+  }).pipe(Effect.scoped)
+)
