@@ -4,6 +4,7 @@ const every = ["test/**/*.test.ts"]
 
 export default defineConfig({
   test: {
+    globalSetup: ["test/support/buildProgram.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,

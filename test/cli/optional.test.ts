@@ -22,7 +22,7 @@ const { run, start } = processes()
 
 describe("service without optional packages", () => {
   it("optional packages: the service starts and serves without them (TH29)", async () => {
-    const { child, ended, said } = start(["serve"], { env: without })
+    const { child, ended, said } = start(["serve"], { env: without, isSource: true })
     const [, origin] = await said(/API\s+(http:\S+)\/v1\n/)
     const answer = await fetch(`${origin}/v1/models/@google/gemini-2.5-flash`, {
       headers: { authorization: "Bearer mgk_optional_0123456789" }
@@ -57,7 +57,7 @@ describe("service without optional packages", () => {
   it.each(rows)(
     "optional packages: a setting for %s is a fault that names the package (TH29)",
     async (_, env, fault) => {
-      expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({
+      expect(await run(["serve"], { env: { ...without, ...env }, isSource: true })).toEqual({
         code: 2,
         out: "",
         err: `${fault}, or take the setting out\n`

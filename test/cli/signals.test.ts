@@ -7,12 +7,13 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { signalsOf } from "../../src/cli/signals.ts"
+import { program } from "../support/buildProgram.ts"
 import { startCollector } from "../support/collector.ts"
 import { processPatienceMillis, until } from "../support/eventually.ts"
+
 import { processes } from "../support/process.ts"
 
 const { home, start } = processes()
-const main = new URL("../../src/main.ts", import.meta.url).pathname
 const key = "mgk_signals0000000000000000000000000"
 
 /** An upstream whose streams begin, and end when they may. */
@@ -77,7 +78,7 @@ it.skipIf(process.platform !== "linux")(
     const folder = mkdtempSync(join(home, "terminal-"))
     writeFileSync(join(folder, "gateway.yaml"), file())
     // `script` runs the command on a terminal of its own.
-    const child = spawn("script", ["-qefc", `${process.execPath} ${main} serve`, "/dev/null"], {
+    const child = spawn("script", ["-qefc", `${process.execPath} ${program} serve`, "/dev/null"], {
       cwd: folder,
       env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" }
     })

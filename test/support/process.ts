@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import { program } from "./buildProgram.ts"
 import { processPatienceMillis, within } from "./eventually.ts"
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname
+const sources = join(import.meta.dirname, "../../src/main.ts")
 
 export interface Given {
   readonly env?: Readonly<Record<string, string>>
@@ -15,6 +16,8 @@ export interface Given {
   readonly files?: Readonly<Record<string, string>>
   /** The most files that the process may open. */
   readonly openFiles?: number
+  /** Starts the sources, where each package is a module of its own. */
+  readonly isSource?: boolean
 }
 
 export interface Ended {
@@ -47,10 +50,10 @@ export const processes = (): {
   const start = (args: ReadonlyArray<string>, given: Given = {}): Started => {
     const folder = mkdtempSync(join(home, "run-"))
     for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(folder, name), text)
-    const command = [process.execPath, main, ...args]
+    const command = [process.execPath, given.isSource === true ? sources : program, ...args]
     const limited = ["bash", "-c", `ulimit -n ${given.openFiles}; exec "$0" "$@"`, ...command]
-    const [program = "", ...rest] = given.openFiles === undefined ? command : limited
-    const child = spawn(program, rest, {
+    const [executable = "", ...rest] = given.openFiles === undefined ? command : limited
+    const child = spawn(executable, rest, {
       cwd: folder,
       env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1", ...given.env }
     })

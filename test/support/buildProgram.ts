@@ -1,0 +1,14 @@
+// Builds the program before the tests: from one bundle, as users install it, a start takes half the CPU time.
+// Must not start it.
+import { join } from "node:path"
+
+const dir = join(import.meta.dirname, "../../.cache/program")
+
+/** The program that tests start in a process of its own. */
+export const program = join(dir, "main.js")
+
+/** Test files import the path alone, so the bundler is loaded here. */
+export const setup = async (): Promise<void> => {
+  const [{ build }, { default: config }] = await Promise.all([import("rolldown"), import("../../rolldown.config.ts")])
+  await build({ ...config, output: { ...config.output, dir } })
+}
