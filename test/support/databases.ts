@@ -1,4 +1,4 @@
-// The databases of the store tests, each empty at first: SQLite, PGlite over PostgreSQL's protocol, a real PostgreSQL.
+// The databases of the store tests, each empty at first: SQLite, and PostgreSQL or, without one, PGlite in its place.
 // Must not depend on a table. Warns when there is no PostgreSQL.
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -40,24 +40,23 @@ const sqlite: Database = {
   location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`))
 }
 
-/** Starting one takes a second, so a test file has one, emptied after every use. */
-const engine = await PGlite.create()
-
-const pglite: Database = {
-  name: "PGlite",
-  takesSeveral: false,
-  location: Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const server = new PGLiteSocketServer({ db: engine, host: "127.0.0.1", port: 0, maxConnections: 20 })
-        await server.start()
-        return server
-      }),
-      (server) =>
-        Effect.promise(() => server.stop().then(() => engine.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
-    ),
-    (server) => located(`postgres://postgres@${server.getServerConn()}/postgres`)
-  )
+/** PostgreSQL in this process. Starting it takes a second, so a test file has one, emptied after every use. */
+const pglite = async (): Promise<Database> => {
+  const engine = await PGlite.create()
+  const serve = Effect.promise(async () => {
+    const server = new PGLiteSocketServer({ db: engine, host: "127.0.0.1", port: 0, maxConnections: 20 })
+    await server.start()
+    return server
+  })
+  const emptied = (server: PGLiteSocketServer) =>
+    Effect.promise(() => server.stop().then(() => engine.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
+  return {
+    name: "PGlite",
+    takesSeveral: false,
+    location: Effect.map(Effect.acquireRelease(serve, emptied), (server) =>
+      located(`postgres://postgres@${server.getServerConn()}/postgres`)
+    )
+  }
 }
 
 const statement = (url: string, text: string) =>
@@ -87,7 +86,7 @@ const given = process.env["TEST_POSTGRES_URL"]
 if (given === undefined)
   console.warn("\n*** LEFT OUT: the store on a real PostgreSQL: TEST_POSTGRES_URL is not set ***\n")
 
-export const databases: ReadonlyArray<Database> = [sqlite, pglite, ...(given === undefined ? [] : [postgres(given)])]
+export const databases: ReadonlyArray<Database> = [sqlite, given === undefined ? await pglite() : postgres(given)]
 
 /** For work on the real clock that is to end well on a busy machine too. */
 export const patiently = Effect.provideService(Limits, {

@@ -36,7 +36,7 @@ const take = async (browser: Browser, origin: string, width: number, colorScheme
   await page.goto(`${origin}/console/requests`)
   await page.locator("tbody tr").first().waitFor()
   await shoot("requests")
-  await page.goto(`${origin}/console/requests?model=demo-503`)
+  await page.goto(`${origin}/console/requests?model=demo-flaky-429`)
   await page.locator("tbody tr td a").first().click()
   await page.locator(".waterfall").waitFor()
   await shoot("request")
