@@ -163,7 +163,10 @@ const countBytes = (
 ): ReadFault | undefined => {
   if (size > limits.bodyBytes) return tooLarge(limits)
   const shortage = hold?.take(bytes)
-  return shortage === undefined ? undefined : noRoomFault(shortage)
+  if (shortage === undefined) return undefined
+  // Bodies that arrive together would otherwise refuse each other before the first of them has ended.
+  hold?.give(size - bytes)
+  return noRoomFault(shortage)
 }
 
 /**
