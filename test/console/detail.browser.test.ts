@@ -1,13 +1,13 @@
 // Tests the detail of a request, its explanation and the playground in Chromium, against simulated Google services.
 // Must not depend on how a page is made.
 import { existsSync } from "node:fs"
-import axe from "axe-core"
 import { type Browser, chromium, type Page } from "playwright-core"
 import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { builtConsole } from "../support/builtConsole.ts"
 import { config, fallback } from "../support/config.ts"
+import { findings, watch } from "../support/consoleBrowser.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
 
 const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
@@ -60,29 +60,9 @@ const chat = async (body: object, headers: Readonly<Record<string, string>> = {}
 
 /** A page, and what it reported. */
 const opened = async (path: string, options: Parameters<Browser["newContext"]>[0] = {}) => {
-  const page = await (await browser.newContext(options)).newPage()
-  const faults: Array<string> = []
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
-  })
-  page.on("pageerror", (error) => faults.push(error.message))
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog ${dialog.message()}`)
-    void dialog.dismiss()
-  })
-  page.on("request", (request) => {
-    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) faults.push(`calls ${request.url()}`)
-  })
-  await page.goto(`${url}/console/${path}`)
-  return { page, faults }
-}
-
-const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{
-    violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>
-  }>("axe.run()")
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  const watched = await watch(await browser.newContext(options), url)
+  await watched.page.goto(`${url}/console/${path}`)
+  return watched
 }
 
 const jsonOf = async (page: Page, label: string): Promise<unknown> =>

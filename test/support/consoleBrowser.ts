@@ -41,7 +41,8 @@ export interface ConsoleRun {
   readonly close: () => Promise<void>
 }
 
-const watch = async (context: BrowserContext, url: string): Promise<Watched> => {
+/** A new page, and what it reports. */
+export const watch = async (context: BrowserContext, url: string): Promise<Watched> => {
   const page = await context.newPage()
   const faults: Array<string> = []
   page.on("console", (message) => {
