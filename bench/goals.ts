@@ -359,7 +359,7 @@ export const goals: ReadonlyArray<Goal> = [
 export interface Verdict {
   readonly goal: Goal
   readonly value: number
-  /** Of a ratio: the distance between the outer rounds in percent of the median. */
+  /** Of a ratio: the distance between the outer processes in percent of the median; of five and more, without one at each end. */
   readonly spread: number
   readonly word: "aim" | "must" | "noisy" | "FAIL" | "left out"
 }
@@ -369,13 +369,19 @@ const reaches = (value: number, bound: number, up: boolean): boolean => (up ? va
 /** The largest spread of a ratio, in percent, that allows a verdict. */
 export const mostSpread = 15
 
+const spreadOf = (values: ReadonlyArray<number>): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const inner = sorted.length < 5 ? sorted : sorted.slice(1, -1)
+  return Math.abs((((inner.at(-1) ?? 0) - (inner[0] ?? 0)) / (median(values) || 1)) * 100)
+}
+
 /** A ratio whose values disagree has no verdict, met or missed. */
 export const judge = (all: FiguresByName): ReadonlyArray<Verdict> =>
   goals.map((goal) => {
     const rounds = goal.of(all)
     const value = median(rounds)
     if (rounds.length === 0) return { goal, value, spread: 0, word: "left out" }
-    const spread = value === 0 ? 0 : ((Math.max(...rounds) - Math.min(...rounds)) / Math.abs(value)) * 100
+    const spread = spreadOf(rounds)
     if (goal.steady && spread > mostSpread) return { goal, value, spread, word: "noisy" }
     if (!reaches(value, goal.must, goal.up)) return { goal, value, spread, word: "FAIL" }
     return { goal, value, spread, word: reaches(value, goal.aim, goal.up) ? "aim" : "must" }

@@ -38,9 +38,10 @@ const processes = numberOf("processes") ?? (quick ? 3 : 5)
 
 const plan: measure.Plan = {
   rounds: processes,
-  warmMillis: quick ? 500 : 800,
-  turnMillis: quick ? 500 : 1_250,
-  roundMillis: quick ? 500 : 1_250,
+  startMillis: quick ? 2_000 : 6_000,
+  warmMillis: quick ? 500 : 1_500,
+  turnMillis: 400,
+  roundMillis: quick ? 800 : 2_400,
   latencyCount: 300,
   openStreams,
   slowStreams: quick ? 200 : 500,
@@ -124,7 +125,7 @@ const measureProcesses = async (some: ReadonlyArray<Contestant>): Promise<void> 
     figuresOf(one).startMillis.push(one.startMillis)
     figuresOf(one).idleMib.push(rssKib(one.pid) / 1024)
   }
-  await warmUp(some, plan.warmMillis * 3)
+  await warmUp(some, plan.startMillis)
   for (const [name, scenario] of together) if (isSelected(name)) await scenario(bench, some, figuresOf)
   for (const [name, scenario] of own)
     if (isSelected(name)) for (const one of some) await scenario(bench, one, figuresOf(one))

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Contestant, cpuMicros, pinToCore, rssKib } from "./contestants.ts"
-import type { Figures } from "./goals.ts"
+import { type Figures, median } from "./goals.ts"
 import type { Job, LoadResult, Target } from "./load.ts"
 import { connectionsOf, type OperationName } from "./operations.ts"
 
@@ -17,10 +17,13 @@ export const burstEvents = 200
 export interface Plan {
   /** Rounds, each with processes of its own. */
   readonly rounds: number
-  /** A large program is compiled for many seconds. Earlier figures are those of cold code. */
+  /** A large program is compiled for many seconds: of each side of a new process, for chats and for streams. */
+  readonly startMillis: number
+  /** Of each side, before the turns of a scenario. */
   readonly warmMillis: number
+  /** All turns of a side. */
   readonly roundMillis: number
-  /** One turn of one side; a round has as many as it takes. */
+  /** Short, as the speed of a shared machine changes within seconds and both sides should meet the same. */
   readonly turnMillis: number
   readonly latencyCount: number
   readonly openStreams: number
@@ -82,81 +85,61 @@ interface Side {
   readonly target: Target
 }
 
-/** The work of one side in one round. */
-interface Sum {
-  done: number
-  seconds: number
-  /** Microseconds. */
-  cpu: number
+/** Of one side in one round. */
+interface Cost {
+  readonly cpuMicros: number
+  readonly perSecond: number
 }
 
-const emptySum: Sum = { done: 0, seconds: 0, cpu: 0 }
-
-/** A closed loop over some connections: every side for one round, in turns. The machine's speed changes within seconds. */
-const measureInTurns = async <One extends Side>(
-  { load, plan }: Bench,
-  what: string,
-  sides: ReadonlyArray<One>,
-  connections = 32
-): Promise<ReadonlyArray<readonly [One, Sum]>> => {
-  const sums = sides.map((side): readonly [One, Sum] => [side, { done: 0, seconds: 0, cpu: 0 }])
-  for (let turn = 0; turn < plan.roundMillis / plan.turnMillis; turn++) {
-    for (const [side, sum] of sums) {
-      const before = cpuMicros(side.pid)
-      const { done, seconds } = clean(
-        what,
-        await load.run({ kind: "loop", target: side.target, connections, millis: plan.turnMillis })
-      )
-      sum.cpu += cpuMicros(side.pid) - before
-      sum.done += done
-      sum.seconds += seconds
-    }
-  }
-  return sums
+/** A closed loop of one side. */
+const loop = async ({ load }: Bench, { pid, target }: Side, connections: number, millis: number): Promise<Cost> => {
+  const before = cpuMicros(pid)
+  const { done, seconds } = clean(target.path, await load.run({ kind: "loop", target, connections, millis }))
+  return { cpuMicros: (cpuMicros(pid) - before) / done, perSecond: done / seconds }
 }
 
-interface Measured extends Side {
-  readonly figures: Figures
+/** Every side in short turns, after a time without figures; the median of its turns. */
+const measureInTurns = async (
+  bench: Bench,
+  sides: ReadonlyArray<Side>,
+  { connections = 32, warmMillis = bench.plan.warmMillis } = {}
+): Promise<ReadonlyArray<Cost>> => {
+  const { roundMillis, turnMillis } = bench.plan
+  for (const side of sides) await loop(bench, side, connections, warmMillis)
+  const turns = sides.map((side) => ({ side, costs: new Array<Cost>() }))
+  for (let spent = 0; spent < roundMillis; spent += turnMillis)
+    for (const { costs, side } of turns) costs.push(await loop(bench, side, connections, turnMillis))
+  return turns.map(({ costs }) => ({
+    cpuMicros: median(costs.map((one) => one.cpuMicros)),
+    perSecond: median(costs.map((one) => one.perSecond))
+  }))
 }
 
 type FiguresOf = (one: Contestant) => Figures
 
+const noCost: Cost = { cpuMicros: Number.NaN, perSecond: Number.NaN }
+
 /** 32 connections, small bodies. */
 export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
-  const sides = all.map((one): Measured => ({
-    pid: one.pid,
-    target: one.target(model, false),
-    figures: figuresOf(one)
-  }))
-  for (const [{ figures, pid }, { cpu, done, seconds }] of await measureInTurns(bench, "unary", sides)) {
-    figures.unaryCpuMicros.push(cpu / done)
-    figures.unaryPerSecond.push(done / seconds)
-    figures.loadMib.push(rssKib(pid) / 1024)
+  const sides = all.map(({ pid, target }): Side => ({ pid, target: target(model, false) }))
+  const costs = await measureInTurns(bench, sides)
+  for (const [at, one] of all.entries()) {
+    const { cpuMicros: micros, perSecond } = costs[at] ?? noCost
+    const figures = figuresOf(one)
+    figures.unaryCpuMicros.push(micros)
+    figures.unaryPerSecond.push(perSecond)
+    figures.loadMib.push(rssKib(one.pid) / 1024)
   }
 }
 
 /** Throughput and CPU time per request of one side, relative to the other. */
-const compareSides = async (
-  bench: Bench,
-  on: Side,
-  off: Side
-): Promise<{
-  readonly share: number
-  readonly cpuShare: number
-  readonly perSecond: number
-  readonly offPerSecond: number
-}> => {
-  for (const { target } of [off, on])
-    await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
-  const sums = await measureInTurns(bench, "compared", [off, on])
-  const [without = emptySum, sum = emptySum] = sums.map(([, one]) => one)
-  const perSecond = sum.done / sum.seconds
-  const offPerSecond = without.done / without.seconds
+const compareSides = async (bench: Bench, on: Side, off: Side) => {
+  const [without = noCost, cost = noCost] = await measureInTurns(bench, [off, on])
   return {
-    perSecond,
-    offPerSecond,
-    share: perSecond / offPerSecond,
-    cpuShare: sum.cpu / sum.done / (without.cpu / without.done)
+    perSecond: cost.perSecond,
+    offPerSecond: without.perSecond,
+    share: cost.perSecond / without.perSecond,
+    cpuShare: cost.cpuMicros / without.cpuMicros
   }
 }
 
@@ -191,16 +174,19 @@ export const watched =
 export const other =
   (what: OperationName): ((bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void>) =>
   async (bench, all, figuresOf) => {
-    const connections = connectionsOf(what)
-    const sides = all.flatMap((one): ReadonlyArray<Measured> => {
+    const some = all.flatMap((one) => {
       const target = one.other?.(what)
-      return target === undefined ? [] : [{ pid: one.pid, target, figures: figuresOf(one) }]
+      return target === undefined ? [] : [{ figures: figuresOf(one), side: { pid: one.pid, target } }]
     })
-    for (const { target } of sides)
-      await bench.load.run({ kind: "loop", target, connections, millis: bench.plan.warmMillis })
-    for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, what, sides, connections)) {
-      figures[`${what}CpuMicros`].push(cpu / done)
-      figures[`${what}PerSecond`].push(done / seconds)
+    const costs = await measureInTurns(
+      bench,
+      some.map(({ side }) => side),
+      { connections: connectionsOf(what) }
+    )
+    for (const [at, { figures }] of some.entries()) {
+      const { cpuMicros: micros, perSecond } = costs[at] ?? noCost
+      figures[`${what}CpuMicros`].push(micros)
+      figures[`${what}PerSecond`].push(perSecond)
     }
   }
 
@@ -215,14 +201,12 @@ export const latency = async ({ direct, load, plan }: Bench, one: Contestant, fi
 
 /** 32 streams at full speed, one burst of events after another. */
 export const burst = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
-  const sides = all.map((one): Measured => ({
-    pid: one.pid,
-    target: one.target("gemini-bench-burst", true),
-    figures: figuresOf(one)
-  }))
-  for (const [{ figures }, { cpu, done, seconds }] of await measureInTurns(bench, "burst", sides)) {
-    figures.eventCpuMicros.push(cpu / (done * burstEvents))
-    figures.eventsPerSecond.push((done * burstEvents) / seconds)
+  const sides = all.map(({ pid, target }): Side => ({ pid, target: target("gemini-bench-burst", true) }))
+  const costs = await measureInTurns(bench, sides)
+  for (const [at, one] of all.entries()) {
+    const { cpuMicros: micros, perSecond } = costs[at] ?? noCost
+    figuresOf(one).eventCpuMicros.push(micros / burstEvents)
+    figuresOf(one).eventsPerSecond.push(perSecond * burstEvents)
   }
 }
 
@@ -254,14 +238,13 @@ export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figu
 export const workers = async (bench: Bench, [one, two]: readonly [Contestant, Contestant], figures: Figures) => {
   const { load, plan, providerPid } = bench
   const sides = [one, two].map(({ pid, target }) => ({ pid, target: target(model, false) }))
-  for (const { target } of sides) await load.run({ kind: "loop", target, connections: 64, millis: plan.warmMillis })
   const outside = () => cpuMicros(load.pid) + cpuMicros(providerPid)
   const before = outside()
   const started = performance.now()
-  const sums = await measureInTurns(bench, "workers", sides, 64)
+  const costs = await measureInTurns(bench, sides, { connections: 64, warmMillis: 2 * plan.startMillis })
   const available = (performance.now() - started) * 1_000 * availableParallelism()
   figures.loadGeneratorShare.push((outside() - before) / available)
-  const [alone = 0, both = 0] = sums.map(([, { done, seconds }]) => done / seconds)
+  const [alone = 0, both = 0] = costs.map(({ perSecond }) => perSecond)
   figures.oneWorkerPerSecond.push(alone)
   figures.twoWorkersPerSecond.push(both)
   figures.twoWorkersShare.push(both / alone)
