@@ -3,8 +3,9 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import type { RequestRow } from "../../domain/RequestRow.ts"
 import type { RecentRequests } from "../../domain/usage/usageSums.ts"
-import { type Batch, positionedRows } from "./batchedRows.ts"
+import { type Batch, latestRows } from "./batchedRows.ts"
 
 /**
  * Positions are given out before transactions commit, so that a batch can appear below a later one. So many positions
@@ -49,8 +50,9 @@ export const followRows = (
           : yield* sql<Batch>`SELECT position, packed FROM request_batches WHERE ${sql.in("position", read)} ORDER BY position DESC`
       after = places[0]?.position ?? after
       seen = new Set(places.map(({ position }) => position))
-      const rows = batches.flatMap(positionedRows).slice(0, most)
+      const rows: Array<RequestRow> = []
+      for (const batch of batches) rows.push(...latestRows(batch, most - rows.length))
       const total = fresh.reduce((sum, place) => sum + place.rows_number, 0)
-      return { rows: rows.map(({ row }) => row), skipped: total - rows.length }
+      return { rows, skipped: total - rows.length }
     })
   })

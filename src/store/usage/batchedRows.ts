@@ -29,3 +29,12 @@ export const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>
   packedRows(batch)
     .map((row, at) => ({ position: batch.position * rowsPerPosition + at, row: unpackRow(row) }))
     .toReversed()
+
+/** The latest rows of a batch, the last one first. */
+export const latestRows = (batch: Batch, most: number): ReadonlyArray<RequestRow> => {
+  const packed = packedRows(batch)
+  return packed
+    .slice(Math.max(0, packed.length - most))
+    .map(unpackRow)
+    .toReversed()
+}

@@ -17,6 +17,8 @@ import { RequestTable } from "./RequestTable.tsx"
 
 /** Requests of an older page. */
 const pageRows = 1000
+/** Requests of half a second; of more the latest, as nobody reads that many and each costs the service time. */
+const mostOfTurn = "125"
 /** The next page is loaded when fewer rows are below those in sight. */
 const fewRows = 300
 
@@ -145,7 +147,7 @@ export const Requests = () => {
     list.value = withArrived(list.value ?? emptyList, waiting.value)
     waiting.value = []
   }
-  useRequestEvents({ ...query, limit: "250" }, isLive.value, {
+  useRequestEvents({ ...query, limit: mostOfTurn }, isLive.value, {
     opened: () => void first(),
     arrived: (event) => {
       skipped.value += event.skipped
