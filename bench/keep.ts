@@ -1,5 +1,5 @@
 // Keeps the result of the bench in docs/performance.md: one machine, one commit, one table, one chart.
-// It refuses results of few processes and of changed sources; where processes disagree, the page says so.
+// It refuses results of few processes and of changed sources; where processes disagree, the page has no verdict.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { arch, cpus, release, totalmem } from "node:os"
@@ -31,7 +31,7 @@ const git = (...args: ReadonlyArray<string>): string =>
 export const commitOf = (...folders: ReadonlyArray<string>): string =>
   `${git("rev-parse", "--short=10", "HEAD")}${git("status", "--porcelain", "--", "src", "bench", ...folders) === "" ? "" : "+"}`
 
-/** The time of a load from 8 MiB in random order. It tells how much of the shared caches the neighbours of a virtual machine leave. */
+/** The time of a load from 8 MiB in random order. It shows how much of the shared caches the neighbours of a virtual machine leave. */
 const loadNanos = (): number => {
   const cells = new Int32Array(2 ** 21)
   // A multiplier of a full period (Hull and Dobell), so that the next cell is neither near nor foreseen.

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { buildPrograms } from "../../bench/built.ts"
 import { cpuMicros, freePort, launch } from "../../bench/contestants.ts"
 import type { Inspector } from "../../bench/inspector.ts"
+import type { Container } from "./container.ts"
 
 export const clientKey = "mgk_reliability_client_000000000000"
 export const adminKey = "mgk_reliability_admin_0000000000000"
@@ -66,24 +67,23 @@ interface Starting {
   readonly env?: Readonly<Record<string, string>>
   /** Opens the inspector. */
   readonly isInspected?: boolean
+  readonly container?: Container | undefined
 }
+
+const plainly: Container["around"] = (command, args) => [command, args]
 
 const startOn = async (port: number, folder: string, starting: Starting): Promise<Gateway> => {
   const { main } = await buildPrograms()
   const inspectorPort = starting.isInspected === true ? await freePort() : 0
-  const child = launch(
-    process.execPath,
-    [
-      ...(inspectorPort === 0 ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]),
-      main,
-      "serve",
-      "--config",
-      join(folder, "gateway.json"),
-      "--port",
-      String(port)
-    ],
-    { HOME: folder, NO_COLOR: "1", GATEWAY_DATA_DIR: folder, GATEWAY_SECRET_KEY: secretKey, ...starting.env }
-  )
+  const inspected = inspectorPort === 0 ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
+  const args = [...inspected, main, "serve", "--config", join(folder, "gateway.json"), "--port", String(port)]
+  const child = launch(...(starting.container?.around ?? plainly)(process.execPath, args), {
+    HOME: folder,
+    NO_COLOR: "1",
+    GATEWAY_DATA_DIR: folder,
+    GATEWAY_SECRET_KEY: secretKey,
+    ...starting.env
+  })
   let printed = ""
   child.stderr.setEncoding("utf8").on("data", (part: string) => {
     printed = (printed + part).slice(-200_000)

@@ -3,11 +3,12 @@
 import { rssKib } from "../../bench/contestants.ts"
 import { inspect } from "../../bench/inspector.ts"
 import { ask, closeClients, type Heard, inParallel } from "../kit/ask.ts"
+import { type Container, makeContainer } from "../kit/container.ts"
 import { asClient, heapOf, makePlace, startGateway, withKeys } from "../kit/gateway.ts"
 import { type Behaviour, bytesOf, startProvider } from "../kit/provider.ts"
 import { atLeast, atMost, type Figure, none, noteFaults, type Promised, type Run, shown } from "../proof.ts"
 
-/** The heap that Node gives a process in a container of 256 MiB. */
+/** With the memory of a whole machine around it. */
 const heapMiB = 128
 /** How long the provider works on a call: many requests run together. */
 const workMillis = 1_000
@@ -21,7 +22,10 @@ const path = "/v1/chat/completions"
 const chat = (content: unknown, more: object = {}): string =>
   JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content }], ...more })
 
-const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(10 * 2 ** 20)}` } }
+const imageOf = (mebibytes: number) => ({
+  type: "image_url",
+  image_url: { url: `data:image/png;base64,${"A".repeat(mebibytes * 2 ** 20)}` }
+})
 
 interface Kind {
   readonly name: string
@@ -31,12 +35,23 @@ interface Kind {
   readonly together: number
 }
 
-const kinds = (isFull: boolean): ReadonlyArray<Kind> => {
+interface Bound {
+  /** What is bounded, as figures name it. */
+  readonly name: string
+  readonly starting: Parameters<typeof startGateway>[2]
+  /** What a body may just have. */
+  readonly imageMiB: number
+  /** Together; with the other requests as many as the bound allows connections. */
+  readonly streams: number
+  readonly container?: Container
+}
+
+const kinds = (isFull: boolean, { imageMiB, streams }: Bound): ReadonlyArray<Kind> => {
   const times = isFull ? 10 : 1
   return [
-    { name: "images of 10 MB", body: chat([image]), count: 100 * times, together: 10 },
+    { name: `images of ${imageMiB} MB`, body: chat([imageOf(imageMiB)]), count: 100 * times, together: 10 },
     { name: "chats of 64 KB", body: chat("word ".repeat(13_000)), count: 3_000 * times, together: 300 },
-    { name: "streams", body: chat("Hello", { stream: true }), count: 20_000 * times, together: 4_000 }
+    { name: "streams", body: chat("Hello", { stream: true }), count: 20_000 * times, together: streams }
   ]
 }
 
@@ -44,21 +59,19 @@ const kinds = (isFull: boolean): ReadonlyArray<Kind> => {
 const isSound = ({ headers, isComplete, status }: Heard): boolean =>
   isComplete && (status === 200 || ((status === 503 || status === 429) && headers["retry-after"] !== undefined))
 
-const prove = async (run: Run): Promise<ReadonlyArray<Figure>> => {
+const proveOf = async (run: Run, bound: Bound): Promise<ReadonlyArray<Figure>> => {
+  const { container, name, starting } = bound
   const place = makePlace()
   const provider = await startProvider({ usually: slowly })
   const google = { slug: "google", provider: "google", api_key: "reliability", base_url: provider.url }
-  const gateway = await startGateway(place, withKeys({ providers: [google] }), {
-    isInspected: true,
-    env: { NODE_OPTIONS: `--max-old-space-size=${heapMiB}` }
-  })
+  const gateway = await startGateway(place, withKeys({ providers: [google] }), { isInspected: true, ...starting })
   const send = (body: string): Promise<Heard> => ask(gateway.port, { path, headers: asClient, body })
   let mostKib = 0
   const watch = setInterval(() => {
     if (gateway.isAlive()) mostKib = Math.max(mostKib, rssKib(gateway.pid))
   }, 50)
   const heard = await Promise.all(
-    kinds(run.isFull).map(async ({ body, count, name, together }) => ({
+    kinds(run.isFull, bound).map(async ({ body, count, name, together }) => ({
       name,
       answers: await inParallel(count, together, () => (gateway.isAlive() ? send(body) : send("")))
     }))
@@ -80,19 +93,45 @@ const prove = async (run: Run): Promise<ReadonlyArray<Figure>> => {
   await provider.close()
   place.remove()
   return [
-    ...heard.map(({ answers, name }) =>
-      shown(`${name}: served of ${answers.length}`, answers.filter(({ status }) => status === 200).length)
+    ...heard.map(({ answers, name: kind }) =>
+      shown(`${name}: ${kind} served of ${answers.length}`, answers.filter(({ status }) => status === 200).length)
     ),
-    none(`processes with a heap of ${heapMiB} MiB that died`, isAlive ? 0 : 1),
-    none("requests that were neither served nor refused with a time to retry", unsound.length),
-    atLeast("of 200 later requests served", served, 200),
-    atMost("heap after collections, later", kept, heapMiB * 0.85, "MiB"),
-    shown("most memory of the process", mostKib / 1024, "MiB")
+    none(`${name}: processes that died`, isAlive ? 0 : 1),
+    none(`${name}: requests that were neither served nor refused with a time to retry`, unsound.length),
+    atLeast(`${name}: of 200 later requests served`, served, 200),
+    atMost(`${name}: heap after collections, later`, kept, heapMiB * 0.85, "MiB"),
+    shown(`${name}: most memory of the process`, mostKib / 1024, "MiB"),
+    ...(container === undefined ? [] : [none(`${name}: kills by the kernel`, container.kills())])
   ]
+}
+
+const containerMiB = 256
+
+const prove = async (run: Run): Promise<ReadonlyArray<Figure>> => {
+  const ofHeap = await proveOf(run, {
+    name: `heap of ${heapMiB} MiB`,
+    imageMiB: 10,
+    streams: 4_000,
+    starting: { env: { NODE_OPTIONS: `--max-old-space-size=${heapMiB}` } }
+  })
+  const container = makeContainer(`model-gateway-${process.pid}`, containerMiB * 2 ** 20)
+  if (container === undefined) {
+    run.note(`left out: a container of ${containerMiB} MiB, as this user may make no control group`)
+    return ofHeap
+  }
+  const name = `container of ${containerMiB} MiB`
+  try {
+    return [
+      ...ofHeap,
+      ...(await proveOf(run, { name, imageMiB: 5, streams: 2_000, starting: { container }, container }))
+    ]
+  } finally {
+    container.remove()
+  }
 }
 
 export const heap: Promised = {
   id: "heap",
-  sentence: "A small heap refuses what does not fit with a time to retry, and the process lives.",
+  sentence: "A small heap, or container, refuses what does not fit with a time to retry, and the process lives.",
   prove
 }

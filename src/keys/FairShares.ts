@@ -29,10 +29,17 @@ export class FairShares {
   private readonly byKey = new Map<string, Holding>()
   /** Counts a refusal of a key for its own usage. */
   readonly refused: (resource: Resource) => void
-  private readonly isFull: () => boolean
+  private readonly isFull: (isBusy: boolean) => boolean
 
-  /** `refused` is called when a key is refused for its own usage. No request enters while `isFull` returns true. */
-  constructor(capacity: Capacity, refused: (resource: Resource) => void, isFull: () => boolean = () => false) {
+  /**
+   * `refused` is called when a key is refused for its own usage. No request enters while `isFull` returns true; it is told
+   * whether any runs.
+   */
+  constructor(
+    capacity: Capacity,
+    refused: (resource: Resource) => void,
+    isFull: (isBusy: boolean) => boolean = () => false
+  ) {
     this.capacity = capacity
     this.isFull = isFull
     const keptOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
@@ -48,7 +55,7 @@ export class FairShares {
       this.refused("requests")
       return "limit"
     }
-    if (this.isFull()) return "all"
+    if (this.isFull(this.all.requests > 0)) return "all"
     const shortage = this.shortage("requests", held, 1)
     if (shortage !== undefined) return shortage
     if (known === undefined) this.byKey.set(keyId, held)

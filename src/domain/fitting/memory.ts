@@ -23,6 +23,8 @@ export interface LiveMemory {
 
 /** The last part is for the requests that run, and for the collector. */
 const mostUsed = 0.85
+/** What a process may have of its own, garbage included: the kernel adds the buffers of sockets, megabytes for a large body. */
+const mostOwned = 0.7
 /** Live objects of a gateway without requests: code, catalog, caches of the runtime. */
 const idleHeap = 40 * MiB
 /** Memory of the runtime outside the heap: machine code, stacks, libraries. */
@@ -34,8 +36,10 @@ const mostOfPart = 64 * MiB
 /** Before version 13. */
 const mostOfOlderPart = 16 * MiB
 
-/** A waiting stream takes less. */
+/** A waiting stream takes less. Outside the heap and with garbage it is twice as much. */
 const requestBytes = 32 * 1024
+/** Bytes of the process for a counted one: an image of 10 MB counts twice and takes 87 MiB, next to streams and the rest. */
+const wholePerCounted = 8
 
 type MemoryLimits = Pick<
   LimitValues,
@@ -64,19 +68,21 @@ export const splitHeap = (limit: number, whole: number, v8Major: number): Proces
 }
 
 /**
- * Limits that fit: a quarter of the free memory for what is kept, and three eighths for counted bytes, of which the heap
- * has up to two copies for moments. Slots may fill half of it, because their bytes and large bodies are seldom together;
- * where they are, `isFull` refuses.
+ * Limits that fit: a quarter of the free memory for what is kept, and three eighths of the heap for counted bytes, of
+ * which the heap has up to two copies for moments. Slots may fill half of it, because their bytes and large bodies are
+ * seldom together; where they are, the meter of the process refuses.
  */
 export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): MemoryLimits => {
-  const room = Math.min(memory.heap * mostUsed, memory.whole * mostUsed - native - memory.young) - idleHeap
-  const free = Math.max(4 * MiB, room)
+  const atLeastSome = (room: number): number => Math.max(4 * MiB, room - idleHeap)
+  const heap = atLeastSome(memory.heap * mostUsed)
+  const whole = atLeastSome(memory.whole * mostUsed - native - memory.young)
+  const free = Math.min(heap, whole)
   const least = (most: number, limit: number): number => Math.min(limit, Math.floor(most))
-  const counted = (free * 3) / 8
+  const counted = Math.min((heap * 3) / 8, whole / wholePerCounted)
   // A body and its translation are counted together.
   const ofRequest = counted / 2
   const kept = free / 16
-  const slots = free / 2 / requestBytes
+  const slots = Math.min(heap, whole / 2) / 2 / requestBytes
   return {
     bodiesInFlightBytes: least(counted, limits.bodiesInFlightBytes),
     bodyBytes: least(ofRequest, limits.bodyBytes),
@@ -98,6 +104,5 @@ export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): Memor
 export const isMemoryFull = ({ external, heap }: LiveMemory, memory: ProcessMemory): boolean =>
   heap > memory.heap * mostUsed || native + memory.young + heap + external > memory.whole * mostUsed
 
-/** True when the process takes so much memory that its garbage has to go before a further request comes. */
-export const isProcessLarge = (residentBytes: number, memory: ProcessMemory): boolean =>
-  residentBytes > memory.whole * mostUsed
+/** True when the process takes so much memory, garbage included, that nothing may be added. */
+export const isProcessLarge = (ownBytes: number, memory: ProcessMemory): boolean => ownBytes > memory.whole * mostOwned

@@ -1,5 +1,6 @@
 // Whether the memory of the process has room for a further request.
 // It must not depend on requests. Only what a garbage collection leaves counts, so that garbage alone never refuses.
+import { readFileSync } from "node:fs"
 import { constants, PerformanceObserver } from "node:perf_hooks"
 import { totalmem } from "node:os"
 import { getHeapStatistics, setFlagsFromString } from "node:v8"
@@ -25,22 +26,31 @@ export const processMemory = (): ProcessMemory => {
 /** What the meter reads of the runtime, and asks it for. */
 export interface Collector {
   readonly live: () => LiveMemory
-  readonly residentBytes: () => number
+  /** Memory that is the process's own: what it shares with files can be read again, so it kills no process. */
+  readonly ownBytes: () => number
   /** A whole collection. */
   readonly collect: () => void
   readonly nowMillis: () => number
 }
 
-const leastPauseMillis = 1_000
-/** Collections that the meter asks for take at most 5 % of the time. */
-const pauseOfCollection = 20
+/** Between two collections that the meter asks for. */
+const leastPauseMillis = 250
+/** They take at most a fifth of the time, in which no request enters. */
+const pauseOfCollection = 4
+/** Between two looks at the size of the process, each of 10 us. */
+const lookMillis = 10
 
-/** Looks at memory after collections. It asks for one only while memory is full, or the process too large. */
+/**
+ * Looks at memory after collections, and at the size of the process as requests come. It asks for a collection only while
+ * memory is full, or the process too large.
+ */
 export class MemoryMeter {
   private readonly memory: ProcessMemory
   private readonly collector: Collector
   private full = false
-  private nextMillis = 0
+  private large = false
+  private nextCollection = 0
+  private nextLook = 0
 
   constructor(memory: ProcessMemory, collector: Collector) {
     this.memory = memory
@@ -49,37 +59,67 @@ export class MemoryMeter {
 
   /** To be called after each collection of the runtime; `isWhole`: of the whole heap, and not of new objects alone. */
   collected(isWhole: boolean): void {
-    if (isWhole) this.look()
-    else if (isProcessLarge(this.collector.residentBytes(), this.memory)) this.collect()
+    if (isWhole) this.lookAtHeap()
+    this.lookAtProcess()
+    if (this.large) this.collect()
   }
 
-  /** The runtime may not collect while all requests are refused, so a full memory is looked at again. */
-  isFull(): boolean {
-    if (this.full) this.collect()
-    return this.full
+  /**
+   * True when no request may enter. The runtime may not collect while all are refused, so a full memory is looked at
+   * again. A process that is large without what is live can only wait for the ends of requests: without a running one it
+   * takes the next.
+   */
+  isFull(isBusy: boolean): boolean {
+    this.lookAtProcess()
+    if (this.full || this.large) this.collect()
+    return this.full || (this.large && isBusy)
   }
 
-  private look(): void {
+  private lookAtHeap(): void {
     this.full = isMemoryFull(this.collector.live(), this.memory)
   }
 
+  private lookAtProcess(): void {
+    const now = this.collector.nowMillis()
+    if (now < this.nextLook) return
+    this.nextLook = now + lookMillis
+    this.large = isProcessLarge(this.collector.ownBytes(), this.memory)
+  }
+
   private collect(): void {
-    const { collect, nowMillis } = this.collector
+    const { collect, nowMillis, ownBytes } = this.collector
     const started = nowMillis()
-    if (started < this.nextMillis) return
+    if (started < this.nextCollection) return
     collect()
     const ended = nowMillis()
-    this.nextMillis = ended + Math.max(leastPauseMillis, (ended - started) * pauseOfCollection)
-    this.look()
+    this.nextCollection = ended + Math.max(leastPauseMillis, (ended - started) * pauseOfCollection)
+    this.lookAtHeap()
+    this.large = isProcessLarge(ownBytes(), this.memory)
   }
 }
 
-/** V8's function for a whole collection, which it has only by a flag. */
+const pageBytes = 4096
+
+/** Pages that no file backs, as Linux counts them; elsewhere all that are in memory. */
+const ownBytes = (): number => {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync("/proc/self/statm", "latin1").split(" ").map(Number)
+    return (resident - shared) * pageBytes
+  } catch {
+    return process.memoryUsage.rss()
+  }
+}
+
+/**
+ * V8's function for a whole collection, which it has only by a flag. The flavor gives free pages back to the system, of
+ * which V8 otherwise keeps as many as were in use.
+ */
 const wholeCollection = (): (() => void) => {
   setFlagsFromString("--expose-gc")
   const collect: unknown = runInNewContext("gc")
   setFlagsFromString("--no-expose-gc")
-  return typeof collect === "function" ? () => void collect() : () => undefined
+  const options = { type: "major", execution: "sync", flavor: "last-resort" }
+  return typeof collect === "function" ? () => void collect(options) : () => undefined
 }
 
 /** Its type lacks the kind of collection. */
@@ -96,7 +136,7 @@ const ofProcess = (): MemoryMeter => {
       const { external_memory: external, used_heap_size: heap } = getHeapStatistics()
       return { heap, external }
     },
-    residentBytes: () => process.memoryUsage.rss(),
+    ownBytes,
     collect: wholeCollection(),
     nowMillis: () => performance.now()
   })

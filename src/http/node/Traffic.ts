@@ -20,14 +20,14 @@ const roomText = "memory: there is room for requests again"
 const kinds: Readonly<Record<Resource, string>> = { requests: "concurrency", bytes: "memory" }
 
 /** Whether memory is full. Each change is one line of the log. */
-const watchMemory: Effect.Effect<() => boolean, never, Scope.Scope> = Effect.gen(function* () {
+const watchMemory: Effect.Effect<(isBusy: boolean) => boolean, never, Scope.Scope> = Effect.gen(function* () {
   const memory = yield* Memory
   const changes = yield* Queue.sliding<boolean>(1)
   const log = (isFull: boolean) => (isFull ? Effect.logWarning(fullText) : Effect.logInfo(roomText))
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(changes), log)))
   let wasFull = false
-  return () => {
-    const isFull = memory.isFull()
+  return (isBusy) => {
+    const isFull = memory.isFull(isBusy)
     if (isFull !== wasFull) Queue.offerUnsafe(changes, isFull)
     return (wasFull = isFull)
   }

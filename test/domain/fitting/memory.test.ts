@@ -21,18 +21,18 @@ describe("limits by memory", () => {
     expect([
       split(4_288, 24_105),
       split(320, 24_105),
-      split(134, 256),
+      split(259, 256),
       split(176, 24_105, 12),
       split(64, 24_105)
-    ]).toEqual([4_096, 128, 128, 128, 16])
+    ]).toEqual([4_096, 128, 253, 128, 16])
   })
   it("memory: bytes in flight, bodies, caches, slots and connections follow the smaller of heap and container (F61)", () => {
     expect([fitted(32, 128), fitted(128, 200), fitted(128, 24_000), fitted(512, 1_024), fitted(4_096, 24_000)]).toEqual(
       [
-        [1, 0, 0, 64, 256],
-        [22, 11, 3, 960, 3_840],
+        [0, 0, 0, 32, 128],
+        [7, 3, 3, 480, 1_920],
         [25, 12, 4, 1_100, 4_403],
-        [148, 32, 24, 6_323, 20_000],
+        [95, 32, 24, 6_083, 20_000],
         [512, 32, 64, 10_000, 20_000]
       ]
     )
@@ -45,11 +45,11 @@ describe("limits by memory", () => {
     const once = fittingMemory(defaultLimits, memory)
     expect(fittingMemory({ ...defaultLimits, ...once }, memory)).toEqual(once)
   })
-  it("memory: it is full when live objects take 85 % of the heap, or with buffers 85 % of the container (F61)", () => {
+  it("memory: it is full when live objects take 85 % of the heap or with buffers of the container, and large at 70 % (F61)", () => {
     const memory = { heap: 100 * MiB, young: 48 * MiB, whole: 400 * MiB }
     const full = (heap: number, external: number) =>
       isMemoryFull({ heap: heap * MiB, external: external * MiB }, memory)
     expect([full(85, 0), full(86, 0), full(28, 200), full(29, 200)]).toEqual([false, true, false, true])
-    expect([isProcessLarge(340 * MiB, memory), isProcessLarge(341 * MiB, memory)]).toEqual([false, true])
+    expect([isProcessLarge(280 * MiB, memory), isProcessLarge(281 * MiB, memory)]).toEqual([false, true])
   })
 })
