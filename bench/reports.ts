@@ -8,6 +8,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { migrate } from "../src/store/database/Migrations.ts"
 import { searchedFacts } from "../src/store/RequestBatch.ts"
 import { RequestTable } from "../src/store/RequestTable.ts"
+import { addRareHashes, joinHashes } from "../src/domain/usage/rareValues.ts"
 import { rollDay } from "../src/store/usage/UsagePeriods.ts"
 import { backToMigration } from "../test/support/backToMigration.ts"
 import { databases, storeOn } from "../test/support/databases.ts"
@@ -43,12 +44,19 @@ const fill = Effect.gen(function* () {
     FROM (WITH RECURSIVE m (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM m WHERE at < 499) SELECT at FROM m) AS m) FROM n`
 })
 
-/** The names of the batches above, which the upgrade leaves out. */
+/** The names and hashes of the batches above, which the upgrade leaves out. */
 const nameBatches = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const names = searchedFacts({ status: 200, provider: "google", model: "gemini-3.8-flash" })
   const keys = Array.from({ length: 500 }, (_, at) => JSON.stringify(`key_${at}`))
-  yield* sql`INSERT INTO request_batch_names SELECT position, ${["", ...names, ...keys, ""].join(",")} FROM request_batches`
+  const batches = yield* sql<{ readonly position: number }>`SELECT position FROM request_batches`
+  for (const { position } of batches) {
+    const hashes = new Set<number>()
+    for (let at = 0; at < 500; at++)
+      addRareHashes(hashes, { requestId: `request-${position - 1}-${at}`, traceId: `trace-${position}-${at}` })
+    yield* sql`INSERT INTO request_batch_names
+      VALUES (${position}, ${["", ...names, ...keys, ""].join(",")}, ${joinHashes(hashes)})`
+  }
 })
 
 /** The upgrade of a store whose `usage_series` has no sums of days. */
@@ -123,6 +131,16 @@ const run = Effect.gen(function* () {
     yield* timed("requests of a key that has none", table.requests({ limit: 100, key: "nobody" }))
     yield* timed("requests of a status that none has", table.requests({ limit: 100, status: 404 }))
     yield* timed("requests of an id that none has", table.requests({ limit: 100, requestId: "nobody" }))
+    yield* timed("requests of a trace that none has", table.requests({ limit: 100, traceId: "nobody" }))
+    yield* timed("requests of metadata that none has", table.requests({ limit: 100, metadata: [["team", "nobody"]] }))
+    yield* timed(
+      "one request by an id that none has",
+      table.latest("nobody", ({ id }) => id === "nobody")
+    )
+    yield* timed(
+      "one request by its id, the oldest",
+      table.latest("request-0-7", ({ requestId }) => requestId === "request-0-7")
+    )
     yield* timed("requests since later", table.requests({ limit: 100, since: 1_900_000_000_000 }))
     yield* timed("requests of a key", table.requests({ limit: 100, key: "key_7" }))
   }

@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import type { CountedNames } from "../domain/usage/countedNames.ts"
+import { addRareHashes, joinHashes } from "../domain/usage/rareValues.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
 import { addCommonValues, commonValuesOf, type RequestFilter, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
@@ -32,9 +33,11 @@ export class RequestBatch {
   private count = 0
   private readonly usage = new RecentUsage()
   private readonly values = new Set<string | number>()
+  private readonly rareHashes = new Set<number>()
 
   add(row: RequestRow, names: CountedNames): void {
     addCommonValues(this.values, row)
+    addRareHashes(this.rareHashes, row)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -51,6 +54,11 @@ export class RequestBatch {
   /** What a list can search for in these rows, each fact between commas. */
   get names(): string {
     return ["", ...[...this.values].map((value) => JSON.stringify(value)), ""].join(",")
+  }
+
+  /** The hashes of the other values that a list can search for. */
+  get hashes(): Buffer {
+    return joinHashes(this.rareHashes)
   }
 
   /** A JSON array of packed rows, the oldest first. */

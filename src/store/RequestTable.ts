@@ -20,6 +20,7 @@ import {
   type UsagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
+import { type RareValue, rareId, rareValuesOf } from "../domain/usage/rareValues.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
 import { type RequestBatch, searchedFacts } from "./RequestBatch.ts"
 import { type Batch, type PositionedRow, positionedRows, rowsPerPosition } from "./usage/batchedRows.ts"
@@ -40,7 +41,7 @@ export class RequestTable extends Context.Service<
   {
     /** Writes the whole batch or nothing. A batch that was written before is not counted again. */
     readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
-    /** The latest request that fits, among batches whose text contains this id. */
+    /** The latest request that fits, among batches that may have this id. */
     readonly latest: (
       id: string,
       fit: (row: RequestRow) => boolean
@@ -112,8 +113,8 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
   const [inserted] = written
   // The batch was written before, and its acknowledgement was lost.
   if (inserted === undefined) return
-  yield* sql`INSERT INTO request_batch_names ${sql.insert({ position: inserted.position, names: batch.names })}`
-  const { sums } = batch
+  const { hashes, names, sums } = batch
+  yield* sql`INSERT INTO request_batch_names ${sql.insert({ position: inserted.position, names, hashes })}`
   yield* addDays(sql, sums)
   yield* addLate(sql, sums, yield* Clock.currentTimeMillis)
   yield* addSeries(sql, batch.series)
@@ -169,21 +170,24 @@ const findRows = Effect.fnUntraced(function* (
   }
 })
 
-/** Selects the batches whose column contains this text. */
-const containing = (sql: SqlClient.SqlClient, column: "b.packed" | "n.names", text: string): Fragment =>
-  sql`${sql.literal(`${onSqlite(sql) ? "instr" : "strpos"}(${column}`)}, ${text}) > 0`
+/** Whether the first text has the second in it; of bytes the same. */
+const contains = (sql: SqlClient.SqlClient, column: "b.packed" | "n.hashes" | "n.names", part: string | Uint8Array) => {
+  const name = sql.literal(column)
+  if (onSqlite(sql)) return sql`instr(${name}, ${part}) > 0`
+  return sql`position(${part} IN ${name}) > 0`
+}
 
-const containsId = (sql: SqlClient.SqlClient, id: string): Fragment => containing(sql, "b.packed", JSON.stringify(id))
+/** Selects the batches that may have this value. Batches of versions up to migration 15 have no hashes. */
+const mayHave = (sql: SqlClient.SqlClient, { hash, text }: RareValue): Fragment =>
+  sql`CASE WHEN n.hashes IS NULL THEN ${contains(sql, "b.packed", text)} ELSE ${contains(sql, "n.hashes", hash)} END`
 
 /**
- * Selects the batches that may have a row of this query, so that the database passes over the others. Their names are
- * 200 times shorter than their rows (bench `reports`). Batches of versions up to migration 13 have no names.
+ * Selects the batches that may have a row of this query, so that the database passes over the others. Their names and
+ * hashes are 50 times shorter than their rows (bench `reports`). Batches of versions up to migration 13 have no names.
  */
 const mayMatch = (sql: SqlClient.SqlClient, filter: RequestFilter): ReadonlyArray<Fragment> => [
-  ...searchedFacts(filter).map((fact) => sql`(n.names IS NULL OR ${containing(sql, "n.names", `,${fact},`)})`),
-  ...[filter.requestId, filter.traceId, ...(filter.metadata ?? []).flat()].flatMap((text) =>
-    text === undefined ? [] : [containsId(sql, text)]
-  )
+  ...searchedFacts(filter).map((fact) => sql`(n.names IS NULL OR ${contains(sql, "n.names", `,${fact},`)})`),
+  ...rareValuesOf(filter).map((value) => mayHave(sql, value))
 ]
 
 const reads = (
@@ -193,7 +197,7 @@ const reads = (
 ): Omit<RequestTable["Service"], "write"> => ({
   latest: (id, fit) =>
     Effect.map(
-      within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [containsId(sql, id)], Number.MAX_SAFE_INTEGER)),
+      within(findRows(sql, Number.MAX_SAFE_INTEGER, 1, fit, [mayHave(sql, rareId(id))], Number.MAX_SAFE_INTEGER)),
       ({ rows: [latest] }) => latest?.row
     ),
   requests: (query) => {

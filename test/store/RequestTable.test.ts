@@ -15,6 +15,7 @@ import type { RequestFilter } from "../../src/domain/usage/usageSums.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
+import { rareId } from "../../src/domain/usage/rareValues.ts"
 import { trimSeries } from "../../src/store/usage/UsageSeries.ts"
 import { backToMigration } from "../support/backToMigration.ts"
 import { databases, storeOn } from "../support/databases.ts"
@@ -168,6 +169,44 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(100_000)))
   )
 
+  it.effect(
+    "stored requests: a search by id or metadata reads the batches whose hashes may have it, and no others",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const table = yield* RequestTable
+        const wanted: RequestRow = { ...row(0, "k"), id: "own", requestId: "sent", metadata: { team: "red" } }
+        const filters: ReadonlyArray<RequestFilter> = [
+          { requestId: "sent" },
+          { traceId: wanted.traceId },
+          { metadata: [["team", "red"]] }
+        ]
+        const latest = (id: string) => table.latest(id, (one) => one.id === id || one.requestId === id)
+        const found = Effect.gen(function* () {
+          const pages = yield* Effect.forEach(filters, (filter) => table.requests({ ...filter, limit: 10 }))
+          return [...pages.map(({ rows }) => rows), [yield* latest("own")], [yield* latest("sent")]]
+        })
+        const all = Array.from({ length: 5 }, () => [wanted])
+        yield* table.write(batch([row(5, "k"), wanted]))
+        yield* table.write(batch([row(6, "k"), row(7, "k")]))
+        expect(yield* found).toEqual(all)
+        // The hashes of versions before migration 16, and the names and hashes of those before migration 14.
+        yield* sql`UPDATE request_batch_names SET hashes = NULL WHERE position = 1`
+        expect(yield* found).toEqual(all)
+        yield* sql`DELETE FROM request_batch_names WHERE position = 1`
+        expect(yield* found).toEqual(all)
+        // A batch with other hashes is not read: the search would fail there.
+        yield* sql`UPDATE request_batches SET packed = '"sent"' WHERE position = 2`
+        expect(yield* found).toEqual(all)
+        // A hash that is also that of another value finds nothing.
+        const { hash } = rareId("nobody")
+        yield* sql`UPDATE request_batches SET packed = ${batch([row(6, "k")]).text} WHERE position = 2`
+        yield* sql`UPDATE request_batch_names SET hashes = ${hash} WHERE position = 2`
+        expect(yield* table.requests({ requestId: "nobody", limit: 10 })).toEqual({ rows: [], next: undefined })
+        expect(yield* latest("nobody")).toBe(undefined)
+      }).pipe(Effect.provide(keeping(1000)))
+  )
+
   it.effect("stored requests: the sums of minutes, hours and days are kept as long as set", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable
@@ -309,7 +348,8 @@ describe.each(databases)("requests on $name", (database) => {
           [12, "series_days"],
           [13, "compatibility"],
           [14, "reports"],
-          [15, "console_sessions"]
+          [15, "console_sessions"],
+          [16, "batch_hashes"]
         ])
         expect(yield* shown).toEqual(rows)
         const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })

@@ -285,6 +285,12 @@ const consoleSessions = Effect.gen(function* () {
     digest ${name} PRIMARY KEY, key_digest ${name}, expires_millis ${integer} NOT NULL ${end}`
 })
 
+/** The hashes by which batches of requests are searched for ids and metadata. Batches from before have none. */
+const batchHashes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE request_batch_names ADD COLUMN hashes ${words(sql).bytes}`
+})
+
 const migrations = {
   "1_records": records,
   "2_accounting": accounting,
@@ -300,7 +306,8 @@ const migrations = {
   "12_series_days": seriesDays,
   "13_compatibility": compatibility,
   "14_reports": reports,
-  "15_console_sessions": consoleSessions
+  "15_console_sessions": consoleSessions,
+  "16_batch_hashes": batchHashes
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "migrations" })

@@ -125,7 +125,8 @@ describe.each(databases)("sums of days on $name", (database) => {
         [12, "series_days"],
         [13, "compatibility"],
         [14, "reports"],
-        [15, "console_sessions"]
+        [15, "console_sessions"],
+        [16, "batch_hashes"]
       ])
       for (const query of queries) expect(yield* usage(query)).toEqual(groupUsage(batch.sums, query))
       expect(yield* durations).toEqual(
