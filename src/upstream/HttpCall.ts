@@ -22,6 +22,8 @@ export interface Controller {
   readonly abort: (reason: Error) => void
   readonly pause: () => void
   readonly resume: () => void
+  /** Parts of the first network read, kept until the request ends. */
+  rawHeaders?: unknown
 }
 
 const aborted = new Error("The call was given up.")
@@ -135,7 +137,13 @@ export abstract class Call {
     this.answered = true
   }
 
-  onResponseStart(_: Controller, status: number, headers: Record<string, string | Array<string> | undefined>): void {
+  onResponseStart(
+    controller: Controller,
+    status: number,
+    headers: Record<string, string | Array<string> | undefined>
+  ): void {
+    // They would keep the whole read, up to 64 KiB with the beginning of the body.
+    controller.rawHeaders = null
     if (this.over || status < 200) return
     this.status = status
     this.onHead(status, joined(headers))

@@ -11,6 +11,7 @@ const opened = (windowBytes: number) =>
   Effect.gen(function* () {
     const asked: Array<"pause" | "resume" | "abort"> = []
     const controller = {
+      rawHeaders: [Buffer.from("content-type"), Buffer.from("text/event-stream")],
       abort: () => void asked.push("abort"),
       pause: () => void asked.push("pause"),
       resume: () => void asked.push("resume")
@@ -33,7 +34,7 @@ const opened = (windowBytes: number) =>
     })
     const { body } = yield* call.head
     yield* Effect.addFinalizer(() => call.close)
-    return { asked, body, receive: (bytes: number) => call.onResponseData(controller, Buffer.alloc(bytes)) }
+    return { asked, body, controller, receive: (bytes: number) => call.onResponseData(controller, Buffer.alloc(bytes)) }
   })
 
 const sizes = (body: TransportResponse["body"]) => Effect.map(body, (pieces) => pieces.map(({ length }) => length))
@@ -78,5 +79,12 @@ it.effect("upstream stream: a slow reader gets small reads together, 16 KiB at a
     for (const bytes of [6_000, 10_384, 1, 20_000]) receive(bytes)
     expect(yield* sizes(body)).toEqual([6_000, 10_384])
     expect(yield* sizes(body)).toEqual([1, 20_000])
+  }).pipe(Effect.scoped)
+)
+
+it.effect("upstream stream: lets go of the network read that its head came with (F28)", () =>
+  Effect.gen(function* () {
+    const { controller } = yield* opened(64 * 1024)
+    expect(controller.rawHeaders).toBe(null)
   }).pipe(Effect.scoped)
 )
