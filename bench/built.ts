@@ -1,5 +1,6 @@
 // Builds the gateway as the package contains it, once per run: the bench measures what users install.
 // Must not know contestants.
+import { writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "rolldown"
@@ -24,6 +25,8 @@ const make = async (): Promise<Built> => {
     input: { main: join(root, "src", "main.ts"), unwatched: join(root, "bench", "unwatched.ts") },
     output: { ...config.output, dir }
   })
+  // As in the package. Node otherwise compiles each file once more to learn what it is.
+  writeFileSync(join(dir, "package.json"), '{"type":"module"}')
   return { main: join(dir, "main.js"), unwatched: join(dir, "unwatched.js") }
 }
 
