@@ -1,5 +1,6 @@
 // Runs the gateway of a process until it is stopped, and prints what it serves.
 // Must not know the parts of the gateway.
+import { flushCompileCache } from "node:module"
 import { resolve } from "node:path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -56,6 +57,8 @@ export const runGateway = (
       for (const warning of warnings) yield* Effect.provide(Effect.logWarning(warning), context)
       yield* Effect.sync(() => {
         process.exitCode = 0
+        // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
+        flushCompileCache()
       })
       return yield* Effect.never
     })
