@@ -320,7 +320,10 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ],
   [
     "accepts the door itself (R7)",
-    [file("upstream/ConnectionPool.ts", 'import { Pool } from "undici"', "Redacted.value(a)")],
+    [
+      file("upstream/ConnectionPool.ts", 'import Pool from "undici/lib/dispatcher/pool.js"', "Redacted.value(a)"),
+      file("upstream/UndiciParts.d.ts", 'export { Pool as default } from "undici"')
+    ],
     []
   ],
   [

@@ -2,7 +2,12 @@
 // Must not know providers, dialects or phases of a call.
 import type { LookupFunction } from "node:net"
 import * as Redacted from "effect/Redacted"
-import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici"
+// undici's index also loads fetch, WebSocket, caches and mocks: 87 more files, 11 MiB and 40 ms of each start.
+import type { Dispatcher } from "undici"
+import buildConnector from "undici/lib/core/connect.js"
+import Agent from "undici/lib/dispatcher/agent.js"
+import Client from "undici/lib/dispatcher/client.js"
+import Pool from "undici/lib/dispatcher/pool.js"
 import type { LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"

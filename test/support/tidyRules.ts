@@ -386,7 +386,7 @@ const honestyRule = (file: Parsed): ReadonlyArray<string> => {
 }
 
 const doors: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
-  [/^undici(\/|$)/, (file) => file.file === "upstream/ConnectionPool.ts"],
+  [/^undici(\/|$)/, (file) => /^upstream\/(ConnectionPool|UndiciParts\.d)\.ts$/.test(file.file)],
   [/^(node:sqlite|redis$|@effect\/sql-)/, (file) => file.folder === "store"],
   [/^effect\/http\/HttpServerResponse$/, (file) => file.folder === "http"]
 ]
