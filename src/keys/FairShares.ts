@@ -32,8 +32,8 @@ export class FairShares {
   private readonly isFull: (isBusy: boolean) => boolean
 
   /**
-   * `refused` is called when a key is refused for its own usage. No request enters while `isFull` returns true; it is told
-   * whether any runs.
+   * `refused` is called when a key is refused for its own usage. No request enters while `isFull` returns true; its
+   * argument is whether any runs.
    */
   constructor(
     capacity: Capacity,

@@ -17,7 +17,7 @@ import { RequestTable } from "./RequestTable.tsx"
 
 /** Requests of an older page. */
 const pageRows = 1000
-/** Requests of half a second; of more the latest, as nobody reads that many and each costs the service time. */
+/** Requests of half a second; of more the latest, as no reader follows them and each costs the service time. */
 const mostOfTurn = "125"
 /** The next page is loaded when fewer rows are below those in sight. */
 const fewRows = 300
