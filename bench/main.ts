@@ -39,7 +39,7 @@ const processes = numberOf("processes") ?? (quick ? 3 : 5)
 const plan: measure.Plan = {
   rounds: processes,
   startMillis: quick ? 2_000 : 6_000,
-  warmMillis: quick ? 500 : 1_500,
+  warmRequests: quick ? 2_000 : 20_000,
   turnMillis: 400,
   roundMillis: quick ? 800 : 2_400,
   latencyCount: 300,

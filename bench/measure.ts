@@ -19,8 +19,8 @@ export interface Plan {
   readonly rounds: number
   /** A large program is compiled for many seconds: of each side of a new process, for chats and for streams. */
   readonly startMillis: number
-  /** Of each side, before the turns of a scenario. */
-  readonly warmMillis: number
+  /** Of each side before the turns of a scenario: so many requests, or the time above. */
+  readonly warmRequests: number
   /** All turns of a side. */
   readonly roundMillis: number
   /** Short, as the speed of a shared machine changes within seconds and both sides should meet the same. */
@@ -92,23 +92,33 @@ interface Cost {
 }
 
 /** A closed loop of one side. */
-const loop = async ({ load }: Bench, { pid, target }: Side, connections: number, millis: number): Promise<Cost> => {
-  const before = cpuMicros(pid)
-  const { done, seconds } = clean(target.path, await load.run({ kind: "loop", target, connections, millis }))
-  return { cpuMicros: (cpuMicros(pid) - before) / done, perSecond: done / seconds }
+const loop = async ({ load, plan }: Bench, { target }: Side, connections: number): Promise<LoadResult> =>
+  clean(target.path, await load.run({ kind: "loop", target, connections, millis: plan.turnMillis }))
+
+const measureTurn = async (bench: Bench, side: Side, connections: number): Promise<Cost> => {
+  const before = cpuMicros(side.pid)
+  const { done, seconds } = await loop(bench, side, connections)
+  return { cpuMicros: (cpuMicros(side.pid) - before) / done, perSecond: done / seconds }
 }
 
-/** Every side in short turns, after a time without figures; the median of its turns. */
+/** Until the code of the scenario is compiled. */
+const warm = async (bench: Bench, side: Side, connections: number, processes: number): Promise<void> => {
+  const { startMillis, turnMillis, warmRequests } = bench.plan
+  for (let done = 0, spent = 0; done < processes * warmRequests && spent < processes * startMillis; spent += turnMillis)
+    done += (await loop(bench, side, connections)).done
+}
+
+/** Every side in short turns when it is warm; the median of its turns. */
 const measureInTurns = async (
   bench: Bench,
   sides: ReadonlyArray<Side>,
-  { connections = 32, warmMillis = bench.plan.warmMillis } = {}
+  { connections = 32, processes = 1 } = {}
 ): Promise<ReadonlyArray<Cost>> => {
   const { roundMillis, turnMillis } = bench.plan
-  for (const side of sides) await loop(bench, side, connections, warmMillis)
+  for (const side of sides) await warm(bench, side, connections, processes)
   const turns = sides.map((side) => ({ side, costs: new Array<Cost>() }))
   for (let spent = 0; spent < roundMillis; spent += turnMillis)
-    for (const { costs, side } of turns) costs.push(await loop(bench, side, connections, turnMillis))
+    for (const { costs, side } of turns) costs.push(await measureTurn(bench, side, connections))
   return turns.map(({ costs }) => ({
     cpuMicros: median(costs.map((one) => one.cpuMicros)),
     perSecond: median(costs.map((one) => one.perSecond))
@@ -236,12 +246,12 @@ export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figu
  * share of the CPU time that the machine has is stated.
  */
 export const workers = async (bench: Bench, [one, two]: readonly [Contestant, Contestant], figures: Figures) => {
-  const { load, plan, providerPid } = bench
+  const { load, providerPid } = bench
   const sides = [one, two].map(({ pid, target }) => ({ pid, target: target(model, false) }))
   const outside = () => cpuMicros(load.pid) + cpuMicros(providerPid)
   const before = outside()
   const started = performance.now()
-  const costs = await measureInTurns(bench, sides, { connections: 64, warmMillis: 2 * plan.startMillis })
+  const costs = await measureInTurns(bench, sides, { connections: 64, processes: 2 })
   const available = (performance.now() - started) * 1_000 * availableParallelism()
   figures.loadGeneratorShare.push((outside() - before) / available)
   const [alone = 0, both = 0] = costs.map(({ perSecond }) => perSecond)
@@ -256,7 +266,7 @@ export const warmStreams = async ({ load, plan }: Bench, one: Contestant): Promi
     kind: "loop",
     target: one.target("gemini-bench-burst", true),
     connections: 32,
-    millis: plan.warmMillis
+    millis: plan.startMillis / 4
   })
 }
 
