@@ -82,6 +82,18 @@ describe.runIf(hasChromium)("live console in Chromium", () => {
     expect([reads, faults]).toEqual([[], []])
   })
 
+  it("console list: a half typed filter stays while requests arrive", async () => {
+    const { faults, page } = await opened("requests")
+    await page.getByText("More filters").click()
+    const field = page.getByLabel("At least, ms")
+    await field.fill("12")
+    await page.locator(".menu summary").click()
+    await page.locator(".menu").getByLabel("Request id", { exact: true }).check()
+    await run.chat(flash, { "x-request-id": "while-typing" })
+    await rowsOf(page).getByRole("link", { name: "while-typing" }).waitFor()
+    expect([await field.inputValue(), faults]).toEqual(["12", []])
+  })
+
   it("console list: filters are an address that shows the same list to others", async () => {
     await run.chat(flash, { "x-gateway-metadata": '{"team":"red"}' })
     await run.chat("@google/demo-503", { "x-gateway-metadata": '{"team":"red"}' })
