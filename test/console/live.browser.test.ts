@@ -84,11 +84,11 @@ describe.runIf(hasChromium)("live console in Chromium", () => {
 
   it("console list: a half typed filter stays while requests arrive", async () => {
     const { faults, page } = await opened("requests")
+    await page.locator(".menu summary").click()
+    await page.locator(".menu").getByLabel("Request id", { exact: true }).check()
     await page.getByText("More filters").click()
     const field = page.getByLabel("At least, ms")
     await field.fill("12")
-    await page.locator(".menu summary").click()
-    await page.locator(".menu").getByLabel("Request id", { exact: true }).check()
     await run.chat(flash, { "x-request-id": "while-typing" })
     await rowsOf(page).getByRole("link", { name: "while-typing" }).waitFor()
     expect([await field.inputValue(), faults]).toEqual(["12", []])
