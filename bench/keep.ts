@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { arch, cpus, release, totalmem } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Verdict } from "./goals.ts"
+import type { Verdict } from "./goals.ts"
 
 export interface Row {
   readonly name: string

@@ -1,5 +1,5 @@
 // Whether the memory of the process has room for a further request.
-// It must not depend on requests. Only what a garbage collection leaves counts, so that garbage alone never refuses.
+// It must not depend on requests. Garbage alone refuses only in a process near the limit of its container, while requests run.
 import { readFileSync } from "node:fs"
 import { constants, PerformanceObserver } from "node:perf_hooks"
 import { totalmem } from "node:os"
