@@ -104,5 +104,7 @@ export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): Memor
 export const isMemoryFull = ({ external, heap }: LiveMemory, memory: ProcessMemory): boolean =>
   heap > memory.heap * mostUsed || native + memory.young + heap + external > memory.whole * mostUsed
 
-/** True when the process takes so much memory, garbage included, that nothing may be added. */
-export const isProcessLarge = (ownBytes: number, memory: ProcessMemory): boolean => ownBytes > memory.whole * mostOwned
+/**
+ * Bytes by which the process, garbage included, may still grow. Below 0 it takes so much that nothing may be added.
+ */
+export const roomOfProcess = (ownBytes: number, memory: ProcessMemory): number => memory.whole * mostOwned - ownBytes

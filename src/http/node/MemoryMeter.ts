@@ -8,9 +8,9 @@ import { runInNewContext } from "node:vm"
 import * as Context from "effect/Context"
 import {
   isMemoryFull,
-  isProcessLarge,
   type LiveMemory,
   type ProcessMemory,
+  roomOfProcess,
   splitHeap
 } from "../../domain/fitting/memory.ts"
 
@@ -37,8 +37,14 @@ export interface Collector {
 const leastPauseMillis = 250
 /** They take at most a fifth of the time, in which no request enters. */
 const pauseOfCollection = 4
-/** Between two looks at the size of the process, each of 20 us. */
-const lookMillis = 10
+/**
+ * Between two looks at the size of the process. A look costs 50 us and, under load, ten times as much, so one waits for
+ * as long as the process cannot have become too large since the last one.
+ */
+const leastLookMillis = 10
+const mostLookMillis = 250
+/** More than bodies can fill in a millisecond: 2 GiB a second. */
+const mostGrowthPerMilli = 2 * 1024 * 1024
 
 /**
  * Looks at memory after collections, and at the size of the process as requests come. It asks for a collection only while
@@ -82,8 +88,9 @@ export class MemoryMeter {
   private lookAtProcess(): void {
     const now = this.collector.nowMillis()
     if (now < this.nextLook) return
-    this.nextLook = now + lookMillis
-    this.large = isProcessLarge(this.collector.ownBytes(), this.memory)
+    const room = roomOfProcess(this.collector.ownBytes(), this.memory)
+    this.large = room < 0
+    this.nextLook = now + Math.min(Math.max(room / mostGrowthPerMilli, leastLookMillis), mostLookMillis)
   }
 
   private collect(): void {
@@ -94,7 +101,7 @@ export class MemoryMeter {
     const ended = nowMillis()
     this.nextCollection = ended + Math.max(leastPauseMillis, (ended - started) * pauseOfCollection)
     this.lookAtHeap()
-    this.large = isProcessLarge(ownBytes(), this.memory)
+    this.large = roomOfProcess(ownBytes(), this.memory) < 0
   }
 }
 

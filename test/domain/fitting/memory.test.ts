@@ -1,7 +1,7 @@
 // Tests the limits of a process with a small memory.
 // Must not start a process.
 import { describe, expect, it } from "vitest"
-import { fittingMemory, isMemoryFull, isProcessLarge, splitHeap } from "../../../src/domain/fitting/memory.ts"
+import { fittingMemory, isMemoryFull, roomOfProcess, splitHeap } from "../../../src/domain/fitting/memory.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 
 const MiB = 1024 * 1024
@@ -50,6 +50,6 @@ describe("limits by memory", () => {
     const full = (heap: number, external: number) =>
       isMemoryFull({ heap: heap * MiB, external: external * MiB }, memory)
     expect([full(85, 0), full(86, 0), full(28, 200), full(29, 200)]).toEqual([false, true, false, true])
-    expect([isProcessLarge(280 * MiB, memory), isProcessLarge(281 * MiB, memory)]).toEqual([false, true])
+    expect([270, 281].map((own) => Math.round(roomOfProcess(own * MiB, memory) / MiB))).toEqual([10, -1])
   })
 })

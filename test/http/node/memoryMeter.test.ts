@@ -80,6 +80,23 @@ it("memory: a process that stays large takes a request while none runs, as no en
   expect([meter.isFull(true), asked]).toEqual([false, [5_000]])
 })
 
+it("memory: a process is looked at again when it can have become large, after 10 to 250 ms (F61)", () => {
+  const looksWith = (room: number) => {
+    const { asked, meter, state } = runtime()
+    state.own = 2 ** 30 * 0.7 - room
+    meter.isFull(true)
+    state.own = 2 ** 30
+    return [9, 10, 49, 50, 249, 250].map((millis) => {
+      state.now = 5_000 + millis
+      meter.isFull(true)
+      return asked.length
+    })
+  }
+  expect(looksWith(0)).toEqual([0, 1, 1, 1, 1, 1])
+  expect(looksWith(100 * 2 ** 20)).toEqual([0, 0, 0, 1, 1, 1])
+  expect(looksWith(2 ** 30 * 0.7)).toEqual([0, 0, 0, 0, 0, 1])
+})
+
 it("memory: the sizes of this process are those of its heap and its container or machine (F61)", () => {
   const { heap, whole, young } = processMemory()
   expect([heap > 0, young > 0, whole >= heap]).toEqual([true, true, true])
