@@ -8,7 +8,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { migrate } from "../src/store/database/Migrations.ts"
 import { searchedFacts } from "../src/store/RequestBatch.ts"
 import { RequestTable } from "../src/store/RequestTable.ts"
-import { addRareHashes, joinHashes } from "../src/domain/usage/rareValues.ts"
+import { RareHashes } from "../src/domain/usage/rareValues.ts"
 import { rollDay } from "../src/store/usage/UsagePeriods.ts"
 import { backToMigration } from "../test/support/backToMigration.ts"
 import { databases, storeOn } from "../test/support/databases.ts"
@@ -51,11 +51,11 @@ const nameBatches = Effect.gen(function* () {
   const keys = Array.from({ length: 500 }, (_, at) => JSON.stringify(`key_${at}`))
   const batches = yield* sql<{ readonly position: number }>`SELECT position FROM request_batches`
   for (const { position } of batches) {
-    const hashes = new Set<number>()
+    const hashes = new RareHashes()
     for (let at = 0; at < 500; at++)
-      addRareHashes(hashes, { requestId: `request-${position - 1}-${at}`, traceId: `trace-${position}-${at}` })
+      hashes.add({ requestId: `request-${position - 1}-${at}`, traceId: `trace-${position}-${at}` })
     yield* sql`INSERT INTO request_batch_names
-      VALUES (${position}, ${["", ...names, ...keys, ""].join(",")}, ${joinHashes(hashes)})`
+      VALUES (${position}, ${["", ...names, ...keys, ""].join(",")}, ${hashes.bytes})`
   }
 })
 

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import type { CountedNames } from "../domain/usage/countedNames.ts"
-import { addRareHashes, joinHashes } from "../domain/usage/rareValues.ts"
+import { RareHashes } from "../domain/usage/rareValues.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
 import { addCommonValues, commonValuesOf, type RequestFilter, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
@@ -33,11 +33,11 @@ export class RequestBatch {
   private count = 0
   private readonly usage = new RecentUsage()
   private readonly values = new Set<string | number>()
-  private readonly rareHashes = new Set<number>()
+  private readonly rareHashes = new RareHashes()
 
   add(row: RequestRow, names: CountedNames): void {
     addCommonValues(this.values, row)
-    addRareHashes(this.rareHashes, row)
+    this.rareHashes.add(row)
     const text = packRow(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
@@ -58,7 +58,7 @@ export class RequestBatch {
 
   /** The hashes of the other values that a list can search for. */
   get hashes(): Buffer {
-    return joinHashes(this.rareHashes)
+    return this.rareHashes.bytes
   }
 
   /** A JSON array of packed rows, the oldest first. */

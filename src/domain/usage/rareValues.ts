@@ -25,19 +25,48 @@ const metadataValue = (name: string, value: string): string => `${name}=${value}
 
 type RareFacts = Pick<RequestRow, "id" | "metadata" | "requestId" | "traceId">
 
-/** Adds the hashes of what a list can search for in this row and few requests have in common. */
-export const addRareHashes = (hashes: Set<number>, { id, metadata, requestId, traceId }: RareFacts): void => {
-  hashes.add(hashOf(requestId)).add(hashOf(traceId))
-  if (id !== undefined) hashes.add(hashOf(id))
-  if (metadata !== undefined)
-    for (const name of Object.keys(metadata)) hashes.add(hashOf(metadataValue(name, metadata[name] ?? "")))
+/** Hashes for which there is room at first. */
+const firstRoom = 1024
+
+/** The hashes of what a list can search for in some rows, and few requests have in common. */
+export class RareHashes {
+  /** A set of numbers would be moved by each garbage collection until its batch is written. */
+  private hashes = new Int32Array(firstRoom)
+  private count = 0
+
+  private put(hash: number): void {
+    if (this.count === this.hashes.length) {
+      const larger = new Int32Array(this.count * 2)
+      larger.set(this.hashes)
+      this.hashes = larger
+    }
+    this.hashes[this.count++] = hash
+  }
+
+  add({ id, metadata, requestId, traceId }: RareFacts): void {
+    this.put(hashOf(requestId))
+    this.put(hashOf(traceId))
+    if (id !== undefined) this.put(hashOf(id))
+    if (metadata !== undefined)
+      for (const name of Object.keys(metadata)) this.put(hashOf(metadataValue(name, metadata[name] ?? "")))
+  }
+
+  /** The stored form: the bytes of each hash once, the lowest first. */
+  get bytes(): Buffer {
+    const sorted = this.hashes.slice(0, this.count).sort()
+    const bytes = Buffer.allocUnsafe(sorted.length * hashBytes)
+    let at = 0
+    for (let index = 0; index < sorted.length; index++) {
+      const hash = sorted[index] ?? 0
+      if (index === 0 || hash !== sorted[index - 1]) at = bytes.writeInt32BE(hash, at)
+    }
+    return bytes.subarray(0, at)
+  }
 }
 
-/** The stored form: the bytes of each hash, one after the other. */
-export const joinHashes = (hashes: ReadonlySet<number>): Buffer => {
-  const bytes = Buffer.allocUnsafe(hashes.size * hashBytes)
-  let at = 0
-  for (const hash of hashes) at = bytes.writeInt32BE(hash, at)
+const bytesOf = (hash: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(hashBytes)
+  bytes.writeInt32BE(hash)
   return bytes
 }
 
@@ -48,13 +77,13 @@ export interface RareValue {
   readonly text: string
 }
 
-export const rareId = (id: string): RareValue => ({ hash: joinHashes(new Set([hashOf(id)])), text: JSON.stringify(id) })
+export const rareId = (id: string): RareValue => ({ hash: bytesOf(hashOf(id)), text: JSON.stringify(id) })
 
 /** The values that a row has which this filter takes. */
 export const rareValuesOf = ({ metadata = [], requestId, traceId }: RequestFilter): ReadonlyArray<RareValue> => [
   ...[requestId, traceId].filter((id) => id !== undefined).map(rareId),
   ...metadata.map(([name, value]) => ({
-    hash: joinHashes(new Set([hashOf(metadataValue(name, value))])),
+    hash: bytesOf(hashOf(metadataValue(name, value))),
     text: `${JSON.stringify(name)}:${JSON.stringify(value)}`
   }))
 ]

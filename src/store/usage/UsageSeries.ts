@@ -20,6 +20,7 @@ import {
   type TopQuery,
   type TopSum
 } from "../../domain/usage/usageSeries.ts"
+import { onSqlite } from "../database/Sql.ts"
 
 const bandNumbers = [...durationBounds.keys(), durationBounds.length]
 const bands = bandNumbers.map((band) => `band_${band}`)
@@ -39,26 +40,49 @@ const sumNames = [
 ]
 const added = sumNames.map((name) => `${name} = usage_series.${name} + excluded.${name}`).join(", ")
 
+const columns = ["bucket", "scope", "start_millis", "name", ...sumNames]
+
+/** The values of the columns, in their order. */
+const valuesOf = ({ bucket, name, scope, startMillis, sums }: SeriesPoint): ReadonlyArray<string | number> => [
+  bucket,
+  scope,
+  startMillis,
+  name,
+  sums.requests,
+  sums.errors,
+  sums.input,
+  sums.output,
+  sums.cached,
+  sums.costMicros,
+  Math.round(sums.durationMillis),
+  Math.round(sums.overheadMillis * 1000),
+  sums.hits,
+  ...bandNumbers.map((band) => sums.bands[band] ?? 0),
+  ...bandNumbers.map((band) => sums.firstBands[band] ?? 0)
+]
+
 /** Points of one statement. */
 const pointsPerWrite = 100
 
-const columnsOf = ({ bucket, name, scope, startMillis, sums }: SeriesPoint): Record<string, string | number> => ({
-  bucket,
-  scope,
-  start_millis: startMillis,
-  name,
-  requests: sums.requests,
-  errors: sums.errors,
-  input: sums.input,
-  output: sums.output,
-  cached: sums.cached,
-  cost_micros: sums.costMicros,
-  duration_millis: Math.round(sums.durationMillis),
-  overhead_micros: Math.round(sums.overheadMillis * 1000),
-  hits: sums.hits,
-  ...Object.fromEntries(bands.map((name, band) => [name, sums.bands[band] ?? 0])),
-  ...Object.fromEntries(firstBands.map((name, band) => [name, sums.firstBands[band] ?? 0]))
-})
+const addition = (points: number, isSqlite: boolean): string => {
+  const place = (at: number): string => (isSqlite ? "?" : `$${at + 1}`)
+  const row = (point: number): string => `(${columns.map((_, at) => place(point * columns.length + at)).join(", ")})`
+  const rows = Array.from({ length: points }, (_, point) => row(point)).join(", ")
+  return `INSERT INTO usage_series (${columns.join(", ")}) VALUES ${rows}
+    ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${added}`
+}
+
+/** The statement by the number of its points. As a kept text it costs a third of one that is put together each time. */
+const additions = (isSqlite: boolean) => {
+  const kept = new Map<number, string>()
+  return (points: number): string => {
+    const text = kept.get(points) ?? addition(points, isSqlite)
+    kept.set(points, text)
+    return text
+  }
+}
+const sqliteAddition = additions(true)
+const postgresAddition = additions(false)
 
 /** Adds these points to the stored ones. */
 export const addSeries = (
@@ -66,11 +90,10 @@ export const addSeries = (
   points: ReadonlyArray<SeriesPoint>
 ): Effect.Effect<void, SqlError> =>
   Effect.gen(function* () {
+    const textFor = onSqlite(sql) ? sqliteAddition : postgresAddition
     for (let at = 0; at < points.length; at += pointsPerWrite) {
-      const [first, ...rest] = points.slice(at, at + pointsPerWrite).map(columnsOf)
-      if (first !== undefined)
-        yield* sql`INSERT INTO usage_series ${sql.insert([first, ...rest])}
-          ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${sql.literal(added)}`
+      const some = points.slice(at, at + pointsPerWrite)
+      yield* sql.unsafe(textFor(some.length), some.flatMap(valuesOf))
     }
   })
 

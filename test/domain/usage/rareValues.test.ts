@@ -2,23 +2,24 @@
 // Must not depend on a database.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { addRareHashes, joinHashes, rareId, rareValuesOf } from "../../../src/domain/usage/rareValues.ts"
+import { RareHashes, rareId, rareValuesOf } from "../../../src/domain/usage/rareValues.ts"
 
-const hashesOf = (row: Parameters<typeof addRareHashes>[1]): Buffer => {
-  const hashes = new Set<number>()
-  addRareHashes(hashes, row)
-  return joinHashes(hashes)
+const hashesOf = (...rows: ReadonlyArray<Parameters<RareHashes["add"]>[0]>): Buffer => {
+  const hashes = new RareHashes()
+  for (const row of rows) hashes.add(row)
+  return hashes.bytes
 }
 
-it("rare values: the stored hashes are FNV-1a, four bytes each, in the order of the first rows that have them", () => {
-  const hashes = new Set<number>()
+it("rare values: the stored hashes are FNV-1a, four bytes each, once each, the lowest first", () => {
   const requestId = "0190a5c2-7d3e-7abc-8def-0123456789ab"
-  for (const id of ["foobar", "a"]) addRareHashes(hashes, { requestId: id, traceId: "" })
-  addRareHashes(hashes, { requestId: "b", traceId: "foobar", id: "c", metadata: { d: "e" } })
-  const hex = ["bf9cf968", "811c9dc5", "e40c292c", "e70c2de5", "e60c2c52", "d8e3e57d"]
-  expect(joinHashes(hashes).toString("hex")).toBe(hex.join(""))
+  const rows = ["foobar", "a"].map((id) => ({ requestId: id, traceId: "" }))
+  const last = { requestId: "b", traceId: "foobar", id: "c", metadata: { d: "e" } }
+  const hex = ["811c9dc5", "bf9cf968", "d8e3e57d", "e40c292c", "e60c2c52", "e70c2de5"]
+  expect(hashesOf(...rows, last).toString("hex")).toBe(hex.join(""))
   // A request without a trace of its client has one hash.
   expect(hashesOf({ requestId, traceId: requestId.replaceAll("-", "") }).length).toBe(4)
+  const many = Array.from({ length: 2000 }, (_, at) => ({ requestId: `r${at}`, traceId: `t${at % 500}` }))
+  expect(hashesOf(...many).length).toBe(2500 * 4)
 })
 
 it("rare values: a batch has the hash of each value that finds one of its rows, for any characters", () => {
