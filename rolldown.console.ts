@@ -50,7 +50,12 @@ const styles = (): string =>
 const bundleFiles = async (): Promise<Readonly<Record<string, string>>> => {
   const input = { input: join(folder, "Main.tsx"), platform: "browser" as const, transform, plugins: [smallerChart] }
   const build = await rolldown(input)
-  const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false })
+  const { output } = await build.generate({
+    format: "esm",
+    minify: true,
+    comments: { annotation: false },
+    codeSplitting: false
+  })
   await build.close()
   const script = output[0].code
   const chart = readFileSync(join(import.meta.dirname, "node_modules/uplot/dist/uPlot.min.css"), "utf8")

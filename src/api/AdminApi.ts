@@ -340,7 +340,7 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
     HttpApiEndpoint.post("dryRun", "/admin/v1/dry-runs", {
       query: {
         route: filter(
-          "Route of the body: /v1/chat/completions (the default), /v1/messages, /v1/responses, /v1/embeddings or /v1/images/generations."
+          "Route of the body: /v1/chat/completions (the default), /v1/messages, /v1/responses, /v1/embeddings, /v1/images/generations, or the path of a call to Google, such as /v1beta/models/gemini-3.8-flash:generateContent."
         ),
         key: filter("Id of the gateway key whose rules apply; without it those of the caller."),
         config: filter("Id of a config; without it that of the key."),

@@ -6,12 +6,14 @@ import { requestHeaderNames } from "../api/Headers.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { noNames, readKey } from "../domain/settings/readKey.ts"
-import { type Call, keyedRoute } from "./edge/GatewayAuth.ts"
+import { type Call, type KeyedHandler, keyedRoute } from "./edge/GatewayAuth.ts"
 import type { IncomingRequest } from "./request/IncomingRequest.ts"
 import { chatRoute } from "./routes/ChatHandlers.ts"
 import { embeddingsRoute } from "./routes/EmbeddingsHandlers.ts"
 import { imagesRoute } from "./routes/ImagesHandlers.ts"
 import { messagesRoute } from "./routes/MessagesHandlers.ts"
+import { operationOf } from "./routes/nativeBodies.ts"
+import { nativeOperations } from "./routes/NativeHandlers.ts"
 import { operationHandler } from "./routes/OperationRoute.ts"
 import { createResponse } from "./routes/responses/ResponsesHandlers.ts"
 import { type DryRunQuery, dryRunQuery } from "./admin/adminQuery.ts"
@@ -24,10 +26,17 @@ const handlers = Effect.all({
   "/v1/images/generations": operationHandler(imagesRoute)
 })
 
+const nativeHandlers = Effect.all(nativeOperations)
+
 /** The body stays; of the headers those that describe it. */
-const asDryRun = (incoming: IncomingRequest, { config, provider, route }: DryRunQuery): IncomingRequest => ({
+const asDryRun = (
+  incoming: IncomingRequest,
+  { config, path, provider, query, route }: DryRunQuery
+): IncomingRequest => ({
   ...incoming,
-  path: route,
+  path,
+  query,
+  native: typeof route === "string" ? undefined : route,
   recorder: undefined,
   hasOptions: true,
   headers: {
@@ -53,12 +62,15 @@ export const DryRuns = keyedRoute(
   Effect.gen(function* () {
     const { keys } = yield* Administration
     const answers = yield* handlers
+    const nativeAnswers = yield* nativeHandlers
+    const answerOf = ({ route }: DryRunQuery): KeyedHandler =>
+      typeof route === "string" ? answers[route] : nativeAnswers[operationOf(route)]
     const keyOf = (id: string): Effect.Effect<GatewayKey, GatewayError> =>
       Effect.map(keys.get(id), (entry) => readKey(id, entry, noNames).key)
     return Effect.fnUntraced(function* (call: Call) {
       const query = yield* Effect.fromResult(dryRunQuery(call.incoming.url))
       const key = query.key === undefined ? call.key : yield* keyOf(query.key)
-      return yield* answers[query.route]({ ...call, key: unlimited(key), incoming: asDryRun(call.incoming, query) })
+      return yield* answerOf(query)({ ...call, key: unlimited(key), incoming: asDryRun(call.incoming, query) })
     })
   }),
   "admin"

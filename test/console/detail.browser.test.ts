@@ -166,6 +166,27 @@ describe.runIf(existsSync(executablePath))("detail and playground in Chromium", 
     expect(faults).toEqual([])
   })
 
+  it("console explain: a request in Google's own dialect is explained and sent again by its path, with another model", async () => {
+    const answer = await fetch(`${url}/v1beta/models/gemini-3.8-flash:generateContent`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-goog-api-key": key, "x-request-id": "native" },
+      body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hello" }] }] })
+    })
+    await answer.text()
+    const { faults, page } = await opened("requests/native")
+    await page.getByRole("link", { name: "Explain and replay" }).click()
+    await page.getByLabel("Other model").fill("@google/gemini-3.7-flash")
+    await page.getByRole("button", { name: "Show what the provider gets" }).click()
+    await page.getByRole("heading", { name: "The provider gets" }).waitFor()
+    expect(await page.locator(".address").textContent()).toMatch(/models\/gemini-3\.7-flash:generateContent$/)
+    await page.getByLabel("Gateway key").fill(key)
+    await page.getByRole("button", { name: "Send it" }).click()
+    await page.getByRole("link", { name: "Its request" }).waitFor()
+    const figures = page.getByRole("region", { name: "Figures" }).locator("tbody tr")
+    expect(await figures.nth(2).locator("td").allTextContents()).toEqual(["gemini-3.8-flash", "gemini-3.7-flash"])
+    expect([answer.status, faults]).toEqual([200, []])
+  })
+
   it("console playground: two models call a tool, one by hand and one by a sample, and answer", async () => {
     const { faults, page } = await opened("playground")
     await chooseModel(page, flash)

@@ -5,6 +5,7 @@ import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { isPicture, mediaIn, readable } from "../../src/console/mediaIn.ts"
 import { chatOf, type Entry, parametersOf } from "../../src/console/pages/playground/chatBody.ts"
 import { addEvent, noAnswer } from "../../src/console/pages/playground/chatStream.ts"
+import { calledRoute } from "../../src/console/pages/requests/calledRoute.ts"
 import { linesOf } from "../../src/console/pages/requests/phases.ts"
 import { readAnswer } from "../../src/console/pages/requests/readAnswer.ts"
 import { anthropicOf, curlOf, genaiOf, openAiOf } from "../../src/console/pages/requests/snippets.ts"
@@ -62,6 +63,40 @@ describe("console phases", () => {
       ["Next target of the config, because of upstream_timeout", 1],
       ["Answered by the gateway", 7]
     ])
+  })
+})
+
+describe("console route", () => {
+  const of = (route: string, stream: boolean): string =>
+    calledRoute({ route, stream, provider: "google", model: "gemini-3.8-flash" })
+  it.each([
+    ["/v1/chat/completions", true, "/v1/chat/completions"],
+    ["/v1beta/models/:model:generateContent", false, "/v1beta/models/@google/gemini-3.8-flash:generateContent"],
+    [
+      "/v1beta/models/:model:generateContent",
+      true,
+      "/v1beta/models/@google/gemini-3.8-flash:streamGenerateContent?alt=sse"
+    ],
+    [
+      "/v1/publishers/anthropic/models/:model:rawPredict",
+      true,
+      "/v1/publishers/anthropic/models/@google/gemini-3.8-flash:streamRawPredict"
+    ]
+  ])("console route: %s, streamed %s, is called at %s", (route, stream, called) => {
+    expect(of(route, stream)).toBe(called)
+  })
+
+  it("console route: a copied request in Google's dialect names the model in its path and asks in its form", () => {
+    const route = of("/v1beta/models/:model:generateContent", true)
+    expect(
+      curlOf({ route, model: "@google/gemini-3.8-flash", body: undefined, isStream: true }, "http://gateway")
+    ).toBe(
+      [
+        `curl -N 'http://gateway${route}' -H 'content-type: application/json'`,
+        `-H "x-gateway-api-key: $GATEWAY_KEY"`,
+        `-d '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'`
+      ].join(" \\\n  ")
+    )
   })
 })
 

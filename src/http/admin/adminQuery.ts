@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { type NativeCall, readNativePath } from "../../domain/native/nativePath.ts"
 import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
 import {
@@ -133,7 +134,11 @@ export const dryRunRoutes = [
 ] as const
 
 export interface DryRunQuery {
-  readonly route: (typeof dryRunRoutes)[number]
+  /** A route of the gateway, or a call in a dialect of Google's, whose path names the model. */
+  readonly route: (typeof dryRunRoutes)[number] | NativeCall
+  readonly path: string
+  /** What follows the path of such a call. */
+  readonly query: string
   readonly key: string | undefined
   readonly config: string | undefined
   readonly provider: string | undefined
@@ -142,10 +147,18 @@ export interface DryRunQuery {
 export const dryRunQuery = (url: string): Result.Result<DryRunQuery, BodyInvalid> =>
   Result.gen(function* () {
     const fields = yield* read(url, ["route", "key", "config", "provider"])
-    const route = dryRunRoutes.find((known) => known === (fields.route ?? dryRunRoutes[0]))
-    if (route === undefined) return yield* invalid("route", `is one of ${dryRunRoutes.join(", ")}.`)
+    const [path = "", query = ""] = (fields.route ?? dryRunRoutes[0]).split("?")
+    const native = readNativePath("POST", path, true)
+    const route = dryRunRoutes.find((known) => known === path) ?? (native?._tag === "Call" ? native : undefined)
+    if (route === undefined)
+      return yield* invalid(
+        "route",
+        `is one of ${dryRunRoutes.join(", ")}, or the path of a call to Google, such as /v1beta/models/gemini-3.8-flash:generateContent.`
+      )
     return {
       route,
+      path,
+      query,
       key: yield* name("key", fields.key),
       config: yield* name("config", fields.config),
       provider: yield* name("provider", fields.provider)

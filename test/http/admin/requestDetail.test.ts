@@ -143,6 +143,26 @@ describe("dry runs of the admin API", () => {
     expect([status, (shown as { object: string }).object]).toEqual([200, "dry_run"])
   })
 
+  it.each([
+    [
+      "a Gemini body by its model's path, which streams",
+      "/v1beta/models/@google/gemini-2.5-flash:streamGenerateContent?alt=sse",
+      { contents },
+      "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+      { contents }
+    ],
+    [
+      "a Claude body by its path of Vertex AI",
+      "/v1/projects/-/locations/-/publishers/anthropic/models/@vertex-ai/claude-sonnet-4-6:rawPredict",
+      { anthropic_version: "vertex-2023-10-16", max_tokens: 9, messages },
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/anthropic/models/claude-sonnet-4-6:rawPredict",
+      { anthropic_version: "vertex-2023-10-16", max_tokens: 9, messages }
+    ]
+  ])("dry run: shows %s", async (_name, route, sent, url, body) => {
+    const [status, shown] = await dryRun(`?route=${encodeURIComponent(route)}`, sent)
+    expect([status, (shown as { url: string }).url, (shown as { body: object }).body]).toEqual([200, url, body])
+  })
+
   const problem = (status: number, code: string, detail: string) => [
     status,
     {
@@ -166,7 +186,7 @@ describe("dry runs of the admin API", () => {
       problem(
         400,
         "invalid_value",
-        "route is one of /v1/chat/completions, /v1/messages, /v1/responses, /v1/embeddings, /v1/images/generations."
+        "route is one of /v1/chat/completions, /v1/messages, /v1/responses, /v1/embeddings, /v1/images/generations, or the path of a call to Google, such as /v1beta/models/gemini-3.8-flash:generateContent."
       )
     ]
   ])("dry run: refuses %s", async (_name, query, refusal) => {

@@ -4,6 +4,7 @@ import * as client from "../../AdminClient.ts"
 import { href, place } from "../../Location.ts"
 import { useQuery } from "../../parts/Query.ts"
 import { readJson } from "../../readJson.ts"
+import { calledRoute } from "../requests/calledRoute.ts"
 import { content } from "../requests/DetailClient.ts"
 import { readable } from "../../mediaIn.ts"
 import { ExplainForm, type Taken } from "./ExplainForm.tsx"
@@ -20,7 +21,7 @@ const take = async (id: string): Promise<Taken> => {
   const kept = await content(row.id)
   const last = kept.calls.at(-1)?.body.text
   return {
-    route: row.route,
+    route: calledRoute(row),
     body: indented(kept.request.text),
     upstream: last === undefined ? undefined : readable(readJson(last) ?? last),
     replayed: { row, answer: answerTextOf(kept.answer?.text ?? "") }

@@ -69,13 +69,12 @@ const Fields = ({ taken }: { readonly taken: Taken | undefined }) => {
     <>
       <label>
         Route
-        <select name="route">
+        <input name="route" list="routes" required spellcheck={false} defaultValue={taken?.route ?? dryRunRoutes[0]} />
+        <datalist id="routes">
           {dryRunRoutes.map((route) => (
-            <option key={route} selected={route === taken?.route}>
-              {route}
-            </option>
+            <option key={route} value={route} />
           ))}
-        </select>
+        </datalist>
       </label>
       <label>
         Other model
@@ -96,8 +95,14 @@ const readForm = (fields: FormData) => {
   const text = (name: string): string => String(fields.get(name) ?? "").trim()
   const parsed = readJson(text("body"))
   if (!isFields(parsed)) throw new Error("The body is not a JSON object.")
-  const body = text("model") === "" ? parsed : { ...parsed, model: text("model") }
-  return { route: text("route"), key: text("key"), config: text("config"), body }
+  const model = text("model")
+  const route = text("route")
+  const choice = { key: text("key"), config: text("config") }
+  if (model === "") return { ...choice, route, body: parsed }
+  // The paths of Google's calls name the model, and their bodies none.
+  return route.includes("/models/")
+    ? { ...choice, route: route.replace(/models\/.*(?=:)/, `models/${model}`), body: parsed }
+    : { ...choice, route, body: { ...parsed, model } }
 }
 
 export const ExplainForm = ({ taken }: { readonly taken?: Taken }) => {

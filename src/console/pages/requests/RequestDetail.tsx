@@ -10,6 +10,7 @@ import { Copy } from "../../parts/Copy.tsx"
 import { useQuery } from "../../parts/Query.ts"
 import { Status } from "../../parts/Status.tsx"
 import { readJson } from "../../readJson.ts"
+import { calledRoute } from "./calledRoute.ts"
 import { ContentCard } from "./ContentCard.tsx"
 import { Cost } from "./Cost.tsx"
 import { anthropicOf, type Asked, curlOf, genaiOf, openAiOf } from "./snippets.ts"
@@ -96,10 +97,11 @@ const Facts = (row: Request) => (
   </section>
 )
 
-const askedOf = ({ model = "", provider, route, stream }: Request, kept: string | undefined): Asked => {
+const askedOf = (row: Request, kept: string | undefined): Asked => {
+  const { model = "", provider, stream } = row
   const name = provider === undefined ? model : `@${provider}/${model}`
   const body = kept === undefined ? undefined : readJson(kept)
-  return { route, model: name, body, isStream: stream }
+  return { route: calledRoute(row), model: name, body, isStream: stream }
 }
 
 const Snippets = ({ asked }: { readonly asked: Asked }) => (

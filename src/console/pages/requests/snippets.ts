@@ -70,16 +70,19 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const json = (value: unknown): string => JSON.stringify(value, null, 2)
 
 /** The body of a route, where the own one is not kept: a question instead of the content. */
-const usualBody = ({ isStream, model, route }: Asked): object => ({
-  model,
-  ...(isStream ? { stream: true } : {}),
-  ...(route === "/v1/responses" ? { input: "Hello" } : { messages: [{ role: "user", content: "Hello" }] })
-})
+const usualBody = ({ isStream, model, route }: Asked): object =>
+  route.includes(":generate") || route.includes(":streamGenerate")
+    ? { contents: [{ role: "user", parts: [{ text: "Hello" }] }] }
+    : {
+        model,
+        ...(isStream ? { stream: true } : {}),
+        ...(route === "/v1/responses" ? { input: "Hello" } : { messages: [{ role: "user", content: "Hello" }] })
+      }
 
 export const curlOf = (asked: Asked, origin: string): string => {
   const body = asked.body ?? usualBody(asked)
   return [
-    `curl ${fieldsOf(body)["stream"] === true ? "-N" : "-s"} ${quoted(origin + asked.route)} -H 'content-type: application/json'`,
+    `curl ${asked.isStream || fieldsOf(body)["stream"] === true ? "-N" : "-s"} ${quoted(origin + asked.route)} -H 'content-type: application/json'`,
     `-H "x-gateway-api-key: $GATEWAY_KEY"`,
     `-d ${quoted(JSON.stringify(body))}`
   ].join(" \\\n  ")
