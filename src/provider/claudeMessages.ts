@@ -19,6 +19,7 @@ import {
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/claude/betas.ts"
 import { machine } from "../translate/Translator.ts"
+import { PassedCall } from "../upstream/PassedCall.ts"
 import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
 import { badReply, failedReply, readSuccessJson } from "../upstream/successJson.ts"
 import { withAbsence } from "../upstream/withAbsence.ts"
@@ -86,29 +87,30 @@ const preparePassthrough = <Chunk>({
   const asked = { kind: target.kind, record: found.record, createdSeconds: attempt.request.createdSeconds }
   const failure: typeof failureFromMessages = (...facts) => withAbsence(failureFromMessages(...facts), asked)
   const failing = { slug: target.slug, origin, failure }
-  return Result.map(betaHeader(attempt.request.betas, request.betas), (betas) => ({
-    target,
-    method: "POST",
-    url,
-    headers: { "content-type": "application/json", ...headers, ...betas },
-    bytes,
-    /** Only a dry run looks at it. */
-    get body() {
-      return Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null)
-    },
-    ignored: [],
-    reply: (status, replyHeaders, reply, redaction) =>
-      Result.flatMap(readSuccessJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) =>
-        isAnswer[operation](body)
-          ? Result.succeed({
-              bytes: reply,
-              contentType: replyHeaders["content-type"] ?? "application/json",
-              usage: usageOfReply(body)
-            })
-          : failedReply(target.slug, status, wrongShape)
-      ),
-    chunks
-  }))
+  return Result.map(
+    betaHeader(attempt.request.betas, request.betas),
+    (betas) =>
+      new PassedCall({
+        target,
+        url,
+        headers: { "content-type": "application/json", ...headers, ...betas },
+        bytes,
+        // Only a dry run looks at it.
+        json: () => Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null),
+        ignored: [],
+        reply: (status, replyHeaders, reply, redaction) =>
+          Result.flatMap(readSuccessJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) =>
+            isAnswer[operation](body)
+              ? Result.succeed({
+                  bytes: reply,
+                  contentType: replyHeaders["content-type"] ?? "application/json",
+                  usage: usageOfReply(body)
+                })
+              : failedReply(target.slug, status, wrongShape)
+          ),
+        chunks
+      })
+  )
 }
 
 export const claudeMessages =

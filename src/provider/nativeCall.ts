@@ -21,6 +21,7 @@ import { type NativeRequest, parsedBody } from "../translate/native/nativeReques
 import { nativeStream } from "../translate/native/nativeStream.ts"
 import { readModelStatus } from "../translate/shared/google/modelStatus.ts"
 import { machine } from "../translate/Translator.ts"
+import { PassedCall } from "../upstream/PassedCall.ts"
 import { finishedMachine, machineWithOrigin, type Prepared, type Target, withOrigin } from "../upstream/Prepared.ts"
 import { readSuccessJson } from "../upstream/successJson.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
@@ -107,21 +108,19 @@ const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
     model.modelId === request.modelId ? request.bytes : withModel(request.verb, request.bytes, model.modelId)
   return Result.map(
     routeOf(account, model, `:${request.verb}${request.query}`, versionOf(request)),
-    ({ headers, url }) => ({
-      target,
-      method: "POST",
-      url,
-      headers: { "content-type": "application/json", ...headers, ...request.headers },
-      bytes,
-      /** Only a dry run and the check of named objects look at it. */
-      get body() {
-        return parsedBody(bytes)
-      },
-      ...(attempt.mixesKinds === true ? unsigned(sent, () => parsedBody(bytes)) : {}),
-      ignored: request.ignored,
-      reply: readReply(sent, request.verb, passedReply(request.verb)),
-      chunks
-    })
+    ({ headers, url }) =>
+      new PassedCall({
+        target,
+        url,
+        headers: { "content-type": "application/json", ...headers, ...request.headers },
+        bytes,
+        // Only a dry run and the check of named objects look at it.
+        json: () => parsedBody(bytes),
+        ...(attempt.mixesKinds === true ? unsigned(sent, () => parsedBody(bytes)) : {}),
+        ignored: request.ignored,
+        reply: readReply(sent, request.verb, passedReply(request.verb)),
+        chunks
+      })
   )
 }
 

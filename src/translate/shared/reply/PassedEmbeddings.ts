@@ -13,19 +13,27 @@ type Facts = Pick<EmbeddingList, "model" | "usage" | "provider">
 
 export class PassedEmbeddings implements EmbeddingList {
   readonly object: "list"
-  declare readonly data: ReadonlyArray<Embedding>
   declare readonly model: string
   declare readonly usage: EmbeddingList["usage"]
   declare readonly provider?: string
   readonly #vectors: ReadonlyArray<PassedVector>
+  #data: ReadonlyArray<Embedding> | undefined
 
-  /** The members are made in the order in which they are printed. */
   constructor(vectors: ReadonlyArray<PassedVector>, facts: Facts) {
     this.object = "list"
     this.#vectors = vectors
-    let data: ReadonlyArray<Embedding> | undefined
-    Object.defineProperty(this, "data", { enumerable: true, get: () => (data ??= vectors.map(parsed)) })
     Object.assign(this, facts)
+  }
+
+  /** A member of the class, as V8 makes a new hidden class for each object with a getter of its own. */
+  get data(): ReadonlyArray<Embedding> {
+    return (this.#data ??= this.#vectors.map(parsed))
+  }
+
+  /** What `JSON.stringify` prints. */
+  toJSON(): EmbeddingList {
+    const { data, model, object, provider, usage } = this
+    return { object, data, model, usage, ...(provider === undefined ? {} : { provider }) }
   }
 
   get vectors(): ReadonlyArray<PassedVector> {
