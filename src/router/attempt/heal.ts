@@ -9,10 +9,11 @@ import type { Operation } from "../../domain/operations.ts"
 import { editTopLevel } from "../../domain/text/editTopLevel.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { TaughtModel } from "../../state/LearnedRemedies.ts"
-import { applyLessons, type HealedCall, joinAdjusted } from "../../translate/healing/applyLessons.ts"
+import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../../translate/healing/applyLessons.ts"
 import { refusalHint } from "../../translate/healing/hints.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import { isLearnable, readLessons, type RefusedCall } from "../../translate/healing/refusals.ts"
+import { PassedCall } from "../../upstream/PassedCall.ts"
 import type { Hop, Prepared, Target } from "../../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect, its model and the facts about it. */
@@ -79,20 +80,14 @@ export const healPrepared = <Out, Chunk>(
   lessons: ReadonlyArray<Lesson>
 ): Result.Result<HealedPrepared<Out, Chunk>, BodyInvalid> => {
   let parsed: JsonObject | undefined
-  const call = {
-    record,
-    headers: prepared.headers,
-    thinkingParam: thinkingParam(request),
-    get body(): JsonObject {
-      return (parsed ??= isJsonObject(prepared.body) ? prepared.body : {})
-    }
-  }
-  const healed = applyLessons(call, lessons)
+  const body = (): JsonObject => (parsed ??= isJsonObject(prepared.body) ? prepared.body : {})
+  const { headers } = prepared
+  const healed = applyLessons(new LazyCall({ record, headers, thinkingParam: thinkingParam(request) }, body), lessons)
   if (healed instanceof BodyInvalid) return Result.fail(healed)
   return Result.succeed(
     healed.applied.length === 0
       ? { prepared, applied: [] }
-      : { prepared: withChanges(prepared, healed, () => call.body), applied: healed.applied }
+      : { prepared: withChanges(prepared, healed, body), applied: healed.applied }
   )
 }
 
@@ -112,18 +107,23 @@ const withChanges = <Out, Chunk>(
   bodyBefore: () => JsonObject
 ): Prepared<Out, Chunk> => {
   const { bytes, chunks, hops, method, reply, split, target, url } = before
-  const edited = body === undefined || bytes === undefined ? bytes : editTopLevel(bytes, editsOf(bodyBefore(), body))
-  return {
+  const shared = {
     target,
-    method,
     url,
     headers,
-    get body() {
-      return body ?? before.body
-    },
-    ...(edited === undefined ? {} : { bytes: edited }),
     ignored: joinNames(before.ignored, ignored),
     adjusted: adjusted.length === 0 ? before.adjusted : joinAdjusted(before.adjusted ?? [], adjusted),
+    reply,
+    chunks
+  }
+  if (bytes !== undefined) {
+    const edited = body === undefined ? bytes : editTopLevel(bytes, editsOf(bodyBefore(), body))
+    return new PassedCall({ ...shared, bytes: edited, json: () => body ?? before.body })
+  }
+  return {
+    ...shared,
+    method,
+    body: body ?? before.body,
     ...(split === undefined ? {} : { split }),
     ...(hops === undefined || body === undefined
       ? {}
@@ -133,9 +133,7 @@ const withChanges = <Out, Chunk>(
             first: withHopChanges(hops.first, headers, (later) => rebased(later, bodyBefore(), body)),
             body: (token: string) => rebased(hops.body(token), bodyBefore(), body)
           }
-        }),
-    reply,
-    chunks
+        })
   }
 }
 

@@ -82,6 +82,28 @@ export const joinAdjusted = (
   return joined
 }
 
+/**
+ * A call whose body is parsed when a remedy first reads it. A class, because an object with a getter of its own would
+ * keep its request until the next full collection.
+ */
+export class LazyCall implements HealableCall {
+  readonly record: HealableCall["record"]
+  readonly headers: HealableCall["headers"]
+  readonly thinkingParam: string
+  readonly #read: () => JsonObject
+
+  constructor({ headers, record, thinkingParam }: Omit<HealableCall, "body">, read: () => JsonObject) {
+    this.record = record
+    this.headers = headers
+    this.thinkingParam = thinkingParam
+    this.#read = read
+  }
+
+  get body(): JsonObject {
+    return this.#read()
+  }
+}
+
 const changed = (call: HealedCall, { adjusted = [], body, headers, ignored = [] }: CallChange, lesson: Lesson) => ({
   body: body ?? call.body,
   headers: headers ?? call.headers,
@@ -103,12 +125,11 @@ export const applyLessons = (call: HealableCall, lessons: ReadonlyArray<Lesson>)
   return healed
 }
 
-/** The body of a native call is parsed when a remedy first reads it. */
-const withChanges = (call: HealableCall, body: JsonObject | undefined, headers: HealableCall["headers"]) => ({
-  record: call.record,
-  thinkingParam: call.thinkingParam,
-  headers,
-  get body() {
-    return body ?? call.body
-  }
-})
+const withChanges = (
+  call: HealableCall,
+  body: JsonObject | undefined,
+  headers: HealableCall["headers"]
+): HealableCall => {
+  const { record, thinkingParam } = call
+  return new LazyCall({ record, thinkingParam, headers }, () => body ?? call.body)
+}
