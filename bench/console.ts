@@ -93,9 +93,11 @@ const measureRound = async (millis = roundMillis): Promise<Round> => {
 /** The requests that the open list makes: how it begins, and the stream that stays. Those of other pages end with them. */
 const requestsOf = async (page: Page, address: string): Promise<ReadonlyArray<string>> => {
   const seen: Array<string> = []
-  page.on("request", (request) => seen.push(request.url()))
+  const note = (request: { url(): string }): void => void seen.push(request.url())
+  page.on("request", note)
   await page.goto(address)
   await page.locator(".rows tbody tr").first().waitFor()
+  page.off("request", note)
   await page.goto("about:blank")
   return seen.filter((url) => new URL(url).pathname.startsWith("/admin/"))
 }
@@ -106,7 +108,7 @@ const replay = (urls: ReadonlyArray<string>, cookie: string): (() => void) => {
   const read = async (url: string): Promise<void> => {
     const { body, status } = await fetch(url, { headers: { cookie }, signal: ending.signal })
     if (status !== 200 || body === null) throw new Error(`${url}: ${status}`)
-    for await (const part of body) part satisfies Uint8Array
+    await body.pipeTo(new WritableStream())
   }
   for (const url of urls)
     read(url).catch((error: unknown) => {
