@@ -12,6 +12,7 @@ import * as Scope from "effect/Scope"
 import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
 import { Limits } from "../domain/Limits.ts"
+import { LiveList, type Place } from "../domain/LiveList.ts"
 import { arrivalOfNode } from "./node/Arrival.ts"
 import { answered } from "./node/NodeAnswer.ts"
 import { pipelined } from "./node/Pipelined.ts"
@@ -65,7 +66,7 @@ const ending = (
 
 /** The running requests of a server. */
 export interface Running {
-  readonly fibers: ReadonlySet<Fiber.Fiber<unknown, unknown>>
+  readonly fibers: Iterable<Fiber.Fiber<unknown>> & { readonly size: number }
   /** Interrupts them, and every one that still arrives. */
   readonly interrupt: Effect.Effect<void>
 }
@@ -76,14 +77,13 @@ export interface Running {
  */
 export const ring = (server: Server, answer: Answering): Effect.Effect<Running> =>
   Effect.contextWith((context: Context.Context<never>) => {
-    const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
+    const fibers = new LiveList<Fiber.Fiber<unknown>>()
     let isOver = false
 
-    const fork = <R>(within: Context.Context<R>, effect: Effect.Effect<unknown, never, R>): Fiber.Fiber<unknown> => {
-      const fiber = Effect.runForkWith(within)(effect, { uninterruptible: true })
-      fibers.add(fiber)
-      return fiber
-    }
+    const fork = <R>(
+      within: Context.Context<R>,
+      effect: Effect.Effect<unknown, never, R>
+    ): Place<Fiber.Fiber<unknown>> => fibers.add(Effect.runForkWith(within)(effect, { uninterruptible: true }))
 
     const start = (message: IncomingMessage, response: ServerResponse): void => {
       // No further event would report a connection that has closed by now. An ended one takes no answer.
@@ -94,15 +94,16 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
         Effect.suspend(() => answer(arrivalOfNode(message, response))),
         (value) => write(message, response, value)
       )
-      const fiber = fork(Context.add(context, Scope.Scope, scope), run)
+      const place = fork(Context.add(context, Scope.Scope, scope), run)
+      const fiber = place.value
       // Answers are written in a phase of their own, and requests end after it.
       fiber.addObserver((exit) =>
         schedulePhase("end", () => {
-          fibers.delete(fiber)
+          fibers.remove(place)
           const rest = ending(response, scope, exit)
           if (rest === undefined || Exit.isExit(rest)) return
           const last = fork(context, rest)
-          last.addObserver(() => fibers.delete(last))
+          last.value.addObserver(() => fibers.remove(last))
         })
       )
       if (fiber.pollUnsafe() !== undefined) return
