@@ -38,7 +38,7 @@ const processes = numberOf("processes") ?? (quick ? 3 : 5)
 
 const plan: measure.Plan = {
   rounds: processes,
-  startMillis: quick ? 2_000 : 6_000,
+  startMillis: quick ? 2_000 : 12_000,
   warmRequests: quick ? 2_000 : 20_000,
   turnMillis: 400,
   roundMillis: quick ? 800 : 2_400,
