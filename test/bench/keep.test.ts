@@ -52,13 +52,13 @@ describe("results that the bench keeps", () => {
       }
       return judge(all)[0]?.word
     }
-    expect([words([1.5, 1.5, 1.6]), words([1.3, 1.5, 1.6]), words([2, 2.1, 2]), words([2, 3, 2])]).toEqual([
+    expect([words([1.4, 1.4, 1.5]), words([1.2, 1.4, 1.5]), words([2, 2.1, 2]), words([2, 3, 2])]).toEqual([
       "must",
       "noisy",
       "FAIL",
       "noisy"
     ])
-    expect([words([1, 1.5, 1.5, 1.5, 3]), words([1, 1.3, 1.5, 1.6, 3])]).toEqual(["must", "noisy"])
+    expect([words([1, 1.4, 1.4, 1.4, 3]), words([1, 1.2, 1.4, 1.5, 3])]).toEqual(["must", "noisy"])
   })
 
   it("page: the result replaces what is between its marks", () => {
