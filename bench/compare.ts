@@ -1,17 +1,21 @@
-// `node bench/compare.ts <checkout>`: compares this tree with another checkout, in turns on one core.
+// `node bench/compare.ts <checkout> [<later checkout>]`: compares this tree, or a later one, with a checkout on one core.
 // Must not judge. It prints the CPU time of both and their ratio.
 // Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,burst.
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { buildPrograms as builtHere } from "./built.ts"
+import type { buildPrograms } from "./built.ts"
 import { type Contestant, cpuMicros, freePort, start, startGateway } from "./contestants.ts"
+import { median } from "./goals.ts"
 import type { Target } from "./load.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
-const [checkout, ...flags] = process.argv.slice(2)
-if (checkout === undefined || checkout.startsWith("--"))
+const isFlag = (argument: string): boolean => argument.startsWith("--")
+const here = dirname(fileURLToPath(import.meta.url))
+const flags = process.argv.slice(2).filter(isFlag)
+const [checkout, later = dirname(here)] = process.argv.slice(2).filter((argument) => !isFlag(argument))
+if (checkout === undefined)
   throw new Error(
-    "usage: node bench/compare.ts <checkout> [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]"
+    "usage: node bench/compare.ts <checkout> [<later checkout>] [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]"
   )
 const flag = (name: string): string | undefined =>
   flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -35,7 +39,6 @@ const chosen = (flag("only") ?? "unary,messages,burst").split(",")
 
 const upstreamPort = await freePort()
 const upstream = `http://127.0.0.1:${upstreamPort}`
-const here = dirname(fileURLToPath(import.meta.url))
 const provider = await start(
   1,
   [join(here, "upstream.ts"), String(upstreamPort), String(burstEvents)],
@@ -43,10 +46,12 @@ const provider = await start(
 )
 const load = startLoad()
 
-const there: { readonly buildPrograms: typeof builtHere } = await import(
-  pathToFileURL(resolve(checkout, "bench", "built.ts")).href
-)
-const programs = [(await there.buildPrograms()).main, (await builtHere()).main]
+const programOf = async (folder: string): Promise<string> => {
+  const path = pathToFileURL(resolve(folder, "bench", "built.ts")).href
+  const there: { readonly buildPrograms: typeof buildPrograms } = await import(path)
+  return (await there.buildPrograms()).main
+}
+const programs = [await programOf(checkout), await programOf(later)]
 
 const run = async (target: Target, millis: number): Promise<number> => {
   const { done, failed } = await load.run({ kind: "loop", target, connections: 32, millis })
@@ -99,7 +104,7 @@ for (let pair = 1; pair <= pairs; pair++) {
 for (const [name, all] of ratios) {
   const sorted = all.toSorted((one, other) => one - other)
   console.log(
-    `${name}: median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3)} of the other, from ${sorted.map((one) => one.toFixed(3)).join(", ")}`
+    `${name}: median ${median(sorted).toFixed(3)} of the other, from ${sorted.map((one) => one.toFixed(3)).join(", ")}`
   )
 }
 load.stop()

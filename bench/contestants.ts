@@ -8,6 +8,7 @@ import type { Readable } from "node:stream"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { defaultLimits } from "../src/domain/Limits.ts"
 import { buildPrograms } from "./built.ts"
 import { fallbackConfig } from "./careful.ts"
 import type { Target } from "./load.ts"
@@ -118,6 +119,8 @@ const isProfiling = process.argv.includes("--profile")
 interface Watching {
   /** Processes of the gateway. More than one are not pinned. */
   readonly workers?: number
+  /** Streams that are open together, all of one key. */
+  readonly streams?: number
   /** Opens the inspector. */
   readonly inspected?: boolean
   /** Receives the output of the process. */
@@ -203,6 +206,8 @@ export const startGateway = async (
         }
       ],
       configs: { careful: fallbackConfig },
+      // A part of the slots is kept for other keys.
+      limits: { inFlight: Math.max(defaultLimits.inFlight, 2 * (watching.streams ?? 0)) },
       log: { format: "json" }
     })
   )

@@ -21,7 +21,7 @@ import {
 import { type FiguresByName, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
 import { commitOf, keep, machineName, type Result, whyNotKept } from "./keep.ts"
-import { body, operationNames, operationTitles } from "./operations.ts"
+import { body, connectionsOf, operationNames, operationTitles } from "./operations.ts"
 import { profileRequests } from "./profile.ts"
 import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
@@ -158,7 +158,7 @@ const inFresh = async (name: string, scenario: Scenario, rounds: number): Promis
     logLine(`${name}  round ${round + 1} of ${rounds}`)
     for (const [who, again] of [
       ["bare", startBareProxy],
-      ["gateway", startGateway],
+      ["gateway", (url: string) => startGateway(url, { streams: openStreams })],
       ["portkey", startPortkey]
     ] as const) {
       const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
@@ -260,21 +260,35 @@ const report = (direct: number): number => {
   return verdicts.some(({ word }) => word === "FAIL") ? 1 : 0
 }
 
+/** Prints where the time of a warm process goes: for a small chat, or for the operations that `--only` names. */
+const profile = async (one: Contestant): Promise<void> => {
+  const { inspector } = one
+  if (inspector === undefined) return
+  const chat = only === undefined || only.includes("unary") ? one.target("gemini-3.8-flash", false) : undefined
+  const profiled = [
+    ["a small chat", chat, 32],
+    ...operationNames.map(
+      (what) =>
+        [
+          operationTitles[what],
+          only?.includes(what) === true ? one.other?.(what) : undefined,
+          connectionsOf(what)
+        ] as const
+    )
+  ] as const
+  for (const [title, target, connections] of profiled) {
+    if (target === undefined) continue
+    const run = async (millis: number) => (await bench.load.run({ kind: "loop", target, connections, millis })).done
+    await run(15_000)
+    console.log(`\n${await profileRequests(`${one.name}, ${title}`, inspector, () => run(5_000))}`)
+  }
+}
+
 await requireSameAnswers(contestants)
 await requireSameOthers(contestants)
 logLine("same answers from all")
 if (flags.has("--profile")) {
-  await warmUp(contestants, 10_000)
-  for (const one of contestants) {
-    const job = {
-      kind: "loop",
-      target: one.target("gemini-3.8-flash", false),
-      connections: 32,
-      millis: 5_000
-    } as const
-    if (one.inspector !== undefined)
-      console.log(`\n${await profileRequests(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
-  }
+  for (const one of contestants) await profile(one)
   process.exit(0)
 }
 const direct = await upstreamBound()

@@ -285,7 +285,9 @@ export const openStreams = async ({ load, plan }: Bench, one: Contestant, figure
   }
   const quarter = Math.floor(plan.openStreams / 4)
   const early = await open(quarter)
-  figures.openStreamKib.push(((await open(plan.openStreams - quarter)) - early) / (plan.openStreams - quarter))
+  const all = await open(plan.openStreams - quarter)
+  figures.openStreamKib.push((all - early) / (plan.openStreams - quarter))
+  console.error(`open  ${one.name}: ${Math.round(all / 1024)} MiB with ${plan.openStreams} streams`)
   await load.run({ kind: "leave" })
 }
 

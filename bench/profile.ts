@@ -1,6 +1,5 @@
-// `npm run bench -- --profile`: CPU time of a unary request by package and function, per contestant, with warm code.
+// `npm run bench -- --profile`: CPU time of a request by package and function, with warm code.
 // Must not know goals. Uses the profiler of the process over its inspector on loopback.
-import type { Contestant } from "./contestants.ts"
 import { inspect } from "./inspector.ts"
 
 interface Node {
@@ -54,7 +53,7 @@ const lines = (times: ReadonlyMap<string, number>, requests: number, most: numbe
 
 /** Self time per request by package and by function while `load` runs. `load` returns the number of requests. */
 export const profileRequests = async (
-  one: Contestant,
+  title: string,
   inspector: number,
   load: () => Promise<number>
 ): Promise<string> => {
@@ -66,9 +65,9 @@ export const profileRequests = async (
     const requests = await load()
     const { profile } = await send<{ readonly profile: Profile }>("Profiler.stop")
     return [
-      `${one.name}: CPU time per request by package`,
+      `${title}: CPU time per request by package`,
       ...lines(selfTimes(profile, packageOf), requests, 12),
-      `${one.name}: by function`,
+      `${title}: by function`,
       ...lines(selfTimes(profile, place), requests, 40)
     ].join("\n")
   } finally {
