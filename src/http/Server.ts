@@ -43,6 +43,11 @@ type MakeId = (millis: number) => string
 /** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
 const sweepMillis = 100
 
+/**
+ * A socket with so many bytes that its kernel does not take gets no further piece. With Node's own 64 KiB it gets two
+ * pieces of a read, which are a little shorter.
+ */
+const waitingBytes = 16 * 1024
 /** A turn of the event loop of at most this many milliseconds was idle. */
 const quietMillis = 0.2
 /** A process that is never idle does not wait for it longer than so many turns. */
@@ -81,6 +86,7 @@ interface Bound {
 
 const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound): NodeServer => {
   const server = createServer({
+    highWaterMark: waitingBytes,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMillis,
     requestTimeout: limits.requestTimeoutMillis,

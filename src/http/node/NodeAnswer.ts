@@ -31,7 +31,7 @@ export const writeWhole = (
  * given the bytes alone. A shorter one is written without a copy of its bytes, if the socket takes it.
  */
 const waitable = (response: ServerResponse, bytes: string | Uint8Array): string | Uint8Array =>
-  typeof bytes === "string" && bytes.length > response.writableHighWaterMark / 4 ? Buffer.from(bytes) : bytes
+  typeof bytes === "string" && bytes.length > response.writableHighWaterMark ? Buffer.from(bytes) : bytes
 
 /** Writes a piece of an answer. False: the socket takes no further piece until it has drained. */
 export const writePiece = (response: ServerResponse, bytes: string | Uint8Array): boolean =>
