@@ -1,7 +1,8 @@
-// Prints the last line of a whole run from vitest's JSON reports: passed, failed, skipped, and the skipped tests.
+// Prints the end of a whole run from vitest's JSON reports: each failure, then passed, failed and skipped tests.
 // Must not run tests; it exits with 1 when a report is missing or contains a failure.
 import { readFileSync } from "node:fs"
 import { relative } from "node:path"
+import { stripVTControlCharacters } from "node:util"
 
 interface Report {
   readonly success: boolean
@@ -10,12 +11,36 @@ interface Report {
   readonly numFailedTestSuites: number
   readonly testResults: ReadonlyArray<{
     readonly name: string
+    readonly status: string
+    readonly message: string
     readonly assertionResults: ReadonlyArray<{
       readonly status: string
+      readonly fullName: string
       readonly ancestorTitles: ReadonlyArray<string>
+      readonly failureMessages: ReadonlyArray<string>
     }>
   }>
 }
+
+/** Lines of a failure, and characters of each, that are printed again. */
+const shownLines = 8
+const shownCharacters = 300
+
+const shown = (message: string): string =>
+  stripVTControlCharacters(message)
+    .split("\n")
+    .slice(0, shownLines)
+    .map((line) => `  ${line.slice(0, shownCharacters)}`)
+    .join("\n")
+
+/** The failures at the end of the output as well: of a long log often the end alone is kept. */
+const failuresOf = ({ testResults }: Report): ReadonlyArray<string> =>
+  testResults.flatMap(({ assertionResults, message, name, status }) => {
+    const path = relative(process.cwd(), name)
+    const failed = assertionResults.filter((test) => test.status === "failed")
+    if (failed.length === 0) return status === "failed" ? [`failed: ${path}\n${shown(message)}`] : []
+    return failed.map((test) => `failed: ${path}: ${test.fullName}\n${shown(test.failureMessages.join("\n"))}`)
+  })
 
 const skippedIn = ({ testResults }: Report): ReadonlyArray<string> =>
   testResults.flatMap(({ assertionResults, name }) =>
@@ -38,7 +63,7 @@ const lineFor = (report: Report): string => {
   return `${report.numPassedTests} passed, ${failed} failed, ${skipped.length} skipped${what}`
 }
 
-const [path = ""] = process.argv.slice(2)
-const report: Report = JSON.parse(readFileSync(path, "utf8"))
-console.log(lineFor(report))
-process.exitCode = report.success ? 0 : 1
+const reports = process.argv.slice(2).map((path): Report => JSON.parse(readFileSync(path, "utf8")))
+for (const failure of reports.flatMap(failuresOf)) console.log(failure)
+for (const report of reports) console.log(lineFor(report))
+process.exitCode = reports.length > 0 && reports.every(({ success }) => success) ? 0 : 1
