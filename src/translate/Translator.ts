@@ -57,6 +57,15 @@ export interface TranslateContext {
   readonly media: (url: string) => FetchedMedia | undefined
 }
 
+const nothing = (): undefined => undefined
+
+/** The context of a stream that is open: what belongs to the request alone, fetched media for one, is let go. */
+export const openContext = (context: TranslateContext): TranslateContext => ({
+  ...context,
+  signature: nothing,
+  media: nothing
+})
+
 /** An error inside a 200 stream: a value for the machine, a failure for the caller. It is the last output. */
 export interface StreamFailed {
   readonly _tag: "StreamFailed"
@@ -117,7 +126,10 @@ export interface Unary<Req, Body, Reply, Out> {
 
 export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends Unary<Req, Body, Reply, Out> {
   readonly event: Schema.Codec<Event, Json>
-  /** A fold over the parsed JSON of events; it decodes them itself with `event`. */
+  /**
+   * A fold over the parsed JSON of events; it decodes them itself with `event`. It keeps no part of the request but what
+   * the answer needs, because a stream may be open for minutes.
+   */
   readonly stream: (
     context: TranslateContext,
     request: Req,

@@ -55,10 +55,13 @@ class OpenLine {
 
 type Pulled<Chunk> = Pull.Pull<Chunks<Chunk>, ProviderError>
 
-/** A stream of one response, or of the responses of one long answer after each other. */
+/**
+ * A stream of one response, or of the responses of one long answer after each other. It keeps nothing of the request,
+ * whose prompt would otherwise stay in memory for as long as the answer takes.
+ */
 export class ChunkPull<Chunk> {
   readonly pull: Pulled<Chunk>
-  private readonly prepared: Prepared<unknown, Chunk>
+  private readonly slug: string
   private readonly status: number
   private readonly redaction: Redaction
   private readonly hops: NextHops | undefined
@@ -80,7 +83,7 @@ export class ChunkPull<Chunk> {
     room: Room | undefined,
     hops: NextHops | undefined
   ) {
-    this.prepared = prepared
+    this.slug = prepared.target.slug
     this.status = response.status
     this.redaction = redaction
     this.hops = hops
@@ -116,7 +119,7 @@ export class ChunkPull<Chunk> {
       onFailure: (error) => {
         if (Cause.isDone(error)) return this.finishHop()
         if (this.before !== undefined) return this.finishAs(this.before)
-        return (this.end = Effect.fail(broken(this.prepared, error, this.begun)))
+        return (this.end = Effect.fail(broken(this.slug, error, this.begun)))
       }
     })
   }
@@ -131,7 +134,7 @@ export class ChunkPull<Chunk> {
     const chunks = this.chunksOf(outputs)
     const shortage = this.openLine.read(reads)
     if (shortage !== undefined)
-      this.end ??= Effect.fail(unanswered(this.prepared, new TransportFault({ kind: noRoom[shortage] })))
+      this.end ??= Effect.fail(unanswered(this.slug, new TransportFault({ kind: noRoom[shortage] })))
     return this.emit(chunks)
   }
 
@@ -180,7 +183,7 @@ export class ChunkPull<Chunk> {
       if (this.end !== undefined) break
       if (isStreamFailed(output)) {
         const error = new ProviderError({
-          slug: this.prepared.target.slug,
+          slug: this.slug,
           reason: output.reason,
           upstreamStatus: this.status
         })
@@ -192,16 +195,13 @@ export class ChunkPull<Chunk> {
 }
 
 /** A connection that breaks after the first chunk is a truncated response; before that the call may be retried. */
-const broken = (prepared: Prepared<unknown, unknown>, fault: TransportFault, begun: boolean): ProviderError =>
+const broken = (slug: string, fault: TransportFault, begun: boolean): ProviderError =>
   begun && fault.kind === "reset"
-    ? badStream(prepared, "truncated", "The upstream closed the connection in the middle of its answer.")
-    : unanswered(prepared, fault)
+    ? badStream(slug, "truncated", "The upstream closed the connection in the middle of its answer.")
+    : unanswered(slug, fault)
 
-export const unanswered = (prepared: Prepared<unknown, unknown>, fault: TransportFault): ProviderError =>
-  new ProviderError({ slug: prepared.target.slug, reason: faultReason(fault.kind, "The upstream") })
+export const unanswered = (slug: string, fault: TransportFault): ProviderError =>
+  new ProviderError({ slug, reason: faultReason(fault.kind, "The upstream") })
 
-export const badStream = (
-  prepared: Prepared<unknown, unknown>,
-  kind: "empty" | "truncated",
-  message: string
-): ProviderError => new ProviderError({ slug: prepared.target.slug, reason: { _tag: "BadReply", kind, message } })
+export const badStream = (slug: string, kind: "empty" | "truncated", message: string): ProviderError =>
+  new ProviderError({ slug, reason: { _tag: "BadReply", kind, message } })

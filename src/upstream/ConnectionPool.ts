@@ -11,12 +11,19 @@ import Pool from "undici/lib/dispatcher/pool.js"
 import type { LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"
-import type { Call, Wire } from "./HttpCall.ts"
+import { type Call, toBytes, type Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
 import { IdleSockets } from "./IdleSockets.ts"
 
 /** What a paused socket reads ahead, next to the network read that reaches it; Node reads 64 KiB at a time. */
 const readAheadBytes = 16 * 1024
+
+type SentBody = Exclude<Dispatcher.DispatchOptions["body"], undefined> | Iterable<Buffer>
+
+/** What undici's dispatchers take: their type lacks the iterable. */
+interface Dispatching {
+  dispatch(options: Omit<Dispatcher.DispatchOptions, "body"> & { readonly body?: SentBody }, handler: Call): boolean
+}
 
 /** An agent whose sockets are kept, and known to `idle`. */
 const keepingAgent = (options: Agent.Options & { readonly connectTimeout: number }, idle: IdleSockets): Agent => {
@@ -65,22 +72,21 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
     windowBytes: limits.streamWindowBytes,
     staleMillis: limits.staleMillis,
     opened: false,
-    dispatch: (request: TransportRequest, body: Buffer | null, handler: Call) => {
+    dispatch: (request: TransportRequest, handler: Call) => {
       const { url, method, addresses } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatcher =
+      const dispatcher: Dispatching =
         addresses !== undefined ? pinned(origin, addresses) : request.isFresh === true ? fresh : kept
-      dispatcher.dispatch(
-        {
-          origin,
-          path: slash < 0 ? "/" : url.slice(slash),
-          method,
-          headers: sentHeaders(request),
-          body
-        },
-        handler
-      )
+      const bytes = request.body === undefined ? null : toBytes(request.body)
+      const headers = sentHeaders(request)
+      let body: SentBody = bytes
+      if (bytes !== null && bytes.length >= leastDropped) {
+        // undici asks an iterable for no length.
+        headers["content-length"] = String(bytes.length)
+        body = new SentOnce(bytes)
+      }
+      dispatcher.dispatch({ origin, path: slash < 0 ? "/" : url.slice(slash), method, headers, body }, handler)
     },
     destroy: () => {
       idle.close()
@@ -114,6 +120,24 @@ export const secretsIn = (auth: AuthHeaders): ReadonlyArray<string> =>
 /** The same, for redaction. */
 export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
   secretsIn(auth).map((value) => ({ value, put: redacted }))
+
+/** undici keeps the body it was given until the response has ended. Below this size that costs less than to avoid it. */
+const leastDropped = 16 * 1024
+
+/** The bytes of a body, which it forgets as they are taken. */
+class SentOnce implements Iterable<Buffer> {
+  private bytes: Buffer | undefined
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  *[Symbol.iterator](): Iterator<Buffer> {
+    const { bytes } = this
+    this.bytes = undefined
+    if (bytes !== undefined) yield bytes
+  }
+}
 
 const userAgent = `model-gateway/${version}`
 

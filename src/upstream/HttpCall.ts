@@ -14,7 +14,7 @@ export interface Wire {
   readonly staleMillis: number
   /** True while the request that starts is the first one on its socket. */
   opened: boolean
-  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call) => void
+  readonly dispatch: (request: TransportRequest, handler: Call) => void
 }
 
 /** What the HTTP client lets a handler do to its request. */
@@ -33,11 +33,18 @@ type Phase = "connect" | "first_byte" | "idle"
 /** One call: its phases and its only timer. Subclasses handle the bytes. */
 export abstract class Call {
   protected readonly wire: Wire
-  protected readonly request: TransportRequest
+  protected readonly room: TransportRequest["room"]
+  protected readonly idleMillis: number
   protected controller: Controller | undefined
   protected over = false
   protected status = 0
-  private readonly body: Buffer | null
+  /** Dropped when it is sent: an answer may take minutes, and the body may be large. */
+  private unsent: TransportRequest | undefined
+  private readonly isFresh: boolean
+  private readonly observed: TransportRequest["observed"]
+  private readonly connectMillis: number
+  private readonly firstByteMillis: number
+  private readonly totalMillis: number
   private answered = false
   private reused = false
   private sentAt = 0
@@ -49,8 +56,14 @@ export abstract class Call {
 
   constructor(wire: Wire, request: TransportRequest) {
     this.wire = wire
-    this.request = request
-    this.body = request.body === undefined ? null : toBytes(request.body)
+    this.unsent = request
+    this.room = request.room
+    this.isFresh = request.isFresh === true
+    this.observed = request.observed
+    this.connectMillis = request.connectMillis
+    this.firstByteMillis = request.firstByteMillis
+    this.idleMillis = request.idleMillis
+    this.totalMillis = request.totalMillis
   }
 
   protected abstract onHead(status: number, headers: Record<string, string>): void
@@ -59,8 +72,8 @@ export abstract class Call {
   protected abstract onFault(kind: FaultKind): void
 
   start(): void {
-    this.totalAt = performance.now() + this.request.totalMillis
-    this.enter("connect", this.request.connectMillis)
+    this.totalAt = performance.now() + this.totalMillis
+    this.enter("connect", this.connectMillis)
     schedulePhase("call", () => {
       if (!this.over) this.dispatch()
     })
@@ -84,8 +97,11 @@ export abstract class Call {
   }
 
   private dispatch(): void {
+    const { unsent } = this
+    if (unsent === undefined) return
+    this.unsent = undefined
     try {
-      this.wire.dispatch(this.request, this.body, this)
+      this.wire.dispatch(unsent, this)
     } catch (error) {
       this.fail(faultKind(error))
     }
@@ -127,10 +143,10 @@ export abstract class Call {
   onRequestStart(controller: Controller): void {
     this.controller = controller
     if (this.over) return controller.abort(aborted)
-    this.reused = this.request.isFresh !== true && !this.wire.opened
+    this.reused = !this.isFresh && !this.wire.opened
     this.wire.opened = false
-    this.sentAt = this.enter("first_byte", this.request.firstByteMillis)
-    this.request.observed?.sent()
+    this.sentAt = this.enter("first_byte", this.firstByteMillis)
+    this.observed?.sent()
   }
 
   onResponseStarted(): void {
@@ -151,7 +167,7 @@ export abstract class Call {
 
   onResponseData(_: Controller, bytes: Buffer): void {
     if (this.over) return
-    this.enter("idle", this.request.idleMillis)
+    this.enter("idle", this.idleMillis)
     this.onBytes(bytes)
   }
 
@@ -224,7 +240,7 @@ export class CollectCall extends Call {
     this.headers = headers
     if (isEncoded(headers)) return this.fail("encoded")
     if (isSuccess(status) && Number(headers["content-length"]) > this.bounds.replyBytes) return this.fail("too_large")
-    this.enter("idle", this.request.idleMillis)
+    this.enter("idle", this.idleMillis)
   }
 
   protected onBytes(bytes: Buffer): void {
@@ -232,7 +248,7 @@ export class CollectCall extends Call {
     this.chunks.push(bytes.length > room ? bytes.subarray(0, room) : bytes)
     this.size += Math.min(bytes.length, room)
     if (bytes.length > room) return this.fail("too_large")
-    const shortage = this.request.room?.take(bytes.length)
+    const shortage = this.room?.take(bytes.length)
     if (shortage !== undefined) this.fail(noRoom[shortage])
   }
 
@@ -362,7 +378,7 @@ export class StreamCall extends Call {
     if (!this.paused) return
     this.paused = false
     if (this.over) return
-    this.enter("idle", this.request.idleMillis)
+    this.enter("idle", this.idleMillis)
     this.controller?.resume()
   }
 }

@@ -13,6 +13,7 @@ import { RepeatedEvent } from "../translate/repeatedEvents.ts"
 import {
   type Adjustment,
   composeHops,
+  type EventFold,
   type HopTranslation,
   isStreamFailed,
   type Machine,
@@ -116,13 +117,9 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   input: PrepareInput<Translator<Req, Body, Reply, Event, Out, Chunk, State>, Req>
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
   Result.map(
-    preparedBody(input, (headers, redaction = noRedaction) => {
-      const fold = input.translator.stream(input.context, input.request, headers)
-      return composeHops(
-        () => machine(jsonEvents(input.limits, fold.repeats?.place)),
-        machineWithOrigin(input.origin, throughFailure(machine(readRepeats(fold)), redaction))
-      )
-    }),
+    preparedBody(input, (headers, redaction = noRedaction) =>
+      machineOf(input.translator.stream(input.context, input.request, headers), input.limits, input.origin, redaction)
+    ),
     ([call, body]) => {
       const { hops: most, translator } = input
       const { hops } = translator
@@ -136,6 +133,18 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
         }
       }
     }
+  )
+
+/** A function of its own: a closure beside `input` would keep the request for as long as the stream is open. */
+const machineOf = <State, Chunk>(
+  fold: EventFold<State, Chunk | StreamFailed>,
+  limits: Pick<LimitValues, "eventBytes">,
+  origin: "caller" | "stored",
+  redaction: Redaction
+): Machine<Uint8Array, Chunk | StreamFailed> =>
+  composeHops(
+    () => machine(jsonEvents(limits, fold.repeats?.place)),
+    machineWithOrigin(origin, throughFailure(machine(readRepeats(fold)), redaction))
   )
 
 /** One call of a long answer; `before` are the replies of the calls before it. */

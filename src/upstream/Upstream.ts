@@ -145,7 +145,7 @@ const withBody = <A, B, R>(
   return Effect.matchEffect(call(request), {
     onFailure: (fault) => {
       room?.give(bytes)
-      return Effect.fail(unanswered(prepared, fault))
+      return Effect.fail(unanswered(prepared.target.slug, fault))
     },
     onSuccess: (answer) => {
       room?.give(bytes)
@@ -289,15 +289,18 @@ const openChunks = <Chunk>(
   return Effect.matchEffect(chunks.pull, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
-        ? Effect.fail(badStream(prepared, "empty", "The upstream's stream ended before it began."))
+        ? Effect.fail(badStream(prepared.target.slug, "empty", "The upstream's stream ended before it began."))
         : failAdvised(error, response.headers, redaction),
     onSuccess: (first) => {
       chunks.putBack(first)
-      return Effect.succeed({
-        chunks: Stream.fromPull(Effect.succeed(chunks.pull)),
-        usage: () => chunks.usage(),
-        progress: () => chunks.progress()
-      })
+      return Effect.succeed(openedOf(chunks))
     }
   })
 }
+
+/** A function of its own: closures of `openChunks` would keep the request for as long as the stream is open. */
+const openedOf = <Chunk>(chunks: ChunkPull<Chunk>): Opened<Chunk> => ({
+  chunks: Stream.fromPull(Effect.succeed(chunks.pull)),
+  usage: () => chunks.usage(),
+  progress: () => chunks.progress()
+})

@@ -16,7 +16,7 @@ const opened = (windowBytes: number) =>
       pause: () => void asked.push("pause"),
       resume: () => void asked.push("resume")
     }
-    const dispatch = (_request: unknown, _body: unknown, handler: Call): void => {
+    const dispatch = (_request: unknown, handler: Call): void => {
       handler.onRequestStart(controller)
       handler.onResponseStart(controller, 200, {})
     }

@@ -12,7 +12,14 @@ import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
 import type { RepeatedEvent } from "../repeatedEvents.ts"
-import { type EventFold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import {
+  type EventFold,
+  noProgress,
+  openContext,
+  type StreamFailed,
+  streamFailed,
+  type TranslateContext
+} from "../Translator.ts"
 import {
   type BlocksFacts,
   blocksFacts,
@@ -66,7 +73,7 @@ export const streamFromClaude = (
   context: TranslateContext,
   request: ChatRequest
 ): EventFold<ClaudeStreamState, Output> => {
-  const facts: Facts = { context, blocks: blocksFacts(context, request) }
+  const facts: Facts = { context: openContext(context), blocks: blocksFacts(context, request) }
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),

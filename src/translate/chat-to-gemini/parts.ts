@@ -68,18 +68,23 @@ export interface PartsFacts {
   readonly signs: () => boolean
 }
 
-/** For a whole answer or a stream. A strict stream sends no annotations, so it does not keep the content. */
+/**
+ * For a whole answer or a stream. A strict stream sends no annotations, so it does not keep the content. What most
+ * answers do not ask for is found on first use, but not from a request that a stream would keep.
+ */
 export const partsFacts = (context: TranslateContext, request: ChatRequest, isWhole: boolean): PartsFacts => ({
   provider: context.target.kind,
-  unmangle: lazyUnmangle(request),
+  unmangle: isWhole ? lazyUnmangle(request) : toolNamesOf(request, geminiNames).unmangle,
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
   audio: wantsAudio(request),
   trims: wantsWord(request),
   keepsContent: isWhole || !context.strict,
   ordered: context.ordered === true,
-  signs: lazySigns(context, request)
+  signs: isWhole ? lazySigns(context, request) : constant(!insertsTurn(request, context))
 })
+
+const constant = (value: boolean) => () => value
 
 /** Read at the first signature only. */
 const lazySigns = (context: TranslateContext, request: ChatRequest): PartsFacts["signs"] => {

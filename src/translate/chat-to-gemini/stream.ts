@@ -16,7 +16,14 @@ import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import type { RepeatedEvent } from "../repeatedEvents.ts"
-import { type EventFold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import {
+  type EventFold,
+  noProgress,
+  openContext,
+  type StreamFailed,
+  streamFailed,
+  type TranslateContext
+} from "../Translator.ts"
 import { modelStatusField, modelStatusOf } from "../shared/google/modelStatus.ts"
 import {
   blockedEnd,
@@ -98,7 +105,7 @@ export const streamFromGemini = (
   headers?: Readonly<Record<string, string>>
 ): EventFold<GeminiStreamState, Output> => {
   const facts: Facts = {
-    context,
+    context: openContext(context),
     parts: partsFacts(context, request, false),
     logprobs: request.logprobs === true,
     tier: readGeminiTier(headers)

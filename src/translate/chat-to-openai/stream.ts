@@ -8,7 +8,7 @@ import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamCha
 import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
-import { type EventFold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { type EventFold, openContext, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls } from "./calls.ts"
 import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
 import { envelopeRest, type Identity, readIdentity } from "./envelope.ts"
@@ -53,22 +53,25 @@ const isEvent = Schema.is(UpstreamChat)
  * Finish reasons are held back to the end: some servers send more after them. The usage chunk is always last; the
  * caller filters it for clients that did not request it. A stream without a finish reason fails.
  */
-export const streamFromOpenAi = (context: TranslateContext): EventFold<OpenAiStreamState, Output> => ({
-  initial: () => initial,
-  step: (state, event) => {
-    if (state.failed) return [state, []]
-    if (!isEvent(event)) return failStream(state, unreadableEvent)
-    const fault = openAiFailureInside(event)
-    return fault === undefined ? readEvent(state, event, context) : failStream(state, fault)
-  },
-  repeats: {
-    place: { path: ["choices", 0, "delta", "content"], counts: "usage" },
-    step: (state, event) =>
-      state.failed || !isEvent(event.like) ? [state, []] : readEvent(state, withText(event.like, event.text), context)
-  },
-  onHalt: (state) => (state.failed ? [] : finish(state, context)),
-  usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
-})
+export const streamFromOpenAi = (asked: TranslateContext): EventFold<OpenAiStreamState, Output> => {
+  const context = openContext(asked)
+  return {
+    initial: () => initial,
+    step: (state, event) => {
+      if (state.failed) return [state, []]
+      if (!isEvent(event)) return failStream(state, unreadableEvent)
+      const fault = openAiFailureInside(event)
+      return fault === undefined ? readEvent(state, event, context) : failStream(state, fault)
+    },
+    repeats: {
+      place: { path: ["choices", 0, "delta", "content"], counts: "usage" },
+      step: (state, event) =>
+        state.failed || !isEvent(event.like) ? [state, []] : readEvent(state, withText(event.like, event.text), context)
+    },
+    onHalt: (state) => (state.failed ? [] : finish(state, context)),
+    usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
+  }
+}
 
 const failStream = (state: OpenAiStreamState, reason: Reason): Step => [
   { ...state, failed: true },
