@@ -191,14 +191,40 @@ export interface EventFold<State, Out> extends Fold<State, Json, Out> {
 }
 
 /** The same fold over all that `jsonEvents` emits for its place. */
-export const readRepeats = <State, Out>(fold: EventFold<State, Out>): Fold<State, Json | RepeatedEvent, Out> => {
-  const { repeats, step } = fold
-  return {
-    ...fold,
-    step: (state, event) => {
-      if (!(event instanceof RepeatedEvent)) return step(state, event)
-      return repeats === undefined ? [state, []] : repeats.step(state, event)
-    }
+export const readRepeats = <State, Out>(fold: EventFold<State, Out>): Fold<State, Json | RepeatedEvent, Out> =>
+  new ReadRepeats(fold)
+
+/** A class: each open stream has one. */
+class ReadRepeats<State, Out> implements Fold<State, Json | RepeatedEvent, Out> {
+  private readonly fold: EventFold<State, Out>
+
+  constructor(fold: EventFold<State, Out>) {
+    this.fold = fold
+  }
+
+  initial(): State {
+    return this.fold.initial()
+  }
+
+  step(state: State, event: Json | RepeatedEvent): readonly [State, ReadonlyArray<Out>] {
+    if (!(event instanceof RepeatedEvent)) return this.fold.step(state, event)
+    return this.fold.repeats === undefined ? [state, []] : this.fold.repeats.step(state, event)
+  }
+
+  onHalt(state: State): ReadonlyArray<Out> {
+    return this.fold.onHalt(state)
+  }
+
+  usage(state: State): Usage | undefined {
+    return this.fold.usage?.(state)
+  }
+
+  progress(state: State): Progress {
+    return this.fold.progress?.(state) ?? noProgress
+  }
+
+  next(state: State): { readonly token: string; readonly state: State } | undefined {
+    return this.fold.next?.(state)
   }
 }
 

@@ -26,24 +26,42 @@ export function jsonEvents(
   place: RepeatPlace | undefined
 ): Fold<JsonEventsState, Uint8Array, Output>
 export function jsonEvents(limits: EventLimits, place?: RepeatPlace): Fold<JsonEventsState, Uint8Array, Output> {
-  const framing = sseEvents(limits)
-  const read = (outputs: ReturnType<typeof framing.onHalt>): readonly [boolean, ReadonlyArray<Output>] => {
+  return new JsonEvents(limits, place)
+}
+
+/** A class: each open stream has one. */
+class JsonEvents implements Fold<JsonEventsState, Uint8Array, Output> {
+  private readonly framing: ReturnType<typeof sseEvents>
+  private readonly place: RepeatPlace | undefined
+
+  constructor(limits: EventLimits, place: RepeatPlace | undefined) {
+    this.framing = sseEvents(limits)
+    this.place = place
+  }
+
+  initial(): JsonEventsState {
+    return { frames: this.framing.initial(), failed: false }
+  }
+
+  step(state: JsonEventsState, bytes: Uint8Array): readonly [JsonEventsState, ReadonlyArray<Output>] {
+    if (state.failed) return [state, []]
+    const [frames, outputs] = this.framing.step(state.frames, bytes)
+    const [failed, out] = this.read(outputs)
+    return [{ frames, failed }, out]
+  }
+
+  onHalt(state: JsonEventsState): ReadonlyArray<Output> {
+    return state.failed ? [] : this.read(this.framing.onHalt(state.frames))[1]
+  }
+
+  private read(outputs: Frames): readonly [failed: boolean, ReadonlyArray<Output>] {
+    const { place } = this
     const out: Array<Output> = []
     const fault =
       place === undefined || outputs.length < leastRun ? readEach(outputs, out) : readRuns(outputs, place, out)
     if (fault === undefined) return [false, out]
     out.push(streamFailed(fault))
     return [true, out]
-  }
-  return {
-    initial: () => ({ frames: framing.initial(), failed: false }),
-    step: (state, bytes) => {
-      if (state.failed) return [state, []]
-      const [frames, outputs] = framing.step(state.frames, bytes)
-      const [failed, out] = read(outputs)
-      return [{ frames, failed }, out]
-    },
-    onHalt: (state) => (state.failed ? [] : read(framing.onHalt(state.frames))[1])
   }
 }
 

@@ -20,6 +20,7 @@ import {
   machine,
   type NextHop,
   noProgress,
+  type Progress,
   readRepeats,
   type StreamFailed,
   streamFailed,
@@ -135,7 +136,7 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
     }
   )
 
-/** A function of its own: a closure beside `input` would keep the request for as long as the stream is open. */
+/** A function of its own: a closure next to `input` would keep the request for as long as the stream is open. */
 const machineOf = <State, Chunk>(
   fold: EventFold<State, Chunk | StreamFailed>,
   limits: Pick<LimitValues, "eventBytes">,
@@ -144,7 +145,7 @@ const machineOf = <State, Chunk>(
 ): Machine<Uint8Array, Chunk | StreamFailed> =>
   composeHops(
     () => machine(jsonEvents(limits, fold.repeats?.place)),
-    machineWithOrigin(origin, throughFailure(machine(readRepeats(fold)), redaction))
+    machineWithOrigin(origin, new ThroughFailure(machine(readRepeats(fold)), redaction))
   )
 
 /** One call of a long answer; `before` are the replies of the calls before it. */
@@ -253,12 +254,23 @@ const nextThrough = <In, Inner, Out>(
 
 const isReason = Schema.is(Reason)
 
-/** A failure of the framing bypasses the translator and ends the stream. */
-const throughFailure = <Chunk>(
-  inner: Machine<JsonEvent, Chunk | StreamFailed>,
-  redaction: Redaction
-): Machine<JsonEvent | StreamFailed, Chunk | StreamFailed> => ({
-  steps: (inputs) => {
+/**
+ * A failure of the framing bypasses the translator and ends the stream. A class: each open stream has one, and each read
+ * makes one.
+ */
+class ThroughFailure<Chunk> implements Machine<JsonEvent | StreamFailed, Chunk | StreamFailed> {
+  private readonly inner: Machine<JsonEvent, Chunk | StreamFailed>
+  private readonly redaction: Redaction
+
+  constructor(inner: Machine<JsonEvent, Chunk | StreamFailed>, redaction: Redaction) {
+    this.inner = inner
+    this.redaction = redaction
+  }
+
+  steps(
+    inputs: ReadonlyArray<JsonEvent | StreamFailed>
+  ): readonly [Machine<JsonEvent | StreamFailed, Chunk | StreamFailed>, ReadonlyArray<Chunk | StreamFailed>] {
+    const { inner, redaction } = this
     const at = inputs.findIndex(isFailure)
     const before = withoutFailures(at < 0 ? inputs : inputs.slice(0, at))
     const [next, out] = inner.steps(before)
@@ -267,13 +279,25 @@ const throughFailure = <Chunk>(
     const failure = inputs[at]
     return isFailure(failure)
       ? [{ ...finishedMachine, usage: () => next.usage(), progress: () => next.progress() }, [...redacted, failure]]
-      : [throughFailure(next, redaction), redacted]
-  },
-  halt: () => inner.halt(),
-  usage: () => inner.usage(),
-  progress: () => inner.progress(),
-  next: () => nextThrough(inner, (next) => throughFailure(next, redaction))
-})
+      : [new ThroughFailure(next, redaction), redacted]
+  }
+
+  halt(): ReadonlyArray<Chunk | StreamFailed> {
+    return this.inner.halt()
+  }
+
+  usage(): Usage | undefined {
+    return this.inner.usage()
+  }
+
+  progress(): Progress {
+    return this.inner.progress()
+  }
+
+  next(): NextHop<JsonEvent | StreamFailed, Chunk | StreamFailed> | undefined {
+    return nextThrough(this.inner, (next) => new ThroughFailure(next, this.redaction))
+  }
+}
 
 /** Machines are pure, so the failure is produced a second time, from redacted events. A repeated event never fails. */
 const redactedFailure = <Chunk>(

@@ -64,23 +64,36 @@ const start: FrameState = {
  * JSON array where `alt=sse` was lost. `eventBytes` bounds one event, counted in UTF-16 units (never more than its
  * bytes).
  */
-export const sseEvents = (limits: { readonly eventBytes: number }) => ({
-  initial: (): FrameState => start,
-  step: (state: FrameState, chunk: Uint8Array): readonly [FrameState, ReadonlyArray<Output>] => {
+export const sseEvents = (limits: { readonly eventBytes: number }): SseEvents => new SseEvents(limits.eventBytes)
+
+/** A fold of bytes to events. A class: each open stream has one. */
+class SseEvents {
+  private readonly limit: number
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  initial(): FrameState {
+    return start
+  }
+
+  step(state: FrameState, chunk: Uint8Array): readonly [FrameState, ReadonlyArray<Output>] {
     if (state.mode === "failed") return [state, []]
-    const work: Work = { ...state, limit: limits.eventBytes, out: [] }
+    const work: Work = { ...state, limit: this.limit, out: [] }
     const text = decode(work, chunk)
     if (text !== undefined) read(work, text)
     return [stateOf(work), work.out]
-  },
-  onHalt: (state: FrameState): ReadonlyArray<Output> => {
+  }
+
+  onHalt(state: FrameState): ReadonlyArray<Output> {
     if (state.mode !== "lines") return []
-    const work: Work = { ...state, limit: limits.eventBytes, out: [] }
+    const work: Work = { ...state, limit: this.limit, out: [] }
     if (work.text !== "") readLine(work, work.text)
     dispatch(work, false)
     return work.out
   }
-})
+}
 
 /** Copies field by field, because a rest pattern took 20 % of the CPU time of an event. */
 const stateOf = ({ afterCr, bytes, data, depth, escaped, event, inArray, inString, mode, text }: Work): FrameState => ({

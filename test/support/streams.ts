@@ -30,13 +30,13 @@ export const bytesThrough = <State>(
   fold: EventFold<State, Output>,
   pieces: Iterable<Uint8Array>
 ): ReadonlyArray<Output> => {
-  const { step } = readRepeats(fold)
+  const whole = readRepeats(fold)
   const reading = machine<{ readonly own: State } | undefined, JsonEvent | StreamFailed, Output>({
     initial: () => ({ own: fold.initial() }),
     step: (state, event) => {
       if (state === undefined) return [state, []]
       if (isStreamFailed(event)) return [undefined, [event]]
-      const [own, outputs] = step(state.own, event)
+      const [own, outputs] = whole.step(state.own, event)
       return [{ own }, outputs]
     },
     onHalt: (state) => (state === undefined ? [] : fold.onHalt(state.own))

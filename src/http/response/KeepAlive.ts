@@ -30,12 +30,9 @@ export const startKeepAlive = (
     ? Effect.succeed({ beat: () => {}, lastWord: (frame) => endWith(response, frame), between: Stream.empty })
     : response === undefined
       ? Effect.clockWith((clock) => Effect.succeed(within(clock, pingMillis, ping)))
-      : Effect.map(
-          Effect.acquireRelease(
-            Effect.sync(() => start(response, pingMillis, ping)),
-            (running) => Effect.sync(running.stop)
-          ),
-          (running) => running.keepAlive
+      : Effect.acquireRelease(
+          Effect.sync(() => new PingTimer(response, pingMillis, ping)),
+          (timer) => Effect.sync(() => timer.stop())
         )
 
 const endWith = (response: ServerResponse | undefined, frame: string): void => {
@@ -56,31 +53,46 @@ const within = (clock: Clock.Clock, pingMillis: number, ping: string): KeepAlive
   return { beat, lastWord: () => {}, between: Stream.fromEffectRepeat(due) }
 }
 
-const start = (
-  response: ServerResponse,
-  pingMillis: number,
-  ping: string
-): { readonly keepAlive: KeepAlive; readonly stop: () => void } => {
-  let last = performance.now()
-  const look = () => {
-    const silence = performance.now() - last
+/** The timer of one stream. A class: each open stream has one. */
+class PingTimer implements KeepAlive {
+  readonly between: Stream.Stream<string> = Stream.empty
+  private readonly response: ServerResponse
+  private readonly pingMillis: number
+  private readonly ping: string
+  private last = performance.now()
+  private timer: NodeJS.Timeout
+
+  constructor(response: ServerResponse, pingMillis: number, ping: string) {
+    this.response = response
+    this.pingMillis = pingMillis
+    this.ping = ping
+    this.timer = setTimeout(onTimer, pingMillis, this)
+  }
+
+  beat(): void {
+    this.last = performance.now()
+  }
+
+  lastWord(frame: string): void {
+    endWith(this.response, frame)
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
+
+  /** Called by the timer. */
+  look(): void {
+    const { pingMillis, response } = this
+    const silence = performance.now() - this.last
     if (silence < pingMillis) {
-      timer = setTimeout(look, pingMillis - silence)
+      this.timer = setTimeout(onTimer, pingMillis - silence, this)
       return
     }
-    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(ping)
-    last = performance.now()
-    timer = setTimeout(look, pingMillis)
-  }
-  let timer = setTimeout(look, pingMillis)
-  return {
-    keepAlive: {
-      beat: () => {
-        last = performance.now()
-      },
-      lastWord: (frame) => endWith(response, frame),
-      between: Stream.empty
-    },
-    stop: () => clearTimeout(timer)
+    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(this.ping)
+    this.beat()
+    this.timer = setTimeout(onTimer, pingMillis, this)
   }
 }
+
+const onTimer = (timer: PingTimer): void => timer.look()

@@ -39,9 +39,9 @@ const keptLength = 55
  * history, so the same request always gives the same map.
  */
 export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
+  const mangled = (name: string) => legalOf(name, grammar)
+  if (!namesFunctions(request)) return { mangle: mangled, unmangle: same }
   const { legal } = grammar
-  const mangled = (name: string) => (legal.test(name) ? name : mangledName(name, 0, grammar))
-  if (!namesFunctions(request)) return { mangle: mangled, unmangle: (name) => name }
   const names = namesOf(request)
   const taken = new Set<string>()
   for (const name of names) if (legal.test(name)) taken.add(name)
@@ -61,6 +61,12 @@ export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNam
     unmangle: (name) => back.get(name) ?? name
   }
 }
+
+const same = (name: string): string => name
+
+/** Of a name that no other name of its request concerns. */
+const legalOf = (name: string, grammar: NameGrammar): string =>
+  grammar.legal.test(name) ? name : mangledName(name, 0, grammar)
 
 /** False for most requests: their maps are empty. */
 const namesFunctions = ({ functions, messages, tools }: ChatRequest): boolean =>
