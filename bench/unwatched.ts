@@ -1,6 +1,6 @@
 // Starts the gateway without a store, as an application embeds it, with or without observability.
 // Must not know what it is compared with.
-import "../src/cli/V8Flags.ts"
+import "../src/cli/process/V8Flags.ts"
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"

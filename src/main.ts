@@ -9,8 +9,8 @@ if (fault !== undefined) {
   process.exit(1)
 }
 
-await import("./cli/V8Flags.ts")
-await import("./cli/TickShape.ts")
+await import("./cli/process/V8Flags.ts")
+await import("./cli/process/TickShape.ts")
 // Caches compiled code between starts, if the temporary folder is writable.
 const { enableCompileCache } = await import("node:module")
 enableCompileCache()
@@ -21,7 +21,7 @@ const [{ runMain }, Cause, Exit, { getErrorExitCode }, { runCli: cli }, { signal
   import("effect/Exit"),
   import("effect/Runtime"),
   import("./cli/Cli.ts"),
-  import("./cli/signals.ts")
+  import("./cli/process/signals.ts")
 ])
 
 let signals = 0

@@ -14,7 +14,7 @@ import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { makeConfigWatch } from "./ConfigWatch.ts"
 import type { Loaded, LoadOptions, Reading } from "./settings/LoadSettings.ts"
-import { signalsOf } from "./signals.ts"
+import { signalsOf } from "./process/signals.ts"
 
 export interface ReloadOptions {
   readonly load: LoadOptions

@@ -6,12 +6,12 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { signalsOf } from "../../src/cli/signals.ts"
-import { program } from "../support/buildProgram.ts"
-import { startCollector } from "../support/collector.ts"
-import { processPatienceMillis, until } from "../support/eventually.ts"
+import { signalsOf } from "../../../src/cli/process/signals.ts"
+import { program } from "../../support/buildProgram.ts"
+import { startCollector } from "../../support/collector.ts"
+import { processPatienceMillis, until } from "../../support/eventually.ts"
 
-import { processes } from "../support/process.ts"
+import { processes } from "../../support/process.ts"
 
 const { home, start } = processes()
 const key = "mgk_signals0000000000000000000000000"
