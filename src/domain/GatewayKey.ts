@@ -54,6 +54,9 @@ export interface GatewayKey {
   readonly logContent?: ContentMode | undefined
 }
 
+/** The longest time that the old text of a rotated key is taken: 30 days. */
+export const mostGraceSeconds = 30 * 24 * 60 * 60
+
 /** The budget period of a UTC moment: a day as `2027-01-31`, a month as `2027-01`. */
 export const periodOf = (per: Budget["per"], millis: number): string =>
   per === "day" ? dayOf(millis) : dayOf(millis).slice(0, 7)

@@ -102,6 +102,23 @@ describe("keys", () => {
     expect(await run(["keys", "rotate-secret"])).toMatchObject({ code: 0, err: "" })
   })
 
+  it("keys rotate --grace-seconds: the old text is taken for that long, and a time out of its bounds is refused", async () => {
+    const made = await run(["keys", "create", "--name", "ci"])
+    const [, id = ""] = /^made key (key_\w+)/.exec(made.err) ?? []
+    for (const seconds of ["0", "-1", "2592001"])
+      expect(await run(["keys", "rotate", id, `--grace-seconds=${seconds}`])).toEqual({
+        code: 2,
+        out: "",
+        err: "--grace-seconds  is a whole number from 1 to 2592000\n"
+      })
+    const startedMillis = Date.now()
+    const rotated = (await json(["keys", "rotate", id, "--grace-seconds", "2592000"])) as Record<string, string>
+    expect(rotated).toMatchObject({ id, version: 2, key: expect.stringMatching(/^mgk_[A-Za-z0-9]{43}$/) })
+    const rotatedMillis = Date.parse(rotated["previous_until"] ?? "") - 2_592_000_000
+    expect([rotatedMillis >= startedMillis, rotatedMillis <= Date.now()]).toEqual([true, true])
+    expect(await json(["keys", "rotate", id])).not.toHaveProperty("previous_until")
+  })
+
   it("keys: control and direction characters in names are escaped, in a list, one by one and as JSON", async () => {
     const name = "a\u001b[2J\u001b]0;x\u0007\nkey_1\u009b31m\u202e\u2066z\u200b"
     const escaped = "a\\u001b[2J\\u001b]0;x\\u0007\\u000akey_1\\u009b31m\\u202e\\u2066z\\u200b"

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { Administration } from "../../admin/Administration.ts"
 import type { Managed } from "../../admin/Managed.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
+import { mostGraceSeconds } from "../../domain/GatewayKey.ts"
 import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../../domain/text/json.ts"
 import { visible } from "../../domain/text/printable.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
@@ -256,10 +257,20 @@ export const removeRecord = Effect.fn("Cli.remove")(function* (
     : Console.error(`${done} ${singularKinds[noun]} ${visible(id)}`)
 })
 
+export interface RotateOptions extends PrintOptions {
+  /** How long the old text is taken as well; undefined: not at all. */
+  readonly graceSeconds: number | undefined
+}
+
 export const rotateKey = Effect.fn("Cli.rotate")(function* (
   id: string,
-  asked: PrintOptions
+  given: RotateOptions
 ): Effect.fn.Return<void, Failure> {
-  const key = yield* administer("keys", asked, (administration) => administration.keys.rotate(id, actor))
-  yield* printResource("gave another text to key", key, asked)
+  const { graceSeconds } = given
+  if (graceSeconds !== undefined && (graceSeconds < 1 || graceSeconds > mostGraceSeconds))
+    return yield* usageFailure(`--grace-seconds  is a whole number from 1 to ${mostGraceSeconds}`)
+  const key = yield* administer("keys", given, (administration) =>
+    administration.keys.rotate(id, actor, undefined, graceSeconds)
+  )
+  yield* printResource("gave another text to key", key, given)
 })

@@ -48,6 +48,11 @@ const unset = Flag.String("unset").pipe(
 )
 const commonFlags = { config, json }
 
+const graceSeconds = optional(
+  Flag.Int("grace-seconds"),
+  "How long the old text is taken as well: 1 to 2592000 (30 days); not at all unless set"
+)
+
 const keyFlags = {
   name: textFlag("name", "Name for people"),
   scopes: textListFlag("scope", "scopes", "What it is for: inference (the default) or admin"),
@@ -198,9 +203,19 @@ const keys = Command.make("keys").pipe(
         verbs.updateRecord("keys", given.id, { ...given, parts: collectParts(fields), secrets: noSecrets })
       )
     ).pipe(Command.withDescription("Change what flags name; with --file, all")),
-    Command.make("rotate", { ...commonFlags, id: id("keys") }, (given) =>
+    Command.make("rotate", { ...commonFlags, graceSeconds, id: id("keys") }, (given) =>
       Effect.flatMap(loadCommands, (verbs) => verbs.rotateKey(given.id, given))
-    ).pipe(Command.withDescription("Give the key another text; the one it had is refused from now on")),
+    ).pipe(
+      Command.withDescription(
+        "Give the key another text; the one it had is refused from now on, or after --grace-seconds"
+      ),
+      Command.withExamples([
+        {
+          command: "model-gateway keys rotate key_0mkr1x2p3a1b2c3d4e5f6 --grace-seconds 86400",
+          description: "Both texts are taken for a day"
+        }
+      ])
+    ),
     removeVerb("keys", "revoke"),
     Command.make("rotate-secret", commonFlags, (given) =>
       Effect.flatMap(

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../../admin/noId.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { mostGraceSeconds } from "../../domain/GatewayKey.ts"
 import { type NativeCall, readNativePath } from "../../domain/native/nativePath.ts"
 import { parseJsonText } from "../../domain/text/json.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
@@ -284,9 +285,6 @@ export const usageQuery = (
 /** The names of metrics to list; undefined: all of them. */
 export const metricsQuery = (url: string): Result.Result<ReadonlySet<string> | undefined, BodyInvalid> =>
   Result.map(read(url, ["name"]), ({ name }) => (name === undefined ? undefined : new Set(name.split(","))))
-
-/** The longest time that the old text of a rotated key is taken: 30 days. */
-const mostGraceSeconds = 30 * 24 * 60 * 60
 
 /** How long the old text of a rotated key is taken. */
 export const rotateQuery = (url: string): Result.Result<number, BodyInvalid> =>
