@@ -14,7 +14,7 @@ import { refusalHint } from "../../translate/healing/hints.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import { isLearnable, readLessons, type RefusedCall } from "../../translate/healing/refusals.ts"
 import { PassedCall } from "../../upstream/PassedCall.ts"
-import type { Hop, Prepared, Target } from "../../upstream/Prepared.ts"
+import type { Hop, Hops, Prepared, Target } from "../../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect, its model and the facts about it. */
 export interface HealScope extends RefusedCall {
@@ -125,17 +125,26 @@ const withChanges = <Out, Chunk>(
     method,
     body: body ?? before.body,
     ...(split === undefined ? {} : { split }),
-    ...(hops === undefined || body === undefined
+    ...(hops === undefined
       ? {}
       : {
-          hops: {
-            most: hops.most,
-            first: withHopChanges(hops.first, headers, (later) => rebased(later, bodyBefore(), body)),
-            body: (token: string) => rebased(hops.body(token), bodyBefore(), body)
-          }
+          hops: withLaterChanges(hops, headers, (later) =>
+            body === undefined ? later : rebased(later, bodyBefore(), body)
+          )
         })
   }
 }
+
+/** The later calls of a long answer, also where the lessons changed headers only. */
+const withLaterChanges = <Out>(
+  { body, first, most }: Hops<Out>,
+  headers: Readonly<Record<string, string>>,
+  change: (body: Json) => Json
+): Hops<Out> => ({
+  most,
+  first: withHopChanges(first, headers, change),
+  body: (token) => change(body(token))
+})
 
 /** The body of a later call on the changed body of the first: its own members are those that differ from the first. */
 const rebased = (later: Json, before: JsonObject, after: JsonObject): Json =>
