@@ -286,7 +286,7 @@ const layer = (
 > => {
   const shared = sharing(settings, parts)
   return Server.layer(settings.server).pipe(
-    Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared), sessions(settings)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared), sessions(settings, shared)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
@@ -315,9 +315,11 @@ const accessOf = ({
     })
   )
 
-/** The sessions of the console, where there is one. */
-const sessions = ({ server }: Settings): Layer.Layer<never, never, GatewayKeys | SessionTable> =>
-  ConsoleSessions.layerWith(server.console === false ? undefined : server.console)
+/** The sessions of the console, where there is one. Failed sign-ins count in what several processes share. */
+const sessions = <E>({ server }: Settings, shared: Sharing<E>): Layer.Layer<never, E, GatewayKeys | SessionTable> =>
+  ConsoleSessions.layerWith(server.console === false ? undefined : server.console).pipe(
+    Layer.provide(rateStore(shared))
+  )
 
 /** The dependencies that the health routes report: store and Redis. */
 const readiness = (
@@ -347,7 +349,7 @@ const layerTest = (
   parts: PartsOverNetwork = {}
 ): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
-    Layer.provide(sessions(settings)),
+    Layer.provide(sessions<never>(settings, undefined)),
     Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )

@@ -1,6 +1,7 @@
 // Sessions of the console: who is signed in, until when, and how often a sign-in failed.
 // Must not know cookies, headers or pages.
 import { randomBytes } from "node:crypto"
+import { isIPv6 } from "node:net"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,9 @@ import { KeyInvalid, SessionRefused, type StoreUnavailable } from "../domain/Gat
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { ConsoleSetting } from "../domain/settings/Settings.ts"
 import { SessionTable } from "../store/console/SessionTable.ts"
+import { RateCounters } from "../store/RateCounters.ts"
 import { GatewayKeys } from "./GatewayKeys.ts"
+import { adjust, RateBucket } from "./RateBuckets.ts"
 
 /** What a sign-in presents. Nothing is enough where the console is open. */
 export type Credential =
@@ -32,10 +35,9 @@ const minuteMillis = 60 * 1000
 const sessionMillis = 12 * 60 * minuteMillis
 /** Lifetime of the link that is printed at start. */
 const codeMillis = 10 * minuteMillis
-/** Failed sign-ins of one address and process in a window, after which it is refused until the window ends. */
+/** Failed sign-ins of one network that are taken together; afterwards it has `failuresPerMinute`. */
 const mostFailures = 10
-/** Most addresses whose failures are counted; the oldest one is forgotten. */
-const mostAddresses = 1024
+const failuresPerMinute = 1
 
 /** In place of the digest of a key: the session began without a credential, and counts while the console is open. */
 const openDigest = "open"
@@ -49,42 +51,37 @@ const consoleKey: GatewayKey = {
   scopes: ["admin"]
 }
 
-const dropOldest = (map: Map<string, unknown>, most: number): void => {
-  if (map.size < most) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
+/** The /64 of an IPv6 address, which is one client's; any other address as it is, IPv4 in IPv6 included. */
+const networkOf = (address: string): string => {
+  if (!isIPv6(address) || address.includes(".")) return address
+  const [head = [], tail] = address.split("::").map((side) => (side === "" ? [] : side.split(":")))
+  const zeros = Array.from({ length: 8 - head.length - (tail?.length ?? 0) }, () => "0")
+  return [...head, ...(tail === undefined ? [] : [...zeros, ...tail])].slice(0, 4).join(":")
 }
 
-/** Counts failed sign-ins by address, in windows of a minute. */
-class Failures {
-  readonly #windows = new Map<string, { count: number; readonly endsMillis: number }>()
-
-  /** The time until an address may try again; undefined when it may now. */
-  waitMillis(address: string, now: number): number | undefined {
-    const window = this.#windows.get(address)
-    return window === undefined || window.count < mostFailures || window.endsMillis <= now
-      ? undefined
-      : window.endsMillis - now
-  }
-
-  add(address: string, now: number): void {
-    const window = this.#windows.get(address)
-    if (window !== undefined && window.endsMillis > now) {
-      window.count++
-      return
-    }
-    this.#windows.delete(address)
-    dropOldest(this.#windows, mostAddresses)
-    this.#windows.set(address, { count: 1, endsMillis: now + minuteMillis })
-  }
-}
+/** Counts a sign-in before it is judged, because concurrent ones would all pass; only a failed one stays counted. */
+const countSignIn = Effect.fnUntraced(function* <A>(
+  rates: RateCounters["Service"],
+  address: string,
+  judged: Effect.Effect<A, KeyInvalid | StoreUnavailable>
+): Effect.fn.Return<A, KeyInvalid | SessionRefused | StoreUnavailable> {
+  const bucket = new RateBucket(`sign-in ${networkOf(address)}`, "requests", failuresPerMinute, mostFailures)
+  const { fullMillis, refusedAt } = yield* rates.take([bucket.ask(1)], false)
+  if (refusedAt >= 0)
+    return yield* new SessionRefused({ reason: "attempts", retryMillis: bucket.waitMillis(fullMillis[0] ?? 0, 1) })
+  const uncount = adjust(rates, bucket, -1)
+  return yield* judged.pipe(
+    Effect.tap(uncount),
+    Effect.tapError(({ _tag }) => (_tag === "KeyInvalid" ? Effect.void : uncount))
+  )
+})
 
 export interface Sessions {
   /** Host names, next to loopback and plain addresses, under which the console is used. */
   readonly hosts: ReadonlyArray<string>
   /** Whether a page is signed in without a credential. */
   readonly isOpen: boolean
-  /** Begins a session. An address with too many failures is refused whatever it presents. */
+  /** Begins a session. An address with too many failures is refused whatever key or link it presents. */
   readonly begin: (
     credential: Credential,
     address: string
@@ -98,7 +95,7 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   const keys = yield* GatewayKeys
   const table = yield* SessionTable
   const isOpen = setting.isOpen === true
-  const failures = new Failures()
+  const rates = yield* RateCounters
   const refused = new SessionRefused({ reason: "credential" })
   const codeDigest = (text: string): string => keys.digest(`code ${text}`)
   const sessionDigest = (id: string): string => keys.digest(`session ${id}`)
@@ -123,18 +120,14 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
     return digest === openDigest ? Effect.fail(new KeyInvalid()) : keys.findDigest(digest)
   }
 
+  const judge = (credential: Credential) =>
+    Effect.flatMap(keyDigestOf(credential), (digest) => Effect.map(keyOf(digest), (found) => [digest, found] as const))
+
   const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
+    // A page that finds out whether the console is open has not tried to guess anything.
+    const judged = credential._tag === "Nothing" ? judge(credential) : countSignIn(rates, address, judge(credential))
+    const [keyDigest, key] = yield* Effect.catchTag(judged, "KeyInvalid", () => Effect.fail(refused))
     const now = yield* Clock.currentTimeMillis
-    const wait = failures.waitMillis(address, now)
-    if (wait !== undefined) return yield* new SessionRefused({ reason: "attempts", retryMillis: wait })
-    const [keyDigest, key] = yield* keyDigestOf(credential).pipe(
-      Effect.flatMap((digest) => Effect.map(keyOf(digest), (found) => [digest, found] as const)),
-      Effect.catchTag("KeyInvalid", () => {
-        // A page that finds out whether the console is open has not tried to guess anything.
-        if (credential._tag !== "Nothing") failures.add(address, now)
-        return Effect.fail(refused)
-      })
-    )
     const id = randomBytes(32).toString("base64url")
     const expiresMillis = now + sessionMillis
     yield* table.add(sessionDigest(id), { keyDigest, expiresMillis })
@@ -168,6 +161,6 @@ export class ConsoleSessions extends Context.Reference<Sessions | undefined>("ga
   /** Without a setting there is no console. */
   static readonly layerWith = (
     setting: ConsoleSetting | undefined
-  ): Layer.Layer<never, never, GatewayKeys | SessionTable> =>
+  ): Layer.Layer<never, never, GatewayKeys | SessionTable | RateCounters> =>
     setting === undefined ? Layer.empty : Layer.effect(ConsoleSessions, make(setting))
 }

@@ -12,6 +12,7 @@ import { Gateway } from "../../src/Gateway.ts"
 import { WebHandler } from "../../src/http/HttpApi.ts"
 import { ConsoleSessions } from "../../src/keys/ConsoleSessions.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
+import { RateCounters } from "../../src/store/RateCounters.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { builtConsole } from "../support/builtConsole.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
@@ -156,7 +157,10 @@ describe("console sign-in", () => {
       const keys = yield* GatewayKeys
       const sessions = (isOpen: boolean) =>
         Effect.flatMap(
-          Effect.provide(ConsoleSessions, ConsoleSessions.layerWith({ hosts: [], isOpen })),
+          Effect.provide(
+            ConsoleSessions,
+            Layer.provide(ConsoleSessions.layerWith({ hosts: [], isOpen }), RateCounters.layerMemory)
+          ),
           Effect.fromNullishOr
         )
       const [open, closed] = [yield* sessions(true), yield* sessions(false)]

@@ -63,7 +63,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
   SessionRefused: [
     ["A sign-in to the console fails", new SessionRefused({ reason: "credential" })],
-    ["Ten sign-ins of an address failed within a minute", new SessionRefused({ reason: "attempts", retryMillis: 1 })],
+    ["Too many sign-ins of an address failed", new SessionRefused({ reason: "attempts", retryMillis: 1 })],
     ["The console is used under an unknown host name", new SessionRefused({ reason: "host" })],
     ["A page of another origin uses a console session", new SessionRefused({ reason: "origin" })],
     ["A change by a console session lacks x-gateway-console", new SessionRefused({ reason: "header" })]
