@@ -109,6 +109,8 @@
               environment = {
                 GATEWAY_CONFIG = yaml.generate "gateway.yaml" cfg.settings;
                 GATEWAY_DATA_DIR = "/var/lib/model-gateway";
+                # With more arenas of malloc, each thread of V8 keeps memory that it has freed.
+                MALLOC_ARENA_MAX = "1";
               };
               serviceConfig = {
                 ExecStart = "${program} serve";

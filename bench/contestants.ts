@@ -221,7 +221,8 @@ export const startGateway = async (
       workers === undefined ? 0 : allCores,
       args,
       `http://127.0.0.1:${port}/health/ready`,
-      { GATEWAY_DATA_DIR: folder },
+      // As the image and the unit of systemd set it.
+      { GATEWAY_DATA_DIR: folder, MALLOC_ARENA_MAX: "1" },
       watching
     )
     return {

@@ -2,7 +2,8 @@
 // Prints a table and one JSON line; exit code 1 when a required goal fails. Everything stays on loopback.
 // Every figure is a median over several processes of each side, as processes of one build differ by 5 to 10 %.
 // Flags: --keep (writes the result to docs/performance.md), --quick (three processes), --processes=N, --no-portkey,
-// --profile (CPU time per request by package and function, no figures), --streams=N, --only=unary,burst (scenario names).
+// --profile (CPU time per request by package and function, no figures), --streams=N and --prompt=BYTES (open streams),
+// --only=unary,burst (scenario names).
 import { dirname, join } from "node:path"
 import { totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
@@ -44,6 +45,7 @@ const plan: measure.Plan = {
   roundMillis: quick ? 800 : 2_400,
   latencyCount: 300,
   openStreams,
+  promptBytes: numberOf("prompt") ?? 0,
   slowStreams: quick ? 200 : 500,
   stoppedMillis: quick ? 4_000 : 10_000
 }

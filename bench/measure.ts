@@ -27,6 +27,8 @@ export interface Plan {
   readonly turnMillis: number
   readonly latencyCount: number
   readonly openStreams: number
+  /** Added to the prompt of each open stream. */
+  readonly promptBytes: number
   readonly slowStreams: number
   readonly stoppedMillis: number
 }
@@ -270,12 +272,18 @@ export const warmStreams = async ({ load, plan }: Bench, one: Contestant): Promi
   })
 }
 
+const withPrompt = (target: Target, bytes: number): Target =>
+  bytes === 0 ? target : { ...target, body: target.body.replace('"messages":[', `"messages":[${longMessage(bytes)},`) }
+
+const longMessage = (bytes: number): string =>
+  JSON.stringify({ role: "user", content: "Tide and moon. ".repeat(bytes / 15) })
+
 /** Memory of open, silent streams: the slope after the first quarter, which pays for compiled code and pools. */
 export const openStreams = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const open = async (count: number): Promise<number> => {
     const result = await load.run({
       kind: "open",
-      target: one.target("gemini-bench-hold", true),
+      target: withPrompt(one.target("gemini-bench-hold", true), plan.promptBytes),
       count,
       stopReading: false
     })
