@@ -3,12 +3,12 @@
 import { request as send } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { randomOf } from "../../attack/random.ts"
+import { codeMib, grownKinds, takeSnapshot } from "../../bench/heap.ts"
 import { inspect } from "../../bench/inspector.ts"
 import { ask, closeClients } from "../kit/ask.ts"
 import { figuresOf } from "../kit/command.ts"
 import { faults } from "../kit/faults.ts"
 import { asClient, heapOf, makePlace, startGateway, withKeys } from "../kit/gateway.ts"
-import { grownKinds, type Kinds, takeSnapshot } from "../kit/heap.ts"
 import { startProvider } from "../kit/provider.ts"
 import { requestOf, routes } from "../kit/routes.ts"
 import { atMost, type Figure, noteFaults, type Promised, type Run, shown } from "../proof.ts"
@@ -58,9 +58,6 @@ const slopeOf = (samples: ReadonlyArray<Sample>): number => {
   const above = samples.reduce((sum, one) => sum + (one.seconds - x) * (one.mib - y), 0)
   return (above / samples.reduce((sum, one) => sum + (one.seconds - x) ** 2, 0)) * 600
 }
-
-/** The runtime compiles rare paths for many minutes; that ends with the code. */
-const codeMib = (kinds: Kinds): number => (kinds.get("code")?.bytes ?? 0) / 2 ** 20
 
 /** A client that leaves as soon as the answer begins. */
 const leave = (port: number, path: string, body: string): Promise<void> =>

@@ -1,7 +1,7 @@
 // Reads two heap snapshots of a process, and names the kinds of objects that grew most.
 // Must not know the process.
 import { readFileSync, rmSync } from "node:fs"
-import type { Inspector } from "../../bench/inspector.ts"
+import type { Inspector } from "./inspector.ts"
 
 interface Snapshot {
   readonly snapshot: {
@@ -44,6 +44,9 @@ export const takeSnapshot = async (inspector: Inspector, folder: string): Promis
   rmSync(path)
   return kindsOf(snapshot)
 }
+
+/** Compiled code and the runtime's data about it. Rare paths are compiled for many minutes; that ends with the code. */
+export const codeMib = (kinds: Kinds): number => (kinds.get("code")?.bytes ?? 0) / 2 ** 20
 
 /** The kinds that grew most, one line each. */
 export const grownKinds = (before: Kinds, after: Kinds, most = 12): ReadonlyArray<string> =>
