@@ -106,6 +106,7 @@ export class RequestHold implements Room {
   private readonly keyId: string
   private readonly held: Holding
   private bytes = 0
+  private bodyBytes = 0
   /** Runs at the end: frees the slot that other processes see. */
   freeShared: (() => void) | undefined
 
@@ -124,6 +125,19 @@ export class RequestHold implements Room {
   give(bytes: number): void {
     this.bytes -= bytes
     this.shares.give(this.held, bytes)
+  }
+
+  /** Reserves bytes for the body of the request. */
+  takeBody(bytes: number): Shortage | undefined {
+    const shortage = this.take(bytes)
+    if (shortage === undefined) this.bodyBytes += bytes
+    return shortage
+  }
+
+  /** Releases them, once nothing refers to the body any more. */
+  giveBody(): void {
+    this.give(this.bodyBytes)
+    this.bodyBytes = 0
   }
 
   /** Releases the slot and all bytes; to be called once. */

@@ -55,6 +55,8 @@ export interface OpenedStream<Chunk> {
   /** The counts of the upstream so far; read when the stream is over. */
   readonly usage: () => Usage | undefined
   readonly progress: () => Progress
+  /** False: nothing of the stream refers to the request any more. */
+  readonly keepsRequest: boolean
 }
 
 /** One complete answer, and the account that served it. */
@@ -140,14 +142,15 @@ export class ProviderRouter extends Context.Service<
           const strategy: CallStrategy<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = stream
           return Effect.map(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
-            const { chunks, progress, usage } = value
+            const { chunks, keepsRequest, progress, usage } = value
             const { target } = attempt.prepared
             const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
             const learning = learningFrom(chunks, learn)
             const remembered = hasInsertedTurn(attempt.prepared)
               ? Stream.map(learning, withoutSignatures)
               : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
-            return { chunks: remembered, served: servedBy(attempt, retryCount, cache), usage, progress }
+            const served = servedBy(attempt, retryCount, cache)
+            return { chunks: remembered, served, usage, progress, keepsRequest }
           })
         },
         targets: (operation, request, context) =>

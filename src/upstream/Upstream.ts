@@ -41,6 +41,8 @@ export interface Opened<Chunk> {
   /** The token counts of the upstream so far; `progress` has whether they are final. */
   readonly usage: () => Usage | undefined
   readonly progress: () => Progress
+  /** False: nothing of the stream refers to the request any more. */
+  readonly keepsRequest: boolean
 }
 
 /** Makes a later call of a long answer, with an authorisation and times of its own. `usage` counts the calls so far. */
@@ -293,14 +295,15 @@ const openChunks = <Chunk>(
         : failAdvised(error, response.headers, redaction),
     onSuccess: (first) => {
       chunks.putBack(first)
-      return Effect.succeed(openedOf(chunks))
+      return Effect.succeed(openedOf(chunks, hops !== undefined))
     }
   })
 }
 
 /** A function of its own: closures of `openChunks` would keep the request for as long as the stream is open. */
-const openedOf = <Chunk>(chunks: ChunkPull<Chunk>): Opened<Chunk> => ({
+const openedOf = <Chunk>(chunks: ChunkPull<Chunk>, keepsRequest: boolean): Opened<Chunk> => ({
   chunks: Stream.fromPull(Effect.succeed(chunks.pull)),
   usage: () => chunks.usage(),
-  progress: () => chunks.progress()
+  progress: () => chunks.progress(),
+  keepsRequest
 })

@@ -117,7 +117,8 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
         chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>,
         served: script.served,
         usage: () => undefined,
-        progress: () => ({ isCounted: true, characters: 0 })
+        progress: () => ({ isCounted: true, characters: 0 }),
+        keepsRequest: false
       })
     },
     targets: () => Effect.succeed([{ slug: script.served.slug, modelId: script.served.modelId, params: {} }]),

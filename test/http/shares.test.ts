@@ -176,6 +176,30 @@ describe("memory of running requests", () => {
     await gateway.dispose()
   })
 
+  const openStreams = async (first: object) => {
+    const open: TransportScript = ({ url }) =>
+      url.includes("streamGenerateContent")
+        ? { ...reply, chunks: [`data: ${JSON.stringify(begun)}\n\n`, { pauseMillis: 60_000 }] }
+        : reply
+    // One body and its translation fit, and not two bodies and a translation.
+    const gateway = gatewayWith({ bodiesInFlightBytes: 50_000 }, open)
+    const stream = await gateway.post(chat, { ...large, ...first, stream: true })
+    const reader = stream.body?.getReader()
+    await reader?.read()
+    const statuses = [stream.status, (await gateway.post(chat, large)).status]
+    await reader?.cancel()
+    return statuses
+  }
+  const begun = { candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }
+
+  it("memory: the body of a stream is counted until the stream is open", async () => {
+    expect(await openStreams({})).toEqual([200, 200])
+  })
+
+  it("memory: the body of a long answer is counted to its end, because later calls repeat it", async () => {
+    expect(await openStreams({ model: "@google/gemini-4-neon", max_tokens: 100_000 })).toEqual([200, 429])
+  })
+
   it("memory: a translation over the limit is refused before the call, without a retry", async () => {
     const gateway = gatewayWith({ bodiesInFlightBytes: 30_000, retries: 2 }, () => reply)
     const refused = await gateway.post(chat, large)

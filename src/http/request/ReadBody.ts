@@ -162,10 +162,10 @@ const countBytes = (
   { hold }: IncomingRequest
 ): ReadFault | undefined => {
   if (size > limits.bodyBytes) return tooLarge(limits)
-  const shortage = hold?.take(bytes)
+  const shortage = hold?.takeBody(bytes)
   if (shortage === undefined) return undefined
   // Bodies that arrive together would otherwise refuse each other before the first of them has ended.
-  hold?.give(size - bytes)
+  hold?.giveBody()
   return noRoomFault(shortage)
 }
 

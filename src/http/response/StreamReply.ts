@@ -51,7 +51,7 @@ export const events = (
     if (recorder !== undefined) for (const chunk of read) recorder.characters += charactersOfChunk(chunk)
     return text
   }
-  return eventStream(opened, incoming, keepAlive, {
+  return eventStream(letGo(opened, incoming), incoming, keepAlive, {
     render,
     ending: doneFrame,
     errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
@@ -81,7 +81,7 @@ export const passedFraming = (
   keepAlive: KeepAlive
 ): StreamAnswered => {
   let last: Uint8Array | undefined
-  return eventStream(opened, incoming, keepAlive, {
+  return eventStream(letGo(opened, incoming), incoming, keepAlive, {
     contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
     render: (read) => (last = read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
@@ -98,6 +98,12 @@ interface Frames<A> {
   readonly render: (read: Read<A>) => string | Uint8Array
   readonly ending: string
   readonly errorFrame: (facts: ErrorFacts, error: GatewayError) => string
+}
+
+/** A stream that may be open for minutes does not count the memory of a body that is gone. */
+const letGo = <A>(opened: OpenedStream<A>, { hold }: IncomingRequest): OpenedStream<A> => {
+  if (!opened.keepsRequest) hold?.giveBody()
+  return opened
 }
 
 export const eventStream = <A>(

@@ -84,10 +84,11 @@ export const keptStreams = <Chunk>(
     return {
       chunks: Stream.fromIterable(read(text.slice(end + 1))),
       usage: () => usageOf(text.slice(0, end)),
-      progress: () => counted
+      progress: () => counted,
+      keepsRequest: false
     }
   },
-  keep: ({ chunks, progress, usage }, save) => {
+  keep: ({ chunks, ...opened }, save) => {
     let pieces = ""
     let isKept = true
     const noted = Stream.mapArray(chunks, (some) => {
@@ -98,8 +99,8 @@ export const keptStreams = <Chunk>(
       return some
     })
     const saved = Effect.suspend(() =>
-      pieces.length > longest || !isKept ? Effect.void : save(`${JSON.stringify(usage() ?? null)}\n${pieces}`)
+      pieces.length > longest || !isKept ? Effect.void : save(`${JSON.stringify(opened.usage() ?? null)}\n${pieces}`)
     )
-    return Effect.succeed({ chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))), usage, progress })
+    return Effect.succeed({ ...opened, chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))) })
   }
 })
