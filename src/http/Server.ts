@@ -1,8 +1,10 @@
 // The listening server: Node's options, answers to broken HTTP, and a graceful shutdown.
 // It must not depend on routes or handlers.
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
+import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
@@ -17,6 +19,7 @@ import { headersOfNode } from "./node/Arrival.ts"
 import { refusingBroken } from "./node/BrokenRequests.ts"
 import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
 import { closeStalled } from "./node/StalledClients.ts"
+import { WaitingConnections } from "./node/WaitingConnections.ts"
 import { ring, type Running } from "./Ring.ts"
 import { idHeaders } from "./response/baseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
@@ -40,7 +43,7 @@ export interface ServerOptions extends Place {
 
 type MakeId = (millis: number) => string
 
-/** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
+/** How often connections without a request are looked for while leaving; they would hold the process up. */
 const sweepMillis = 100
 
 /**
@@ -68,12 +71,18 @@ const whenQuiet = (then: () => void): void => {
 
 /**
  * Closing a listener resets the connections that wait in the kernel, with their requests. After an idle turn of the
- * event loop no connection waits.
+ * event loop no connection waits. Node's close for HTTP comes last: it closes connections whose client still takes its
+ * answer, and ends the timeouts of heads and requests.
  */
 const closingQuietly = (server: NodeServer): void => {
   const close = server.close.bind(server)
   server.close = (done) => {
-    whenQuiet(() => close(done))
+    whenQuiet(() =>
+      NetServer.prototype.close.call(server, (error) => {
+        close()
+        done?.(error)
+      })
+    )
     return server
   }
 }
@@ -167,20 +176,26 @@ const openStreams = Effect.map(Effect.context<never>(), (context) =>
 
 /**
  * Shutdown, in this order: readiness returns 503 while connections are still accepted, then the listener closes,
- * running answers finish, and idle connections are closed as they fall idle. What still runs after the hard cap is
+ * running answers finish, and connections without a request are closed. What still runs after the hard cap is
  * interrupted.
  */
-const drain = (server: NodeServer, running: Running): Effect.Effect<void, never, Traffic> =>
+const drain = (
+  server: NodeServer,
+  running: Running,
+  waiting: WaitingConnections
+): Effect.Effect<void, never, Traffic> =>
   Effect.gen(function* () {
     const traffic = yield* Traffic
     const limits = yield* Limits
     const allClosed = yield* closed(server)
-    const isFirst = !traffic.draining
-    traffic.draining = true
+    const now = yield* Clock.currentTimeMillis
+    const since = traffic.drainingSince
+    traffic.drainingSince = since ?? now
     const requests = running.fibers.size
-    if (isFirst || requests > 0) yield* Effect.logInfo(drainingText(requests, yield* openStreams, limits))
-    yield* Effect.sleep(limits.readyDelayMillis)
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
+    if (since === undefined || requests > 0) yield* Effect.logInfo(drainingText(requests, yield* openStreams, limits))
+    // A second server closes after the first one, whose delay was its own too.
+    yield* Effect.sleep(Math.max(0, traffic.drainingSince + limits.readyDelayMillis - now))
+    const sweep = setInterval(() => waiting.close(), sweepMillis)
     server.once("close", () => clearInterval(sweep))
     yield* Effect.timeoutOrElse(allClosed, { duration: limits.drainMillis, orElse: () => Effect.void })
     yield* running.interrupt
@@ -200,7 +215,8 @@ const listening = <R>(
       const server = nodeServer(limits, yield* FreshId, boundOf(limits))
       const serving = Effect.gen(function* () {
         const running = yield* ring(server, yield* make)
-        yield* Effect.addFinalizer(() => drain(server, running))
+        const waiting = new WaitingConnections(server)
+        yield* Effect.addFinalizer(() => drain(server, running, waiting))
       })
       return Layer.effectDiscard(serving).pipe(
         Layer.provideMerge(NodeHttpServer.layerServer(() => server, { host: place.host, port: place.port, reusePort }))

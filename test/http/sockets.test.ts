@@ -378,6 +378,45 @@ describe("streams on a socket", () => {
     await server.close()
   })
 
+  it("server: a shutdown closes connections on which nothing has come (F29)", async () => {
+    const server = await start()
+    const silent = new Line(server.port, "")
+    await raw(server.port, live)
+    await server.close()
+    await silent.until(({ closed }) => closed)
+    expect(silent.text).toBe("")
+  })
+
+  it("server: a shutdown gives half a head the time that every head has (F29)", async () => {
+    const server = await start({ headersTimeoutMillis: 200 })
+    const half = "GET / HT"
+    const lines = [half, `${live.replace("close", "keep-alive")}${half}`].map((bytes) => new Line(server.port, bytes))
+    await lines[1]?.until(({ text }) => text.endsWith('{"status":"ok"}'))
+    await server.close()
+    for (const line of lines) await line.until(({ closed }) => closed)
+    expect(lines.map(({ text }) => text.match(/HTTP.*/g))).toEqual([
+      ["HTTP/1.1 408 Request Timeout"],
+      ["HTTP/1.1 200 OK", "HTTP/1.1 408 Request Timeout"]
+    ])
+  })
+
+  it("server: a shutdown waits for a client that takes its answer slowly (F29)", async () => {
+    const server = await start({ headersTimeoutMillis: 50 })
+    const model = "x".repeat(20_000_000)
+    server.script.value = Effect.succeed({ ...fullCompletion, model })
+    const line = new Line(server.port, post(`${keyed}\r\ncontent-length: ${json.length}`, json))
+    await line.until(({ text }) => text !== "")
+    line.socket.pause()
+    const closing = server.close()
+    // The listener is closed, and the sweeps have begun, when a silent connection has been closed.
+    const silent = new Line(server.port, "")
+    await silent.until(({ closed }) => closed)
+    line.socket.resume()
+    await closing
+    await line.until(({ closed }) => closed)
+    expect(JSON.parse(parts(line.text).body)).toMatchObject({ model, object: "chat.completion" })
+  })
+
   it("server: the hard cap of a shutdown sends one error frame and no [DONE] (F29)", async () => {
     const server = await start({ drainMillis: 1 })
     held(server.script)

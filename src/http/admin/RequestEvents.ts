@@ -81,7 +81,7 @@ export const RequestEvents = keyedRoute(
       /** The next frame, or none for now; undefined ends the stream. */
       const turn = Effect.gen(function* () {
         yield* Effect.sleep(turnMillis)
-        if (traffic.draining || !(yield* isKnown(call))) return undefined
+        if (traffic.drainingSince !== undefined || !(yield* isKnown(call))) return undefined
         const event = eventOf(yield* Effect.orElseSucceed(read, () => nothing), query)
         silentMillis = event === "" ? silentMillis + turnMillis : 0
         if (silentMillis < pingMillis) return event

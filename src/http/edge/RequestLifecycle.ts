@@ -37,7 +37,9 @@ export const requestLifecycle = (
         : accounts.close(incoming.recorder, incoming, Exit.isFailure(exit) && isClientGone(exit.cause))
     }
     const closing = (answer: HttpServerResponse.HttpServerResponse) =>
-      traffic.draining && answer !== answered ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
+      traffic.drainingSince !== undefined && answer !== answered
+        ? HttpServerResponse.setHeader(answer, "connection", "close")
+        : answer
     return (handler) => (arrival) =>
       Effect.withFiber((fiber) => {
         const incoming = receive(arrival, fiber.getRef(Clock.Clock), accounts?.open())

@@ -41,8 +41,8 @@ export class Traffic extends Context.Service<
     readonly shares: FairShares
     /** Those of admin keys, which no inference key can take. */
     readonly adminShares: FairShares
-    /** True from the moment the service is asked to stop. */
-    draining: boolean
+    /** The time of the Clock at which the service was asked to stop; undefined before. */
+    drainingSince: number | undefined
   }
 >()("gateway/http/Traffic") {
   static readonly layer: Layer.Layer<Traffic> = Layer.effect(
@@ -59,7 +59,7 @@ export class Traffic extends Context.Service<
       return {
         shares: new FairShares({ requests: inFlight, bytes, keptPercent }, refused, isFull),
         adminShares: new FairShares({ requests: adminInFlight, bytes: adminBytes, keptPercent }, refused),
-        draining: false
+        drainingSince: undefined
       }
     })
   )

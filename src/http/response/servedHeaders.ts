@@ -11,7 +11,7 @@ import { baseHeaders } from "./baseHeaders.ts"
 
 /** While the server leaves, no answer keeps its connection. */
 export const closing = (headers: Record<string, string>, { traffic }: IncomingRequest): Record<string, string> =>
-  traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
+  traffic.drainingSince !== undefined ? Object.assign(headers, { connection: "close" }) : headers
 
 const longestParams = 1024
 

@@ -46,7 +46,7 @@ export const HealthHandlers: Routes<Traffic> = Effect.gen(function* () {
   const traffic = yield* Traffic
   const readiness = yield* Readiness
   const live = Effect.succeed(alive)
-  const look = Effect.sync(() => ready(readiness, traffic.draining))
+  const look = Effect.sync(() => ready(readiness, traffic.drainingSince !== undefined))
   return [
     ...(["/health/live", "/livez", "/healthz"] as const).map((path) => ({ path, answer: () => live })),
     ...(["/health/ready", "/readyz", "/health"] as const).map((path) => ({ path, answer: () => look }))
