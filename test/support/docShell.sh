@@ -3,7 +3,8 @@
 set -euo pipefail
 trap 'printf "failed: %s\n" "$BASH_COMMAND" >&2; [ -s "$HOME/gateway.log" ] && cat "$HOME/gateway.log" >&2' ERR
 trap 'stop_gateway' EXIT
-main="$REPOSITORY/src/main.ts"
+# The bundle that global setup builds: it starts with a quarter of the CPU time of the sources.
+main="$REPOSITORY/.cache/program/main.js"
 gateway_pid=""
 gateway_port=""
 
