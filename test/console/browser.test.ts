@@ -1,7 +1,8 @@
 // Tests the console in Chromium against a gateway with the simulated Google services: pages, flows, policy, access.
 // Must not depend on how a page is made.
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import {
+  closePages,
   code,
   type ConsoleRun,
   findings,
@@ -40,6 +41,7 @@ const signs = [
 describe.runIf(hasChromium)("console in Chromium", () => {
   beforeAll(begin, 60_000)
   afterAll(() => run.close())
+  afterEach(() => closePages(browser))
 
   it("console pages: the link signs in once and leaves the address (TH30)", async () => {
     const { faults, page } = await watched(await browser.newContext())

@@ -3,11 +3,11 @@
 import { existsSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 import * as Redacted from "effect/Redacted"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { builtConsole } from "../support/builtConsole.ts"
 import { config, fallback } from "../support/config.ts"
-import { findings, watch } from "../support/consoleBrowser.ts"
+import { closePages, findings, watch } from "../support/consoleBrowser.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
 
 const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
@@ -76,6 +76,7 @@ const chooseModel = async (page: Page, model: string): Promise<void> => {
 describe.runIf(existsSync(executablePath))("detail and playground in Chromium", () => {
   beforeAll(begin, 60 * 1000)
   afterAll(() => close())
+  afterEach(() => closePages(browser))
 
   it("console detail: with kept content it shows the client's body, the provider's, the answer and its pictures", async () => {
     const content = [

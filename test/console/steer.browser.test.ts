@@ -1,9 +1,10 @@
 // Tests the pages that steer the gateway in Chromium: keys and budgets, configs, prompts, providers, settings.
 // Must not depend on how a page is made.
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import {
   adminKey,
+  closePages,
   type ConsoleRun,
   findings,
   hasChromium,
@@ -45,6 +46,7 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     run = await startConsole()
   }, 60 * 1000)
   afterAll(() => run.close())
+  afterEach(() => closePages(run.browser))
 
   it("console configs: a fault shows at its line while it is written, is mended, tried, saved and rolled back", async () => {
     const { faults, page } = await opened("configs")
