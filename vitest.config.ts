@@ -4,8 +4,8 @@ const every = ["test/**/*.test.ts"]
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/buildProgram.ts"],
-    setupFiles: ["test/support/seed.ts"],
+    globalSetup: ["test/support/buildProgram.ts", "test/support/buildTables.ts"],
+    setupFiles: ["test/support/seed.ts", "test/support/memoryStores.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
