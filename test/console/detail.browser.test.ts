@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { builtConsole } from "../support/builtConsole.ts"
 import { config, fallback } from "../support/config.ts"
-import { closePages, findings, watch } from "../support/consoleBrowser.ts"
+import { browserArgs, closePages, findings, watch } from "../support/consoleBrowser.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
 
 const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
@@ -41,7 +41,7 @@ const begin = async (): Promise<void> => {
     server: { ...settings.server, console: { hosts: [], isOpen: true } }
   })
   url = gateway.url
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+  browser = await chromium.launch({ executablePath, args: browserArgs })
   close = async () => {
     await browser.close()
     await gateway.close()

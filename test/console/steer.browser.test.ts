@@ -4,6 +4,7 @@ import type { Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import {
   adminKey,
+  browserArgs,
   closePages,
   type ConsoleRun,
   findings,
@@ -235,7 +236,7 @@ describe.runIf(hasChromium)("page of settings, in Chromium", () => {
     const { chromium } = await import("playwright-core")
     const browser = await chromium.launch({
       executablePath: process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium",
-      args: ["--no-sandbox"]
+      args: browserArgs
     })
     const page = await browser.newPage()
     await page.goto(`${origin}/console/settings`)

@@ -16,6 +16,31 @@ if (!hasChromium)
     `The tests of the console are left out: there is no ${executablePath}. Install chromium, or set TEST_CHROMIUM.`
   )
 
+/**
+ * Each window loads the suggestions of its address bar as two more pages: a quarter of the CPU time of these tests.
+ * Chromium takes the last list of features only, so those that Playwright turns off are repeated.
+ */
+const featuresOff = [
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay",
+  "MediaRouter",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "TcpPortRandomizationWin",
+  "OptimizationHints",
+  "NetworkTimeServiceQuerying",
+  "AimEnabled",
+  "PreconnectToSearch",
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "WebUIOmniboxFullPopup"
+]
+export const browserArgs = ["--no-sandbox", `--disable-features=${featuresOff.join(",")}`]
+
 /** A name of others that leads here, as after DNS rebinding. */
 export const reboundHost = "rebound.example"
 /** The code of the link. */
@@ -75,7 +100,7 @@ export const startConsole = async (more: Partial<Settings> = {}): Promise<Consol
     server: { ...settings.server, console: { hosts: [], code: Redacted.make(code) } }
   })
   const { url } = gateway
-  const args = ["--no-sandbox", `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`]
+  const args = [...browserArgs, `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`]
   const browser = await chromium.launch({ executablePath, args })
   return {
     url,
