@@ -1,6 +1,6 @@
 // `node bench/compare.ts <checkout> [<later checkout>]`: compares this tree, or a later one, with a checkout on one core.
 // Must not judge. It prints the CPU time of both and their ratio.
-// Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,burst.
+// Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,longPrompt,burst.
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { buildPrograms } from "./built.ts"
@@ -15,7 +15,7 @@ const flags = process.argv.slice(2).filter(isFlag)
 const [checkout, later = dirname(here)] = process.argv.slice(2).filter((argument) => !isFlag(argument))
 if (checkout === undefined)
   throw new Error(
-    "usage: node bench/compare.ts <checkout> [<later checkout>] [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]"
+    "usage: node bench/compare.ts <checkout> [<later checkout>] [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,longPrompt,burst]"
   )
 const flag = (name: string): string | undefined =>
   flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -33,6 +33,7 @@ interface Scenario {
 const scenarios: Readonly<Record<string, Scenario>> = {
   unary: { target: (one) => one.target("gemini-3.8-flash", false), units: 1 },
   messages: { target: (one) => one.other?.("messages"), units: 1 },
+  longPrompt: { target: (one) => one.other?.("longPrompt"), units: 1 },
   burst: { target: (one) => one.target("gemini-bench-burst", true), units: burstEvents }
 }
 const chosen = (flag("only") ?? "unary,messages,burst").split(",")

@@ -21,7 +21,6 @@ import type { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import type { FirstKeys } from "./FirstKeys.ts"
 import type { Loaded } from "./settings/LoadSettings.ts"
-import { limitYoungGeneration } from "./process/YoungGeneration.ts"
 import { fitLimits } from "./settings/FittedLimits.ts"
 import { renderOrigin, startFailure } from "./Starting.ts"
 
@@ -55,7 +54,6 @@ export const runGateway = (
         open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
         context
       )
-      yield* limitYoungGeneration
       for (const warning of warnings) yield* Effect.provide(Effect.logWarning(warning), context)
       yield* Effect.sync(() => {
         process.exitCode = 0
