@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import type { KeySetting } from "../../src/domain/settings/Settings.ts"
-import type { TransportScript } from "../../src/upstream/Transport.ts"
+import type { ScriptedResponse, TransportScript } from "../../src/upstream/Transport.ts"
 import { accountedGateway, adminKey } from "../support/accounted.ts"
 import { replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
@@ -176,28 +176,44 @@ describe("memory of running requests", () => {
     await gateway.dispose()
   })
 
-  const openStreams = async (first: object) => {
-    const open: TransportScript = ({ url }) =>
-      url.includes("streamGenerateContent")
-        ? { ...reply, chunks: [`data: ${JSON.stringify(begun)}\n\n`, { pauseMillis: 60_000 }] }
-        : reply
+  const begun = (url: string): ScriptedResponse["chunks"] => [
+    url.includes("streamRawPredict")
+      ? 'event: message_start\ndata: {"type":"message_start","message":{"id":"m","usage":{"input_tokens":1}}}\n\n'
+      : 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]}}]}\n\n',
+    { pauseMillis: 60_000 }
+  ]
+
+  /** The status of a stream that stays open, and that of another request meanwhile. */
+  const withOpenStream = async (path: string, body: object) => {
+    const script: TransportScript = ({ url }) =>
+      url.includes(":stream") ? { ...reply, chunks: begun(url) ?? [] } : reply
     // One body and its translation fit, and not two bodies and a translation.
-    const gateway = gatewayWith({ bodiesInFlightBytes: 50_000 }, open)
-    const stream = await gateway.post(chat, { ...large, ...first, stream: true })
+    const gateway = gatewayWith({ bodiesInFlightBytes: 50_000 }, script)
+    const stream = await gateway.post(path, { stream: true, ...body })
     const reader = stream.body?.getReader()
     await reader?.read()
     const statuses = [stream.status, (await gateway.post(chat, large)).status]
     await reader?.cancel()
     return statuses
   }
-  const begun = { candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }
+  const { messages } = large
 
-  it("memory: the body of a stream is counted until the stream is open", async () => {
-    expect(await openStreams({})).toEqual([200, 200])
+  it.each([
+    ["chat", chat, large],
+    ["messages", "/v1/messages", { model: "@vertex-ai/anthropic.claude-sonnet-4-6", max_tokens: 10, messages }],
+    [
+      "native",
+      "/v1beta/models/@google/gemini-2.5-flash:streamGenerateContent?alt=sse",
+      { stream: undefined, contents: [{ parts: [{ text }] }] }
+    ]
+  ])("memory: the body of a stream is counted until the stream is open (%s)", async (_name, path, body) => {
+    expect(await withOpenStream(path, body)).toEqual([200, 200])
   })
 
   it("memory: the body of a long answer is counted to its end, because later calls repeat it", async () => {
-    expect(await openStreams({ model: "@google/gemini-4-neon", max_tokens: 100_000 })).toEqual([200, 429])
+    expect(await withOpenStream(chat, { ...large, model: "@google/gemini-4-neon", max_tokens: 100_000 })).toEqual([
+      200, 429
+    ])
   })
 
   it("memory: a translation over the limit is refused before the call, without a retry", async () => {

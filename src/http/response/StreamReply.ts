@@ -64,7 +64,7 @@ export const passedEvents = (
   incoming: IncomingRequest,
   keepAlive: KeepAlive
 ): StreamAnswered =>
-  eventStream(opened, incoming, keepAlive, {
+  eventStream(letGo(opened, incoming), incoming, keepAlive, {
     render: (read) => {
       incoming.recorder?.read(read)
       return read.length === 1 ? read[0] : Buffer.concat(read)
