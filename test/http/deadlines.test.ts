@@ -35,7 +35,7 @@ const accounts = [
   })
 ]
 const body = { model: "@vertex-ai/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] }
-const hurried = { "x-gateway-request-timeout": "50" }
+const hurried = { "x-gateway-request-timeout": "500" }
 const references = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 const closing: Array<() => Promise<void>> = []
