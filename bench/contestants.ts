@@ -121,6 +121,8 @@ interface Watching {
   readonly workers?: number
   /** Streams that are open together, all of one key. */
   readonly streams?: number
+  /** Prices of models that no list has; a key with a budget is refused without one. */
+  readonly prices?: Readonly<Record<string, { readonly input: number; readonly output: number }>>
   /** Opens the inspector. */
   readonly inspected?: boolean
   /** Receives the output of the process. */
@@ -205,6 +207,7 @@ export const startGateway = async (
           budget: { usd: plenty, per: "day" }
         }
       ],
+      prices: watching.prices ?? {},
       configs: { careful: fallbackConfig },
       // A part of the slots is kept for other keys.
       limits: { inFlight: Math.max(defaultLimits.inFlight, 2 * (watching.streams ?? 0)) },

@@ -67,6 +67,9 @@ const upstreamPort = await listen(upstream)
 const warnings: Array<string> = []
 const gateway = await startGateway(`http://127.0.0.1:${upstreamPort}`, {
   inspected: true,
+  prices: Object.fromEntries(
+    Object.keys(behaviours).map((word) => [`gemini-2.5-flash-soak-${word}`, { input: 0.3, output: 2.5 }])
+  ),
   hear: (words) => void (/warning/i.test(words) && warnings.push(words))
 })
 const inspector = await inspect(gateway.inspector ?? 0)
