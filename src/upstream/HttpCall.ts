@@ -42,9 +42,7 @@ export abstract class Call {
   private unsent: TransportRequest | undefined
   private readonly isFresh: boolean
   private readonly observed: TransportRequest["observed"]
-  private readonly connectMillis: number
   private readonly firstByteMillis: number
-  private readonly totalMillis: number
   private answered = false
   private reused = false
   private sentAt = 0
@@ -60,10 +58,8 @@ export abstract class Call {
     this.room = request.room
     this.isFresh = request.isFresh === true
     this.observed = request.observed
-    this.connectMillis = request.connectMillis
     this.firstByteMillis = request.firstByteMillis
     this.idleMillis = request.idleMillis
-    this.totalMillis = request.totalMillis
   }
 
   protected abstract onHead(status: number, headers: Record<string, string>): void
@@ -72,8 +68,10 @@ export abstract class Call {
   protected abstract onFault(kind: FaultKind): void
 
   start(): void {
-    this.totalAt = performance.now() + this.totalMillis
-    this.enter("connect", this.connectMillis)
+    const { unsent } = this
+    if (unsent === undefined) return
+    this.totalAt = performance.now() + unsent.totalMillis
+    this.enter("connect", unsent.connectMillis)
     schedulePhase("call", () => {
       if (!this.over) this.dispatch()
     })
