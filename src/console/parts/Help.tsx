@@ -21,8 +21,10 @@ export const Help = ({ isOpen, keys }: HelpProps) => {
       class="card help"
       aria-labelledby="help-title"
       onClose={() => (isOpen.value = false)}
-      // An open dialog has the keys for itself.
-      onKeyDown={(event) => event.stopPropagation()}
+      // An open dialog has the keys for itself. A closed one keeps the focus until the page is drawn again.
+      onKeyDown={(event) => {
+        if (event.currentTarget.open) event.stopPropagation()
+      }}
     >
       <h2 id="help-title">Keys</h2>
       <dl>
