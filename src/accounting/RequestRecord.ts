@@ -94,7 +94,7 @@ export class AttemptRecord implements ObservedAttempt {
 
 export class RequestRecord implements Observed {
   readonly startedAt: number
-  readonly attempts: Array<AttemptRecord> = []
+  attempts: ReadonlyArray<AttemptRecord> = []
   keyId: string | undefined
   stream = false
   served: ServedBy | undefined
@@ -152,7 +152,7 @@ export class RequestRecord implements Observed {
     this.stream = asking.stream
     this.content?.called(call)
     const attempt = new AttemptRecord(this.now, call.target, asking.stream, this.trace?.attempt(call, asking))
-    this.attempts.push(attempt)
+    this.attempts = this.attempts.concat(attempt)
     return attempt
   }
 

@@ -108,7 +108,7 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
       )
       if (fiber.pollUnsafe() !== undefined) return
       if (isOver) fiber.interruptUnsafe()
-      response.once("close", () => {
+      response.on("close", () => {
         if (!response.writableEnded) fiber.interruptUnsafe(undefined, ClientAbort.annotation)
       })
     }

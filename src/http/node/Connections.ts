@@ -23,7 +23,7 @@ export const boundConnections = (server: Server, open: OpenConnections, most: nu
   const spare = spareConnections(most)
   server.on("connection", (socket: Socket) => {
     open.count++
-    socket.once("close", () => open.count--)
+    socket.on("close", () => open.count--)
     if (open.count <= most) return
     if (open.count > most + spare) {
       socket.write(refusal())

@@ -15,7 +15,7 @@ export class WaitingConnections {
     this.server = server
     server.on("connection", (socket: Socket) => {
       this.openedAt.set(socket, performance.now())
-      socket.once("close", () => this.openedAt.delete(socket))
+      socket.on("close", () => this.openedAt.delete(socket))
     })
   }
 

@@ -18,7 +18,7 @@ import type { OpenedStream } from "../../router/ProviderRouter.ts"
 import { failureText } from "../../translate/native/nativeStream.ts"
 import { doneFrame, frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
-import { answered, drained, writePiece } from "../node/NodeAnswer.ts"
+import { answered, drained, writePiece, writeStreamHead } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { errorBody } from "./errorBody.ts"
 import { errorOf, inClientsWords } from "./ErrorResponse.ts"
@@ -185,7 +185,7 @@ const writeReads = <A>(
     }
   })
   return Effect.suspend(() => {
-    node.writeHead(200, headers)
+    writeStreamHead(node, headers)
     return next
   })
 }

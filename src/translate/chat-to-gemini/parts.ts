@@ -147,7 +147,7 @@ const readPlainText = (
       calls,
       open,
       content: extendContent(state.content, text, facts),
-      partStarts: state.lastPart === "text" ? state.partStarts : [...state.partStarts, state.content.length],
+      partStarts: state.lastPart === "text" ? state.partStarts : state.partStarts.concat(state.content.length),
       lastPart: "text",
       media,
       joined,
@@ -195,7 +195,7 @@ export const closeParts = (
 const readPart = (work: Work, part: Part, position: number): void => {
   const kind = kindOf(part)
   // The first part of an event continues the last part of the event before; the other parts are new.
-  if (position > 0 || kind !== work.lastPart) work.partStarts = [...work.partStarts, work.content.length]
+  if (position > 0 || kind !== work.lastPart) work.partStarts = work.partStarts.concat(work.content.length)
   work.lastPart = kind
   const signature = part.thoughtSignature && work.facts.signs() ? part.thoughtSignature : undefined
   if (kind === "text" || kind === "thinking") return readText(work, kind, part.text ?? "", signature)

@@ -169,7 +169,7 @@ const readEvent = (
     const before = choices[at] ?? { index, opened: false, parts: noParts, end: noGeminiEnd }
     const after = readCandidate(before, candidate, facts, callId, modelOf(model, facts), out)
     if (after.parts.malformed) return failStream(state, malformedCall)
-    choices = at < 0 ? [...choices, after] : choices.length === 1 ? [after] : choices.with(at, after)
+    choices = at < 0 ? choices.concat(after) : choices.length === 1 ? [after] : choices.with(at, after)
   }
   const usage = event.usageMetadata ? mergeUsage(state.usage, event.usageMetadata) : state.usage
   const feedback = event.promptFeedback ?? state.feedback
