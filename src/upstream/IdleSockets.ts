@@ -31,17 +31,18 @@ export class IdleSockets {
   add(owner: Owner, socket: Socket): void {
     const kept = { owner, socket, sent: -1 }
     this.open.add(kept)
-    socket.once("close", () => this.open.delete(kept))
+    socket.on("close", () => this.open.delete(kept))
   }
 
   /** Destroys the idle sockets beyond the bound, the newest first: the pool uses the oldest first. */
   look(): void {
     let idle = 0
-    for (const kept of this.open) {
+    // Not for-of, which makes an object of each entry.
+    this.open.forEach((kept) => {
       const { owner, sent, socket } = kept
       kept.sent = socket.bytesWritten
-      if (owner.stats.size === 0 && sent === kept.sent && ++idle > this.most) socket.destroy()
-    }
+      if (sent === kept.sent && owner.stats.size === 0 && ++idle > this.most) socket.destroy()
+    })
   }
 
   close(): void {

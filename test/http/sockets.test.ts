@@ -353,6 +353,21 @@ describe("streams on a socket", () => {
     await server.close()
   })
 
+  it("server: comment lines to a client of HTTP/1.0, which knows no chunks, are sent as they are (T1323)", async () => {
+    const server = await start({ pingMillis: 20 })
+    const { go } = held(server.script)
+    const line = new Line(server.port, streamRequest.replace("HTTP/1.1", "HTTP/1.0"))
+    await line.until(({ text }) => text.split(": ping\n\n").length >= 3)
+    await Effect.runPromise(go)
+    await line.until(({ closed }) => closed)
+    const events = parts(line.text)
+      .body.split("\n\n")
+      .filter((one) => one !== ": ping" && one !== "")
+      .map((one) => one.slice(0, 6))
+    expect([events, line.text.endsWith("data: [DONE]\n\n")]).toEqual([Array(4).fill("data: "), true])
+    await server.close()
+  })
+
   it("server: a client that leaves mid-stream stops the stream immediately (F26)", async () => {
     const server = await start()
     const { left } = held(server.script)

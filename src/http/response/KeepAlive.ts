@@ -35,6 +35,16 @@ export const startKeepAlive = (
           (timer) => Effect.sync(() => timer.stop())
         )
 
+/**
+ * Node writes a chunk as four parts, one tick later. This is one write: of a quiet process with thousands of silent
+ * streams the pings are most of its work. A response that waits for the one before it has no socket yet.
+ */
+const writeFrame = (response: ServerResponse, frame: string): void => {
+  const { chunkedEncoding, socket } = response
+  if (socket === null || !chunkedEncoding) response.write(frame)
+  else socket.write(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
+}
+
 const endWith = (response: ServerResponse | undefined, frame: string): void => {
   if (response?.headersSent === true && !response.writableEnded && !response.destroyed) response.end(frame)
 }
@@ -61,11 +71,13 @@ class PingTimer implements KeepAlive {
   private readonly ping: string
   private last = performance.now()
   private timer: NodeJS.Timeout
+  private delay: number
 
   constructor(response: ServerResponse, pingMillis: number, ping: string) {
     this.response = response
     this.pingMillis = pingMillis
     this.ping = ping
+    this.delay = pingMillis
     this.timer = setTimeout(onTimer, pingMillis, this)
   }
 
@@ -84,14 +96,21 @@ class PingTimer implements KeepAlive {
   /** Called by the timer. */
   look(): void {
     const { pingMillis, response } = this
-    const silence = performance.now() - this.last
-    if (silence < pingMillis) {
-      this.timer = setTimeout(onTimer, pingMillis - silence, this)
-      return
-    }
-    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(this.ping)
+    // A timer counts whole milliseconds.
+    const rest = Math.floor(pingMillis - (performance.now() - this.last))
+    if (rest > 0) return this.lookIn(rest)
+    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) writeFrame(response, this.ping)
     this.beat()
-    this.timer = setTimeout(onTimer, pingMillis, this)
+    this.lookIn(pingMillis)
+  }
+
+  /** A silent stream keeps its timer. */
+  private lookIn(millis: number): void {
+    if (millis === this.delay) this.timer.refresh()
+    else {
+      this.delay = millis
+      this.timer = setTimeout(onTimer, millis, this)
+    }
   }
 }
 
