@@ -1,6 +1,7 @@
 // `node bench/compare.ts <checkout> [<later checkout>]`: compares this tree, or a later one, with a checkout on one core.
 // Must not judge. It prints the CPU time of both and their ratio.
-// Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,longPrompt,burst.
+// Flags: --pairs=5 (processes per side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,longPrompt,burst,
+// --later-options=--max-semi-space-size=16 (options of Node for this tree alone, so that a checkout compares with itself).
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { buildPrograms } from "./built.ts"
@@ -19,6 +20,7 @@ if (checkout === undefined)
   )
 const flag = (name: string): string | undefined =>
   flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
+const laterOptions = flag("later-options")
 const pairs = Number(flag("pairs") ?? 5)
 const turns = Number(flag("turns") ?? 4)
 const warmMillis = Number(flag("warm") ?? 6) * 1_000
@@ -88,7 +90,10 @@ const ratios = new Map<string, Array<number>>()
 for (let pair = 1; pair <= pairs; pair++) {
   // Odd pairs start with the other side, so that both sides are equally often first.
   const sides: Array<Contestant> = []
-  for (const main of programs) sides.push(await startGateway(upstream, {}, main))
+  for (const [at, main] of programs.entries())
+    sides.push(
+      await startGateway(upstream, at === 0 || laterOptions === undefined ? {} : { nodeOptions: laterOptions }, main)
+    )
   for (const name of chosen) {
     const scenario = scenarios[name]
     if (scenario === undefined) throw new Error(`no scenario ${name}`)

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url"
 import { defaultLimits } from "../src/domain/Limits.ts"
 import { buildPrograms } from "./built.ts"
 import { fallbackConfig } from "./careful.ts"
+import type { Container } from "./container.ts"
 import type { Target } from "./load.ts"
 import { bareTarget, body, chatPath, gatewayTarget, type OperationName } from "./operations.ts"
 
@@ -125,6 +126,10 @@ interface Watching {
   readonly prices?: Readonly<Record<string, { readonly input: number; readonly output: number }>>
   /** Opens the inspector. */
   readonly inspected?: boolean
+  /** Bounds its memory, by which Node chooses the sizes of its heap. */
+  readonly container?: Container | undefined
+  /** The `NODE_OPTIONS` of the process. */
+  readonly nodeOptions?: string
   /** Receives the output of the process. */
   readonly hear?: (words: string) => void
 }
@@ -135,7 +140,7 @@ export const start = async (
   args: ReadonlyArray<string>,
   url: string,
   env: Readonly<Record<string, string>> = {},
-  { hear = () => undefined, inspected = isProfiling }: Watching = {}
+  { container, hear = () => undefined, inspected = isProfiling }: Watching = {}
 ): Promise<Pick<Contestant, "pid" | "startMillis" | "inspector" | "stop">> => {
   const inspector = inspected ? await freePort() : undefined
   const [command, line] = pinToCore(
@@ -143,7 +148,7 @@ export const start = async (
     inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args]
   )
   const started = performance.now()
-  const child = launch(command, line, env)
+  const child = launch(...(container?.around(command, line) ?? ([command, line] as const)), env)
   let words = ""
   child.stderr.on("data", (part: Buffer) => {
     const more = part.toString("utf8")
@@ -160,9 +165,10 @@ export const start = async (
   return { pid: child.pid ?? 0, startMillis: performance.now() - started, inspector, stop: () => stop(child) }
 }
 
-export const startBareProxy = async (upstream: string): Promise<Contestant> => {
+export const startBareProxy = async (upstream: string, watching: Watching = {}): Promise<Contestant> => {
   const port = await freePort()
-  const process = await start(0, [join(here, "bareProxy.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
+  const args = [join(here, "bareProxy.ts"), String(port), upstream]
+  const process = await start(0, args, `http://127.0.0.1:${port}/`, {}, watching)
   return {
     name: "bare",
     ...process,
@@ -224,8 +230,12 @@ export const startGateway = async (
       workers === undefined ? 0 : allCores,
       args,
       `http://127.0.0.1:${port}/health/ready`,
-      // As the image and the unit of systemd set it.
-      { GATEWAY_DATA_DIR: folder, MALLOC_ARENA_MAX: "1" },
+      // As the unit of systemd sets it; the image has no options, because a container has a limit of its own.
+      {
+        GATEWAY_DATA_DIR: folder,
+        MALLOC_ARENA_MAX: "1",
+        NODE_OPTIONS: watching.nodeOptions ?? (watching.container === undefined ? "--max-semi-space-size=32" : "")
+      },
       watching
     )
     return {

@@ -3,11 +3,12 @@
 // Every figure is a median over several processes of each side, as processes of one build differ by 5 to 10 %.
 // Flags: --keep (writes the result to docs/performance.md), --quick (three processes), --processes=N, --no-portkey,
 // --profile (CPU time per request by package and function, no figures), --streams=N and --prompt=BYTES (open streams),
-// --only=unary,burst (scenario names).
+// --memory=MIB (open streams in a process with so much memory, as in a container), --only=unary,burst (scenario names).
 import { dirname, join } from "node:path"
 import { totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { makeContainer } from "./container.ts"
 import {
   type Contestant,
   freePort,
@@ -153,14 +154,19 @@ const upstreamBound = async (): Promise<number> => {
   return result.done / result.seconds
 }
 
+const memoryMiB = numberOf("memory")
+const container =
+  memoryMiB === undefined ? undefined : makeContainer(`model-gateway-bench-${process.pid}`, memoryMiB * 2 ** 20)
+if (memoryMiB !== undefined && container === undefined) throw new Error("this user may make no control group")
+
 /** Fresh processes: memory does not shrink after load, and Portkey keeps streams whose clients left. */
 const inFresh = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
   if (!isSelected(name)) return
   for (let round = 0; round < rounds; round++) {
     logLine(`${name}  round ${round + 1} of ${rounds}`)
     for (const [who, again] of [
-      ["bare", startBareProxy],
-      ["gateway", (url: string) => startGateway(url, { streams: openStreams })],
+      ["bare", (url: string) => startBareProxy(url, { container })],
+      ["gateway", (url: string) => startGateway(url, { streams: openStreams, container })],
       ["portkey", startPortkey]
     ] as const) {
       const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
@@ -319,4 +325,5 @@ await inFresh("stopped", measure.stoppedReaders, 1)
 const code = report(direct)
 bench.load.stop()
 await upstream.stop()
+container?.remove()
 process.exit(code)

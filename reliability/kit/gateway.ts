@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { buildPrograms } from "../../bench/built.ts"
 import { cpuMicros, freePort, launch } from "../../bench/contestants.ts"
 import type { Inspector } from "../../bench/inspector.ts"
-import type { Container } from "./container.ts"
+import type { Container } from "../../bench/container.ts"
 
 export const clientKey = "mgk_reliability_client_000000000000"
 export const adminKey = "mgk_reliability_admin_0000000000000"

@@ -3,7 +3,7 @@
 import { rssKib } from "../../bench/contestants.ts"
 import { inspect } from "../../bench/inspector.ts"
 import { ask, closeClients, type Heard, inParallel } from "../kit/ask.ts"
-import { type Container, makeContainer } from "../kit/container.ts"
+import { type Container, makeContainer } from "../../bench/container.ts"
 import { asClient, heapOf, makePlace, startGateway, withKeys } from "../kit/gateway.ts"
 import { type Behaviour, bytesOf, startProvider } from "../kit/provider.ts"
 import { atLeast, atMost, type Figure, none, noteFaults, type Promised, type Run, shown } from "../proof.ts"
