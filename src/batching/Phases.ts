@@ -7,6 +7,12 @@ export type Phase = (typeof phases)[number]
 
 type Work = () => void
 
+/**
+ * Arrivals of one turn; the others wait for the next. Without a bound thousands of clients that are refused and ask
+ * again make turns of seconds, and each step of a running request waits for one.
+ */
+const mostArrivals = 128
+
 const waiting: Record<Phase, Array<Work>> = { arrival: [], body: [], call: [], reply: [], answer: [], end: [] }
 let isPlanned = false
 
@@ -19,9 +25,12 @@ const plan = (): void => {
 const run = (): void => {
   isPlanned = false
   for (const step of phases) {
-    const some = waiting[step]
-    if (some.length === 0) continue
-    waiting[step] = []
+    const all = waiting[step]
+    if (all.length === 0) continue
+    const isLong = step === "arrival" && all.length > mostArrivals
+    const some = isLong ? all.splice(0, mostArrivals) : all
+    waiting[step] = isLong ? all : []
+    if (isLong) plan()
     let done = 0
     try {
       for (const work of some) {

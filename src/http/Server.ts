@@ -212,15 +212,17 @@ const listening = <R>(
   Layer.unwrap(
     Effect.gen(function* () {
       const limits = yield* Limits
-      const server = nodeServer(limits, yield* FreshId, boundOf(limits))
+      const bound = boundOf(limits)
+      const server = nodeServer(limits, yield* FreshId, bound)
       const serving = Effect.gen(function* () {
         const running = yield* ring(server, yield* make)
         const waiting = new WaitingConnections(server)
         yield* Effect.addFinalizer(() => drain(server, running, waiting))
       })
-      return Layer.effectDiscard(serving).pipe(
-        Layer.provideMerge(NodeHttpServer.layerServer(() => server, { host: place.host, port: place.port, reusePort }))
-      )
+      // As many connections may wait in the kernel as may be open. Of more than 511, which Node asks for, the kernel
+      // drops those of a burst: their clients believe them open and hear nothing for seconds.
+      const address = { host: place.host, port: place.port, reusePort, backlog: bound.most }
+      return Layer.effectDiscard(serving).pipe(Layer.provideMerge(NodeHttpServer.layerServer(() => server, address)))
     })
   )
 

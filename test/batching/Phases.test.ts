@@ -64,6 +64,28 @@ describe("phases", () => {
     })
   })
 
+  it("phases: a turn takes 128 arrivals to their end, and the others wait for the next", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      for (let at = 0; at < 300; at++)
+        schedulePhase("arrival", () => {
+          done.push(`arrival ${at}`)
+          schedulePhase("end", () => done.push(`end ${at}`))
+        })
+      schedulePhase("reply", () => done.push("reply"))
+      const steps = (step: string, from: number, to: number) =>
+        Array.from({ length: to - from }, (_, at) => `${step} ${from + at}`)
+      turn()
+      expect(done.splice(0)).toEqual([...steps("arrival", 0, 128), "reply", ...steps("end", 0, 128)])
+      turn()
+      expect(done.splice(0)).toEqual([...steps("arrival", 128, 256), ...steps("end", 128, 256)])
+      turn()
+      expect(done.splice(0)).toEqual([...steps("arrival", 256, 300), ...steps("end", 256, 300)])
+      turn()
+      expect(done).toEqual([])
+    })
+  })
+
   it("a task that throws: keeps the remaining tasks", () => {
     turning((turn) => {
       const done: Array<string> = []

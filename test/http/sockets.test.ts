@@ -1,6 +1,6 @@
 // Tests the server on a socket: malformed HTTP, framing limits, pings, aborts and shutdown.
 // Must not depend on a translator: the chat service is a fake.
-import { connect, type Socket } from "node:net"
+import { connect, Server as NetServer, type Socket } from "node:net"
 import { it as effectIt } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -13,7 +13,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as fc from "fast-check"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import { Server } from "../../src/http/Server.ts"
 import { eventually, until, within } from "../support/eventually.ts"
@@ -334,6 +334,16 @@ it("server: a body after 100 Continue counts like any other, and stays counted w
         .map((one) => one.slice(0, 3))
     ).toEqual(["100", "200"])
   }
+  await server.close()
+})
+
+it("server: as many connections may wait in the kernel as may be open", async () => {
+  const listen = vi.spyOn(NetServer.prototype, "listen")
+  const server = await start({ connections: 700 })
+  expect(listen.mock.calls.map(([options]) => options)).toEqual([
+    { host: "127.0.0.1", port: 0, reusePort: false, backlog: 700 }
+  ])
+  listen.mockRestore()
   await server.close()
 })
 
