@@ -68,18 +68,41 @@ interface Read {
 
 const headEnd = Buffer.from("\r\n\r\n")
 
-/** The first whole request of these bytes; undefined while it is not whole. */
-const readRequest = (bytes: Buffer): Read | undefined => {
+/** Where the head of the first request ends, and its body; undefined while the head is not whole. */
+const extentOf = (bytes: Buffer): { readonly from: number; readonly to: number } | undefined => {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined
-  const head = bytes.subarray(0, end).toString("latin1")
-  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)
+  const length = Number(/^content-length: (\d+)/im.exec(bytes.toString("latin1", 0, end))?.[1] ?? 0)
   const from = end + headEnd.length
-  if (bytes.length < from + length) return undefined
-  return {
-    url: head.split(" ")[1] ?? "",
-    body: bytes.subarray(from, from + length).toString("utf8"),
-    rest: bytes.subarray(from + length)
+  return { from, to: from + length }
+}
+
+/** The first whole request of these bytes; undefined while it is not whole. */
+const readRequest = (bytes: Buffer): Read | undefined => {
+  const extent = extentOf(bytes)
+  if (extent === undefined || bytes.length < extent.to) return undefined
+  const { from, to } = extent
+  const line = bytes.toString("latin1", 0, bytes.indexOf("\r\n"))
+  return { url: line.split(" ")[1] ?? "", body: bytes.toString("utf8", from, to), rest: bytes.subarray(to) }
+}
+
+/** Gives each whole request of a connection. The pieces of one that is not whole are not joined again for each piece. */
+const requestsOf = (onRequest: (read: Read) => void): ((piece: Buffer) => void) => {
+  let pieces: Array<Buffer> = []
+  let size = 0
+  let wanted = 0
+  return (piece) => {
+    pieces.push(piece)
+    size += piece.length
+    if (size < wanted) return
+    let seen: Buffer = Buffer.concat(pieces)
+    for (let read = readRequest(seen); read !== undefined; read = readRequest(seen)) {
+      seen = read.rest
+      onRequest(read)
+    }
+    pieces = [seen]
+    size = seen.length
+    wanted = extentOf(seen)?.to ?? 0
   }
 }
 
@@ -122,17 +145,13 @@ export const startProvider = async (providing: Providing = {}): Promise<Provider
     behaviour({ socket, url: asked, body, answer: sound, before, place: Number(percent ?? 0) / 100 })
   }
   const server = createServer({ noDelay: true }, (socket) => {
-    let seen: Buffer = Buffer.alloc(0)
     sockets.add(socket)
     socket.on("error", () => undefined)
     socket.on("close", () => sockets.delete(socket))
-    socket.on("data", (bytes: Buffer) => {
-      seen = Buffer.concat([seen, bytes])
-      for (let read = readRequest(seen); read !== undefined; read = readRequest(seen)) {
-        seen = read.rest
-        answer(socket, read)
-      }
-    })
+    socket.on(
+      "data",
+      requestsOf((read) => answer(socket, read))
+    )
   })
   const port = await listen(server)
   return {

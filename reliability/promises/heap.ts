@@ -1,22 +1,28 @@
 // Proves that a gateway with a small heap refuses what does not fit, lives, and serves again afterwards.
 // Must not know how the gateway measures its memory.
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { rssKib } from "../../bench/contestants.ts"
 import { inspect } from "../../bench/inspector.ts"
 import { ask, closeClients, type Heard, inParallel } from "../kit/ask.ts"
 import { type Container, makeContainer } from "../../bench/container.ts"
 import { asClient, heapOf, makePlace, startGateway, withKeys } from "../kit/gateway.ts"
-import { type Behaviour, bytesOf, startProvider } from "../kit/provider.ts"
 import { atLeast, atMost, type Figure, none, noteFaults, type Promised, type Run, shown } from "../proof.ts"
 
 /** With the memory of a whole machine around it. */
 const heapMiB = 128
-/** How long the provider works on a call: many requests run together. */
-const workMillis = 1_000
+interface SlowProvider {
+  readonly url: string
+  readonly close: () => void
+}
 
-const slowly: Behaviour = ({ answer, socket }) =>
-  void setTimeout(() => {
-    if (!socket.destroyed) socket.write(bytesOf(answer))
-  }, workMillis)
+const startSlowProvider = async (): Promise<SlowProvider> => {
+  const child = fork(join(dirname(fileURLToPath(import.meta.url)), "..", "kit", "slowProvider.ts"))
+  const [url] = await once(child, "message")
+  return { url: String(url), close: () => child.disconnect() }
+}
 
 const path = "/v1/chat/completions"
 const chat = (content: unknown, more: object = {}): string =>
@@ -49,7 +55,7 @@ interface Bound {
 }
 
 const kinds = (isFull: boolean, { imageMiB, rounds, streams }: Bound): ReadonlyArray<Kind> => {
-  const times = isFull ? rounds * 10 : rounds
+  const times = isFull ? rounds * 3 : rounds
   return [
     { name: `images of ${imageMiB} MB`, body: chat([imageOf(imageMiB)]), count: 10 * times, together: 10 },
     { name: "chats of 64 KB", body: chat("word ".repeat(13_000)), count: 300 * times, together: 300 },
@@ -64,7 +70,7 @@ const isSound = ({ headers, isComplete, status }: Heard): boolean =>
 const proveOf = async (run: Run, bound: Bound): Promise<ReadonlyArray<Figure>> => {
   const { container, name, starting } = bound
   const place = makePlace()
-  const provider = await startProvider({ usually: slowly })
+  const provider = await startSlowProvider()
   const google = { slug: "google", provider: "google", api_key: "reliability", base_url: provider.url }
   const gateway = await startGateway(place, withKeys({ providers: [google] }), { isInspected: true, ...starting })
   const send = (body: string): Promise<Heard> => ask(gateway.port, { path, headers: asClient, body })
@@ -92,7 +98,7 @@ const proveOf = async (run: Run, bound: Bound): Promise<ReadonlyArray<Figure>> =
   noteFaults(run, unsound, 5)
   closeClients()
   await gateway.kill()
-  await provider.close()
+  provider.close()
   place.remove()
   return [
     ...heard.map(({ answers, name: kind }) =>
