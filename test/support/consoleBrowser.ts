@@ -69,7 +69,7 @@ export interface ConsoleRun {
 /** A new page, and what it reports. */
 export const watch = async (context: BrowserContext, url: string): Promise<Watched> => {
   // Less than that of a test, so that a failure names the step that it waited for.
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(25_000)
   const page = await context.newPage()
   const faults: Array<string> = []
   page.on("console", (message) => {
