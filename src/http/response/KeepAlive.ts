@@ -42,7 +42,8 @@ export const startKeepAlive = (
 const writeFrame = (response: ServerResponse, frame: string): void => {
   const { chunkedEncoding, socket } = response
   if (socket === null || !chunkedEncoding) response.write(frame)
-  else socket.write(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
+  // The response does not know what was written past it.
+  else if (!socket.writableNeedDrain) socket.write(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
 }
 
 const endWith = (response: ServerResponse | undefined, frame: string): void => {
