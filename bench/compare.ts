@@ -16,7 +16,7 @@ const flags = process.argv.slice(2).filter(isFlag)
 const [checkout, later = dirname(here)] = process.argv.slice(2).filter((argument) => !isFlag(argument))
 if (checkout === undefined)
   throw new Error(
-    "usage: node bench/compare.ts <checkout> [<later checkout>] [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,longPrompt,burst]"
+    "usage: node bench/compare.ts <checkout> [<later checkout>] [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,longPrompt,burst] [--later-options=OPTIONS]"
   )
 const flag = (name: string): string | undefined =>
   flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -91,9 +91,7 @@ for (let pair = 1; pair <= pairs; pair++) {
   // Odd pairs start with the other side, so that both sides are equally often first.
   const sides: Array<Contestant> = []
   for (const [at, main] of programs.entries())
-    sides.push(
-      await startGateway(upstream, at === 0 || laterOptions === undefined ? {} : { nodeOptions: laterOptions }, main)
-    )
+    sides.push(await startGateway(upstream, { nodeOptions: at === 0 ? undefined : laterOptions }, main))
   for (const name of chosen) {
     const scenario = scenarios[name]
     if (scenario === undefined) throw new Error(`no scenario ${name}`)

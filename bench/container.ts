@@ -60,3 +60,10 @@ export const makeContainer = (name: string, bytes: number): Container | undefine
     remove: () => rmdirSync(folder)
   }
 }
+
+/** The command line of a program in the group, or of the program itself without one. */
+export const within = (
+  container: Container | undefined,
+  command: string,
+  args: ReadonlyArray<string>
+): readonly [string, ReadonlyArray<string>] => container?.around(command, args) ?? [command, args]

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { defaultLimits } from "../src/domain/Limits.ts"
 import { buildPrograms } from "./built.ts"
 import { fallbackConfig } from "./careful.ts"
-import type { Container } from "./container.ts"
+import { type Container, within } from "./container.ts"
 import type { Target } from "./load.ts"
 import { bareTarget, body, chatPath, gatewayTarget, type OperationName } from "./operations.ts"
 
@@ -129,7 +129,7 @@ interface Watching {
   /** Bounds its memory, by which Node chooses the sizes of its heap. */
   readonly container?: Container | undefined
   /** The `NODE_OPTIONS` of the process. */
-  readonly nodeOptions?: string
+  readonly nodeOptions?: string | undefined
   /** Receives the output of the process. */
   readonly hear?: (words: string) => void
 }
@@ -148,7 +148,7 @@ export const start = async (
     inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args]
   )
   const started = performance.now()
-  const child = launch(...(container?.around(command, line) ?? ([command, line] as const)), env)
+  const child = launch(...within(container, command, line), env)
   let words = ""
   child.stderr.on("data", (part: Buffer) => {
     const more = part.toString("utf8")

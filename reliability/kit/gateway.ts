@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { buildPrograms } from "../../bench/built.ts"
 import { cpuMicros, freePort, launch } from "../../bench/contestants.ts"
+import { type Container, within } from "../../bench/container.ts"
 import type { Inspector } from "../../bench/inspector.ts"
-import type { Container } from "../../bench/container.ts"
 
 export const clientKey = "mgk_reliability_client_000000000000"
 export const adminKey = "mgk_reliability_admin_0000000000000"
@@ -70,14 +70,12 @@ interface Starting {
   readonly container?: Container | undefined
 }
 
-const plainly: Container["around"] = (command, args) => [command, args]
-
 const startOn = async (port: number, folder: string, starting: Starting): Promise<Gateway> => {
   const { main } = await buildPrograms()
   const inspectorPort = starting.isInspected === true ? await freePort() : 0
   const inspected = inspectorPort === 0 ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
   const args = [...inspected, main, "serve", "--config", join(folder, "gateway.json"), "--port", String(port)]
-  const child = launch(...(starting.container?.around ?? plainly)(process.execPath, args), {
+  const child = launch(...within(starting.container, process.execPath, args), {
     HOME: folder,
     NO_COLOR: "1",
     GATEWAY_DATA_DIR: folder,

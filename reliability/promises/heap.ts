@@ -4,21 +4,18 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { type Container, makeContainer } from "../../bench/container.ts"
 import { rssKib } from "../../bench/contestants.ts"
 import { inspect } from "../../bench/inspector.ts"
 import { ask, closeClients, type Heard, inParallel } from "../kit/ask.ts"
-import { type Container, makeContainer } from "../../bench/container.ts"
 import { asClient, heapOf, makePlace, startGateway, withKeys } from "../kit/gateway.ts"
 import { atLeast, atMost, type Figure, none, noteFaults, type Promised, type Run, shown } from "../proof.ts"
 
 /** With the memory of a whole machine around it. */
 const heapMiB = 128
-interface SlowProvider {
-  readonly url: string
-  readonly close: () => void
-}
 
-const startSlowProvider = async (): Promise<SlowProvider> => {
+/** Its process ends with `close`, or with this one. */
+const startSlowProvider = async () => {
   const child = fork(join(dirname(fileURLToPath(import.meta.url)), "..", "kit", "slowProvider.ts"))
   const [url] = await once(child, "message")
   return { url: String(url), close: () => child.disconnect() }

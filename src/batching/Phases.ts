@@ -13,7 +13,14 @@ type Work = () => void
  */
 const mostArrivals = 128
 
-const waiting: Record<Phase, Array<Work>> = { arrival: [], body: [], call: [], reply: [], answer: [], end: [] }
+const waiting: Readonly<Record<Phase, Array<Work>>> = {
+  arrival: [],
+  body: [],
+  call: [],
+  reply: [],
+  answer: [],
+  end: []
+}
 let isPlanned = false
 
 const plan = (): void => {
@@ -25,12 +32,10 @@ const plan = (): void => {
 const run = (): void => {
   isPlanned = false
   for (const step of phases) {
-    const all = waiting[step]
-    if (all.length === 0) continue
-    const isLong = step === "arrival" && all.length > mostArrivals
-    const some = isLong ? all.splice(0, mostArrivals) : all
-    waiting[step] = isLong ? all : []
-    if (isLong) plan()
+    const list = waiting[step]
+    if (list.length === 0) continue
+    const some = list.splice(0, step === "arrival" ? mostArrivals : list.length)
+    if (list.length > 0) plan()
     let done = 0
     try {
       for (const work of some) {
@@ -40,7 +45,7 @@ const run = (): void => {
     } finally {
       // A task that throws does not drop the remaining tasks.
       if (done < some.length) {
-        waiting[step].unshift(...some.slice(done))
+        list.unshift(...some.slice(done))
         plan()
       }
     }

@@ -58,9 +58,8 @@ export const chunkRenderer = (options: StreamOptions): ((chunk: ChatChunk) => st
     ) {
       // Not the chunk, which would be kept for as long as the stream is open.
       const { created, id, model, object, system_fingerprint } = chunk
-      const shared = { id, object, created, model, system_fingerprint }
-      envelope = shared
-      head = headOf(shared, options)
+      envelope = { id, object, created, model, system_fingerprint }
+      head = headOf(envelope, options)
     }
     return `${head}${JSON.stringify(text)}}}]}\n\n`
   }
