@@ -78,13 +78,13 @@ describe("check", () => {
 describe("doctor", () => {
   const nothing = { accounts: [], keys: [] }
   it("warns of facts that are older than 90 days (M-104)", () => {
-    expect(["2027-02-20", "2027-02-21"].map((day) => modelFindings(nothing, day))).toEqual([
+    expect(["2027-02-24", "2027-02-25"].map((day) => modelFindings(nothing, day))).toEqual([
       [],
       [
         {
           check: "models",
           status: "warn",
-          detail: "the facts about models are of 2026-11-22",
+          detail: "the facts about models are of 2026-11-26",
           todo: "install a newer version"
         }
       ]

@@ -56,7 +56,7 @@ describe("the end of a model", () => {
       absence("gemini-3.8-flash", undefined),
       absence("gemini-2.5-flash", "us-central1"),
       absence("text-embedding-005", "global"),
-      absence("gemini-3.5-flash", "us-central1")
+      absence("gemini-3.6-flash", "us-central1")
     ]).toEqual([
       "gemini-2.0-flash is shut down since 2026-06-01; its successor is gemini-3.5-flash.",
       "gemini-3.8-flash is served in global, us, eu.",
@@ -81,6 +81,6 @@ describe("the places of a model", () => {
   })
 
   it("a model without known locations counts as served everywhere (M-800)", () => {
-    expect(isServedAt(record("gemini-3.5-flash"), "us-central1")).toBe(true)
+    expect(isServedAt(record("gemini-3.6-flash"), "us-central1")).toBe(true)
   })
 })
