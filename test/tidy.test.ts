@@ -48,9 +48,7 @@ describe("source tree", () => {
   })
 
   it("source tree: keeps R9", () => {
-    const sources = ["src", "test", "bench", "attack", "reliability", "examples"].flatMap((folder) =>
-      below(folder, /\.tsx?$/)
-    )
+    const sources = ["src", "test", "examples"].flatMap((folder) => below(folder, /\.tsx?$/))
     const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(read)
     const found = [...sources, ...below("docs", /\.md$/), ...pages].flatMap(({ path, text }) =>
       avoidedWords(path, text)
@@ -66,9 +64,6 @@ describe("source tree", () => {
     const texts = [
       ...below("src", /\.tsx?$/),
       ...below("test", /\.(?:ts|json)$/),
-      ...below("bench", /\.ts$/),
-      ...below("attack", /\.ts$/),
-      ...below("reliability", /\.ts$/),
       ...below("docs", /\.md$/),
       ...below("examples", /./),
       ...below("deploy", /./)

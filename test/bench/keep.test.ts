@@ -1,8 +1,8 @@
 // Tests what the bench keeps: which results it refuses, the page and the chart.
 // Must not measure anything.
 import { describe, expect, it } from "vitest"
-import { type FiguresByName, type Goal, judge, noFigures } from "../../bench/goals.ts"
-import { chartSvg, pageWith, type Result, whyNotKept } from "../../bench/keep.ts"
+import { type FiguresByName, type Goal, judge, noFigures } from "./goals.ts"
+import { chartSvg, pageWith, type Result, whyNotKept } from "./keep.ts"
 
 const goal: Goal = {
   id: "sample",

@@ -9,6 +9,6 @@ export const program = join(dir, "main.js")
 
 /** Test files import the path alone, so the bundler is loaded here. */
 export const setup = async (): Promise<void> => {
-  const [{ build }, { default: config }] = await Promise.all([import("rolldown"), import("../../rolldown.config.ts")])
+  const [{ build }, { default: config }] = await Promise.all([import("rolldown"), import("../build/program.ts")])
   await build({ ...config, output: { ...config.output, dir } })
 }

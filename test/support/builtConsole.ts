@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { build, type RolldownOptions } from "rolldown"
-import consoleOptions from "../../rolldown.console.ts"
-import guidesOptions from "../../rolldown.guides.ts"
+import consoleOptions from "../build/console.ts"
+import guidesOptions from "../build/guides.ts"
 
 const dist = join(import.meta.dirname, "../../dist")
 

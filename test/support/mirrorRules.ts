@@ -2,7 +2,18 @@
 // Must not depend on the file system; it compares names.
 
 /** Folders whose tests have the whole service as their subject, and folders of helpers and data. */
-const wholes = ["agents", "bench", "compat", "faults", "fixtures", "http/native", "support"]
+const wholes = [
+  "agents",
+  "attack",
+  "bench",
+  "build",
+  "compat",
+  "faults",
+  "fixtures",
+  "http/native",
+  "reliability",
+  "support"
+]
 
 const isWhole = (folder: string): boolean => wholes.some((whole) => folder === whole || folder.startsWith(`${whole}/`))
 

@@ -1,0 +1,223 @@
+// The providers of the attacked gateway: the simulated Google services, and models with hostile answers.
+// Must not know the gateway. A model id with `attack-` and a word selects the behaviour.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { makeSimulator } from "../../src/demo/google/Simulator.ts"
+import { listen } from "../bench/contestants.ts"
+import { accessToken, apiKey, issuedToken, project, publicKeyPem, serviceAccount } from "./canaries.ts"
+
+/** Wait of slow models in milliseconds. */
+export const slowMillis = 1_500
+/** Size of large answers in bytes. */
+export const largeBytes = 20 * 2 ** 20
+
+export interface Call {
+  readonly url: string
+  readonly headers: string
+}
+
+export interface Upstream {
+  readonly url: string
+  readonly port: number
+  /** The last 5000 calls, oldest first, without token calls. */
+  readonly calls: ReadonlyArray<Call>
+  /** The number of hostile calls in progress. */
+  readonly open: () => number
+  readonly close: () => Promise<void>
+}
+
+const keptCalls = 5_000
+const json = { "content-type": "application/json" }
+const events = { "content-type": "text/event-stream" }
+
+/** Every credential that the request could contain, unchanged and URL-encoded. */
+const echoOf = (request: IncomingMessage, body: string): string => {
+  const values = Object.entries(request.headers).map(([name, value]) => `${name}: ${String(value)}`)
+  return [request.url ?? "", ...values, ...values.map(encodeURIComponent), body.slice(0, 2_000)].join(" | ")
+}
+
+const googleError = (code: number, status: string, message: string): string =>
+  JSON.stringify({
+    error: {
+      code,
+      status,
+      message,
+      details: [{ "@type": "type.googleapis.com/google.rpc.DebugInfo", detail: message }]
+    }
+  })
+
+const gemini = (text: string, finish?: string): string =>
+  JSON.stringify({
+    candidates: [
+      {
+        content: { role: "model", parts: [{ text }] },
+        index: 0,
+        ...(finish === undefined ? {} : { finishReason: finish })
+      }
+    ],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 }
+  })
+
+const claudeEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string =>
+  `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+
+type Behaviour = (response: ServerResponse, echo: string, url: string) => void
+
+const refusal =
+  (code: number, status: string): Behaviour =>
+  (response, echo) =>
+    void response.writeHead(code, json).end(googleError(code, status, `Refused: ${echo}`))
+
+/** Text of a Claude stream that never sends its final counts. */
+export const claudeText = "tide ".repeat(4_000)
+
+const behaviours: Readonly<Record<string, Behaviour>> = {
+  "echo-400": refusal(400, "INVALID_ARGUMENT"),
+  "echo-401": refusal(401, "UNAUTHENTICATED"),
+  "echo-403": refusal(403, "PERMISSION_DENIED"),
+  "echo-500": refusal(500, "INTERNAL"),
+  "echo-html": (response, echo) =>
+    void response.writeHead(502, { "content-type": "text/html" }).end(`<html><title>${echo}</title></html>`),
+  "echo-list": (response, echo) =>
+    void response.writeHead(400, json).end(`[${googleError(400, "INVALID_ARGUMENT", echo)}]`),
+  "echo-event": (response, echo) =>
+    void response.writeHead(200, events).end(`data: ${googleError(500, "INTERNAL", echo)}\n\n`),
+  "echo-late": (response, echo) => {
+    response.writeHead(200, events).write(`data: ${gemini("half ")}\n\n`)
+    response.end(`data: ${googleError(500, "INTERNAL", echo)}\n\n`)
+  },
+  "echo-claude": (response, echo) => {
+    response.writeHead(200, events).end(claudeEvent({ type: "error", error: { type: "api_error", message: echo } }))
+  },
+  integers: (response, _, url) => {
+    const args = '{"id":9007199254740993}'
+    const claude = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t1","name":"f","input":${args}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`
+    const google = `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`
+    if (url.includes("streamGenerateContent")) return void response.writeHead(200, events).end(`data: ${google}\n\n`)
+    return void response.writeHead(200, json).end(url.includes("rawPredict") ? claude : google)
+  },
+  unavailable: (response) => void response.writeHead(503, json).end(googleError(503, "UNAVAILABLE", "busy")),
+  slow: (response) => void setTimeout(() => response.writeHead(200, json).end(gemini("late", "STOP")), slowMillis),
+  hold: () => undefined,
+  large: (response) => void response.writeHead(200, json).end(gemini("x".repeat(largeBytes), "STOP")),
+  endless: (response) => {
+    response.writeHead(200, events)
+    const more = (): void => {
+      while (!response.destroyed && response.write(`data: ${gemini("word ".repeat(2_000))}\n\n`));
+    }
+    response.on("drain", more)
+    more()
+  },
+  uncounted: (response) => {
+    response.writeHead(200, events)
+    response.write(
+      claudeEvent({
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "claude-sonnet-4-5",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 10, output_tokens: 1 }
+        }
+      })
+    )
+    response.write(claudeEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }))
+    response.write(
+      claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: claudeText } })
+    )
+  }
+}
+
+const wordOf = (url: string, body: string): string | undefined =>
+  /attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(url)?.[1] ??
+  /"model":"[^"]*attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(body)?.[1]
+
+const token = (response: ServerResponse): void =>
+  void response
+    .writeHead(200, json)
+    .end(JSON.stringify({ access_token: issuedToken, expires_in: 3599, token_type: "Bearer" }))
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+
+export const startUpstream = async (): Promise<Upstream> => {
+  const calls: Array<Call> = []
+  const { clientEmail, privateKeyId } = {
+    clientEmail: serviceAccount.client_email,
+    privateKeyId: serviceAccount.private_key_id
+  }
+  const simulator = makeSimulator({
+    geminiApiKeys: [apiKey],
+    accessTokens: [accessToken, issuedToken],
+    serviceAccounts: [{ clientEmail, privateKeyId, publicKeyPem, projectId: project }]
+  })
+  let open = 0
+  const behave = (request: IncomingMessage, response: ServerResponse): void => {
+    let body = ""
+    open++
+    response.on("close", () => open--)
+    request.on("data", (part: Buffer) => {
+      if (body.length < 4_000) body += part.toString("latin1").slice(0, 4_000)
+    })
+    request.on("end", () =>
+      (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(
+        response,
+        echoOf(request, body),
+        request.url ?? ""
+      )
+    )
+  }
+  const server = createServer((request, response) => {
+    const { headers, url = "" } = request
+    response.on("error", () => undefined)
+    if (url.endsWith("/token")) {
+      request.resume()
+      return token(response)
+    }
+    calls.push({ url, headers: JSON.stringify(headers) })
+    if (calls.length > keptCalls) calls.shift()
+    return url.includes("attack-") ? behave(request, response) : simulator.handler(request, response)
+  })
+  const port = await listen(server)
+  return { url: `http://127.0.0.1:${port}`, port, calls, open: () => open, close: () => closed(server) }
+}
+
+/** A host that must never receive a credential. */
+export interface Trap {
+  readonly url: string
+  readonly taken: ReadonlyArray<string>
+  readonly close: () => Promise<void>
+}
+
+export const startTrap = async (): Promise<Trap> => {
+  const taken: Array<string> = []
+  const server = createServer((request, response) => {
+    taken.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`)
+    request.resume()
+    response.writeHead(200, json).end(gemini("thanks", "STOP"))
+  })
+  return { url: `http://127.0.0.1:${await listen(server)}`, taken, close: () => closed(server) }
+}
+
+/** An OpenTelemetry collector that passes on each body as text. */
+export const startSink = async (
+  take: (text: string) => void
+): Promise<{ readonly url: string; readonly count: () => number; readonly close: () => Promise<void> }> => {
+  let count = 0
+  const server = createServer((request, response) => {
+    const parts: Array<Buffer> = []
+    request.on("data", (part: Buffer) => parts.push(part))
+    request.on("end", () => {
+      count++
+      take(Buffer.concat(parts).toString("utf8"))
+      response.writeHead(200, json).end("{}")
+    })
+  })
+  return { url: `http://127.0.0.1:${await listen(server)}`, count: () => count, close: () => closed(server) }
+}
