@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config"
 
 const every = ["test/**/*.test.ts"]
+/** What only a release can break: whole tables, all commands of the pages, all examples. `npm run test:all` has it. */
+const releaseOnly = process.env["TEST_ALL"] === "1" ? [] : ["test/**/*.release.test.ts"]
 
 export default defineConfig({
   test: {
@@ -14,11 +16,14 @@ export default defineConfig({
     // Vitest leaves one core out, and of two cores that is half the time.
     maxWorkers: "100%",
     projects: [
-      { extends: true, test: { name: "all", include: every, exclude: ["test/console/*browser.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "all", include: every, exclude: [...releaseOnly, "test/console/*browser.test.ts"] }
+      },
       // The tests of the HTTP face once more, over the ring instead of a router of Effect.
       { extends: true, test: { name: "ring", include: ["test/http/**/*.test.ts"], env: { TEST_WAY: "ring" } } },
       // Needs Chromium: `TEST_CHROMIUM`, or Debian's. Its tests are left out, with a line about it, where there is none.
-      { extends: true, test: { name: "console", include: ["test/console/*browser.test.ts"] } }
+      { extends: true, test: { name: "console", include: ["test/console/*browser.test.ts"], exclude: releaseOnly } }
     ]
   }
 })
