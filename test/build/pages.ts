@@ -1,10 +1,10 @@
-// Builds the console and the pages of the documentation for tests, where the gateway looks for them.
+// Builds the console and the pages of the documentation below dist, where the gateway looks for them: `npm run pages`.
 // Must not know what they show.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { build, type RolldownOptions } from "rolldown"
-import consoleOptions from "../build/console.ts"
-import guidesOptions from "../build/guides.ts"
+import consoleOptions from "./console.ts"
+import guidesOptions from "./guides.ts"
 
 const dist = join(import.meta.dirname, "../../dist")
 
@@ -19,3 +19,5 @@ const built = async (name: string, options: RolldownOptions): Promise<void> => {
 
 export const builtConsole = (): Promise<void> => built("console", consoleOptions)
 export const builtGuides = (): Promise<void> => built("guides", guidesOptions)
+
+if (import.meta.main) await Promise.all([builtConsole(), builtGuides()])

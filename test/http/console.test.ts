@@ -14,7 +14,7 @@ import { ConsoleSessions } from "../../src/keys/ConsoleSessions.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { RateCounters } from "../../src/store/RateCounters.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
-import { builtConsole } from "../support/builtConsole.ts"
+import { builtConsole } from "../build/pages.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"

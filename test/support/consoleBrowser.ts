@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import * as Redacted from "effect/Redacted"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
-import { builtConsole } from "./builtConsole.ts"
+import { builtConsole } from "../build/pages.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "./TestGateway.ts"
 
 const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"

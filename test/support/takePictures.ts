@@ -10,7 +10,7 @@ import { type Browser, chromium } from "playwright-core"
 import { Demo } from "../../src/demo/Demo.ts"
 import { demoClaude, demoFaults, demoKey, demoModels, demoOpen } from "../../src/demo/seed.ts"
 import { Gateway } from "../../src/Gateway.ts"
-import { builtConsole } from "./builtConsole.ts"
+import { builtConsole } from "../build/pages.ts"
 
 const folder = join(import.meta.dirname, "../../docs/images")
 const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"

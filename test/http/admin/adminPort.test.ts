@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { until } from "../../support/eventually.ts"
 import { gatewayKey, settingsFor, startGateway } from "../../support/TestGateway.ts"
 import { closedPort } from "../../upstream/evilServer.ts"
-import { builtConsole } from "../../support/builtConsole.ts"
+import { builtConsole } from "../../build/pages.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
 const keys = [

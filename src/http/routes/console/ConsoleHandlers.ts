@@ -38,7 +38,7 @@ const assets = "/console/assets/"
 
 type Pages = ReadonlyMap<string, CompressedPage>
 
-/** The module that `npm run console` writes: the text of each file by its name. */
+/** The module that `npm run pages` writes: the text of each file by its name. */
 interface Bundle {
   readonly files: Readonly<Record<string, string>>
 }
@@ -57,8 +57,8 @@ const loadPages = async (): Promise<Pages> => {
   return new Map(await Promise.all(pages))
 }
 
-/** A clone whose dependencies were installed without scripts has no console yet. */
-const unbuilt = HttpServerResponse.text("The console is not built: run npm run console, and start the gateway again.", {
+/** A clone has no console until it is built. */
+const unbuilt = HttpServerResponse.text("The console is not built: run npm run pages, and start the gateway again.", {
   status: 503,
   headers: { "cache-control": "no-store" }
 })

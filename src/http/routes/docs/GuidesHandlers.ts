@@ -6,7 +6,7 @@ import { RouteUnknown } from "../../../domain/GatewayError.ts"
 import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
 import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
 
-/** The module that `npm run guides` writes: the HTML of each page by its name, and the digest of their style. */
+/** The module that `npm run pages` writes: the HTML of each page by its name, and the digest of their style. */
 interface Bundle {
   readonly pages: Readonly<Record<string, string>>
   readonly styleDigest: string
@@ -28,9 +28,9 @@ const policyOf = (styleDigest: string): string =>
 const loadBundle = (): Promise<Bundle> =>
   import(/* @vite-ignore */ bundleModule).catch(() => ({ pages: {}, styleDigest: "" }))
 
-/** A clone whose dependencies were installed without scripts has no pages yet. */
+/** A clone has no pages until they are built. */
 const unbuilt = HttpServerResponse.text(
-  "The pages are not built: run npm run guides, and start the gateway again. They are in the folder docs as well.",
+  "The pages are not built: run npm run pages, and start the gateway again. They are in the folder docs as well.",
   { status: 503, headers: { "cache-control": "no-store" } }
 )
 
