@@ -1,8 +1,8 @@
-// Prints the end of a whole run from vitest's JSON reports: each failure, then passed, failed and skipped tests. With
-// --files: the failed files alone. Must not run tests, nor judge them: it fails only when there is no such report.
+// Prints the end of a whole run from vitest's JSON reports: each failure, then passed, failed and skipped tests.
+// Must not run tests, nor judge them: it fails only when there is no such report.
 import { readFileSync } from "node:fs"
 import { relative } from "node:path"
-import { parseArgs, stripVTControlCharacters } from "node:util"
+import { stripVTControlCharacters } from "node:util"
 
 interface Report {
   readonly success: boolean
@@ -63,12 +63,6 @@ const lineFor = (report: Report): string => {
   return `${report.numPassedTests} passed, ${failed} failed, ${skipped.length} skipped${what}`
 }
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { files: { type: "boolean" } } })
-const reports = positionals.map((path): Report => JSON.parse(readFileSync(path, "utf8")))
-if (values.files === true) {
-  const failed = reports.flatMap(({ testResults }) => testResults.filter(({ status }) => status === "failed"))
-  console.log(failed.map(({ name }) => relative(process.cwd(), name)).join("\n"))
-} else {
-  for (const failure of reports.flatMap(failuresOf)) console.log(failure)
-  for (const report of reports) console.log(lineFor(report))
-}
+const reports = process.argv.slice(2).map((path): Report => JSON.parse(readFileSync(path, "utf8")))
+for (const failure of reports.flatMap(failuresOf)) console.log(failure)
+for (const report of reports) console.log(lineFor(report))
