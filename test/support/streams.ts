@@ -8,13 +8,13 @@ import {
   type EventFold,
   type Fold,
   isStreamFailed,
+  type Machine,
   machine,
   readRepeats,
   runMachine,
   type StreamFailed,
   type TranslateContext
 } from "../../src/translate/Translator.ts"
-import { sseEvents } from "../../src/wire/frames.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ToolCallDelta } from "../../src/wire/openai/ChatReply.ts"
 import { deepFreeze } from "./chat.ts"
@@ -26,10 +26,7 @@ const encoder = new TextEncoder()
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Network bytes to the outputs of a fold, as the gateway runs it. */
-export const bytesThrough = <State>(
-  fold: EventFold<State, Output>,
-  pieces: Iterable<Uint8Array>
-): ReadonlyArray<Output> => {
+export const byteMachine = <State>(fold: EventFold<State, Output>): Machine<Uint8Array, Output> => {
   const whole = readRepeats(fold)
   const reading = machine<{ readonly own: State } | undefined, JsonEvent | StreamFailed, Output>({
     initial: () => ({ own: fold.initial() }),
@@ -41,8 +38,13 @@ export const bytesThrough = <State>(
     },
     onHalt: (state) => (state === undefined ? [] : fold.onHalt(state.own))
   })
-  return runMachine(compose(machine(jsonEvents(limits, fold.repeats?.place)), reading), pieces)
+  return compose(machine(jsonEvents(limits, fold.repeats?.place)), reading)
 }
+
+export const bytesThrough = <State>(
+  fold: EventFold<State, Output>,
+  pieces: Iterable<Uint8Array>
+): ReadonlyArray<Output> => runMachine(byteMachine(fold), pieces)
 
 /** Events to the outputs of a fold; events and states are deeply frozen on the way. */
 export const eventsThrough = <State>(
@@ -87,14 +89,6 @@ export const boundaries = (bytes: Uint8Array, all = 20_000, some = 300): Readonl
   const random = seeded(7)
   for (let count = 0; count < some; count++) chosen.add(Math.floor(random() * bytes.length))
   return [...chosen].sort((a, b) => a - b)
-}
-
-/** Where two pieces, cut there, are read as other frames than the whole is. All that follows is folds over frames, which see no bytes. */
-export const cutsThatTell = (bytes: Uint8Array): ReadonlyArray<number> => {
-  const frames = (pieces: Iterable<Uint8Array>): string =>
-    JSON.stringify(runMachine(machine(sseEvents(limits)), pieces))
-  const wanted = frames([bytes])
-  return boundaries(bytes).filter((at) => frames(cutAt(bytes, at)) !== wanted)
 }
 
 export const seeded = (seed: number) => {

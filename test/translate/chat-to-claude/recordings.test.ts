@@ -7,25 +7,17 @@ import { describe, expect, it } from "vitest"
 import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../../src/domain/text/json.ts"
 import { failureFromClaude } from "../../../src/translate/chat-to-claude/failure.ts"
 import { responseFromClaude } from "../../../src/translate/chat-to-claude/response.ts"
+import { streamFromClaude } from "../../../src/translate/chat-to-claude/stream.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
-import { isStreamFailed } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runMachine } from "../../../src/translate/Translator.ts"
 import { MessageReply } from "../../../src/wire/anthropic/Messages.ts"
 import type { ChatChunk, ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import { chatRequest, deepFreeze } from "../../support/chat.ts"
 import { claudeContext, runBytes, stop, user } from "../../support/claude.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
-import {
-  boundaries,
-  bytesOf,
-  cutAt,
-  cutsThatTell,
-  eachByte,
-  isChunk,
-  joined,
-  type Output,
-  sse
-} from "../../support/streams.ts"
+import { cutsThatTell, unlawfulEnds } from "../../support/streamLaws.ts"
+import { byteMachine, bytesOf, eachByte, isChunk, joined, sse } from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/claude/", import.meta.url)
 const own = readdirSync(fixtures)
@@ -164,7 +156,8 @@ const evened = (value: unknown): unknown =>
 describe("recorded Claude streams (L1 to L7, L11, L22)", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
-    const whole = runBytes(context, request, [bytes])
+    const start = byteMachine(streamFromClaude(context, request))
+    const whole = runMachine(start, [bytes])
     it(`a recorded stream keeps the laws: ${recording.id}`, () => {
       expect(whole.filter(isStreamFailed)).toEqual([])
       const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
@@ -176,30 +169,11 @@ describe("recorded Claude streams (L1 to L7, L11, L22)", () => {
       )
     })
     it(`any cut of a stream gives the same chunks: ${recording.id} (L6)`, () => {
-      expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
-      const wanted = JSON.stringify(whole)
-      expect(
-        boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)
-      ).toEqual([])
-      expect(cutsThatTell(bytes)).toEqual([])
+      expect(runMachine(start, eachByte(bytes))).toEqual(whole)
+      expect(cutsThatTell(start, bytes)).toEqual([])
     })
     it(`a truncated stream fails after its prefix: ${recording.id} (L7)`, () => {
-      const given = (outputs: ReadonlyArray<Output>): string =>
-        JSON.stringify(
-          outputs.filter(isChunk).filter(({ choices }) => choices.some(({ finish_reason }) => finish_reason === null))
-        ).slice(0, -1)
-      const wanted = given(whole)
-      for (const at of boundaries(bytes, 4_000)) {
-        const cut = runBytes(context, request, [bytes.slice(0, at)])
-        const end = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
-        expect([at, end.length]).toEqual([at, 1])
-        expect(end[0]).toBe(cut.at(-1))
-        expect([at, wanted.startsWith(given(cut))]).toEqual([at, true])
-        const finished = cut
-          .filter(isChunk)
-          .some((chunk) => chunk.choices.some((choice) => choice.finish_reason !== null))
-        expect(finished).toBe(end.every(isChunk))
-      }
+      expect(unlawfulEnds(start, bytes)).toEqual([])
     })
   }
 })

@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
-import { isStreamFailed } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runMachine } from "../../../src/translate/Translator.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
-import { answer, outputsOfBytes, validChunk } from "../../support/openAi.ts"
+import { answer, context, request, validChunk } from "../../support/openAi.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
-import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined } from "../../support/streams.ts"
+import { cutsThatTell, unlawfulEnds } from "../../support/streamLaws.ts"
+import { byteMachine, bytesOf, eachByte, isChunk, joined } from "../../support/streams.ts"
 
 if (sharedDir() === undefined) loudlySkipped("recordings of OpenAI-compatible upstreams")
 
@@ -94,6 +95,7 @@ const sound = (chunks: ReadonlyArray<ChatChunk>): void => {
   expect(choices.map(({ delta }) => "role" in delta)).toStrictEqual(choices.map((_, at) => at === 0))
 }
 
+const start = byteMachine(chatToOpenAi.stream(context, request))
 const streams = all.filter(isStream).map((recording) => {
   const bytes = bytesOf(recording.response.bodyText ?? "")
   return {
@@ -101,7 +103,7 @@ const streams = all.filter(isStream).map((recording) => {
     text: recording.response.bodyText ?? "",
     fails: recording.features.includes("response:error"),
     bytes,
-    whole: outputsOfBytes([bytes])
+    whole: runMachine(start, [bytes])
   }
 })
 const contentOf = (text: string): string =>
@@ -122,31 +124,13 @@ describe("recorded OpenAI-compatible streams", () => {
       expect(joined(chunks).choices[0]?.["message"]).toMatchObject({ content: contentOf(text) || null })
     })
     it(`a truncated stream fails after its prefix: ${name} (L7)`, () => {
-      const deltas = (outputs: typeof whole) =>
-        JSON.stringify(
-          outputs.filter(isChunk).filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
-        ).slice(0, -1)
-      const wanted = deltas(whole)
-      for (const at of boundaries(bytes, 2_000)) {
-        const cut = outputsOfBytes([bytes.slice(0, at)])
-        const ends = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
-        expect([at, ends.length, ends[0] === cut.at(-1), wanted.startsWith(deltas(cut))]).toStrictEqual([
-          at,
-          1,
-          true,
-          true
-        ])
-      }
+      expect(unlawfulEnds(start, bytes)).toEqual([])
     })
   }
   for (const { bytes, name, whole } of streams) {
     it(`any cut of a stream gives the same chunks: ${name} (L6)`, () => {
-      expect(outputsOfBytes(eachByte(bytes))).toStrictEqual(whole)
-      const wanted = JSON.stringify(whole)
-      expect(
-        boundaries(bytes, 2_000).filter((at) => JSON.stringify(outputsOfBytes(cutAt(bytes, at))) !== wanted)
-      ).toStrictEqual([])
-      expect(cutsThatTell(bytes)).toStrictEqual([])
+      expect(runMachine(start, eachByte(bytes))).toStrictEqual(whole)
+      expect(cutsThatTell(start, bytes)).toEqual([])
     })
   }
 })
