@@ -48,17 +48,22 @@ export const recordings = (folder: string): ReadonlyArray<Recording> => {
     .map((name): Recording => JSON.parse(readFileSync(join(path, name), "utf8")))
 }
 
-const oracles = new Map<string, Ajv2020>()
+const documents = new Map<string, Ajv2020>()
+const oracles = new Map<string, ValidateFunction | undefined>()
+
+const readDocument = (path: string, file: string): Ajv2020 => {
+  // Optimized code takes longer to make than it saves.
+  const code = { optimize: false }
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false, logger: false, code })
+  documents.set(file, ajv.addSchema(JSON.parse(readFileSync(path, "utf8")), file))
+  return ajv
+}
 
 /** The published schema `#/$defs/<entry>` of a file of the shared specs as an ajv validator. */
 export const schemaOracle = (file: string, entry: string): ValidateFunction | undefined => {
-  const dir = sharedDir()
-  if (dir === undefined) return undefined
-  let ajv = oracles.get(file)
-  if (ajv === undefined) {
-    ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false, logger: false })
-    ajv.addSchema(JSON.parse(readFileSync(join(dir, "specs", file), "utf8")), file)
-    oracles.set(file, ajv)
-  }
-  return ajv.getSchema(`${file}#/$defs/${entry}`)
+  const place = `${file}#/$defs/${entry}`
+  const dir = oracles.has(place) ? undefined : sharedDir()
+  if (dir !== undefined)
+    oracles.set(place, (documents.get(file) ?? readDocument(join(dir, "specs", file), file)).getSchema(place))
+  return oracles.get(place)
 }
