@@ -11,6 +11,7 @@ import type { MessagesBody } from "../../../src/wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatRequest } from "../../support/chat.ts"
 import { assistant, claudeContext, functionTool, type Rest, user } from "../../support/claude.ts"
+import { isRelease, sample } from "../../support/release.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
 
 const published = schemaOracle("anthropic.schema.json", "VertexMessageCreateRequest")
@@ -67,20 +68,30 @@ const refusalOf = (body: MessagesBody, model: string): string | undefined => {
   return verdict.accepted ? undefined : verdict.message
 }
 
-/** The distinct bodies of all requests for one model, as JSON text. */
+/** 500 of them have every pair of values of two axes. */
+const taken = sample(requests, 500)
+const bodies = new Map<string, ReadonlySet<string>>()
+
+/** The distinct bodies of these requests for one model, as JSON text. */
 const bodiesOf = (model: string): ReadonlySet<string> => {
   const context = claudeContext(model)
-  return new Set(
-    requests.map((request) => JSON.stringify(Result.getOrThrow(chatToClaudeRequest(request, context)).body))
-  )
+  const made =
+    bodies.get(model) ??
+    new Set(taken.map((request) => JSON.stringify(Result.getOrThrow(chatToClaudeRequest(request, context)).body)))
+  bodies.set(model, made)
+  return made
 }
 
-const refusalsOf = (bodies: ReadonlySet<string>, models: ReadonlyArray<string>): ReadonlyArray<unknown> =>
-  [...bodies].flatMap((text) => {
+/** Many models get the same bodies. */
+const valid = new Set<string>()
+
+const refusalsOf = (texts: ReadonlySet<string>, models: ReadonlyArray<string>): ReadonlyArray<unknown> =>
+  [...texts].flatMap((text) => {
     const body = JSON.parse(text) as MessagesBody
-    const wrong = published === undefined || published(body) ? [] : [[published.errors, text]]
+    const isValid = published === undefined || valid.has(text) || published(body)
+    if (isValid) valid.add(text)
     return [
-      ...wrong,
+      ...(isValid ? [] : [[published.errors, text]]),
       ...models.flatMap((model) => {
         const refusal = refusalOf(body, model)
         return refusal === undefined ? [] : [[model, refusal, text]]
@@ -92,8 +103,9 @@ const claudeModels = builtInModels.ids.filter((id) => builtInModels.find(id).rec
 
 describe("every Claude model with every parameter", () => {
   it("covers all models and all combinations of parameters (M-1001)", () => {
-    const bodies = claudeModels.map((model) => bodiesOf(model).size).reduce((sum, count) => sum + count, 0)
-    expect([claudeModels.length, requests.length, bodies]).toStrictEqual([26, 3_200, 7_123])
+    expect([claudeModels.length, requests.length]).toStrictEqual([26, 3_200])
+    const count = claudeModels.map((model) => bodiesOf(model).size).reduce((sum, size) => sum + size, 0)
+    if (isRelease) expect(count).toBe(7_123)
   })
   it.each(claudeModels)("the simulator takes every body: %s (M-1001)", (model) => {
     expect(refusalsOf(bodiesOf(model), [model]).slice(0, 3)).toStrictEqual([])
