@@ -15,7 +15,7 @@ const id = /\b(?:TH|M-|[TBFMPSGNRLH])\d{1,4}[a-z]?\b/g
 /** Words of this form that are no ids: a slug of a test. */
 const otherWords: ReadonlyArray<string> = ["S4"]
 
-const texts = ["src", "test", "bench", "docs", "examples"]
+const texts = ["src", "test", "docs", "examples"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)

@@ -47,7 +47,7 @@ beforeAll(async () => {
   build = mkdtempSync(join(tmpdir(), "model-gateway-build-"))
   app = mkdtempSync(join(tmpdir(), "model-gateway-app-"))
   await run(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(build, "dist")])
-  await run(tool("rolldown"), ["--config", "--dir", join(build, "dist")], { cwd: root })
+  await run(tool("rolldown"), ["--config", "test/build/program.ts", "--dir", join(build, "dist")], { cwd: root })
   await run(tool("rolldown"), ["--config", "test/build/console.ts", "--dir", join(build, "dist")], { cwd: root })
   for (const name of ["package.json", ...manifest.files.filter((name) => name !== "dist")])
     cpSync(join(root, name), join(build, name), { recursive: true })
