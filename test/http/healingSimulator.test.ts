@@ -121,6 +121,61 @@ describe("healing against the simulated services", () => {
     }
   )
 
+  /** The answers to these requests, and those of the simulator. */
+  const statusesOf = async (
+    sent: ReadonlyArray<readonly [path: string, body: object, headers?: Readonly<Record<string, string>>]>
+  ) => {
+    const before = simulator.calls.length
+    const answers = []
+    for (const [path, body, headers] of sent) {
+      const answer = await fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...headers },
+        body: JSON.stringify(body)
+      })
+      await answer.text()
+      answers.push([answer.status, answer.headers.get("x-gateway-ignored-params")])
+    }
+    const calls = simulator.calls.slice(before).filter((call) => !call.url.endsWith("/token"))
+    return { answers, statuses: calls.map(({ status }) => status) }
+  }
+
+  it("healing: a safety category with the words of a refusal forbids no candidates (M-908)", async () => {
+    const request = { model: "@google/gemini-2.5-flash", messages: [user], n: 2 }
+    const settings = [{ category: "candidateCount must be 1", threshold: "OFF" }]
+    expect(
+      await statusesOf([
+        [chat, { ...request, safety_settings: settings }],
+        [chat, request]
+      ])
+    ).toEqual({
+      answers: [
+        [400, null],
+        [200, null]
+      ],
+      statuses: [400, 200]
+    })
+  })
+
+  it("healing: an edit with the words of a refusal takes no beta off a later message (M-908)", async () => {
+    const betas = ["context-management-2025-06-27", "context-1m-2025-08-07"]
+    const type = `Unexpected value(s) ${betas.map((beta) => `\`${beta}\``).join(", ")} for the \`anthropic-beta\` header`
+    const request = { model: "@vertex-ai/claude-opus-4-6", messages: [user], max_tokens: 100 }
+    const headers = { "anthropic-beta": betas.join(",") }
+    expect(
+      await statusesOf([
+        ["/v1/messages", { ...request, context_management: { edits: [{ type }] } }, headers],
+        ["/v1/messages", request, headers]
+      ])
+    ).toEqual({
+      answers: [
+        [400, null],
+        [200, null]
+      ],
+      statuses: [400, 200]
+    })
+  })
+
   it("healing: thinking that a client moves to another conversation is left out, row H23 (M-912)", async () => {
     const before = simulator.calls.length
     const ask = async (messages: ReadonlyArray<unknown>) => {

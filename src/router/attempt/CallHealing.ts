@@ -46,8 +46,11 @@ export const healRefused = <Op extends Operation, A, R>(
     error: GatewayError,
     { left, lessons }: Healing
   ): Effect.Effect<A, GatewayError, R> => {
-    const fresh = lessonsOf(scope, error).filter(({ row }) => !lessons.some((before) => before.row === row))
-    if (left === 0 || fresh.length === 0) return Effect.fail(withHint(scope, error))
+    if (left === 0) return Effect.fail(withHint(scope, error))
+    const fresh = lessonsOf(scope, error, refused.prepared).filter(
+      ({ row }) => !lessons.some((before) => before.row === row)
+    )
+    if (fresh.length === 0) return Effect.fail(withHint(scope, error))
     // Earlier lessons name further values that the model refuses.
     const known = learned.recall(scope.model, context.startedMillis)
     const changed = withLessons(refused, [...known, ...fresh])

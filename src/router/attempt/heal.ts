@@ -43,11 +43,21 @@ export const healScope = (
     : { dialect, native, record, model: { kind, modelId: normaliseModelId(modelId) } }
 }
 
-/** The lessons of a failure; none for anything but a 400 of the upstream with a known text. */
-export const lessonsOf = (scope: HealScope | undefined, error: GatewayError): ReadonlyArray<Lesson> =>
-  scope === undefined || error._tag !== "ProviderError" || error.upstreamStatus !== 400
-    ? []
-    : readLessons(scope, error.reason.message)
+/**
+ * The lessons of a failure; none for anything but a 400 of the upstream with a known text in its own words. A refusal that
+ * names a field of the request by path is about what the client wrote there.
+ */
+export const lessonsOf = (
+  scope: HealScope,
+  error: GatewayError,
+  call: Pick<Prepared<unknown, unknown>, "body" | "headers" | "target">
+): ReadonlyArray<Lesson> => {
+  if (error._tag !== "ProviderError" || error.upstreamStatus !== 400) return []
+  const { reason } = error
+  const isAboutModel =
+    reason._tag === "SignatureRejected" || (reason._tag === "InvalidRequest" && reason.param === undefined)
+  return isAboutModel ? readLessons(scope, reason.message, call) : []
+}
 
 /** The failure with a sentence about what helps, where one is known. */
 export const withHint = ({ native }: HealScope, error: GatewayError): GatewayError => {

@@ -1,6 +1,7 @@
-// Reads the lessons of an upstream's refusal from its text: one row for each known refusal.
-// Must not depend on the call that was refused. Wordings change, so that patterns are short pieces and ignore case.
+// Reads the lessons of an upstream's refusal from its own words: one row for each known refusal.
+// Must not depend on how a call is made. Wordings change, so that patterns are short pieces and ignore case.
 import type { HealRow, Lesson } from "./lessons.ts"
+import { isQuoted, type QuotableCall } from "./quotes.ts"
 
 /** The dialect of a refused call, and whether its body is the client's own. */
 export interface RefusedCall {
@@ -82,15 +83,24 @@ const refusals: ReadonlyArray<Refusal> = [
     native: true
   },
   { row: "H23", dialect: "claude", pattern: /invalid `?signature`? in `?thinking`? block\. the block is bound/i },
-  { row: "H24", dialect: "claude", pattern: /\banthropic_version\b/i, native: true }
+  // With the words that follow, since a prompt may well name the field.
+  { row: "H24", dialect: "claude", pattern: /\banthropic_version\b[^\n]{0,60}/i, native: true }
 ]
 
-/** The lessons of a refusal; none for a text that is not known. A refused beta header may name several values. */
-export const readLessons = ({ dialect, native }: RefusedCall, text: string): ReadonlyArray<Lesson> => {
+/**
+ * The lessons of a refusal; none for a text that is not known, or whose known piece the upstream may have quoted from the
+ * call. A refused beta header may name several values.
+ */
+export const readLessons = (
+  { dialect, native }: RefusedCall,
+  text: string,
+  call: QuotableCall
+): ReadonlyArray<Lesson> => {
   for (const refusal of refusals) {
     if (refusal.dialect !== dialect || (native && refusal.native !== true)) continue
     const match = refusal.pattern.exec(text)
     if (match === null) continue
+    if (isQuoted(match[0], call)) return []
     const values = refusal.values?.(match) ?? [(match[1] ?? "").toLowerCase()]
     return values.map((value) => ({ row: refusal.row, value }))
   }

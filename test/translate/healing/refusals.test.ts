@@ -1,10 +1,18 @@
 // The lessons of refusals in the words of Google and Anthropic, row by row.
 import { describe, expect, it } from "@effect/vitest"
-import { isLearnable, readLessons } from "../../../src/translate/healing/refusals.ts"
+import { isLearnable, readLessons, type RefusedCall } from "../../../src/translate/healing/refusals.ts"
 import { healRows } from "../../../src/translate/healing/lessons.ts"
 
 const gemini = { dialect: "gemini", native: false } as const
 const claude = { dialect: "claude", native: false } as const
+
+/** The lessons of a text for a call of few words. */
+const lessonsOf = (refused: RefusedCall, text: string) =>
+  readLessons(refused, text, {
+    body: { anthropic_version: "2026-10-21", messages: [{ role: "user", content: "hi" }] },
+    headers: { "anthropic-beta": "effort-2025-11-24" },
+    target: { modelId: "model-1" }
+  })
 
 describe("refusals of Gemini", () => {
   it.each([
@@ -41,9 +49,9 @@ describe("refusals of Gemini", () => {
     ],
     ["H13", "Function call is missing a thought_signature in functionCall parts. This is required.", ""]
   ] as const)("a refusal of Gemini: its text teaches row %s: %s (M-904)", (row, text, value) => {
-    expect(readLessons(gemini, text)).toStrictEqual([{ row, value }])
-    expect(readLessons(gemini, text.toUpperCase())).toStrictEqual([{ row, value }])
-    expect(readLessons(claude, text)).toStrictEqual([])
+    expect(lessonsOf(gemini, text)).toStrictEqual([{ row, value }])
+    expect(lessonsOf(gemini, text.toUpperCase())).toStrictEqual([{ row, value }])
+    expect(lessonsOf(claude, text)).toStrictEqual([])
   })
 })
 
@@ -80,14 +88,14 @@ describe("refusals of Claude", () => {
     ["H23", "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to its history.", ""],
     ["H24", "anthropic_version: this version is not supported.", ""]
   ] as const)("a refusal of Claude: its text teaches row %s: %s (M-904)", (row, text, value) => {
-    expect(readLessons(claude, text)).toStrictEqual([{ row, value }])
-    expect(readLessons(gemini, text)).toStrictEqual([])
+    expect(lessonsOf(claude, text)).toStrictEqual([{ row, value }])
+    expect(lessonsOf(gemini, text)).toStrictEqual([])
   })
 
   it("a refusal of Claude: each refused beta is a lesson of its own (M-911)", () => {
     const text =
       "Unexpected value(s) `prompt-caching-scope-2026-01-05`, `effort-2025-11-24` for the `anthropic-beta` header. Please consult our documentation."
-    expect(readLessons(claude, text)).toStrictEqual([
+    expect(lessonsOf(claude, text)).toStrictEqual([
       { row: "H20", value: "prompt-caching-scope-2026-01-05" },
       { row: "H20", value: "effort-2025-11-24" }
     ])
@@ -95,12 +103,22 @@ describe("refusals of Claude", () => {
 
   it("a refusal on /v1/messages: betas, their fields and the version teach, everything else stays the client's (M-903)", () => {
     const native = { dialect: "claude", native: true } as const
-    const rowsOf = (text: string) => readLessons(native, text).map(({ row }) => row)
+    const rowsOf = (text: string) => lessonsOf(native, text).map(({ row }) => row)
     expect(rowsOf("Unexpected value(s) `a-1` for the `anthropic-beta` header.")).toStrictEqual(["H20"])
     expect(rowsOf("context_management: Extra inputs are not permitted")).toStrictEqual(["H21"])
     expect(rowsOf("anthropic_version: unknown")).toStrictEqual(["H24"])
     expect(rowsOf("`temperature` is deprecated for this model.")).toStrictEqual([])
     expect(rowsOf("This model does not support assistant message prefill.")).toStrictEqual([])
+  })
+
+  it("a refusal: teaches nothing by words that are in the call (M-908)", () => {
+    const said = "The thinking budget (52428) is invalid."
+    const call = (text: string) => ({ body: { contents: [text] }, headers: {}, target: { modelId: "model-1" } })
+    expect([
+      readLessons(gemini, said, call("What is a thinking budget?")),
+      readLessons(gemini, `Invalid value: "${said}"`, call(`My log: ${said}`)),
+      readLessons(gemini, `${said} Penalty is not enabled for this model`, call(said))
+    ]).toStrictEqual([[{ row: "H5", value: "52428" }], [], []])
   })
 })
 
@@ -112,7 +130,7 @@ describe("refusals without a lesson", () => {
     "Invalid `signature` in `thinking` block",
     "thinking level"
   ])("a refusal: teaches nothing: %s (M-904)", (text) => {
-    expect([...readLessons(gemini, text), ...readLessons(claude, text)]).toStrictEqual([])
+    expect([...lessonsOf(gemini, text), ...lessonsOf(claude, text)]).toStrictEqual([])
   })
 
   it("a lesson: holds for later requests unless it is about one conversation or one mix of fields (M-912)", () => {
