@@ -322,11 +322,18 @@ export const AdminModelFacts = Schema.Struct({
   learned: Schema.Array(
     Schema.Struct({
       provider: Schema.String.annotate({ description: "Kind of provider." }),
+      account: Schema.String.annotate({ description: "Slug of the account whose upstream taught it." }),
+      key: Schema.String.annotate({ description: "Id of the gateway key for which it holds." }),
+      project: opt(Schema.String.annotate({ description: "Project of the call, where it has one." })),
+      region: opt(Schema.String.annotate({ description: "Region of the call, where it has one." })),
+      config: opt(
+        Schema.String.annotate({ description: "Config whose credential was used instead of the account's." })
+      ),
       row: opt(Schema.String.annotate({ description: "The refusal that taught it, as H2." })),
       value: opt(Schema.String.annotate({ description: "The refused value; empty for any." })),
       answers: opt(Schema.String.annotate({ description: "The model that last answered under a moving name." }))
     })
-  ).annotate({ description: "What requests have taught in the last hour." })
+  ).annotate({ description: "What requests have taught in the last hour, each for one key at one account." })
 }).annotate({ identifier: "AdminModelFacts" })
 
 export const AdminRequestEvent = Schema.Struct({

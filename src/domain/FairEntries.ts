@@ -38,6 +38,11 @@ export class FairEntries<A> {
     return undefined
   }
 
+  /** In the order in which they were added. */
+  *values(): Generator<A> {
+    for (const { value } of this.entries.values()) yield value
+  }
+
   /** False when the map is full and this owner has its even share: another entry would evict one of its own. */
   mayAdd(owner: string): boolean {
     const others = this.owners.size + (this.owners.has(owner) ? 0 : 1)

@@ -130,7 +130,8 @@ export class ProviderRouter extends Context.Service<
             const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
             const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
             const { target } = attempt.prepared
-            const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
+            const learn =
+              cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, target, context.startedMillis)
             const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
             return calls.length === 0
               ? learnt
@@ -144,7 +145,8 @@ export class ProviderRouter extends Context.Service<
             const { attempt, cache, retryCount, value } = answered
             const { chunks, keepsRequest, progress, usage } = value
             const { target } = attempt.prepared
-            const learn = cache === "HIT" ? undefined : learnsMove(learned, target, context.startedMillis)
+            const learn =
+              cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, target, context.startedMillis)
             const learning = learningFrom(chunks, learn)
             const remembered = hasInsertedTurn(attempt.prepared)
               ? Stream.map(learning, withoutSignatures)

@@ -24,14 +24,24 @@ export interface KeptState {
   readonly forget: (worker: number) => Effect.Effect<void>
 }
 
+/** The first line of a name of several lines; names of one line have one owner together. */
+const ownerOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf("\n")))
+
 /** A list of names that become due; the bounds come with each call. */
 export class DueNames {
   private readonly untilMillis = new Map<string, number>()
 
   add({ dueMillis, most, name }: Omit<DueName, "list">, nowMillis: number): void {
     this.untilMillis.set(name, nowMillis + dueMillis)
-    if (this.untilMillis.size <= most) return
-    for (const [late] of this.sorted().slice(most)) this.untilMillis.delete(late)
+    while (this.untilMillis.size > most) this.untilMillis.delete(this.crowding(name))
+  }
+
+  /** The name that leaves next, when this one came last: of the owner with most names the one that is due first. */
+  private crowding(latest: string): string {
+    const byOwner = Map.groupBy(this.sorted(), ([name]) => ownerOf(name))
+    let crowd = byOwner.get(ownerOf(latest)) ?? []
+    for (const names of byOwner.values()) if (names.length > crowd.length) crowd = names
+    return crowd.at(-1)?.[0] ?? latest
   }
 
   list(most: number, idleMillis: number, nowMillis: number): ReadonlyArray<ListedName> {

@@ -30,9 +30,10 @@ export interface SharedText {
 
 export interface DueName {
   readonly list: string
+  /** Its first line, where it has several, is its owner. */
   readonly name: string
   readonly dueMillis: number
-  /** Beyond so many names the one that is due first leaves. */
+  /** Beyond so many names the owner with most of them loses the one that is due first. */
   readonly most: number
   /** How long a name stays listed after it became due. */
   readonly idleMillis: number

@@ -7,7 +7,10 @@ local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `
 
-/** Adds a name that is due in `openMillis`; beyond `most` names the one that is due first leaves. */
+/**
+ * Adds a name that is due in `openMillis`. Beyond `most` names the owner with most of them, which is the first line of a
+ * name, loses the one that is due first. In a list of names of one line the name that is due first leaves.
+ */
 const add = Redis.script(
   (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [
     list,
@@ -21,7 +24,17 @@ const add = Redis.script(
     lua: `${now}
 local life = tonumber(ARGV[2]) + tonumber(ARGV[4])
 redis.call("ZADD", KEYS[1], string.format("%.0f", now + tonumber(ARGV[2])), ARGV[1])
-redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -1 - tonumber(ARGV[3]))
+local function ownerOf(name) return string.match(name, "^(.-)\\n") or "" end
+local owner = ownerOf(ARGV[1])
+if owner == "" then redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -1 - tonumber(ARGV[3])) end
+for over = redis.call("ZCARD", KEYS[1]) - tonumber(ARGV[3]), 1, -1 do
+  local names, counts, crowd = redis.call("ZRANGE", KEYS[1], 0, -1), {}, owner
+  for _, name in ipairs(names) do counts[ownerOf(name)] = (counts[ownerOf(name)] or 0) + 1 end
+  for one, count in pairs(counts) do if count > counts[crowd] then crowd = one end end
+  for _, name in ipairs(names) do
+    if ownerOf(name) == crowd then redis.call("ZREM", KEYS[1], name) break end
+  end
+end
 if redis.call("PTTL", KEYS[1]) < life then redis.call("PEXPIRE", KEYS[1], string.format("%.0f", life)) end
 `
   }

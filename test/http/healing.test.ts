@@ -69,6 +69,46 @@ describe("healed requests over HTTP", () => {
     await gateway.dispose()
   })
 
+  it("healing: a key learns for itself, and the admin API shows whose lesson it is (M-906)", async () => {
+    const keys = ["one", "two"].map((name) => ({
+      name,
+      key: Redacted.make(`mgk_${name}00000000000000000000000000000`),
+      providers: undefined,
+      models: undefined
+    }))
+    const boss = { name: "boss", key: Redacted.make(adminKey), providers: undefined, models: undefined }
+    const gateway = accountedGateway(strictModel, {
+      settings: { models, keys: [...keys, { ...boss, scopes: ["admin"] }] }
+    })
+    const calls = []
+    for (const { key } of [...keys, ...keys]) {
+      const before = gateway.seen.length
+      const answer = await gateway.post(path, request, { "x-gateway-api-key": Redacted.value(key) })
+      await answer.text()
+      expect(shownOf(answer)).toEqual(healed)
+      calls.push(gateway.seen.length - before)
+    }
+    await gateway.post(
+      path,
+      { ...request, model: "@vertex-ai/gemini-9-flash" },
+      { "x-gateway-api-key": Redacted.value(keys[0]?.key ?? boss.key) }
+    )
+    expect(calls).toEqual([3, 3, 1, 1])
+    const shown = (await gateway.admin("/admin/v1/models/facts?model=gemini-9-flash")) as { readonly learned: unknown }
+    const lessonsOf = (key: string, place: object) => [
+      { ...place, key, row: "H9", value: "" },
+      { ...place, key, row: "H2", value: "minimal" }
+    ]
+    const google = { provider: "google", account: "google" }
+    const vertex = { provider: "vertex-ai", account: "vertex-ai", project: "test-project", region: "us-central1" }
+    expect(shown.learned).toEqual([
+      ...lessonsOf("one", google),
+      ...lessonsOf("two", google),
+      ...lessonsOf("one", vertex)
+    ])
+    await gateway.dispose()
+  })
+
   it("healing: refuses a learned parameter where the client wants none ignored or adjusted (M-903)", async () => {
     const gateway = accountedGateway(strictModel, { settings: { models } })
     await gateway.post(path, request)
@@ -118,8 +158,8 @@ describe("the facts of a model on the admin API", () => {
     expect(await gateway.admin(`${facts}?model=gemini-9-flash`)).toEqual({ ...explained, learned: [] })
     await gateway.post(path, request)
     const learned = [
-      { provider: "google", row: "H9", value: "" },
-      { provider: "google", row: "H2", value: "minimal" }
+      { provider: "google", account: "google", key: "test", row: "H9", value: "" },
+      { provider: "google", account: "google", key: "test", row: "H2", value: "minimal" }
     ]
     expect(await gateway.admin(`${facts}?model=@google/models/gemini-9-flash`)).toEqual({ ...explained, learned })
     const refusals = await Promise.all(
@@ -180,7 +220,9 @@ describe("moving names", () => {
       ])
       const learned = async () =>
         ((await gateway.admin("/admin/v1/models/facts?model=gemini-flash-latest")) as { learned: unknown }).learned
-      expect(await learned()).toEqual([{ provider: "google", answers: "gemini-3.5-flash" }])
+      expect(await learned()).toEqual([
+        { provider: "google", account: "google", key: "test", answers: "gemini-3.5-flash" }
+      ])
       await gateway.send("/admin/v1/models/learned", { method: "DELETE", headers: { "x-gateway-api-key": adminKey } })
       expect(await learned()).toEqual([])
       await gateway.dispose()
@@ -201,14 +243,21 @@ describe("moving names", () => {
 
 describe.runIf(saidWithoutRedis("lessons of two gateways"))("two gateways on one Redis", () => {
   const over = gatewaysOver()
+  const otherKey = "mgk_other000000000000000000000000000"
+  const keys = [gatewayKey, otherKey].map((key) => ({
+    name: key.slice(4, 9),
+    key: Redacted.make(key),
+    providers: undefined,
+    models: undefined
+  }))
   const prefix = `mgw-test:${randomUUID()}:`
   afterAll(() => removeKeys(prefix))
 
-  it("healing: one gateway learns, and the other one sends no refused call (M-901)", async () => {
+  it("healing: one gateway learns for a key, and the other one sends no refused call of this key (M-901, M-906)", async () => {
     const one = () =>
       over(strictModel, {
         limits: patient,
-        settings: { models, ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }) },
+        settings: { models, keys, ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }) },
         references: Layer.merge(
           Layer.succeed(RedisPrefix, prefix),
           Layer.sync(Metric.MetricRegistry, () => new Map())
@@ -225,5 +274,8 @@ describe.runIf(saidWithoutRedis("lessons of two gateways"))("two gateways on one
     })
     expect(shownOf(await pupil.post(path, request))).toEqual(healed)
     expect([teacher.seen.length, pupil.seen.length]).toEqual([3, 1])
+    const other = { "x-gateway-api-key": otherKey }
+    expect(shownOf(await pupil.post(path, request, other))).toEqual(healed)
+    expect(pupil.seen.length).toBe(4)
   })
 })

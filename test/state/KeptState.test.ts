@@ -6,8 +6,9 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
-import { LearnedRemedies } from "../../src/state/LearnedRemedies.ts"
+import { LearnedRemedies, lessonScope } from "../../src/state/LearnedRemedies.ts"
 import { DueNames, Slots } from "../../src/state/KeptState.ts"
+import { googleAccount } from "../support/account.ts"
 import { firstProcess } from "../support/firstProcess.ts"
 
 const text = { room: "cache", owner: "k", lifeMillis: 1_000 } as const
@@ -48,6 +49,18 @@ describe("names that become due", () => {
     expect(names.list(9, 5, 15)).toEqual([["b", 5]])
     names.remove("b")
     expect(names.list(9, 5, 15)).toEqual([])
+  })
+
+  it("names: beyond the bound the owner with most of them loses the one that is due first (M-910)", () => {
+    const names = new DueNames()
+    const add = (name: string, dueMillis: number) => names.add({ name, dueMillis, most: 3, idleMillis: 0 }, 0)
+    add("quiet\n1", 1)
+    for (const at of [2, 3, 4, 5]) add(`loud\n${at}`, at)
+    expect(names.list(9, 0, 0)).toEqual([
+      ["loud\n5", 5],
+      ["loud\n4", 4],
+      ["quiet\n1", 1]
+    ])
   })
 
   it("names: beyond the bound the one that is due first leaves", () => {
@@ -97,24 +110,35 @@ describe("what a first process keeps for its workers", () => {
     }).pipe(Effect.provideService(Limits, { ...defaultLimits, cacheEntries: 2 }))
   )
 
-  it.effect("lessons: what one worker learns the other recalls, and both forget", () =>
-    Effect.gen(function* () {
-      const first = yield* firstProcess
-      const pro = { kind: "google", modelId: "gemini-2.5-pro" } as const
-      const built = (number: number) =>
-        Effect.gen(function* () {
-          const { state } = yield* first.worker(number)
-          const context = yield* Layer.build(Layer.fresh(LearnedRemedies.layerShared).pipe(Layer.provide(state)))
-          return yield* Effect.provide(LearnedRemedies, context)
-        })
-      const [teacher, pupil] = [yield* built(1), yield* built(2)]
-      yield* Effect.provideService(teacher.learn(pro, [{ row: "H8", value: "" }]), Limits, defaultLimits)
-      yield* TestClock.adjust(1_000)
-      expect(pupil.recall(pro, 1_000).map(({ row }) => row)).toEqual(["H8"])
-      const cleared = yield* Effect.forkChild(pupil.clear)
-      yield* TestClock.adjust(1_000)
-      yield* Fiber.join(cleared)
-      expect(teacher.recall(pro, 2_000)).toEqual([])
-    })
+  it.effect(
+    "lessons: what one worker learns the other recalls for the same key and account, and both forget (M-906)",
+    () =>
+      Effect.gen(function* () {
+        const first = yield* firstProcess
+        const pro = lessonScope("key-1", googleAccount, undefined, "gemini-2.5-pro")
+        if (pro === undefined) throw new Error("a stored credential learns")
+        const built = (number: number) =>
+          Effect.gen(function* () {
+            const { state } = yield* first.worker(number)
+            const context = yield* Layer.build(Layer.fresh(LearnedRemedies.layerShared).pipe(Layer.provide(state)))
+            return yield* Effect.provide(LearnedRemedies, context)
+          })
+        const [teacher, pupil] = [yield* built(1), yield* built(2)]
+        yield* Effect.provideService(teacher.learn(pro, [{ row: "H8", value: "" }]), Limits, defaultLimits)
+        yield* TestClock.adjust(1_000)
+        const others = [
+          { ...pro, keyId: "key-2" },
+          { ...pro, slug: "other" }
+        ]
+        expect([pro, ...others].map((scope) => pupil.recall(scope, 1_000).map(({ row }) => row))).toEqual([
+          ["H8"],
+          [],
+          []
+        ])
+        const cleared = yield* Effect.forkChild(pupil.clear)
+        yield* TestClock.adjust(1_000)
+        yield* Fiber.join(cleared)
+        expect(teacher.recall(pro, 2_000)).toEqual([])
+      })
   )
 })

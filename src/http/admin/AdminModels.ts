@@ -12,29 +12,24 @@ import { isServedAt } from "../../domain/models/modelPlaces.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
 import { dayOf } from "../../domain/text/days.ts"
 import { explainModel } from "../../domain/models/modelOrigins.ts"
-import { type CatalogView, isBuiltIn, type ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { LearnedRemedies } from "../../state/LearnedRemedies.ts"
+import { isBuiltIn, type ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { type HeldLesson, LearnedRemedies } from "../../state/LearnedRemedies.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { json } from "../response/Reply.ts"
 import { gone } from "./AdminAnswer.ts"
 import { listOf } from "./adminRows.ts"
 import { factsQuery } from "./adminQuery.ts"
 
-/** What requests to the model have taught, by kind of provider. */
-const lessonsOf = (
-  { movedTo, recall }: LearnedRemedies["Service"],
-  catalog: CatalogView,
-  modelId: string,
-  nowMillis: number
-) =>
-  [...new Set(catalog.list().map(({ kind }) => kind))].flatMap((provider) => {
-    const model = { kind: provider, modelId }
-    const answers = movedTo(model, nowMillis)
-    return [
-      ...(answers === undefined ? [] : [{ provider, answers }]),
-      ...recall(model, nowMillis).map(({ row, value }) => ({ provider, row, value }))
-    ]
-  })
+/** A lesson with its scope: it holds for this key, at this account and place. */
+const shownLesson = ({ config, keyId, kind, project, region, row, slug, value }: HeldLesson) => ({
+  provider: kind,
+  account: slug,
+  key: keyId,
+  ...(project === "" ? {} : { project }),
+  ...(region === "" ? {} : { region }),
+  ...(config === "" ? {} : { config }),
+  ...(row === "move" ? { answers: value } : { row, value })
+})
 
 /** The models of an account: those that its list names or fits, else all of its kind. */
 const modelsOf = ({ kind, models }: ProviderAccount, table: ModelTable): ReadonlyArray<string> => {
@@ -84,8 +79,8 @@ const facts = keyedRoute(
         Effect.flatMap(Effect.fromResult(factsQuery(incoming.url)), ({ model }) =>
           Effect.clockWith((clock) => {
             const shown = explainModel(catalog.models, writtenModelId(model))
-            const lessons = lessonsOf(learned, catalog, shown.model, clock.currentTimeMillisUnsafe())
-            return json({ ...shown, learned: lessons }, incoming)
+            const lessons = learned.held(shown.model, clock.currentTimeMillisUnsafe())
+            return json({ ...shown, learned: lessons.map(shownLesson) }, incoming)
           })
         )
   ),

@@ -17,7 +17,7 @@ import type { CatalogView, ProviderAccount } from "../../domain/ProviderAccount.
 import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Operation } from "../../domain/operations.ts"
-import type { LearnedRemedies, TaughtModel } from "../../state/LearnedRemedies.ts"
+import { type LearnedRemedies, type LessonScope, lessonScope } from "../../state/LearnedRemedies.ts"
 import type { SignatureMemory } from "../../state/SignatureMemory.ts"
 import type { Providers } from "../../provider/Providers.ts"
 import type { Operations, Provider } from "../../provider/Provider.ts"
@@ -49,6 +49,8 @@ export interface Attempt<Op extends Operation> {
   readonly ignored: ReadonlyArray<string>
   /** How a refusal is read; undefined where none is known. */
   readonly scope: HealScope | undefined
+  /** Where the call teaches and is taught; undefined with a credential of the request. */
+  readonly learns: LessonScope | undefined
 }
 
 export interface AttemptServices {
@@ -85,8 +87,10 @@ interface Draft<Op extends Operation> {
   readonly provider: Provider | undefined
   /** Facts about models for the request. */
   readonly models: ModelTable
-  /** The lessons of a model; none where nothing is healed. */
-  readonly lessonsOf: (model: TaughtModel) => ReadonlyArray<Lesson>
+  /** Where a call to the model teaches and is taught. */
+  readonly scopeOf: (modelId: string) => LessonScope | undefined
+  /** The lessons of a scope; none where nothing is healed. */
+  readonly lessonsOf: (scope: LessonScope) => ReadonlyArray<Lesson>
 }
 
 /**
@@ -111,14 +115,18 @@ export const prepareAttempt = <Op extends Operation>(
   if (edited !== undefined && Result.isFailure(edited)) return Effect.fail(edited.failure)
   const request = edited === undefined ? asking.request : edited.success
   const provider = providers[account.kind]
+  const config = account.credentials === stored.credentials ? undefined : context.configId
+  const scopeOf = (model: string) => lessonScope(context.key.id, account, config, model)
+  const { models } = context.catalog ?? catalog
   const draft: Draft<Op> = {
     asking,
     planned,
     account,
     request,
     provider,
-    models: modelsNow(learned, (context.catalog ?? catalog).models, account.kind, modelId, context.startedMillis),
-    lessonsOf: (model) => (limits.heals === 0 ? [] : learned.recall(model, context.startedMillis))
+    models: modelsNow(learned, models, scopeOf, modelId, context.startedMillis),
+    scopeOf,
+    lessonsOf: (scope) => (limits.heals === 0 ? [] : learned.recall(scope, context.startedMillis))
   }
   const urls = fetch === undefined ? undefined : provider?.media?.[operation]?.(request, { account, modelId })
   if (fetch === undefined || urls === undefined || urls.length === 0) return withSignatures(draft, memory, undefined)
@@ -151,7 +159,7 @@ const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedPara
 
 /** The upstream call of a draft, checked against what the account may reach. */
 const prepareCall = <Op extends Operation>(
-  { account, asking, lessonsOf, models, planned, provider, request }: Draft<Op>,
+  { account, asking, lessonsOf, models, planned, provider, request, scopeOf }: Draft<Op>,
   signatures: ReadonlyMap<string, KnownSignature> | undefined,
   media: Fetched | undefined
 ): Result.Result<Attempt<Op>, GatewayError> => {
@@ -176,6 +184,7 @@ const prepareCall = <Op extends Operation>(
   if (Result.isFailure(result)) return Result.fail(result.failure)
   const { target } = result.success
   const scope = healScope(operation, target, models.find(target.modelId).record)
+  const learns = scope === undefined && operation !== "chat" ? undefined : scopeOf(target.modelId)
   const { ignored } = planned
   const attempt: Attempt<Op> = {
     request,
@@ -183,9 +192,10 @@ const prepareCall = <Op extends Operation>(
     provider,
     prepared: result.success,
     ignored: ignored.length === 0 ? result.success.ignored : [...ignored, ...result.success.ignored],
-    scope
+    scope,
+    learns
   }
-  const taught = withLessons(attempt, scope === undefined ? [] : lessonsOf(scope.model))
+  const taught = withLessons(attempt, scope === undefined || learns === undefined ? [] : lessonsOf(learns))
   if (Result.isFailure(taught)) return Result.fail(taught.failure)
   const { prepared } = taught.success.attempt
   const fault =

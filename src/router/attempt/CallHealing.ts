@@ -1,4 +1,4 @@
-// After a refusal with a known text, changes the call and makes it again. A success teaches later requests.
+// After a refusal with a known text, changes the call and makes it again. Only a success teaches later requests.
 // It must not depend on how a call is made, or on what a lesson changes.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -10,10 +10,11 @@ import type { Lesson } from "../../translate/healing/lessons.ts"
 import { type Attempt, withLessons } from "./Attempts.ts"
 import { type HealScope, learnableLessons, lessonsOf, withHint } from "./heal.ts"
 
-/** The calls that may still follow, and what the refused ones have taught. */
+/** The calls that may still follow, the lessons of the refused ones, and those of them that changed a call. */
 interface Healing {
   readonly left: number
   readonly lessons: ReadonlyArray<Lesson>
+  readonly applied: ReadonlyArray<Lesson>
 }
 
 type Call<Op extends Operation, A, R> = (attempt: Attempt<Op>) => Effect.Effect<A, GatewayError, R>
@@ -36,15 +37,15 @@ export const healRefused = <Op extends Operation, A, R>(
   call: Call<Op, A, R>,
   heals: number
 ): Effect.Effect<A, GatewayError, R> => {
-  const learn = (lessons: ReadonlyArray<Lesson>) => learned.learn(scope.model, learnableLessons(lessons))
-  const healed = (lessons: ReadonlyArray<Lesson>) => {
+  const { learns } = attempt
+  const healed = ({ applied, lessons }: Pick<Healing, "applied" | "lessons">) => {
     context.recorder?.healed(lessons.map(({ row }) => row))
-    return learn(lessons)
+    return learns === undefined ? Effect.void : learned.learn(learns, learnableLessons(applied))
   }
   const after = (
     refused: Attempt<Op>,
     error: GatewayError,
-    { left, lessons }: Healing
+    { applied, left, lessons }: Healing
   ): Effect.Effect<A, GatewayError, R> => {
     if (left === 0) return Effect.fail(withHint(scope, error))
     const fresh = lessonsOf(scope, error, refused.prepared).filter(
@@ -52,16 +53,20 @@ export const healRefused = <Op extends Operation, A, R>(
     )
     if (fresh.length === 0) return Effect.fail(withHint(scope, error))
     // Earlier lessons name further values that the model refuses.
-    const known = learned.recall(scope.model, context.startedMillis)
+    const known = learns === undefined ? [] : learned.recall(learns, context.startedMillis)
     const changed = withLessons(refused, [...known, ...fresh])
-    if (Result.isFailure(changed)) return Effect.andThen(learn(fresh), Effect.fail(changed.failure))
-    const { applied, attempt: next } = changed.success
-    if (applied.length === 0) return Effect.fail(error)
-    const all = [...lessons, ...fresh]
+    if (Result.isFailure(changed)) return Effect.fail(changed.failure)
+    const { applied: used, attempt: next } = changed.success
+    if (used.length === 0) return Effect.fail(error)
+    const now = {
+      left: left - 1,
+      lessons: [...lessons, ...fresh],
+      applied: [...applied, ...fresh.filter((lesson) => used.includes(lesson))]
+    }
     return Effect.matchEffect(call(next), {
-      onFailure: (again) => after(next, again, { left: left - 1, lessons: all }),
-      onSuccess: (answer) => Effect.as(healed(all), answer)
+      onFailure: (again) => after(next, again, now),
+      onSuccess: (answer) => Effect.as(healed(now), answer)
     })
   }
-  return after(attempt, refusal, { left: heals, lessons: [] })
+  return after(attempt, refusal, { left: heals, lessons: [], applied: [] })
 }

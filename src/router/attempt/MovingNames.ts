@@ -1,25 +1,24 @@
-// Moving names such as gemini-flash-latest: which model answers under them is learned from its answers (M-111).
+// Moving names such as gemini-flash-latest: an account's answers teach which model answers under them (M-111).
 // It must not depend on where that is kept.
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { isMovingName, normaliseModelId } from "../../domain/models/modelName.ts"
 import { type ModelTable, withMovedName } from "../../domain/models/modelTable.ts"
-import type { ProviderKind } from "../../domain/ProviderAccount.ts"
-import type { LearnedRemedies } from "../../state/LearnedRemedies.ts"
+import type { LearnedRemedies, LessonScope } from "../../state/LearnedRemedies.ts"
 import type { Target } from "../../upstream/Prepared.ts"
 
 /** The facts for a request: those of a moving name are those of the model that last answered under it. */
 export const modelsNow = (
   learned: Pick<LearnedRemedies["Service"], "movedTo">,
   models: ModelTable,
-  kind: ProviderKind,
+  scopeOf: (modelId: string) => LessonScope | undefined,
   modelId: string,
   nowMillis: number
 ): ModelTable => {
   if (!isMovingName(modelId)) return models
-  const name = normaliseModelId(modelId)
-  const to = learned.movedTo({ kind, modelId: name }, nowMillis)
-  return to === undefined ? models : withMovedName(models, name, to)
+  const scope = scopeOf(modelId)
+  const to = scope === undefined ? undefined : learned.movedTo(scope, nowMillis)
+  return to === undefined ? models : withMovedName(models, normaliseModelId(modelId), to)
 }
 
 /** What an upstream may call its model. It becomes a name in the store of lessons, so that its length is bounded. */
@@ -28,19 +27,22 @@ const modelVersion = /^[\w.@-]{1,128}$/
 const versionOf = (answer: object): string =>
   "model" in answer && typeof answer.model === "string" ? normaliseModelId(answer.model) : ""
 
-/** Learns from an answer, or from a chunk of it, which model answered. Undefined for a name that does not move. */
+/**
+ * Learns from an answer, or from a chunk of it, which model answered. Undefined for a name that does not move, and with a
+ * credential of the request.
+ */
 export const learnsMove = (
   learned: Pick<LearnedRemedies["Service"], "learnMove" | "movedTo">,
-  { kind, modelId, operation }: Target,
+  scope: LessonScope | undefined,
+  { modelId, operation }: Target,
   nowMillis: number
 ): ((answer: object) => Effect.Effect<void>) | undefined => {
-  if (operation !== "chat" || !isMovingName(modelId)) return undefined
-  const name = { kind, modelId: normaliseModelId(modelId) }
+  if (scope === undefined || operation !== "chat" || !isMovingName(modelId)) return undefined
   return (answer) => {
     const to = versionOf(answer)
-    return to === name.modelId || !modelVersion.test(to) || learned.movedTo(name, nowMillis) === to
+    return to === scope.modelId || !modelVersion.test(to) || learned.movedTo(scope, nowMillis) === to
       ? Effect.void
-      : learned.learnMove(name, to)
+      : learned.learnMove(scope, to)
   }
 }
 

@@ -3,12 +3,10 @@
 import * as Result from "effect/Result"
 import { BodyInvalid, type GatewayError } from "../../domain/GatewayError.ts"
 import { ProviderError } from "../../domain/ProviderError.ts"
-import { normaliseModelId } from "../../domain/models/modelName.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { editTopLevel } from "../../domain/text/editTopLevel.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import type { TaughtModel } from "../../state/LearnedRemedies.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../../translate/healing/applyLessons.ts"
 import { refusalHint } from "../../translate/healing/hints.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
@@ -16,9 +14,8 @@ import { isLearnable, readLessons, type RefusedCall } from "../../translate/heal
 import { PassedCall } from "../../upstream/PassedCall.ts"
 import type { Hop, Hops, Prepared, Target } from "../../upstream/Prepared.ts"
 
-/** What healing reads of an attempt: its dialect, its model and the facts about it. */
+/** What healing reads of an attempt: its dialect and the facts about its model. */
 export interface HealScope extends RefusedCall {
-  readonly model: TaughtModel
   readonly record: ModelRecord
 }
 
@@ -33,14 +30,14 @@ const natives: { readonly [Op in Operation]?: boolean } = {
 /** Undefined for operations and dialects without known refusals. */
 export const healScope = (
   operation: Operation,
-  { issuer, kind, modelId }: Target,
+  { issuer }: Pick<Target, "issuer">,
   record: ModelRecord
 ): HealScope | undefined => {
   const native = natives[operation]
   const [dialect] = issuer.split("/", 1)
   return native === undefined || (dialect !== "gemini" && dialect !== "claude")
     ? undefined
-    : { dialect, native, record, model: { kind, modelId: normaliseModelId(modelId) } }
+    : { dialect, native, record }
 }
 
 /**

@@ -49,7 +49,7 @@ it.each([
   ["the body only", [bodyOnly], headersBefore, continued],
   ["headers and the body", [headersOnly, bodyOnly], headersAfter, continued]
 ])("heal: lessons that change %s hold for each call of a long answer", (_changed, lessons, headers, contents) => {
-  const scope = { dialect: "gemini", native: false, record, model: { kind: "google", modelId } } as const
+  const scope = { dialect: "gemini", native: false, record } as const
   const healed = Result.getOrThrow(healPrepared(Result.getOrThrow(prepare(input)), scope, request, lessons))
   expect(healed.applied).toEqual(lessons)
   const { body, headers: sent, hops } = healed.prepared
