@@ -60,6 +60,17 @@ const gemini = (text: string, finish?: string): string =>
 const claudeEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
 
+const claude = JSON.stringify({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "fine" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1 }
+})
+
 type Behaviour = (response: ServerResponse, echo: string, url: string) => void
 
 const refusal =
@@ -95,6 +106,21 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     if (url.includes("streamGenerateContent")) return void response.writeHead(200, events).end(`data: ${google}\n\n`)
     return void response.writeHead(200, json).end(url.includes("rawPredict") ? claude : google)
   },
+  edits: (response, echo) => {
+    const tag = /"context_management":.*?"type":"([^"]*)"/.exec(echo)?.[1]
+    const message = `context_management.edits.0: Input tag '${tag}' found using 'type' does not match any of the expected tags`
+    return tag === undefined
+      ? void response.writeHead(200, json).end(claude)
+      : void response
+          .writeHead(400, json)
+          .end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }))
+  },
+  levels: (response, echo) =>
+    echo.includes('"thinkingLevel":"LOW"')
+      ? void response
+          .writeHead(400, json)
+          .end(googleError(400, "INVALID_ARGUMENT", "Thinking level LOW is not supported for this model."))
+      : void response.writeHead(200, json).end(gemini("fine", "STOP")),
   unavailable: (response) => void response.writeHead(503, json).end(googleError(503, "UNAVAILABLE", "busy")),
   slow: (response) => void setTimeout(() => response.writeHead(200, json).end(gemini("late", "STOP")), slowMillis),
   hold: () => undefined,

@@ -2,8 +2,9 @@
 // Must not run an attack.
 import type { Attack } from "./attack.ts"
 import { bounds } from "./bounds.ts"
+import { taught } from "./lessons.ts"
 import { load } from "./load.ts"
 import { money } from "./money.ts"
 import { native } from "./native.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...money, ...load]
+export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...taught, ...money, ...load]
