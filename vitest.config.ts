@@ -20,8 +20,6 @@ export default defineConfig({
         extends: true,
         test: { name: "all", include: every, exclude: [...releaseOnly, "test/console/*browser.test.ts"] }
       },
-      // The tests of the HTTP face once more, over the ring instead of a router of Effect.
-      { extends: true, test: { name: "ring", include: ["test/http/**/*.test.ts"], env: { TEST_WAY: "ring" } } },
       // Needs Chromium: `TEST_CHROMIUM`, or Debian's. Its tests are left out, with a line about it, where there is none.
       { extends: true, test: { name: "console", include: ["test/console/*browser.test.ts"], exclude: releaseOnly } }
     ]

@@ -1,4 +1,4 @@
-// Tests attempts to spend more than a key's budget, through the whole service without sockets.
+// Tests attempts to spend more than a key's budget, through the whole service.
 // Must not depend on how budgets are kept.
 import { afterEach, describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import { TransportFault } from "../../src/upstream/TransportFault.ts"
 import { accountedGateway, type AccountedGateway, adminKey } from "../support/accounted.ts"
 import { replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
-import { isRing } from "../support/ways.ts"
+import { overRouter, webFace } from "../support/ways.ts"
 
 const chat = "/v1/chat/completions"
 const open: Array<AccountedGateway> = []
@@ -21,9 +21,11 @@ afterEach(async () => {
 const gatewayFor = (
   key: Partial<KeySetting>,
   script: TransportScript,
-  settings: Partial<Settings> = {}
+  settings: Partial<Settings> = {},
+  over = webFace
 ): AccountedGateway => {
   const gateway = accountedGateway(script, {
+    over,
     settings: {
       keys: [
         { name: "ci", key: Redacted.make(gatewayKey), ...key },
@@ -113,7 +115,8 @@ describe("estimates from the edited body", () => {
   const counted = gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
   const config = (edits: object) => ({ "x-gateway-config": JSON.stringify({ provider: "@google", ...edits }) })
 
-  it.skipIf(isRing).each([
+  // A router takes headers of any length.
+  it.each([
     ["max_tokens is raised by an override", { max_tokens: 1 }, { override_params: { max_tokens: 60_000 } }],
     ["max_tokens is a default", {}, { default_params: { max_tokens: 60_000 } }],
     ["more answers are asked for by an override", { max_tokens: 10_000 }, { override_params: { n: 8 } }],
@@ -129,7 +132,7 @@ describe("estimates from the edited body", () => {
     ],
     ["a more expensive model is an override", { max_tokens: 10_000 }, { override_params: { model: "gemini-2.5-pro" } }]
   ])("budget: the estimate follows the edited body when %s", async (_name, more, edits) => {
-    const gateway = gatewayFor(cents(0.05), () => counted)
+    const gateway = gatewayFor(cents(0.05), () => counted, {}, overRouter)
     expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([200, undefined])
     expect(await outcome(gateway.post(chat, { ...hello, ...more }, config(edits)))).toEqual([429, "insufficient_quota"])
     expect(gateway.seen.length).toBe(1)
@@ -361,14 +364,13 @@ describe("cut streams and the budget", () => {
     event({ type: "message_stop" })
   ]
 
-  it.skipIf(isRing).each([
+  // A router notices immediately that its client has left.
+  it.each([
     ["in a chat", chat],
     ["natively", "/v1/messages"]
   ])("budget: a stream cut by the client %s costs its reservation where that is more", async (_name, path) => {
-    const gateway = gatewayFor(cents(1), () => ({
-      status: 200,
-      chunks: [...began, delta("Hello"), ...Array.from({ length: 50 }, () => delta(" and")), ...ended]
-    }))
+    const chunks = [...began, delta("Hello"), ...Array.from({ length: 50 }, () => delta(" and")), ...ended]
+    const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks }), {}, overRouter)
     const leaving = new AbortController()
     const answer = await gateway.send(path, {
       method: "POST",

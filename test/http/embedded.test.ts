@@ -3,8 +3,9 @@
 import { expect, it } from "vitest"
 import { googleAccount } from "../support/account.ts"
 import { gatewayOver, replying } from "../support/scripted.ts"
+import { overRouter } from "../support/ways.ts"
 
-const accounts = [googleAccount]
+const inRouter = { accounts: [googleAccount], over: overRouter }
 const path = "/v1/chat/completions"
 const sse = (...events: ReadonlyArray<unknown>) => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
 
@@ -15,7 +16,7 @@ it("embedded gateway: answers through every layer without a socket", async () =>
         candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
         usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
       }),
-    { accounts }
+    inRouter
   )
   const response = await post(path, {
     model: "gemini-2.5-flash",
@@ -51,7 +52,7 @@ it("embedded gateway: an error hidden in the first event of a stream is an ordin
       status: 200,
       chunks: sse({ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } })
     }),
-    { accounts }
+    inRouter
   )
   const response = await post(path, {
     model: "gemini-2.5-flash",
@@ -77,7 +78,7 @@ it("embedded gateway: an error after the first chunk is one frame, and no [DONE]
         { error: { code: 500, message: "Internal failure.", status: "INTERNAL" } }
       )
     }),
-    { accounts }
+    inRouter
   )
   const response = await post(path, {
     model: "gemini-2.5-flash",

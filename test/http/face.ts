@@ -1,5 +1,5 @@
-// Builds the HTTP layer as a web handler over a scripted router.
-// Must not open sockets.
+// Builds the HTTP layer over a scripted router, as a function of web requests.
+// Must not depend on a test.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -12,7 +12,7 @@ import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import type { Operation } from "../../src/domain/operations.ts"
 import type { HttpApiServices } from "../../src/http/HttpApi.ts"
 import { layerStandIns } from "../../src/StandIns.ts"
-import { webFace } from "../support/ways.ts"
+import { webFace, type WebFace } from "../support/ways.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
 import { ProviderRouter, type ServedBy } from "../../src/router/ProviderRouter.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
@@ -160,9 +160,10 @@ export interface Face {
   readonly dispose: () => Promise<void>
 }
 
-export const face = (limits: Partial<LimitValues> = {}): Face => {
+/** `over` serves it; the ring by default. */
+export const face = (limits: Partial<LimitValues> = {}, over: WebFace = webFace): Face => {
   const scripted = script()
-  const { dispose, handler } = webFace(services(scripted, limits))
+  const { dispose, handler } = over(services(scripted, limits))
   const send = (path: string, init: RequestInit = {}) => handler(new Request(`http://gateway${path}`, init))
   const post: Face["post"] = (path, body, headers = {}) =>
     send(path, {

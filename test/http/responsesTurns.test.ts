@@ -1,4 +1,4 @@
-// Histories, prompts, limits and outages on POST /v1/responses, through every layer without a socket.
+// Histories, prompts, limits and outages on POST /v1/responses, through every layer.
 // It must not know how a response is kept.
 import { DatabaseSync } from "node:sqlite"
 import { mkdtempSync, rmSync } from "node:fs"

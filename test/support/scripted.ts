@@ -1,4 +1,4 @@
-// Runs the whole service in this process with a scripted network below and a web handler above, without sockets.
+// Runs the whole service in this process with a scripted network below and a face of web requests above.
 // Must not depend on requests or answers.
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
@@ -6,7 +6,7 @@ import { afterEach } from "vitest"
 import { Limits } from "../../src/domain/Limits.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
-import { webFace } from "./ways.ts"
+import { webFace, type WebFace } from "./ways.ts"
 import { Transport, type TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
 import { gatewayKey, type MoreSettings, settingsFor } from "./TestGateway.ts"
@@ -31,19 +31,24 @@ export interface ScriptedGateway {
 export interface ScriptedOptions extends MoreSettings {
   /** Randomness; Effect's own by default. */
   readonly draw?: () => number
+  /** What serves it; the ring by default. */
+  readonly over?: WebFace
   /** Applied to the settings of every test. */
   readonly settings?: Partial<Settings>
   /** Clocks, ids and sinks of the test. */
   readonly references?: Layer.Layer<never>
 }
 
-export const gatewayOver = (script: TransportScript, { draw, ...more }: ScriptedOptions = {}): ScriptedGateway => {
+export const gatewayOver = (
+  script: TransportScript,
+  { draw, over = webFace, ...more }: ScriptedOptions = {}
+): ScriptedGateway => {
   const seen: Array<SeenCall> = []
   const settings = {
     ...settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more }),
     ...more.settings
   }
-  const { dispose, handler } = webFace(
+  const { dispose, handler } = over(
     Gateway.layerNoDeps(settings).pipe(
       Layer.provide(
         Transport.layerTest((request) => {

@@ -1,11 +1,15 @@
-// The whole face as a function of web requests, in two ways: mounted in a router of Effect, or served by the ring.
-// Must not depend on a test. `TEST_WAY=ring` takes the ring, on a port of the loopback; the router needs no socket.
+// The whole face as a function of web requests: served by the ring on a port of the loopback, or mounted in a router of Effect.
+// Must not depend on a test. The router needs no socket.
+import { Agent, type IncomingMessage, request as send } from "node:http"
+import { Readable } from "node:stream"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
@@ -16,7 +20,7 @@ import { Server } from "../../src/http/Server.ts"
 
 type Answer = Effect.Success<ReturnType<typeof answering>>
 
-export interface Way {
+interface Way {
   readonly handler: (request: Request) => Promise<Response>
   readonly dispose: () => Promise<void>
 }
@@ -44,18 +48,55 @@ const routerConfig = {
   maxParamLength: 1024
 }
 
-const overRouter = <E>(services: Layer.Layer<HttpApiServices, E>): Way =>
-  HttpRouter.toWebHandler(Layer.provide(mounted, services), { disableLogger: true, routerConfig })
+export const overRouter = <E>(services: Layer.Layer<HttpApiServices, E>): Way =>
+  HttpRouter.toWebHandler(Layer.provideMerge(mounted, services), { disableLogger: true, routerConfig })
 
 /** What a connection adds to an answer. */
-const ofConnections = new Set(["connection", "date", "keep-alive"])
+const ofConnections = new Set(["connection", "date", "keep-alive", "transfer-encoding"])
+const withoutBody = new Set([204, 304])
 
-/** The pipe holds the body from the start: fetch ends a body that nothing reads yet when its own answer is collected. */
-const withoutConnection = ({ body, headers, status }: Response): Response =>
-  new Response(body === null ? null : body.pipeThrough(new TransformStream()), {
-    status,
-    headers: [...headers].filter(([name]) => !ofConnections.has(name))
+const answerOf = (message: IncomingMessage, isHead: boolean): Response => {
+  const { rawHeaders, statusCode = 0 } = message
+  const headers = new Headers()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2)
+    if (!ofConnections.has(name.toLowerCase())) headers.append(name, value)
+  }
+  const isEmpty = isHead || withoutBody.has(statusCode)
+  if (isEmpty) message.resume()
+  return new Response(isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>), {
+    status: statusCode,
+    headers
   })
+}
+
+/** Sends a request over a connection. Unlike fetch, it adds no header, sends every header, and decodes nothing. */
+const exchange = async (request: Request, port: number, agent: Agent): Promise<Response> => {
+  const { headers, method, signal, url } = request
+  const { pathname, search } = new URL(url)
+  const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer())
+  return new Promise((resolve, reject) => {
+    const sent = send(
+      {
+        agent,
+        host: "127.0.0.1",
+        port,
+        method,
+        path: `${pathname}${search}`,
+        headers: { ...Object.fromEntries(headers), ...(body === undefined ? {} : { "content-length": body.length }) },
+        signal
+      },
+      (message) => resolve(answerOf(message, method === "HEAD"))
+    )
+    sent.on("error", reject)
+    sent.end(body)
+  })
+}
+
+/** A server that stops looks for idle connections every 100 ms, unless their clients close them first. */
+const closeIdle = ({ freeSockets }: Agent): void => {
+  for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+}
 
 /** No load balancer watches it, so it ends without a delay. */
 const server = Layer.unwrap(
@@ -66,25 +107,31 @@ const server = Layer.unwrap(
   )
 )
 
-const overRing = <E>(services: Layer.Layer<HttpApiServices, E>): Way => {
+/** Prints errors only. Each server that ends and each old model would add a line to the output of the tests. */
+const errors = Logger.layer([
+  Logger.make((entry) => {
+    if (LogLevel.isGreaterThanOrEqualTo(entry.logLevel, "Error")) Logger.defaultLogger.log(entry)
+  })
+])
+
+/** The face that users meet, and that tests take unless they are about the other. */
+export const webFace = <E>(services: Layer.Layer<HttpApiServices, E>): Way => {
   const scope = Scope.makeUnsafe()
-  const starting = Effect.runPromise(Layer.buildWithScope(server.pipe(Layer.provide(services), Layer.orDie), scope))
+  const starting = Effect.runPromise(
+    Layer.buildWithScope(server.pipe(Layer.provide(services), Layer.provide(errors), Layer.orDie), scope)
+  )
+  const agent = new Agent({ keepAlive: true })
   return {
     handler: async (request) => {
       const { address } = Context.get(await starting, HttpServer.HttpServer)
-      const { pathname, search } = new URL(request.url)
-      const sent = new Request(`http://127.0.0.1:${"port" in address ? address.port : 0}${pathname}${search}`, request)
-      if (!sent.headers.has("accept-encoding")) sent.headers.set("accept-encoding", "identity")
-      return withoutConnection(await fetch(sent))
+      return exchange(request, "port" in address ? address.port : 0, agent)
     },
     dispose: async () => {
       await starting
+      closeIdle(agent)
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }
 }
 
-/** Requests pass a socket: a client that leaves is noticed late, and no request has a header of any length or asks for another protocol. */
-export const isRing = process.env["TEST_WAY"] === "ring"
-
-export const webFace = isRing ? overRing : overRouter
+export type WebFace = typeof webFace
