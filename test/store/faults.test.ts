@@ -108,7 +108,7 @@ describe.each(databases)("the start on $name", (database) => {
     "store start: succeeds for several concurrent processes on an empty database",
     () =>
       Effect.gen(function* () {
-        const location = yield* database.location
+        const location = yield* database.empty
         const masters = someMasters()
         const stores = yield* Effect.forEach([1, 2, 3, 4], () => Layer.build(Store.layer(location, masters)), {
           concurrency: 4

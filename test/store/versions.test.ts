@@ -53,10 +53,10 @@ describe("releases", () => {
   })
 })
 
-describe.each(databases)("versions of the store on $name", ({ location, name }) => {
+describe.each(databases)("versions of the store on $name", ({ empty, name }) => {
   it.effect.each(keptReleases())("store versions: reads all that the release of migration %i wrote", (release) =>
     Effect.gen(function* () {
-      const at = yield* location
+      const at = yield* empty
       const { filled } = yield* onClient(at)(Effect.tap(recorded(release), fill(release)))
       expect(yield* onServices(at)(readStore)).toEqual(filled)
     }).pipe(Effect.scoped)
@@ -64,7 +64,7 @@ describe.each(databases)("versions of the store on $name", ({ location, name }) 
 
   it.effect("store versions: migrations since the release before this one only add", () =>
     Effect.gen(function* () {
-      const at = yield* location
+      const at = yield* empty
       yield* onClient(at)(
         Effect.gen(function* () {
           yield* fill(compatibleFrom)
@@ -83,14 +83,14 @@ describe.each(databases)("versions of the store on $name", ({ location, name }) 
 
   it.effect("store versions: the release before this one reads and writes the newer tables, and nothing is lost", () =>
     Effect.gen(function* () {
-      const at = yield* location
+      const at = yield* empty
       const { use, used } = yield* onClient(at)(Effect.tap(recorded(compatibleFrom), fill(compatibleFrom)))
       yield* onServices(at)(Effect.void)
       const onNewer = yield* onClient(at)(replay(use))
       expect(yield* onServices(at)(readStore)).toEqual(used)
       // PGlite has one database for all tests.
       if (name === "PGlite") return
-      const onOwn = yield* onClient(yield* location)(Effect.andThen(fill(compatibleFrom), replay(use)))
+      const onOwn = yield* onClient(yield* empty)(Effect.andThen(fill(compatibleFrom), replay(use)))
       // A newer release may add columns to what is read, and its own rows to the table of migrations.
       const isData = (_: unknown, at: number) => !/\bmigrations\b/.test(use[at]?.[0] ?? "")
       expect(onNewer.filter(isData)).toMatchObject(onOwn.filter(isData))
@@ -99,7 +99,7 @@ describe.each(databases)("versions of the store on $name", ({ location, name }) 
 
   it.effect("store versions: two releases on one store at a time count every request", () =>
     Effect.gen(function* () {
-      const at = yield* location
+      const at = yield* empty
       const { use } = yield* onClient(at)(Effect.tap(recorded(compatibleFrom), fill(compatibleFrom)))
       const counts = yield* Effect.provide(
         Effect.gen(function* () {
@@ -126,7 +126,7 @@ describe.each(databases)("versions of the store on $name", ({ location, name }) 
 
   it.effect("store versions: a store two releases ahead is refused with what to do, and stays as it is", () =>
     Effect.gen(function* () {
-      const at = yield* location
+      const at = yield* empty
       const mark = (migration: number) =>
         Effect.scoped(
           Effect.provide(

@@ -10,7 +10,7 @@ import { dialectOf, keptFile, keptFolder, type KeptStore, recordInto } from "./k
 import { fillStore, keptServices, readStore, useStore } from "./storeScenario.ts"
 
 const keep = Effect.fnUntraced(function* (database: (typeof databases)[number]) {
-  const location = yield* database.location
+  const location = yield* database.empty
   const fill: Array<KeptStore["fill"][number]> = []
   const use: Array<KeptStore["use"][number]> = []
   /** A process of its own. */

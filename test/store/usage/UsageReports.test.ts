@@ -13,6 +13,7 @@ import type { RequestBatch } from "../../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../../src/store/RequestTable.ts"
 import { rollDay } from "../../../src/store/usage/UsagePeriods.ts"
 import { databases, storeOn } from "../../support/databases.ts"
+import { sample } from "../../support/release.ts"
 import { batchOf, rowsOf } from "../../support/storeScenario.ts"
 
 const first = Date.parse("2027-01-15")
@@ -56,8 +57,11 @@ const filters: ReadonlyArray<NonNullable<UsageQuery["where"]>> = [
     ["key", "key_1"]
   ]
 ]
-const queries = groupBys.flatMap((groupBy) =>
-  spans.flatMap((span) => filters.map((where): UsageQuery => ({ groupBy, ...span, where, limit: 100 })))
+const queries = sample(
+  groupBys.flatMap((groupBy) =>
+    spans.flatMap((span) => filters.map((where): UsageQuery => ({ groupBy, ...span, where, limit: 100 })))
+  ),
+  40
 )
 
 /** Runs at a moment. A test clock that moves there would run every timer of a client of PostgreSQL. */
