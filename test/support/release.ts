@@ -17,3 +17,6 @@ export const sample = <A>(rows: ReadonlyArray<A>, count: number): ReadonlyArray<
   const between = Array.from({ length: count - 2 }, (_, index) => 1 + Math.floor(index * step) + moved)
   return [0, ...between, rows.length - 1].flatMap((index) => rows.slice(index, index + 1))
 }
+
+/** How often a property runs: before a release so many times, otherwise a quarter of them. */
+export const runs = (count: number): number => (isRelease ? count : Math.ceil(count / 4))

@@ -13,7 +13,7 @@ import { machine, runMachine, type TranslateContext, type Translator } from "../
 import { prepare } from "../../src/upstream/Prepared.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"
-import { isRelease } from "../support/release.ts"
+import { runs } from "../support/release.ts"
 import { bytesOf, cutAt } from "../support/streams.ts"
 
 const limits = { eventBytes: 100_000 }
@@ -288,7 +288,7 @@ const checkStreams = (dialect: Dialect, compare: (one: Asked, pieces: ReadonlyAr
       compare(one, [bytes])
       compare(one, cutAt(bytes, at % bytes.length))
     }),
-    { numRuns: isRelease ? 1_000 : 250 }
+    { numRuns: runs(1_000) }
   )
 
 describe("events that repeat each other", () => {

@@ -11,6 +11,7 @@ import type { Json } from "../../../src/domain/text/json.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
 import { googleAccount } from "../../support/account.ts"
+import { runs } from "../../support/release.ts"
 
 const pem = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -305,7 +306,7 @@ describe("faults of meaning next to faults of shape", () => {
         expect(all.includes(keyFault)).toBe(true)
         expect(new Set(all.map((line) => line.split("  ")[0])).size).toBe(all.length)
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 })

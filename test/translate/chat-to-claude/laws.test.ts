@@ -25,6 +25,7 @@ import {
   translated,
   user
 } from "../../support/claude.ts"
+import { runs } from "../../support/release.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { bytesOf, isChunk, joined, sse } from "../../support/streams.ts"
 
@@ -195,7 +196,7 @@ describe("random answers of Claude", () => {
         for (const chunk of stream.map(strictlyChunk))
           if (chunk !== undefined) valid("strict.CreateChatCompletionStreamResponse", chunk)
       }),
-      { numRuns: 400 }
+      { numRuns: runs(400) }
     )
   })
   it("the answer contains every text, thought and call exactly once (L13)", () => {
@@ -229,7 +230,7 @@ describe("random answers of Claude", () => {
           expect(runBytes(context, request, pieces)).toEqual(chunks(eventsOf(given), context, request))
         }
       ),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
   it("a truncated stream gives a prefix of the chunks, then one failure (L7)", () => {
@@ -243,7 +244,7 @@ describe("random answers of Claude", () => {
         expect(failed).toEqual(cut.length === wanted.length && cut.every(isChunk) ? [] : [cut.at(-1)])
         expect(wanted.slice(0, cut.length - failed.length)).toEqual(cut.filter(isChunk))
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
   it("unknown fields, blocks and events change nothing in strict output (L10)", () => {
@@ -305,7 +306,7 @@ describe("Claude answers as history", () => {
           body.messages.map((_, at) => (at % 2 === 0 ? "user" : "assistant"))
         )
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
   it("signed thoughts return unchanged, through the answer or, if it was strict, through memory (L18)", () => {
@@ -325,7 +326,7 @@ describe("Claude answers as history", () => {
           calls.length === 0 ? [] : given.blocks.slice(0, last).filter(isThought)
         )
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 })

@@ -21,6 +21,7 @@ import {
   translated,
   user
 } from "../../support/claude.ts"
+import { runs } from "../../support/release.ts"
 
 const messages = [{ role: "user", content: [text("hi")] }]
 const only = (body: object, ignored: ReadonlyArray<string> = [], headers = {}) => ({
@@ -298,7 +299,7 @@ describe("Claude body laws", () => {
           expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
         }
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
   it("the parameter table has a rule for every parameter, and bodies follow the rules", () => {

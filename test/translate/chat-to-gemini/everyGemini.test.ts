@@ -10,7 +10,7 @@ import type { BuiltInKind } from "../../../src/domain/ProviderAccount.ts"
 import { chatToGeminiRequest } from "../../../src/translate/chat-to-gemini/request.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
-import { isRelease, sample } from "../../support/release.ts"
+import { runs, sample } from "../../support/release.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
 
 const oracles: Readonly<Record<BuiltInKind, ReturnType<typeof schemaOracle>>> = {
@@ -163,7 +163,7 @@ describe("every Gemini model of the facts", () => {
         fc.pre(isPossible(builtInModels.find(id).record, words))
         expect(faultOf(id, kind, words)).toBe(undefined)
       }),
-      { numRuns: isRelease ? 2_000 : 500 }
+      { numRuns: runs(2_000) }
     )
   })
 })
@@ -193,7 +193,7 @@ describe("unknown Gemini models", () => {
           expect(faultOf(asked.id, kind, words, record)).toBe(undefined)
         }
       ),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
   it("the body of a newer id is accepted by every model of the newest generation (M-1002)", () => {
@@ -201,7 +201,7 @@ describe("unknown Gemini models", () => {
       fc.property(idsOf(tiers), fc.constantFrom(...kinds), fc.constantFrom(...combinations), ({ id }, kind, words) => {
         for (const record of newest) expect(faultOf(id, kind, words, record)).toBe(undefined)
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 })

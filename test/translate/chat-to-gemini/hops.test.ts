@@ -10,6 +10,7 @@ import { type Machine, machine, type StreamFailed } from "../../../src/translate
 import type { GenerateContentReply, Part } from "../../../src/wire/google/GenerateContent.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest, deepFreeze } from "../../support/chat.ts"
+import { runs } from "../../support/release.ts"
 import { soundStream } from "../../support/replies.ts"
 import { isChunk, joined } from "../../support/streams.ts"
 
@@ -75,7 +76,7 @@ describe("hops of a long answer", () => {
         soundStream(stream)
         expect(joined(stream)).toEqual(full.success)
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
   it("text, calls and counts are those of one answer that was never cut (M-603)", () => {

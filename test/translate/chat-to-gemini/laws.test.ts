@@ -7,6 +7,7 @@ import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
 import { answer, chunks, context, request } from "../../support/gemini.ts"
+import { runs } from "../../support/release.ts"
 import { soundStream } from "../../support/replies.ts"
 import { bytesOf, isChunk, joined, runBytes, sse } from "../../support/streams.ts"
 
@@ -152,7 +153,7 @@ describe("random Gemini answers", () => {
         expect((full.usage.completion_tokens_details?.reasoning_tokens ?? 0) <= completion_tokens).toBe(true)
         expect((full.usage.prompt_tokens_details?.cached_tokens ?? 0) <= prompt_tokens).toBe(true)
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 
@@ -169,7 +170,7 @@ describe("random Gemini answers", () => {
           expect(runBytes(context, request, pieces)).toEqual(chunks(eventsOf(given)))
         }
       ),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -189,7 +190,7 @@ describe("random Gemini answers", () => {
         expect(failed.length + finished.length).toBe(1)
         expect(cut.at(-1)).toBe(failed[0] ?? finished[0])
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 

@@ -7,6 +7,7 @@ import { geminiParams } from "../../../src/translate/chat-to-gemini/params.ts"
 import { chatToGeminiRequest } from "../../../src/translate/chat-to-gemini/request.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest, type ContextOptions } from "../../support/chat.ts"
+import { runs } from "../../support/release.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
 
 const oracles = {
@@ -382,7 +383,7 @@ describe("Gemini body laws", () => {
           expect([name, named]).toStrictEqual([name, !changes])
         }
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
 import { failureFromOpenAi, openAiFailureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
+import { runs } from "../../support/release.ts"
 
 const fail = (
   status: number,
@@ -206,6 +207,6 @@ it("any status, body and headers map to a reason (L24)", () => {
         expect([isReason(reason), reason.message.length > 0]).toStrictEqual([true, true])
       }
     ),
-    { numRuns: 1_000 }
+    { numRuns: runs(1_000) }
   )
 })

@@ -10,6 +10,7 @@ import { isStreamFailed } from "../../../src/translate/Translator.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { chatRequest } from "../../support/chat.ts"
 import { answer, chunks, context, outputs, outputsOfBytes } from "../../support/openAi.ts"
+import { runs } from "../../support/release.ts"
 import { bytesOf, isChunk, joined, sse } from "../../support/streams.ts"
 
 const word = fc.string({ unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", '"', " "), minLength: 1, maxLength: 12 })
@@ -173,7 +174,7 @@ describe("random OpenAI-compatible answers", () => {
         expect(total_tokens).toBe(prompt_tokens + completion_tokens)
         expect((prompt_tokens_details?.cached_tokens ?? 0) <= prompt_tokens).toBe(true)
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -190,7 +191,7 @@ describe("random OpenAI-compatible answers", () => {
           expect(outputsOfBytes(pieces)).toEqual(streamed(eventsOf(one)))
         }
       ),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -211,7 +212,7 @@ describe("random OpenAI-compatible answers", () => {
         const ends = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
         expect([ends.length, ends[0] === cut.at(-1)]).toEqual([1, true])
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 

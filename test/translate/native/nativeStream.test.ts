@@ -5,6 +5,7 @@ import { noRedaction } from "../../../src/domain/text/redaction.ts"
 import { failureText, nativeStream } from "../../../src/translate/native/nativeStream.ts"
 import { isStreamFailed, machine, type StreamFailed } from "../../../src/translate/Translator.ts"
 import { chatStream } from "./chatUsage.ts"
+import { runs } from "../../support/release.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
 
 const limits = { eventBytes: 8_388_608 }
@@ -64,7 +65,7 @@ describe("native streams: recorded", () => {
         const chunks = [0, ...cuts].map((from, index) => bytes.subarray(from, cuts[index]))
         expect(run(chunks)).toStrictEqual(run([bytes]))
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
   it.runIf(streams.length > 0)("native streams: a cut anywhere gives a prefix and at most one failure (N1103)", () => {
@@ -77,7 +78,7 @@ describe("native streams: recorded", () => {
         expect(text.startsWith(passed)).toBe(true)
         expect(failures <= 1).toBe(true)
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })
@@ -115,7 +116,7 @@ describe("native streams: events of one form", () => {
         const frames = events.map((one) => encoder.encode(sse(one)))
         expect(run([Buffer.concat(frames)])).toStrictEqual(run(frames))
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 

@@ -17,6 +17,7 @@ import type {
   ReplyMessage
 } from "../../../src/wire/openai/ChatReply.ts"
 import { ResponsesEvent } from "../../../src/wire/openai/responses/Events.ts"
+import { runs } from "../../support/release.ts"
 import { answerFacts, eventsOf, responseId, translation } from "../../support/responses.ts"
 import { schemaOracle } from "../../support/shared.ts"
 
@@ -239,7 +240,7 @@ describe("an answer as a stream", () => {
         const last = events.at(-1)
         expect(last !== undefined && "response" in last ? last.response : undefined).toEqual(unary)
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -288,7 +289,7 @@ describe("an answer as a stream", () => {
         const searches = sent.flatMap(({ type }, at) => (type === "web_search_call" ? [`input[${at}]`] : []))
         expect(whole.ignored).toEqual(searches)
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 })

@@ -11,6 +11,7 @@ import { isStreamFailed, machine, runMachine } from "../../../src/translate/Tran
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext } from "../../support/chat.ts"
+import { runs } from "../../support/release.ts"
 import { answerFacts, eventsOf, translation } from "../../support/responses.ts"
 
 const body: JsonObject = {
@@ -59,7 +60,7 @@ describe("the order of an answer", () => {
           expect(streamed).toEqual(unary)
         }
       ),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 

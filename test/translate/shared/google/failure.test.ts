@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest"
 import type { Json } from "../../../../src/domain/text/json.ts"
 import { Reason } from "../../../../src/domain/ProviderError.ts"
 import { failureFromGoogle, googleFailureInside } from "../../../../src/translate/shared/google/googleFailure.ts"
+import { runs } from "../../../support/release.ts"
 
 const fail = (
   status: number,
@@ -328,7 +329,7 @@ describe("error mapping is total (L24)", () => {
           expect(reason.message.length > 0).toBe(true)
         }
       ),
-      { numRuns: 1_000 }
+      { numRuns: runs(1_000) }
     )
   })
 })

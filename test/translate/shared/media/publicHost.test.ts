@@ -4,6 +4,7 @@ import { BlockList, isIPv6 } from "node:net"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { isGlobalAddress } from "../../../../src/translate/shared/media/publicHost.ts"
+import { runs } from "../../../support/release.ts"
 
 /** Source: IANA, special-purpose address registries; multicast and blocks reserved for later. */
 const blocks4 = [
@@ -56,7 +57,7 @@ describe("public Internet addresses (TH7)", () => {
       fc.property(v4, (address) => {
         expect(isGlobalAddress(address)).toBe(!inBlocks.check(address, "ipv4"))
       }),
-      { numRuns: 2_000 }
+      { numRuns: runs(2_000) }
     )
   })
   it("an IPv6 address is public inside global unicast and outside reserved blocks, in any spelling", () => {
@@ -74,7 +75,7 @@ describe("public Internet addresses (TH7)", () => {
       fc.property(v6, spelling, (address, spelt) => {
         expect(isGlobalAddress(spelt(address))).toBe(unicast.check(address, "ipv6") && !inBlocks.check(address, "ipv6"))
       }),
-      { numRuns: 2_000 }
+      { numRuns: runs(2_000) }
     )
   })
   it("an IPv6 address with an embedded IPv4 address is not public", () => {

@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Json, parseExactJsonText } from "../../../../src/domain/text/json.ts"
 import { NumberList, parsePassingNumbers } from "../../../../src/translate/shared/reply/numberLists.ts"
+import { runs } from "../../../support/release.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const parsed = (text: string): Json => Result.getOrThrow(parseExactJsonText(text))
@@ -48,7 +49,7 @@ describe("lists of numbers", () => {
         if (found === undefined) expect(words.some(([, word]) => /\d{16}/.test(word))).toBe(true)
         else expect(found).toBe(JSON.stringify(JSON.parse(text)))
       }),
-      { numRuns: 1_000 }
+      { numRuns: runs(1_000) }
     )
   })
   it("lists of numbers: keep their places, and all else is parsed (L13)", () => {
