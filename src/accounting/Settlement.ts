@@ -7,7 +7,7 @@ import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts
 import type { ActualUsage } from "../keys/Admission.ts"
 import { clientName } from "../domain/usage/countedNames.ts"
 import { publicText } from "../domain/text/publicText.ts"
-import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
+import { tokensOfCharacters } from "../domain/tokens/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"

@@ -1,6 +1,6 @@
 // Estimates the usage of a request before it is sent, per operation, from the body for one target.
 // Must not know keys, prices or limits.
-import { estimateTextTokens, estimateTokens } from "../domain/text/estimateTokens.ts"
+import { estimateTextTokens, estimateTokens } from "../domain/tokens/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Operation } from "../domain/operations.ts"

@@ -1,6 +1,6 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not depend on streams, sockets or the source of a chunk.
-import { charactersOf } from "../../domain/text/estimateTokens.ts"
+import { charactersOf } from "../../domain/tokens/estimateTokens.ts"
 import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"

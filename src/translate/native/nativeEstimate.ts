@@ -1,7 +1,7 @@
 // What a native request will probably use, before it is sent: of its body as Google reads it, in either spelling.
 // It must not know keys, prices or limits. Rule: N306.
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
-import { estimateTextTokens, estimateTokens } from "../../domain/text/estimateTokens.ts"
+import { estimateTextTokens, estimateTokens } from "../../domain/tokens/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 
 export interface NativeEstimate {

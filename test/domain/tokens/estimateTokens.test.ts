@@ -2,7 +2,7 @@
 // Must not depend on prices or on limits.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimateTextTokens, estimateTokens } from "../../../src/domain/text/estimateTokens.ts"
+import { estimateTextTokens, estimateTokens } from "../../../src/domain/tokens/estimateTokens.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { estimatedUsage } from "../../../src/accounting/estimatedUsage.ts"
 import { noUsage } from "../../../src/accounting/usageOf.ts"

@@ -1,6 +1,6 @@
 // Estimates the tokens of a request from its body, before an upstream has counted them.
 // It must not know models. It knows which members of a dialect carry media; every other string counts as text.
-import { isJsonObject, type Json, type JsonObject } from "./json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 
 /** The tokens of a picture, or of one tile of a large one. Source: https://ai.google.dev/gemini-api/docs/tokens */
 const tileTokens = 258
