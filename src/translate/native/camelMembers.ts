@@ -1,21 +1,21 @@
 // A native body with its members in camel case; Google reads snake case as well, and the crossing rules know one spelling.
 // It must not change what a client or a model made: arguments, answers of functions, schemas, labels.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { camelName } from "./memberNames.ts"
 
 /** Members whose values have names of their own. */
-const opaque: ReadonlySet<string> = new Set([
+export const opaqueNames: ReadonlySet<string> = new Set([
   "args",
   "response",
   "parameters",
   "parametersJsonSchema",
   "responseSchema",
   "responseJsonSchema",
+  "_responseJsonSchema",
   "labels",
   "partMetadata",
   "metadata"
 ])
-
-const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /** `response` of a function's declaration is a schema, of a function's answer the answer itself: both stay as they are. */
 const crossValue = (value: Json): Json => {
@@ -27,9 +27,9 @@ const crossValue = (value: Json): Json => {
 export const camelMembers = (body: JsonObject): JsonObject => {
   const members: Record<string, Json | undefined> = {}
   for (const [name, value] of Object.entries(body)) {
-    const written = camel(name)
+    const written = camelName(name)
     if (value === undefined || (written !== name && body[written] !== undefined)) continue
-    members[written] = opaque.has(written) ? value : crossValue(value)
+    members[written] = opaqueNames.has(written) ? value : crossValue(value)
   }
   return members
 }

@@ -1,9 +1,9 @@
 // What the gateway reads of a native body in its bytes, and the few places it writes over.
-// It must not know accounts or configs. Rules: N203, N301-N306, N801, N802.
+// It must not know accounts or configs. Rules: N203, N301-N306, N309, N801, N802.
 import * as Result from "effect/Result"
 import { readEach } from "../../domain/text/readEach.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
-import type { NativeForm, NativeVerb } from "../../domain/native/nativePath.ts"
+import { isClaudeVerb, type NativeForm, type NativeVerb } from "../../domain/native/nativePath.ts"
 import { editTopLevel, type Member, type TopLevelEdits } from "../../domain/text/editTopLevel.ts"
 import { isJsonObject, type Json, type JsonLimits, type JsonObject } from "../../domain/text/json.ts"
 import {
@@ -16,9 +16,13 @@ import {
   spliced,
   topMembers
 } from "../../domain/text/topMembers.ts"
+import { printable } from "../../domain/text/printable.ts"
 import { vertexVersion } from "../../wire/anthropic/Messages.ts"
 import { betaRule, bodyBetas } from "../shared/claude/betas.ts"
 import { countedId } from "../shared/claude/claudeIds.ts"
+import { opaqueNames } from "./camelMembers.ts"
+import { camelName, snakeName } from "./memberNames.ts"
+import { opaqueMembers, type RepeatedMember, repeatedMember } from "./repeatedMember.ts"
 
 /** A native body and what is known of it; everything else is in its bytes. */
 export interface NativeBody {
@@ -44,12 +48,9 @@ const missing = (param: string) => refused("missing_required_parameter", param, 
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-/** Google reads members in camel case and in snake case. */
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** The member under either spelling. */
 export const either = (members: Members, name: string): Member | undefined =>
-  members.get(name) ?? members.get(snake(name))
+  members.get(name) ?? members.get(snakeName(name)) ?? members.get(camelName(name))
 
 /** The largest number of requests in a batch. Source: Google's page on batchEmbedContents. */
 const mostRequests = 100
@@ -183,6 +184,23 @@ const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<Na
   })
 }
 
+const opaqueInGoogle = opaqueMembers(opaqueNames)
+const opaqueInPredict = opaqueMembers(["instances"])
+const opaqueInClaude = opaqueMembers(["input", "inputSchema", "schema", "metadata"])
+
+const opaqueIn = (verb: NativeVerb) =>
+  verb === "predict" ? opaqueInPredict : isClaudeVerb(verb) ? opaqueInClaude : opaqueInGoogle
+
+/** Which of the two the upstream would read is not documented. */
+const repeated = ({ names: [first, second], path }: RepeatedMember): Read<never> => {
+  const [one, other] = [printable(first), printable(second)]
+  const message =
+    one === other
+      ? `${path} is in the body twice; send it once.`
+      : `"${one}" and "${other}" are two names of ${path}; send one of them.`
+  return Result.fail(new BodyInvalid({ code: "duplicate_key", param: path, message }))
+}
+
 /** Reads a body for a path, and edits it where the path's model, slug included, is repeated. */
 export const readNativeBody = (
   verb: NativeVerb,
@@ -191,6 +209,8 @@ export const readNativeBody = (
   limits: JsonLimits
 ): Read<NativeBody> =>
   Result.flatMap(topMembers(bytes, limits), (members) => {
+    const twice = repeatedMember(bytes, opaqueIn(verb))
+    if (twice !== undefined) return repeated(twice)
     switch (verb) {
       case "generateContent":
       case "streamGenerateContent":
@@ -244,25 +264,32 @@ export const overriddenBody = (bytes: Uint8Array, google: JsonObject, labels: Js
   const open = bytes.indexOf(0x7b)
   const members = innerMembers(bytes, { value: open })
   const edits: Record<string, string> = {}
-  for (const [name, value] of Object.entries({ ...google, ...(labels === undefined ? {} : { labels }) })) {
+  for (const [name, value] of Object.entries(merged({}, { ...google, ...(labels === undefined ? {} : { labels }) }))) {
     if (value === undefined || name === "model" || name === "contents") continue
     const member = either(members, name)
     const before = member === undefined ? undefined : memberJson(bytes, member)
-    edits[member?.key ?? name] = JSON.stringify(deepMerged(before, value))
+    edits[member?.key ?? name] = JSON.stringify(mergedValue(before, value, opaqueNames.has(camelName(name))))
   }
   const changes: TopLevelEdits = edits
   return Object.keys(edits).length === 0 ? bytes : editTopLevel(bytes, changes)
 }
 
-/** Objects are merged, everything else is replaced. */
-const deepMerged = (before: Json | undefined, over: Json): Json => {
-  if (!isJsonObject(before) || !isJsonObject(over)) return over
-  const merged: Record<string, Json | undefined> = { ...before }
+/** A member keeps the name that the body has for it (N309), but within `opaque` members each name is its own. */
+const merged = (before: JsonObject, over: JsonObject, isOpaque = false): JsonObject => {
+  const all: Record<string, Json | undefined> = { ...before }
   for (const [name, value] of Object.entries(over)) {
-    if (value !== undefined) merged[name] = deepMerged(before[name], value)
+    if (value === undefined) continue
+    const field = camelName(name)
+    const isOwn = isOpaque || Object.hasOwn(all, name)
+    const key = isOwn ? name : (Object.keys(all).find((one) => camelName(one) === field) ?? name)
+    all[key] = mergedValue(all[key], value, isOpaque || opaqueNames.has(field))
   }
-  return merged
+  return all
 }
+
+/** Objects are merged, everything else is replaced. */
+const mergedValue = (before: Json | undefined, over: Json, isOpaque: boolean): Json =>
+  isJsonObject(over) ? merged(isJsonObject(before) ? before : {}, over, isOpaque) : over
 
 /** Texts without which a body names no object of a store: cheap to search, in any spelling and with any quotes. */
 const marks = ["gs:", "ached", "torage", "etrieval", "\\u00"]

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 import type { NativeVerb } from "../../../src/domain/native/nativePath.ts"
 import {
   countedMessages,
@@ -195,6 +196,67 @@ describe("native bodies: refusals", () => {
   })
 })
 
+describe("native bodies: repeated members", () => {
+  const c = '"contents":[{"parts":[{"text":"hi"}]}]'
+  const names = (param: string, first: string, second: string) => [
+    "duplicate_key",
+    param,
+    `"${first}" and "${second}" are two names of ${param}; send one of them.`
+  ]
+  const twice = (param: string) => ["duplicate_key", param, `${param} is in the body twice; send it once.`]
+  it.each<readonly [NativeVerb, string, ReadonlyArray<unknown>]>([
+    [
+      "generateContent",
+      `{${c},"generationConfig":{},"generation_config":{}}`,
+      names("generationConfig", "generationConfig", "generation_config")
+    ],
+    [
+      "streamGenerateContent",
+      `{${c},"generationConfig":{"max_output_tokens":1,"maxOutputTokens":60000}}`,
+      names("generationConfig.maxOutputTokens", "max_output_tokens", "maxOutputTokens")
+    ],
+    [
+      "generateContent",
+      '{"contents":[{"parts":[{"inlineData":{},"inline_data":{}}]}]}',
+      names("contents[0].parts[0].inlineData", "inlineData", "inline_data")
+    ],
+    ["generateContent", '{"contents":[{"parts":[],"parts":[]}]}', twice("contents[0].parts")],
+    ["countTokens", `{${c},"systemInstruction":{"parts":[],"parts":[]}}`, twice("systemInstruction.parts")],
+    ["embedContent", '{"content":{"parts":[],"parts":[]}}', twice("content.parts")],
+    [
+      "batchEmbedContents",
+      '{"requests":[{"taskType":"A","task_type":"B"}]}',
+      names("requests[0].taskType", "taskType", "task_type")
+    ],
+    [
+      "predict",
+      '{"instances":[{}],"parameters":{"sampleCount":1,"sample_count":8}}',
+      names("parameters.sampleCount", "sampleCount", "sample_count")
+    ],
+    [
+      "rawPredict",
+      '{"messages":[{"role":"user","content":"a","content":"b"}],"max_tokens":1}',
+      twice("messages[0].content")
+    ]
+  ])("native body of %s %s: is refused (N309)", (verb, text, expected) => {
+    expect(refusal(verb, text)).toStrictEqual(expected)
+  })
+  it.each<readonly [NativeVerb, string]>([
+    ["generateContent", `{${c},"labels":{"team_a":"1","teamA":"2"}}`],
+    ["generateContent", '{"contents":[{"parts":[{"functionCall":{"name":"f","args":{"user_id":1,"userId":2}}}]}]}'],
+    ["generateContent", '{"contents":[{"parts":[{"functionResponse":{"response":{"user_id":1,"userId":2}}}]}]}'],
+    [
+      "generateContent",
+      `{${c},"tools":[{"functionDeclarations":[{"parameters":{"properties":{"user_id":{},"userId":{}}}}]}]}`
+    ],
+    ["generateContent", `{${c},"generation_config":{"response_schema":{"properties":{"a_b":{},"aB":{}}}}}`],
+    ["predict", '{"instances":[{"user_id":1,"userId":2}]}'],
+    ["rawPredict", '{"messages":[{"content":[{"type":"tool_use","input":{"a_b":1,"aB":2}}]}],"max_tokens":1}']
+  ])("native body of %s %s: names that are the client's own pass (N309)", (verb, text) => {
+    expect(refusal(verb, text)).toBe(undefined)
+  })
+})
+
 describe("native bodies: Claude and configs", () => {
   const messages = '"messages":[1],"max_tokens":1'
   it("native body: Claude keeps its version, and gets one where it has none (N304)", () => {
@@ -227,6 +289,25 @@ describe("native bodies: Claude and configs", () => {
       )
     ).toBe('{"contents":[1],"generation_config":{"a":1,"b":{"c":2,"d":3}},"safetySettings":[],"labels":{"team":"a"}}')
     expect(overriddenBody(bytes, {}, undefined)).toBe(bytes)
+  })
+  it("native body: a config's member keeps the name that the body has for it (N309, N601)", () => {
+    const over = (text: string, google: JsonObject, labels?: JsonObject) =>
+      decoder.decode(overriddenBody(encoder.encode(text), google, labels))
+    expect([
+      over('{"generation_config":{"max_output_tokens":1}}', { generationConfig: { maxOutputTokens: 9 } }),
+      over('{"generationConfig":{"maxOutputTokens":1}}', { generation_config: { max_output_tokens: 9 } }),
+      over("{}", { generationConfig: { maxOutputTokens: 1, max_output_tokens: 9 }, generation_config: { topP: 1 } }),
+      over('{"labels":{"team_a":"1"}}', {}, { teamA: "2" }),
+      over('{"generationConfig":{"responseSchema":{"properties":{"a_b":1}}}}', {
+        generationConfig: { responseSchema: { properties: { aB: 2 } } }
+      })
+    ]).toStrictEqual([
+      '{"generation_config":{"max_output_tokens":9}}',
+      '{"generationConfig":{"maxOutputTokens":9}}',
+      '{"generationConfig":{"maxOutputTokens":9,"topP":1}}',
+      '{"labels":{"team_a":"1","teamA":"2"}}',
+      '{"generationConfig":{"responseSchema":{"properties":{"a_b":1,"aB":2}}}}'
+    ])
   })
   it("native body: only bodies that may name an object of a store are parsed (N306)", () => {
     const may = (text: string) => mayNameObjects(encoder.encode(text))
