@@ -51,8 +51,8 @@ const native = (most: BodyLimit): Effect.Effect<Read<NativeRequest>> =>
     Effect.fromResult(readNative(call, incoming.query, incoming.headers, bytes, limits))
   )
 
-const raw: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, _incoming, { bytes, limits }) =>
-  Effect.fromResult(readRawMessages(call, bytes, limits))
+const raw: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, incoming, { bytes, limits }) =>
+  Effect.fromResult(readRawMessages(call, incoming.query, bytes, limits))
 )
 
 const content = operationHandler({

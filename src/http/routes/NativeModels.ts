@@ -35,14 +35,14 @@ export const listNatively: KeyedHandler = (call) => {
   if (found === undefined)
     return Effect.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
   const { entries, form, member, model } = found
+  const asked = readNativeQuery(incoming.query, { form })
+  if (Result.isFailure(asked)) return Effect.fail(asked.failure)
   if (model !== undefined) {
     const entry = entries.find(({ name }) => isNamed(name, model))
     return entry === undefined
       ? Effect.fail(new RecordUnknown({ kind: "model", id: model.slice(0, 256) }))
       : json(entry, incoming)
   }
-  const asked = readNativeQuery(incoming.query, form)
-  if (Result.isFailure(asked)) return Effect.fail(asked.failure)
   const { items, nextPageToken } = pageOf<(typeof entries)[number]>(
     entries,
     asked.success.pageSize,

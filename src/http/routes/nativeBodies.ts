@@ -50,8 +50,6 @@ export const operationOf = ({ model, verb }: NativeCall): NativeOperation | "mes
   }
 }
 
-const noIgnored: ReadonlyArray<string> = []
-
 /** A request in Gemini's dialect. */
 export const readNative = (
   call: NativeCall,
@@ -60,7 +58,7 @@ export const readNative = (
   bytes: Uint8Array,
   limits: JsonLimits
 ): Result.Result<NativeRequest, Fault> =>
-  Result.flatMap(readNativeQuery(query, call.form), ({ framing, upstream }) =>
+  Result.flatMap(readNativeQuery(query, call), ({ framing, ignored, upstream }) =>
     Result.flatMap(readNativeModel(call, call.model), ({ modelId, rest }) =>
       Result.map(readNativeBody(call.verb, { form: call.form, rest, modelId }, bytes, limits), (body) => ({
         verb: call.verb,
@@ -73,7 +71,7 @@ export const readNative = (
         query: upstream,
         headers: servingHeaders(headers, call),
         bytes: body.bytes,
-        ignored: noIgnored
+        ignored
       }))
     )
   )
@@ -83,18 +81,21 @@ const noModel = { rest: "", modelId: "" }
 /** A request of Claude's clients that speak to Vertex AI; a count names its model in the body (N802). */
 export const readRawMessages = (
   call: NativeCall,
+  query: string,
   bytes: Uint8Array,
   limits: JsonLimits
 ): Result.Result<MessagesRequest, Fault> =>
-  Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
-    const model = body.model ?? call.model
-    // The router resolves the operator's names; here the suffix of a long context alone is no part of the id.
-    return Result.map(readNativeModel(call, resolveModelName(model, {}).model), () => ({
-      model,
-      stream: call.verb === "streamRawPredict",
-      betas: body.betas,
-      bytes: body.bytes,
-      version: undefined,
-      isRaw: true
-    }))
-  })
+  Result.flatMap(readNativeQuery(query, call), () =>
+    Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
+      const model = body.model ?? call.model
+      // The router resolves the operator's names; here the suffix of a long context alone is no part of the id.
+      return Result.map(readNativeModel(call, resolveModelName(model, {}).model), () => ({
+        model,
+        stream: call.verb === "streamRawPredict",
+        betas: body.betas,
+        bytes: body.bytes,
+        version: undefined,
+        isRaw: true
+      }))
+    })
+  )

@@ -95,7 +95,7 @@ const ofGoogle = (path: Body<NativeRequest>["path"]): Body<NativeRequest> => ({
         isJsonObject(google) ? google : noMembers,
         isJsonObject(labels) ? labels : undefined
       ),
-      ignored: Object.keys(others).map((name) => `override_params.${name}`)
+      ignored: [...request.ignored, ...Object.keys(others).map((name) => `override_params.${name}`)]
     })
   }
 })

@@ -50,7 +50,7 @@ const outcome = ({ request }: ClientRequest): string => {
           })
         )
       const place = read.place === undefined ? "" : ` at ${read.place.project}/${read.place.location}`
-      const { framing } = Result.getOrThrow(readNativeQuery(query, read.form))
+      const { framing } = Result.getOrThrow(readNativeQuery(query, read))
       const stream = read.verb === "streamGenerateContent" ? ` ${framing}` : ""
       return `${read.form} ${read.verb}${stream} ${model.family} ${model.modelId} -> ${slug}${place} [${keys}]`
     }

@@ -249,27 +249,80 @@ describe("native models", () => {
 })
 
 describe("native queries", () => {
-  const read = (query: string, form: "google" | "vertex" = "google") => Result.getOrThrow(readNativeQuery(query, form))
+  const read = (query: string, form: "google" | "vertex" = "google") =>
+    Result.getOrThrow(readNativeQuery(query, { form }))
+  const refusal = (query: string) => {
+    const found = readNativeQuery(query, { form: "google" })
+    return Result.isFailure(found) ? [found.failure.code, found.failure.param, found.failure.message] : found.success
+  }
   it("native query: framing and the passing parameters are kept, all else is dropped (N209)", () => {
-    expect(
-      read("alt=sse&key=mgk_x&fields=candidates&prettyPrint=false&$alt=json;enum-encoding=int&quotaUser=a")
-    ).toStrictEqual({
+    expect(read("alt=sse&key=mgk_x&prettyPrint=false&quotaUser=a&upload_protocol=raw&$.xgafv=2")).toStrictEqual({
       framing: "sse",
-      upstream: "?alt=sse&$alt=json;enum-encoding=int&prettyPrint=false",
+      upstream: "?alt=sse&prettyPrint=false",
       pageSize: undefined,
-      pageToken: undefined
+      pageToken: undefined,
+      ignored: []
     })
     expect(read("prettyPrint=true&pageSize=5&pageToken=t", "vertex")).toStrictEqual({
       framing: "array",
       upstream: "",
       pageSize: 5,
-      pageToken: "t"
+      pageToken: "t",
+      ignored: []
     })
   })
-  it("native query: another alt is refused (N209)", () => {
-    expect(Result.getFailure(readNativeQuery("alt=media", "google"))).toMatchObject({
-      value: { code: "invalid_value", param: "alt", message: 'alt is "sse" or "json".' }
-    })
+  it("native query: masks and wrappers of the answer are dropped, and named (N209)", () => {
+    const { ignored, upstream } = read("fields=candidates&$fields=x&FIELDS=y&callback=f&$callback=g&fields=z")
+    expect([ignored, upstream]).toStrictEqual([["fields", "$fields", "FIELDS", "callback", "$callback"], ""])
+  })
+  it.each(["alt=sse", "$alt=sse", "%24alt=sse", "a%6Ct=s%73e", "ALT=SSE", "alt=sse&$alt=sse&alt=sse"])(
+    "native query %s: is a stream of events in each of its spellings (N212)",
+    (query) => {
+      const { framing, upstream } = read(query)
+      expect([framing, upstream]).toStrictEqual(["sse", "?alt=sse"])
+    }
+  )
+  it.each(["alt=json", "$alt=json;enum-encoding=int", "alt=JSON"])(
+    "native query %s: is JSON, with enumerations as names (N212)",
+    (query) => {
+      const { framing, upstream } = read(query)
+      expect([framing, upstream]).toStrictEqual(["array", ""])
+    }
+  )
+  it.each([
+    ["alt=media", "alt"],
+    ["alt=proto", "alt"],
+    ["$alt=proto", "$alt"],
+    ["%24alt=proto", "$alt"],
+    ["alt=json&alt=proto", "alt"],
+    ["alt=sse&$alt=media", "$alt"],
+    ["$ALT=Proto", "$ALT"],
+    ["alt=", "alt"],
+    ["alt=json;x=1", "alt"]
+  ])("native query %s: another form of the answer is refused (N212)", (query, param) => {
+    expect(refusal(query)).toStrictEqual(["invalid_value", param, `${param} is "sse" or "json".`])
+  })
+  it("native query: two forms of the answer are refused (N212)", () => {
+    expect(refusal("alt=json&$alt=sse")).toStrictEqual([
+      "invalid_value",
+      "$alt",
+      "$alt is given twice with different values; send one."
+    ])
+  })
+  it.each(["access_token", "oauth_token", "$oauth_token", "bearer_token"])(
+    "native query: %s is no place of a credential (N212)",
+    (name) => {
+      expect(refusal(`${name}=ya29.secret`)).toStrictEqual([
+        "invalid_value",
+        name,
+        `${name} is not read: send the token in the header authorization, and the gateway key in x-gateway-api-key.`
+      ])
+    }
+  )
+  it("native query: only a stream asks the upstream for events (N212)", () => {
+    const of = (verb: "generateContent" | "streamGenerateContent" | "countTokens") =>
+      Result.getOrThrow(readNativeQuery("alt=sse", { form: "vertex", verb })).upstream
+    expect([of("streamGenerateContent"), of("generateContent"), of("countTokens")]).toStrictEqual(["?alt=sse", "", ""])
   })
   it("native query: the key is read (N204)", () => {
     expect([queryKey("alt=sse&key=mgk_a%2Bb"), queryKey("monkey=1"), queryKey("key="), queryKey("")]).toStrictEqual([
