@@ -1,12 +1,13 @@
 // Estimates the usage of a request before it is sent, per operation, from the body for one target.
 // Must not know keys, prices or limits.
-import { estimateTextTokens, estimateTokens } from "../domain/tokens/estimateTokens.ts"
+import { estimatePrompt, estimateTextTokens } from "../domain/tokens/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Operation } from "../domain/operations.ts"
 import { isClaudeName } from "../domain/models/modelName.ts"
 import { builtInModels, type ModelTable } from "../domain/models/modelTable.ts"
-import { nativeEstimate } from "../translate/native/nativeEstimate.ts"
+import { countOf } from "../translate/native/askedCount.ts"
+import { continuesCache, nativeOutput, nativePrompt, predictedOutput } from "../translate/native/nativeEstimate.ts"
 import { pictureTokens, usualPictureTokens } from "../translate/shared/media/pictureTokens.ts"
 import { effortTokens } from "../translate/shared/chat-request/reasoning.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
@@ -40,33 +41,68 @@ const unread: ReadonlySet<string> = new Set([
 /** Unknown members pass through to models of other publishers, so they count as read. */
 const isRead = (name: string): boolean => readAsText.has(name) || !unread.has(name)
 
-/** Tokens of the members of a body that a model reads. */
-export const estimatedInput = (body: JsonObject): number => {
-  let tokens = 0
-  for (const [name, member] of Object.entries(body)) {
-    if (member === undefined || member === null || typeof member === "number") continue
-    if (holdingMedia.has(name)) tokens += estimateTokens(member)
-    else if (isRead(name)) tokens += estimateTextTokens(member)
-  }
-  return tokens
+/** The prompt of a body. */
+export interface ExpectedPrompt {
+  readonly input: number
+  readonly audioInput: number
+  /** It continues a cached content, which is not in these counts. */
+  readonly isCached: boolean
 }
 
-/** Products of such counts stay finite. */
-const count = (value: Json | undefined): number =>
-  typeof value === "number" && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : 0
+/** Google's own parameters of a chat, which have two places. */
+const googlePlaces = (body: JsonObject): ReadonlyArray<JsonObject> => [
+  objectOf(objectOf(body["extra_body"])["google"]),
+  objectOf(body["google"])
+]
+
+/** Tokens of the members of a body that a model reads. */
+const readMembers = (body: JsonObject): ExpectedPrompt => {
+  let input = 0
+  let audioInput = 0
+  for (const [name, member] of Object.entries(body)) {
+    if (member === undefined || member === null || typeof member === "number") continue
+    if (holdingMedia.has(name)) {
+      const { audio, tokens } = estimatePrompt(member)
+      input += tokens
+      audioInput += audio
+    } else if (isRead(name)) input += estimateTextTokens(member)
+  }
+  return { input, audioInput, isCached: googlePlaces(body).some(continuesCache) }
+}
+
+const noPrompt: ExpectedPrompt = { input: 0, audioInput: 0, isCached: false }
+
+/** The prompt of an operation's body. Counting tokens is free. */
+export const expectedPrompt = (operation: Operation, body: JsonObject): ExpectedPrompt => {
+  switch (operation) {
+    case "chat":
+    case "messages":
+    case "embeddings":
+    case "images":
+      return readMembers(body)
+    case "nativeContent":
+    case "nativeEmbeddings":
+    case "nativePredictions": {
+      const { audio, tokens } = nativePrompt(body)
+      return { input: tokens, audioInput: audio, isCached: continuesCache(body) }
+    }
+    case "countTokens":
+    case "nativeCount":
+    case "messagesCountTokens":
+      return noPrompt
+  }
+}
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
 /** The thinking budget in Google's own parameters, in either spelling. */
-const googleBudget = (body: JsonObject): number => {
-  const places = [objectOf(objectOf(body["extra_body"])["google"]), objectOf(body["google"])]
-  return Math.max(
-    ...places.map(({ thinking_config: asked }) => {
+const googleBudget = (body: JsonObject): number =>
+  Math.max(
+    ...googlePlaces(body).map(({ thinking_config: asked }) => {
       const config = objectOf(asked)
-      return Math.max(count(config["thinking_budget"]), count(config["thinkingBudget"]))
+      return Math.max(countOf(config["thinking_budget"]), countOf(config["thinkingBudget"]))
     })
   )
-}
 
 /** Thinking tokens that the request asks for. */
 const thoughtOf = (body: JsonObject): number => {
@@ -76,7 +112,7 @@ const thoughtOf = (body: JsonObject): number => {
   const { budget_tokens: budget, type } = objectOf(thinking)
   if (type === "disabled" || budget === 0) return google
   // Thinking without a budget is sent with the middle one.
-  return Math.max(google, typeof budget === "number" && budget > 0 ? count(budget) : effortTokens.medium)
+  return Math.max(google, typeof budget === "number" && budget > 0 ? countOf(budget) : effortTokens.medium)
 }
 
 const tokensOfEffort = (effort: Json | undefined): number => {
@@ -89,14 +125,14 @@ const tokensOfEffort = (effort: Json | undefined): number => {
  * bound of Claude grows by a budget that does not fit. Without a bound, thoughts are added to the usual length.
  */
 const outputOf = (body: JsonObject, usual: number, growsBound: boolean): number => {
-  const bound = Math.max(count(body["max_completion_tokens"]), count(body["max_tokens"]))
+  const bound = Math.max(countOf(body["max_completion_tokens"]), countOf(body["max_tokens"]))
   const thought = thoughtOf(body)
   if (bound === 0) return usual + thought
   return growsBound && thought >= bound ? bound + thought : bound
 }
 
 /** Some OpenAI-compatible servers generate `best_of` choices and return `n` of them. */
-const answersOf = (body: JsonObject): number => Math.max(1, count(body["n"]), count(body["best_of"]))
+const answersOf = (body: JsonObject): number => Math.max(1, countOf(body["n"]), countOf(body["best_of"]))
 
 /** The largest of all sizes that a body names, in any of its fields. */
 const pictureOf = (body: JsonObject): number => {
@@ -108,62 +144,64 @@ const pictureOf = (body: JsonObject): number => {
   )
 }
 
-const isDrawn = ({ modalities }: JsonObject, modelId: string, models: ModelTable): boolean =>
-  models.find(modelId).record.output?.includes("image") === true ||
-  (Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === "image"))
+const hasModality = ({ modalities }: JsonObject, word: string): boolean =>
+  Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === word)
 
-/** Google's settings of an answer, in either spelling. */
-const settingsOf = (body: JsonObject): JsonObject => objectOf(body["generationConfig"] ?? body["generation_config"])
+const isDrawn = (body: JsonObject, modelId: string, models: ModelTable): boolean =>
+  models.find(modelId).record.output?.includes("image") === true || hasModality(body, "image")
 
-const nativeAnswersOf = (body: JsonObject): number => {
-  const { candidateCount, candidate_count: also } = settingsOf(body)
-  return Math.max(1, count(candidateCount ?? also))
-}
+/** The whole context of a model, where nothing is known of its size. */
+const usualContext = 2 ** 20
 
-const drawsNatively = (body: JsonObject, modelId: string, models: ModelTable): boolean => {
-  const { responseModalities, response_modalities: also } = settingsOf(body)
-  return isDrawn({ modalities: responseModalities ?? also }, modelId, models)
-}
+/** A cached content may fill the context of its model. */
+const cachedOf = ({ isCached }: ExpectedPrompt, modelId: string, models: ModelTable): number =>
+  isCached ? (models.find(modelId).record.context ?? usualContext) : 0
 
 /**
  * `usualOutput` is the output of a request without a bound. Counting tokens is free. Whether a model draws, or its bound
- * grows, follows from the facts about its id; `input` saves a second estimate of the same body.
+ * grows, follows from the facts about its id; `prompt` saves a second estimate of the same body.
  */
 export const estimatedUsage = (
   operation: Operation,
   body: JsonObject,
   usualOutput: number,
   modelId = "",
-  input = estimatedInput(body),
+  prompt: ExpectedPrompt = expectedPrompt(operation, body),
   models: ModelTable = builtInModels
 ): Usage => {
+  const cached = cachedOf(prompt, modelId, models)
+  const read = { ...noUsage, input: prompt.input + cached, cached, audioInput: prompt.audioInput }
   switch (operation) {
     case "chat": {
       const answers = answersOf(body)
       const imageOutput = isDrawn(body, modelId, models) ? answers * pictureOf(body) : 0
-      const output = answers * outputOf(body, usualOutput, isClaudeName(modelId)) + imageOutput
-      return { ...noUsage, input, output, imageOutput }
+      const spoken = answers * outputOf(body, usualOutput, isClaudeName(modelId))
+      return {
+        ...read,
+        output: spoken + imageOutput,
+        audioOutput: hasModality(body, "audio") ? spoken : 0,
+        imageOutput
+      }
     }
     case "messages":
-      return { ...noUsage, input, output: outputOf(body, usualOutput, false) }
+      return { ...read, output: outputOf(body, usualOutput, false) }
     case "embeddings":
-      return { ...noUsage, input }
+    case "nativeEmbeddings":
+      return read
     case "images": {
       const images = answersOf(body)
       const imageOutput = images * pictureOf(body)
-      return { ...noUsage, input: images * input, output: imageOutput, imageOutput, images }
+      return { ...read, input: images * read.input, output: imageOutput, imageOutput, images }
     }
     case "nativeContent": {
-      const { input: read, output } = nativeEstimate("generateContent", body, usualOutput)
-      const imageOutput = drawsNatively(body, modelId, models) ? nativeAnswersOf(body) * usualPictureTokens : 0
-      return { ...noUsage, input: read, output: output + imageOutput, imageOutput }
+      const { answers, draws, pictureTokens: size, speaks, tokens } = nativeOutput(body, usualOutput)
+      const imageOutput = draws || isDrawn({}, modelId, models) ? answers * size : 0
+      return { ...read, output: tokens + imageOutput, audioOutput: speaks ? tokens : 0, imageOutput }
     }
-    case "nativeEmbeddings":
-      return { ...noUsage, input: nativeEstimate("embedContent", body, usualOutput).input }
     case "nativePredictions": {
-      const { images, input: read } = nativeEstimate("predict", body, usualOutput)
+      const { images, tokens } = predictedOutput(body)
       const imageOutput = images * usualPictureTokens
-      return { ...noUsage, input: read, output: imageOutput, imageOutput, images }
+      return { ...read, output: Math.max(tokens, imageOutput), imageOutput, images }
     }
     case "countTokens":
     case "nativeCount":

@@ -15,20 +15,26 @@ import { type Budgets, makeBudgets } from "./Budgets.ts"
 import { adjust, type KeyBuckets, type LimitKind, type RateBucket, rateBuckets } from "./RateBuckets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
-/** The expected usage of a request. */
-export interface Estimate {
+/** The usage of a request. */
+interface Amount {
   readonly tokens: number
   readonly costMicros: number
 }
 
+/** The expected usage of a request: `tokens` are those of its prompt. */
+export interface Estimate extends Amount {
+  readonly outputTokens?: number
+}
+
 /** The actual usage of a request. */
-export interface ActualUsage extends Estimate {
+export interface ActualUsage extends Amount {
   /** The counts are incomplete, so the larger of them and the estimate is charged. */
   readonly isPart?: boolean
 }
 
 /** An admitted request. */
 export interface Admitted {
+  readonly estimate: Estimate
   /** The remaining limits of the key. */
   readonly limits: LimitState
   /** To be run once, after the request has ended: with its usage, or undefined when the estimate stays charged. */
@@ -89,7 +95,10 @@ const none: LimitState = { requests: undefined, tokens: undefined }
 const chargeOf = ({ isPart }: ActualUsage, counted: number, reserved: number): number =>
   isPart === true ? Math.max(counted, reserved) : counted
 
+const nothingEstimated: Estimate = { tokens: 0, costMicros: 0 }
+
 const uncalled = (requests: Allowance | undefined): Admitted => ({
+  estimate: nothingEstimated,
   limits: { requests, tokens: undefined },
   settle: () => Effect.void
 })
@@ -152,7 +161,8 @@ const make = Effect.gen(function* () {
   const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
   const take = bucketTaker(rates, count)
 
-  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function* (key, { costMicros, tokens }, hold) {
+  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function* (key, estimate, hold) {
+    const { costMicros, tokens } = estimate
     const { budget } = key
     const buckets = bucketsOf(key)
     const perMinute = buckets?.tokens
@@ -164,11 +174,12 @@ const make = Effect.gen(function* () {
       perMinute === undefined || used === taken ? Effect.void : adjust(rates, perMinute, used - taken)
     const settleUsed = (used: ActualUsage | undefined) =>
       used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
-    if (budget === undefined) return hold({ limits, settle: settleUsed })
+    if (budget === undefined) return hold({ estimate, limits, settle: settleUsed })
     let isHeld = false
     const reserved = budgets.reserve(key.id, budget, costMicros, (settleCost) => {
       isHeld = true
       hold({
+        estimate,
         limits,
         settle: (used) =>
           Effect.suspend(() => {

@@ -117,7 +117,7 @@ describe("the facts in force", () => {
 
   it("an estimate counts pictures of a model that draws by the operator's facts (M-112)", () => {
     const body = { messages: [{ role: "user", content: "A cat" }], max_tokens: 100 }
-    const of = (id: string) => estimatedUsage("chat", body, 4_096, id, 10, models).imageOutput
+    const of = (id: string) => estimatedUsage("chat", body, 4_096, id, undefined, models).imageOutput
     expect([of("gemini-5-own"), of("gemini-4-neon")]).toEqual([1_290, 0])
   })
 })

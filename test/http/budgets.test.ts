@@ -16,6 +16,7 @@ import { type Database, databases } from "../support/databases.ts"
 import { eventually } from "../support/eventually.ts"
 import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { replying } from "../support/scripted.ts"
+import type { ScriptedResponse } from "../../src/upstream/ScriptedTransport.ts"
 import { FreshId } from "../../src/http/request/IncomingRequest.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
@@ -39,8 +40,11 @@ const gatewaysOn = async ({ location }: Database) => {
     keyFile: "unused"
   }
   const open: Array<AccountedGateway> = []
-  const gateway = (settings: Partial<Settings> = {}): AccountedGateway => {
-    const one = accountedGateway(() => Effect.succeed(reply), {
+  const gateway = (
+    settings: Partial<Settings> = {},
+    replied: Effect.Effect<ScriptedResponse> = Effect.succeed(reply)
+  ): AccountedGateway => {
+    const one = accountedGateway(() => replied, {
       limits: { ...patient, refreshMillis: 20 },
       settings: {
         keys: [
@@ -106,6 +110,52 @@ describe.each(real)("shared budgets of gateways on one $name", (database) => {
     while (served < 100 && (await next.post(chat, hello)).status === 200) break
     const refused = await next.post(chat, hello)
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
+  }, 120_000)
+
+  it("shared budget: 200 concurrent native requests over two replicas of two workers spend no more than it (N310)", async () => {
+    const { close, gateway } = await fresh()
+    // 60,000 tokens are 15 cents. Without the bound 4,096 would be reserved, and 97 requests served for 14 dollars.
+    const long = replying({
+      candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 60_000, totalTokenCount: 60_001 }
+    })
+    // No answer comes before every request is called or refused.
+    const decided = Promise.withResolvers<void>()
+    let left = 200
+    const decide = () => {
+      if (--left === 0) decided.resolve()
+    }
+    const replied = Effect.suspend(() => {
+      decide()
+      return Effect.as(
+        Effect.promise(() => decided.promise),
+        long
+      )
+    })
+    const processes = Array.from({ length: 4 }, () =>
+      gateway({ prices: { "gemini-2.5-flash": { output: 2.5 } } }, replied)
+    )
+    const body = {
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+      generation_config: { max_output_tokens: "60000" }
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, at) => {
+        const path = "/v1beta/models/@google/gemini-2.5-flash:generateContent"
+        const answer = await processes[at % 4]?.post(path, body)
+        if (answer?.status !== 200) decide()
+        await answer?.text()
+        return answer
+      })
+    )
+    const statuses = answers.map((answer) => answer?.status)
+    const served = statuses.filter((status) => status === 200).length
+    // A store that is too slow for all of them refuses as well.
+    expect(statuses.filter((status) => status !== 200 && status !== 429 && status !== 503)).toEqual([])
+    // Each of the four may hold a rest that is too small for a request.
+    expect([served <= 6, served >= 2]).toEqual([true, true])
+    await close()
+    expect(await usageOfKey(gateway())).toMatchObject({ data: [{ key: "ci", cost_usd: (15 * served) / 100 }] })
   }, 120_000)
 
   it("shared keys: a key of one gateway works and is limited at the other, and is refused there once revoked", async () => {

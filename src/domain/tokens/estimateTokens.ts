@@ -1,6 +1,7 @@
 // Estimates the tokens of a request from its body, before an upstream has counted them.
 // It must not know models. It knows which members of a dialect carry media; every other string counts as text.
 import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
+import { type MediaKind, mediaKindOf } from "./mediaKind.ts"
 
 /** The tokens of a picture, or of one tile of a large one. Source: https://ai.google.dev/gemini-api/docs/tokens */
 const tileTokens = 258
@@ -11,6 +12,8 @@ const charactersPerToken = 4
 interface Seen {
   characters: number
   tokens: number
+  /** Those of `tokens` that are sound. */
+  audio: number
 }
 
 /** Scripts without spaces, where nearly every character is a token: kana, ideographs, Hangul, full-width forms. */
@@ -100,8 +103,9 @@ const pointing: ReadonlySet<string> = new Set([
 ])
 
 /** Types whose bytes are not text: media types, formats, and file name extensions. */
+const sound = /^audio\/|(?:^|\.)(?:wav|mp3|aiff?|(?:x-)?aac|og[ga]|opus|flac|pcm(?:16)?|(?:x-)?m4a|mpga|weba)$/i
 const opaque =
-  /^(?:image|audio|video)\/|^application\/(?:x-)?pdf|(?:^|\.)(?:pdf|png|jpe?g|jfif|gif|webp|avif|hei[cf]|wav|mp3|aiff?|(?:x-)?aac|og[ga]|opus|flac|pcm(?:16)?|(?:x-)?m4[av]|mp4|mpe?g|mpga|mov|avi|web[ma]|wmv|flv|3gp)$/i
+  /^(?:image|audio|video)\/|^application\/(?:x-)?pdf|(?:^|\.)(?:pdf|png|jpe?g|jfif|gif|webp|avif|hei[cf]|m4v|mp4|mpe?g|mov|avi|webm|wmv|flv|3gp)$/i
 const saysNothing = "application/octet-stream"
 const typeNames = ["media_type", "mime_type", "mimeType", "format"] as const
 const longestLabel = 256
@@ -109,46 +113,78 @@ const longestLabel = 256
 /** The media type of a data URI; `undefined` for other text. */
 const labelOf = (text: string): string | undefined => /^data:([^;,]*)/i.exec(text.slice(0, longestLabel))?.[1]?.trim()
 
-/**
- * A text document counts as text, also in base64. The declared type takes precedence over the data URI's, and that over
- * the file name.
- */
-const isText = (text: string, holder: JsonObject): boolean => {
-  const signs = [...typeNames.map((name) => holder[name]), labelOf(text), holder["filename"]]
-  const sign = signs.find((one) => typeof one === "string" && one !== "" && one !== saysNothing)
-  return typeof sign === "string" && !opaque.test(sign.slice(-longestLabel))
+/** The types that are declared: all of them, since dialects differ in which one counts; else the file name's. */
+const signsOf = (text: string, holder: JsonObject, usual: string | undefined): ReadonlyArray<string> => {
+  const signs: Array<string> = []
+  const add = (sign: Json | undefined): void => {
+    if (typeof sign === "string" && sign !== "" && sign !== saysNothing) signs.push(sign.slice(-longestLabel))
+  }
+  for (const name of typeNames) add(holder[name])
+  add(labelOf(text))
+  if (signs.length === 0) add(holder["filename"])
+  if (signs.length === 0) add(usual)
+  return signs
+}
+
+/** Data count as what their bytes and their declared types agree on; where these differ, as the more expensive of the two. */
+const readingOf = (signs: ReadonlyArray<string>, kind: MediaKind): "text" | "media" | "either" => {
+  const areMedia = signs.some((sign) => sound.test(sign) || opaque.test(sign))
+  const areText = signs.some((sign) => !sound.test(sign) && !opaque.test(sign))
+  const isMedia = kind === "media" || kind === "sound"
+  if (!areText && (isMedia || (areMedia && kind === "unknown"))) return "media"
+  return areText && !areMedia && !isMedia ? "text" : "either"
 }
 
 /** Base64 encodes three bytes in four characters. */
-const readData = (base64: string, holder: JsonObject, seen: Seen): void => {
+const readData = (base64: string, holder: JsonObject, usual: string | undefined, seen: Seen): void => {
   const bytes = (base64.length * 3) / 4
-  if (isText(base64, holder)) seen.characters += bytes
-  else seen.tokens += tileTokens * Math.max(1, Math.ceil(bytes / tileBytes))
+  const signs = signsOf(base64, holder, usual)
+  const kind = mediaKindOf(base64)
+  const reading = readingOf(signs, kind)
+  const tokens = tileTokens * Math.max(1, Math.ceil(bytes / tileBytes))
+  if (reading === "text" || (reading === "either" && tokensOfCharacters(bytes) > tokens)) {
+    seen.characters += bytes
+    return
+  }
+  seen.tokens += tokens
+  if (kind === "sound" || signs.some((sign) => sound.test(sign))) seen.audio += tokens
 }
 
 /** An address field may contain the data itself, as a data URI or as bare base64. */
 const longestAddress = 8192
 
-const readAddress = (text: string, holder: JsonObject, seen: Seen): void => {
-  if (labelOf(text) === undefined && text.length <= longestAddress) seen.tokens += tileTokens
-  else readData(text, holder, seen)
+const readAddress = (text: string, holder: JsonObject, usual: string | undefined, seen: Seen): void => {
+  if (labelOf(text) !== undefined || text.length > longestAddress) return readData(text, holder, usual, seen)
+  seen.tokens += tileTokens
+  if (signsOf(text, holder, usual).some((sign) => sound.test(sign))) seen.audio += tileTokens
 }
 
+/** What media without a type are, by the member that holds them; other members may hold anything. */
+const usualTypes: ReadonlyMap<string, string> = new Map([
+  ["image", "image/*"],
+  ["image_url", "image/*"],
+  ["input_audio", "audio/*"],
+  ["video", "video/*"]
+])
+
 /** Counts a media member: an address, or an object with an address, base64, or a plain text document. */
-const readMedia = (value: Json, seen: Seen): void => {
-  if (typeof value === "string") return readAddress(value, {}, seen)
+const readMedia = (value: Json, usual: string | undefined, seen: Seen): void => {
+  if (typeof value === "string") return readAddress(value, {}, usual, seen)
   if (!isJsonObject(value)) return readPlain(value, seen)
   const isPlainText = value["type"] === "text"
   for (const [name, member] of Object.entries(value)) {
     seen.characters += name.length
     if (member === undefined) continue
     if (name === "content") readContent(member, seen)
-    else if (typeof member !== "string") readMedia(member, seen)
-    else if (carrying.has(name) && !isPlainText) readData(member, value, seen)
-    else if (pointing.has(name) && !isPlainText) readAddress(member, value, seen)
+    else if (typeof member !== "string") readMedia(member, usual, seen)
+    else if (carrying.has(name) && !isPlainText) readData(member, value, usual, seen)
+    else if (pointing.has(name) && !isPlainText) readAddress(member, value, usual, seen)
     else readText(member, seen)
   }
 }
+
+/** Members that hold content again: those of messages and contents, and of the answers of functions. */
+const within: ReadonlySet<string> = new Set(["content", "parts", "functionResponse", "function_response"])
 
 /** Counts messages, content parts, or text; the content of a part may be parts again. */
 const readContent = (value: Json, seen: Seen): void => {
@@ -159,17 +195,23 @@ const readContent = (value: Json, seen: Seen): void => {
     for (const [name, member] of Object.entries(value)) {
       seen.characters += name.length
       if (member === undefined) continue
-      if (media.has(name)) readMedia(member, seen)
-      else if (name === "content" || name === "parts") readContent(member, seen)
+      if (media.has(name)) readMedia(member, usualTypes.get(name), seen)
+      else if (within.has(name)) readContent(member, seen)
       else readPlain(member, seen)
     }
   }
 }
 
-const tokensOf = (input: Json, read: (input: Json, seen: Seen) => void): number => {
-  const seen: Seen = { characters: 0, tokens: 0 }
+/** Tokens of a prompt, and those of them that are sound, which some models price higher. */
+export interface PromptTokens {
+  readonly tokens: number
+  readonly audio: number
+}
+
+const tokensOf = (input: Json, read: (input: Json, seen: Seen) => void): PromptTokens => {
+  const seen: Seen = { characters: 0, tokens: 0, audio: 0 }
   read(input, seen)
-  return seen.tokens + tokensOfCharacters(seen.characters)
+  return { tokens: seen.tokens + tokensOfCharacters(seen.characters), audio: seen.audio }
 }
 
 /**
@@ -177,7 +219,10 @@ const tokensOf = (input: Json, read: (input: Json, seen: Seen) => void): number 
  * number counts one, because it may be a token itself. Media count 258 for each 128 KiB or address. Names count as
  * text.
  */
-export const estimateTokens = (input: Json): number => tokensOf(input, readContent)
+export const estimatePrompt = (input: Json): PromptTokens => tokensOf(input, readContent)
+
+/** The same as one number. */
+export const estimateTokens = (input: Json): number => estimatePrompt(input).tokens
 
 /** The tokens of JSON without media, such as schemas of tools. */
-export const estimateTextTokens = (input: Json): number => tokensOf(input, readPlain)
+export const estimateTextTokens = (input: Json): number => tokensOf(input, readPlain).tokens

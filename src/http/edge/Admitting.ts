@@ -15,7 +15,7 @@ import type { Operations } from "../../provider/Provider.ts"
 import { bodies } from "../../router/bodies/bodies.ts"
 import { type AdmitMore, ProviderRouter, type TargetName } from "../../router/ProviderRouter.ts"
 import { noUsage } from "../../accounting/usageOf.ts"
-import { estimatedInput, estimatedUsage } from "../../accounting/estimatedUsage.ts"
+import { estimatedUsage, type ExpectedPrompt, expectedPrompt } from "../../accounting/estimatedUsage.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
 /**
@@ -62,8 +62,8 @@ const recordAdmission = ({ recorder }: IncomingRequest) => {
     /** A further reserve, which is given back when the first one is settled. */
     holdMore: (release: Effect.Effect<void>): void => {
       if (recorder === undefined || admitted === undefined) return
-      const { limits, settle } = admitted
-      admitted = { limits, settle: (used) => Effect.ensuring(settle(used), release) }
+      const { settle } = admitted
+      admitted = { ...admitted, settle: (used) => Effect.ensuring(settle(used), release) }
       recorder.admitted = admitted
     },
     // Without accounting the estimate is the only figure, so the reserve is settled immediately.
@@ -80,12 +80,12 @@ const expectedUsage = (
   budgetOutputTokens: number,
   models: ModelTable | undefined
 ): ReadonlyArray<Expected> => {
-  const inputs = new Map<JsonObject, number>()
+  const prompts = new Map<JsonObject, ExpectedPrompt>()
   return targets.map((target) => {
     const { modelId, params } = target
-    const input = inputs.get(params) ?? estimatedInput(params)
-    inputs.set(params, input)
-    return { target, usage: estimatedUsage(operation, params, budgetOutputTokens, modelId, input, models) }
+    const prompt = prompts.get(params) ?? expectedPrompt(operation, params)
+    prompts.set(params, prompt)
+    return { target, usage: estimatedUsage(operation, params, budgetOutputTokens, modelId, prompt, models) }
   })
 }
 
@@ -120,6 +120,12 @@ const loadedCost = (
   return typeof cost === "number" ? Effect.succeed(cost) : Effect.fail(cost)
 }
 
+/** Of a cached content nothing but the most that it may cost is known, so a limit of tokens leaves it out. */
+const tokensOf = (usages: ReadonlyArray<Usage>): Pick<Estimate, "tokens" | "outputTokens"> => ({
+  tokens: Math.max(...usages.map(({ cached, input }) => input - cached)),
+  outputTokens: Math.max(...usages.map(({ output }) => output))
+})
+
 const estimateRequest = <Op extends Operation>(
   { budgetOutputTokens, prices, router }: AdmittingServices,
   operation: Op,
@@ -132,14 +138,15 @@ const estimateRequest = <Op extends Operation>(
   // Without a config there are no edits, and without a budget the price of the target does not matter.
   if (budget === undefined && config === undefined) {
     const params = bodies[operation].params(request)
-    return Effect.succeed({ tokens: estimatedUsage(operation, params, budgetOutputTokens).input, costMicros: 0 })
+    const usage = estimatedUsage(operation, params, budgetOutputTokens)
+    return Effect.succeed({ ...tokensOf([usage]), costMicros: 0 })
   }
   return Effect.flatMap(router.targets(operation, request, context), (targets) => {
     const expected = expectedUsage(operation, targets, budgetOutputTokens, context.catalog?.models)
-    const tokens = Math.max(...expected.map(({ usage }) => usage.input))
+    const tokens = tokensOf(expected.map(({ usage }) => usage))
     return budget === undefined
-      ? Effect.succeed({ tokens, costMicros: 0 })
-      : Effect.map(loadedCost(expected, prices, startedMillis), (costMicros) => ({ tokens, costMicros }))
+      ? Effect.succeed({ ...tokens, costMicros: 0 })
+      : Effect.map(loadedCost(expected, prices, startedMillis), (costMicros) => ({ ...tokens, costMicros }))
   })
 }
 

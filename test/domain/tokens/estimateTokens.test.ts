@@ -2,12 +2,13 @@
 // Must not depend on prices or on limits.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimateTextTokens, estimateTokens } from "../../../src/domain/tokens/estimateTokens.ts"
+import { estimatePrompt, estimateTextTokens, estimateTokens } from "../../../src/domain/tokens/estimateTokens.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { estimatedUsage } from "../../../src/accounting/estimatedUsage.ts"
 import { noUsage } from "../../../src/accounting/usageOf.ts"
 
 const kib128 = "A".repeat(((128 * 1024) / 3) * 4)
+const base64 = (text: string) => Buffer.from(text).toString("base64")
 
 const part = (type: string, member: Json) => [{ role: "user", content: [{ type, [type]: member }] }]
 /** The names of a message with one part, whose member is an object with one member. */
@@ -26,8 +27,10 @@ const rows: ReadonlyArray<readonly [name: string, input: Json, tokens: number]> 
   ["true, false and null are free", [true, false, null], 0],
   ["an image to be fetched is a tile", { image_url: { url: "https://host/a.png" } }, 258 + 3],
   ["an image as data is a tile", { image_url: { url: "data:image/png;base64,AAAA" } }, 258 + 3],
-  ["128 KiB of sound are a tile", { data: kib128 }, 258 + 1],
-  ["a byte over 128 KiB of sound is a tile more", { data: `${kib128}AA` }, 2 * 258 + 1],
+  ["128 KiB of sound are a tile", { data: { data: kib128, format: "pcm16" } }, 258 + 5],
+  ["a byte over 128 KiB of sound is a tile more", { data: { data: `${kib128}AA`, format: "pcm16" } }, 2 * 258 + 5],
+  ["data without a type count as text", { data: kib128 }, 32_768 + 1],
+  ["little data without a type count as media", { data: "AAAA" }, 258 + 1],
   ["text that begins like data counts as text", "data:image/png;base64,AAAA", 7],
   [
     "text of a message that begins like data counts as text",
@@ -75,9 +78,49 @@ const rows: ReadonlyArray<readonly [name: string, input: Json, tokens: number]> 
     258 + Math.ceil((around + "filefilefile_datafilenamea.pdf".length) / 4)
   ],
   [
-    "bare base64 in place of an address is media",
+    "bare base64 in place of an address counts as text",
     part("file", { file_url: "A".repeat(1024 * 1024) }),
-    6 * 258 + Math.ceil((around + "filefilefile_url".length) / 4)
+    Math.ceil((3 * 256 * 1024 + around + "filefilefile_url".length) / 4)
+  ],
+  [
+    "bare base64 in place of an image's address is media",
+    part("image_url", { url: "A".repeat(1024 * 1024) }),
+    6 * 258 + Math.ceil((around + "image_urlimage_urlurl".length) / 4)
+  ],
+  [
+    "a text that is declared to be a picture counts as text",
+    part("file", { file_data: base64("x".repeat(4_000)), mime_type: "image/png" }),
+    Math.ceil((4_002 + around + "filefilefile_datamime_typeimage/png".length) / 4)
+  ],
+  [
+    "a format that contradicts the type of the data counts as the more expensive one",
+    part("file", { format: "pdf", file_data: `data:text/plain;base64,${base64("x".repeat(4_000))}` }),
+    Math.ceil((4_002 + 17.25 + around + "filefileformatpdffile_data".length) / 4)
+  ],
+  [
+    "a PDF that is declared to be text counts as text",
+    part("file", { format: "txt", file_data: base64(`%PDF-1.7${"x".repeat(3_991)}`) }),
+    Math.ceil((3_999 + around + "filefileformattxtfile_data".length) / 4)
+  ],
+  [
+    "a small PDF that is declared to be text counts as media",
+    part("file", { format: "txt", file_data: base64("%PDF-1.7\n") }),
+    258 + Math.ceil((around + "filefileformattxtfile_data".length) / 4)
+  ],
+  [
+    "a PDF without a type is media",
+    part("file", { file_data: base64(`%PDF-1.7${"x".repeat(3_991)}`) }),
+    258 + Math.ceil((around + "filefilefile_data".length) / 4)
+  ],
+  [
+    "media in the answer of a function of Google's dialect are media",
+    [
+      {
+        role: "user",
+        parts: [{ functionResponse: { parts: [{ inlineData: { mimeType: "image/png", data: kib128 } }] } }]
+      }
+    ],
+    258 + Math.ceil("roleuserpartsfunctionResponsepartsinlineDatamimeTypeimage/pngdata".length / 4)
   ],
   [
     "Anthropic's image is a tile",
@@ -126,6 +169,14 @@ it("token estimate: two texts together are at most one token less than their sum
     })
   )
 })
+
+it.each([
+  ["declared by its format", { type: "input_audio", input_audio: { data: "AAAA", format: "pcm16" } }, 258],
+  ["found in its bytes", { inlineData: { data: base64(`ID3${"\0".repeat(200_000)}`) } }, 2 * 258],
+  ["declared by the extension of its address", { file_data: { file_uri: "gs://b/a", mime_type: "audio/mp3" } }, 258],
+  ["none in a picture", { inlineData: { mimeType: "image/png", data: "AAAA" } }, 0],
+  ["none in what counts as text", { inlineData: { mimeType: "audio/mp3", data: base64("x".repeat(4_000)) } }, 0]
+])("token estimate: sound is %s (N310)", (_name, input, audio) => expect(estimatePrompt([input]).audio).toBe(audio))
 
 describe("expected usage of a request", () => {
   const messages = [{ role: "user", content: "x".repeat(25) }]
@@ -227,6 +278,24 @@ describe("expected usage of a request", () => {
       "images",
       { prompt: "abcd", size: "16:9" },
       { input: 1, output: 1290, imageOutput: 1290, images: 1 }
+    ],
+    [
+      "a number as a text counts in Google's own parameters",
+      "chat",
+      { messages, google: { thinking_config: { thinkingBudget: "24000" } } },
+      { input, output: 24_500 }
+    ],
+    [
+      "a cached content may fill the context",
+      "chat",
+      { messages, max_tokens: 1, extra_body: { google: { cached_content: "cachedContents/a" } } },
+      { input: input + 2 ** 20, cached: 2 ** 20, output: 1 }
+    ],
+    [
+      "a spoken answer has the price of sound",
+      "chat",
+      { messages, max_tokens: 10, modalities: ["audio"] },
+      { input, output: 10, audioOutput: 10 }
     ],
     ["counting tokens is free", "countTokens", { messages }, {}],
     ["counting tokens natively is free", "messagesCountTokens", { messages }, {}]
