@@ -112,6 +112,8 @@ export class RequestRecord implements Observed {
   usage: (() => Usage | undefined) | undefined
   /** Output characters in the chat chunks so far. */
   characters = 0
+  /** Those chunks had pictures. */
+  hasMedia = false
   /** The progress of the stream; undefined for a response without a stream. */
   progress: (() => Progress) | undefined
   /** For a key with limits: the reservation to settle, and the state for the response headers. */

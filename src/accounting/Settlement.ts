@@ -9,7 +9,7 @@ import { clientName } from "../domain/usage/countedNames.ts"
 import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/tokens/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
-import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
+import { dollarsOf, microDollars, type Price, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { keptAdjusted, keptIgnored } from "./keptParams.ts"
@@ -54,6 +54,8 @@ export interface Settled {
   readonly durationMillis: number
   readonly overheadMillis: number
   readonly usage: Usage | undefined
+  /** The usage lacks a count that its price needs. */
+  readonly isPart: boolean
   readonly costMicros: number | undefined
   readonly saved: SavedUsage | undefined
 }
@@ -83,7 +85,8 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
     for (const row of record.heals) target.meters.heals.get(row).add(1)
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
-  return { status, durationMillis, overheadMillis, usage, costMicros, saved }
+  const isPart = lacksCounts(record, usage, target?.price)
+  return { status, durationMillis, overheadMillis, usage, isPart, costMicros, saved }
 }
 
 const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
@@ -91,17 +94,17 @@ const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
 /**
  * What a request has used of the limits of its key: nothing without an upstream call, as from the cache, and nothing where
  * every upstream refused. Undefined where an upstream may have worked and its counts never came: the reserve stands.
- * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the
- * reserve, and so does an answer after a failed call that the upstream may bill.
+ * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. An answer that lacks counts
+ * costs at least the reserve, and so does one after a failed call that the upstream may bill.
  */
-export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): ActualUsage | undefined => {
+export const usedBy = ({ gone, record }: Ended, { costMicros, isPart, usage }: Settled): ActualUsage | undefined => {
   const { attempts, served } = record
   if (attempts.length === 0) return nothingUsed
   const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
   if (served === undefined && !gone) return isBilled ? undefined : nothingUsed
   return usage === undefined
     ? undefined
-    : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
+    : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isPart }
 }
 
 type ShownError = Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam">
@@ -197,21 +200,50 @@ export const shownError = (error: RequestError | undefined): ShownError =>
 /** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
 const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
 
-/**
- * An upstream that does not count reports zeros, which mean no usage. A cut stream has used at least the output so far.
- */
+/** An upstream that does not count reports zeros, which mean no usage. */
 const usageOf = (record: RequestRecord): Usage | undefined => {
   const read = record.usage?.()
-  const usage = isCut(record)
-    ? atLeast(read ?? noUsage, record.characters + (record.progress?.().characters ?? 0))
-    : read
+  const usage = isCut(record) ? received(record, read ?? noUsage) : read
   return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
 }
 
-const atLeast = (usage: Usage, characters: number): Usage => ({
-  ...usage,
-  output: Math.max(usage.output, tokensOfCharacters(characters))
-})
+const streamedTokens = ({ characters, progress }: RequestRecord): number =>
+  tokensOfCharacters(characters + (progress?.().characters ?? 0))
+
+/**
+ * What was received of a cut stream: its counts so far, and at least the output that has passed. A prompt that was not
+ * counted yet has its estimate.
+ */
+const received = (record: RequestRecord, counted: Usage): Usage => {
+  const streamed = streamedTokens(record)
+  const estimate = record.admitted?.estimate
+  const unseen = counted.output > 0 ? 0 : Math.min(waitedTokens(record), (estimate?.outputTokens ?? 0) - streamed)
+  return {
+    ...counted,
+    input: counted.input === 0 ? (estimate?.tokens ?? 0) : counted.input,
+    output: Math.max(counted.output, streamed + Math.max(0, unseen))
+  }
+}
+
+/** Slower than any model thinks, so that a slow network costs little. */
+const thoughtsPerSecond = 100
+
+/** Thoughts that an upstream counts at the end and never sends take the time before its first chunk. */
+const waitedTokens = ({ attempts }: RequestRecord): number => {
+  const last = attempts.at(-1)
+  if (last === undefined || last.chunkAt === 0) return 0
+  const sentAt = last.sentAt === 0 ? last.startedAt : last.sentAt
+  return Math.floor(((last.chunkAt - sentAt) / 1000) * thoughtsPerSecond)
+}
+
+/** Whether a usage cannot be the whole one: media passed before a cut, output or pictures came without their counts. */
+const lacksCounts = (record: RequestRecord, usage: Usage | undefined, price: Price | undefined): boolean => {
+  if (usage === undefined) return false
+  const { hasMedia = false } = record.progress?.() ?? {}
+  if (isCut(record)) return record.hasMedia || hasMedia
+  if (usage.input + usage.output === 0) return usage.images > 0 && price?.image === undefined
+  return usage.output === 0 && streamedTokens(record) > 0
+}
 
 const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 

@@ -126,10 +126,13 @@ const passThrough = <Chunk>(sent: Sent<Chunk>): Made<Chunk> => {
 
 const encoder = new TextEncoder()
 
+/** The counts of all calls together; undefined where one of them has none, so that the estimate stays charged. */
 const summed = (usages: ReadonlyArray<Usage | undefined>): Usage | undefined => {
-  const counted = usages.filter((usage) => usage !== undefined)
-  if (counted.length < 2) return counted[0]
-  const prompt = counted.reduce((sum, { prompt_tokens }) => sum + prompt_tokens, 0)
+  const [only] = usages
+  if (usages.length === 1) return only
+  const prompts = usages.map((usage) => usage?.prompt_tokens ?? 0)
+  if (prompts.includes(0)) return undefined
+  const prompt = prompts.reduce((sum, tokens) => sum + tokens, 0)
   return { prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
 }
 

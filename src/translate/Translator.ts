@@ -162,6 +162,8 @@ export interface Progress {
   readonly isCounted: boolean | undefined
   /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
   readonly characters: number
+  /** Pictures or sound have passed, whose tokens do not follow from their bytes. */
+  readonly hasMedia?: boolean | undefined
   /** What the upstream has reported of its model's life so far; undefined for nothing. */
   readonly modelStatus?: ModelStatus | undefined
 }

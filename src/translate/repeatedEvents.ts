@@ -59,11 +59,14 @@ export class EventForms {
     return form === undefined || text === undefined ? undefined : new RepeatedEvent(form.like, text)
   }
 
-  /** Whether the JSON text between two places is a repeated event, for readers that need nothing of it. */
-  repeats(text: string, from: number, to: number): boolean {
+  /**
+   * The bytes of the text of a repeated event between two places, for readers that need nothing else of it; undefined
+   * where the event has to be read whole. `text` has one character for each byte.
+   */
+  repeatedBytes(text: string, from: number, to: number): number | undefined {
     const { form } = this
     const close = form === undefined ? -1 : textEnd(form, text, from, to)
-    return form !== undefined && close !== -1 && isString(text.slice(from + form.head.length, close))
+    return form === undefined || close === -1 ? undefined : bytesOfString(text.slice(from + form.head.length, close))
   }
 
   /** Learns from an event that was read whole. The value is asked for where the text may give a form. */
@@ -189,7 +192,12 @@ const stringIn = (content: string): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-const isString = (content: string): boolean => !special.test(content) || stringIn(content) !== undefined
+/** The bytes of a string without its escapes; undefined where the content is no JSON string. */
+const bytesOfString = (content: string): number | undefined => {
+  if (!special.test(content)) return content.length
+  const text = stringIn(Buffer.from(content, "latin1").toString())
+  return text === undefined ? undefined : Buffer.byteLength(text)
+}
 
 const zero = 0x30
 const nine = 0x39

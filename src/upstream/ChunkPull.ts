@@ -109,8 +109,8 @@ export class ChunkPull<Chunk> {
   }
 
   progress(): Progress {
-    const { characters, isCounted = this.isWhole, modelStatus } = this.current.progress()
-    return { characters, isCounted, modelStatus }
+    const { isCounted = this.isWhole, ...rest } = this.current.progress()
+    return { ...rest, isCounted }
   }
 
   private readFrom(body: TransportResponse["body"]): Pulled<Chunk> {

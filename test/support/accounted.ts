@@ -8,6 +8,7 @@ import { FreshId } from "../../src/http/request/IncomingRequest.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
+import { until } from "./eventually.ts"
 import { gatewayOver, type ScriptedGateway, type ScriptedOptions } from "./scripted.ts"
 import { gatewayKey } from "./TestGateway.ts"
 
@@ -68,4 +69,33 @@ export const accountedGateway = (script: TransportScript, options: ScriptedOptio
       return answer.json()
     }
   }
+}
+
+/** An upstream that waits longer than any test, for the chunks of a script. */
+export const silence = { pauseMillis: 1e6 }
+
+const active = /^gateway_active_requests\{route="(?!\/metrics)[^"]*"\} [^0]/m
+
+/** Reads a stream up to a text, leaves it, and waits until it is accounted for. */
+export const leaveStream = async (
+  gateway: AccountedGateway,
+  path: string,
+  body: object,
+  text: string
+): Promise<void> => {
+  const leaving = new AbortController()
+  const answer = await gateway.send(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+    body: JSON.stringify(body),
+    signal: leaving.signal
+  })
+  const reader = answer.body?.getReader()
+  for (let read = ""; !read.includes(text);) {
+    const piece = await reader?.read()
+    if (piece?.value === undefined) throw new Error(`The stream ended: ${read}`)
+    read += Buffer.from(piece.value).toString()
+  }
+  leaving.abort()
+  await until(async () => !active.test((await gateway.metrics()).join("\n")))
 }

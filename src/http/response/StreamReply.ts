@@ -23,7 +23,7 @@ import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { errorBody } from "./errorBody.ts"
 import { errorOf, inClientsWords } from "./ErrorResponse.ts"
 import type { KeepAlive } from "./KeepAlive.ts"
-import { charactersOfChunk, chunkRenderer, type StreamOptions } from "./renderChunk.ts"
+import { chunkRenderer, countOutput, type StreamOptions } from "./renderChunk.ts"
 import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
 
 const eventStreamType = "text/event-stream; charset=utf-8"
@@ -48,7 +48,7 @@ export const events = (
     recorder?.read(read)
     let text = ""
     for (const chunk of read) text += renderChunk(chunk)
-    if (recorder !== undefined) for (const chunk of read) recorder.characters += charactersOfChunk(chunk)
+    if (recorder !== undefined) for (const chunk of read) countOutput(recorder, chunk)
     return text
   }
   return eventStream(letGo(opened, incoming), incoming, keepAlive, {

@@ -5,17 +5,29 @@ import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
 
-/** Output characters of a chunk: text, thoughts and arguments of calls. `content_blocks` repeats the thoughts. */
-export const charactersOfChunk = ({ choices }: ChatChunk): number => {
-  let characters = 0
-  for (const {
-    delta: { content, reasoning_content: thought, tool_calls: calls }
-  } of choices) {
-    if (typeof content === "string") characters += charactersOf(content)
-    if (thought !== undefined) characters += charactersOf(thought)
-    if (calls !== undefined) for (const call of calls) characters += charactersOf(call.function.arguments ?? "")
+/**
+ * Adds the output of a chunk: text, thoughts and arguments of calls. `content_blocks` repeats the thoughts, but has what
+ * stands for hidden ones: their signature, or their encrypted form.
+ */
+export const countOutput = (recorder: OutputCounts, { choices }: ChatChunk): void => {
+  for (const { delta } of choices) {
+    const { content, content_blocks: blocks, reasoning_content: thought, tool_calls: calls } = delta
+    if (typeof content === "string") recorder.characters += charactersOf(content)
+    if (thought !== undefined) recorder.characters += charactersOf(thought)
+    if (calls !== undefined)
+      for (const call of calls) recorder.characters += charactersOf(call.function.arguments ?? "")
+    if (blocks !== undefined)
+      for (const { delta: block } of blocks)
+        recorder.characters += (block.signature?.length ?? 0) + (block.data?.length ?? 0)
+    if (delta.content_parts !== undefined)
+      recorder.hasMedia ||= delta.content_parts.some(({ type }) => type === "image")
   }
-  return characters
+}
+
+/** What has been sent of a stream of chunks. */
+export interface OutputCounts {
+  characters: number
+  hasMedia: boolean
 }
 
 /** The form of a stream that the client asks for. */

@@ -1,4 +1,4 @@
-// What has to be known of one Gemini answer, or of one event of its stream, read in its bytes: counts, finish, error.
+// What has to be known of one Gemini answer, or of one event of its stream, read in its bytes: counts, finish, error, size.
 // It must not know framing. Only these members are parsed. Rules: N405, N407, N408.
 import * as Result from "effect/Result"
 import {
@@ -22,7 +22,18 @@ export interface NativeEvent {
   readonly isFinished: boolean
   /** It has candidates, feedback or counts, one of which every content has; without any it is no content. */
   readonly isContent: boolean
+  readonly output: NativeOutputSize
 }
+
+/** What an event has of the answer itself, without the JSON around it. */
+export interface NativeOutputSize {
+  /** Bytes of texts, thoughts, calls and code. */
+  readonly bytes: number
+  /** It has a picture or sound. */
+  readonly hasMedia: boolean
+}
+
+const noOutput: NativeOutputSize = { bytes: 0, hasMedia: false }
 
 interface Span {
   readonly value: number
@@ -90,6 +101,54 @@ const objectOf = (value: Json | undefined): JsonObject | undefined => (isJsonObj
 
 const isSaid = (value: Json | undefined): boolean => typeof value === "string" && value !== ""
 
+/** Members of a part that are made of text, and members that hold media. */
+const written: ReadonlySet<string> = new Set(["functionCall", "executableCode"])
+const drawn: ReadonlySet<string> = new Set(["inlineData", "fileData"])
+
+const outputOf = (candidates: Json | undefined): NativeOutputSize => {
+  let bytes = 0
+  let hasMedia = false
+  for (const { content } of objects(candidates)) {
+    for (const part of objects(objectOf(content)?.["parts"])) {
+      const { text } = part
+      if (typeof text === "string") bytes += Buffer.byteLength(text)
+      for (const name in part) {
+        if (written.has(name)) bytes += Buffer.byteLength(JSON.stringify(part[name]))
+        hasMedia ||= drawn.has(name)
+      }
+    }
+  }
+  return bytes === 0 && !hasMedia ? noOutput : { bytes, hasMedia }
+}
+
+/** The same of a large event, of which nothing but the texts is parsed. */
+const walkedOutput = (bytes: Uint8Array, candidates: Span): NativeOutputSize => {
+  let size = 0
+  let hasMedia = false
+  const meetPart = (key: string, span: Span): void => {
+    hasMedia ||= drawn.has(key)
+    if (written.has(key)) size += span.to - span.value
+    if (key !== "text") return
+    const text = memberJson(bytes, span)
+    if (typeof text === "string") size += Buffer.byteLength(text)
+  }
+  const inside = (name: string, meet: (span: Span) => void) => (open: number) =>
+    eachMember(bytes, open, (key, span) => {
+      if (key === name) meet(span)
+    })
+  const meetContent = inside("parts", ({ value }) =>
+    eachObject(bytes, value, (part) => eachMember(bytes, part, meetPart))
+  )
+  eachObject(
+    bytes,
+    candidates.value,
+    inside("content", ({ value }) => {
+      if (bytes[value] === openBrace) meetContent(value)
+    })
+  )
+  return { bytes: size, hasMedia }
+}
+
 const readEvent = (event: JsonObject): NativeEvent => {
   const usage = objectOf(event["usageMetadata"])
   const feedback = objectOf(event["promptFeedback"])
@@ -100,7 +159,8 @@ const readEvent = (event: JsonObject): NativeEvent => {
     isFinished:
       objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
       isSaid(feedback?.["blockReason"]),
-    isContent: Array.isArray(event["candidates"]) || feedback !== undefined || usage !== undefined
+    isContent: Array.isArray(event["candidates"]) || feedback !== undefined || usage !== undefined,
+    output: outputOf(event["candidates"])
   }
 }
 
@@ -131,12 +191,15 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
   let modelStatus: Span | undefined
   let isFinished = false
   let isContent = false
+  let output = noOutput
   eachMember(bytes, open, (key, span) => {
     isContent ||= bytes[span.value] === contentMembers.get(key)
     if (key === "usageMetadata") usage = span
     else if (key === "error") error = span
     else if (key === "modelStatus") modelStatus = span
-    else if (mayFinish && key === "candidates") {
+    else if (key === "candidates") {
+      output = walkedOutput(bytes, span)
+      if (!mayFinish) return
       eachObject(bytes, span.value, (candidate) => {
         isFinished ||= hasText(bytes, candidate, "finishReason")
       })
@@ -149,6 +212,7 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
     error: parseObjectAt(bytes, error),
     modelStatus: parseObjectAt(bytes, modelStatus),
     isFinished,
-    isContent
+    isContent,
+    output
   }
 }

@@ -48,7 +48,9 @@ export interface NativeStreamState {
   readonly usage: JsonObject | undefined
   readonly modelStatus: JsonObject | undefined
   readonly isFinished: boolean
+  /** Bytes of the answer without the JSON around them. */
   readonly written: number
+  readonly hasMedia: boolean
 }
 
 const start: NativeStreamState = {
@@ -62,7 +64,8 @@ const start: NativeStreamState = {
   usage: undefined,
   modelStatus: undefined,
   isFinished: false,
-  written: 0
+  written: 0,
+  hasMedia: false
 }
 
 /** A piece that goes on as it came, with what it means. */
@@ -133,13 +136,14 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
 const leastRun = 4
 
 /** An event that repeats the one before but for its text; the counts of its run come with the last one. */
-const repeatedEvent: NativeEvent = {
+const repeatedEvent = (bytes: number): NativeEvent => ({
   usage: undefined,
   error: undefined,
   modelStatus: undefined,
   isFinished: false,
-  isContent: true
-}
+  isContent: true,
+  output: { bytes, hasMedia: false }
+})
 
 const readWhole = (frame: WholeFrame): Piece => ({ range: frame, event: frameEvent(frame), isClosing: false })
 
@@ -155,8 +159,9 @@ const framePieces = (frames: ReadonlyArray<WholeFrame>): ReadonlyArray<Piece> =>
   }
   for (const frame of frames) {
     const line = lineOf(frame)
-    if (line !== undefined && forms.repeats(frame.text, line.open, line.end)) {
-      out.push({ range: frame, event: repeatedEvent, isClosing: false })
+    const repeated = line === undefined ? undefined : forms.repeatedBytes(frame.text, line.open, line.end)
+    if (repeated !== undefined) {
+      out.push({ range: frame, event: repeatedEvent(repeated), isClosing: false })
       last = frame
       continue
     }
@@ -275,7 +280,8 @@ export const nativeStream = (
         state.isFinished ||= event.isFinished
         if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
         if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
-        state.written += range.length
+        state.written += event.output.bytes
+        state.hasMedia ||= event.output.hasMedia
       }
       if (state.held.length > 0) {
         run.push(...state.held)
@@ -310,9 +316,10 @@ export const nativeStream = (
     const usage = event?.usage === undefined ? state.usage : mergeUsage(state.usage, event.usage)
     return usage === undefined ? undefined : geminiUsage(usage)
   },
-  progress: ({ isFinished, modelStatus, written }) => ({
+  progress: ({ hasMedia, isFinished, modelStatus, written }) => ({
     isCounted: isFinished,
     characters: written,
+    ...(hasMedia ? { hasMedia } : {}),
     ...(modelStatus === undefined ? {} : { modelStatus: readModelStatus(modelStatus) })
   })
 })

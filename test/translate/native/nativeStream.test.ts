@@ -120,6 +120,36 @@ describe("native streams: events of one form", () => {
     )
   })
 
+  it("native streams: the texts of events are measured without the JSON around them, in each way of reading (N311)", () => {
+    const texts = ["a", "é漢", 'b\n"\u003c', "\u{1f40e}", "c", "x".repeat(5_000)]
+    const events = texts.map((text) => said(text))
+    const escaped = sse(...events)
+      .replaceAll("\u{1f40e}", "\\ud83d\\udc0e")
+      .replaceAll("<", "\\u003c")
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    const measured = (text: string) => [
+      whole(text).progress.characters,
+      run([...encoder.encode(text)].map((byte) => Uint8Array.of(byte))).progress.characters
+    ]
+    expect([sse(...events), escaped, array(...events)].map(measured)).toStrictEqual([
+      [bytes, bytes],
+      [bytes, bytes],
+      [bytes, bytes]
+    ])
+  })
+
+  it.each([
+    ["a call", { functionCall: { name: "f", args: { a: "b" } } }, { characters: 29 }],
+    ["code", { executableCode: { code: "1" } }, { characters: 12 }],
+    ["a picture", { inlineData: { mimeType: "image/png", data: "AAAA" } }, { characters: 0, hasMedia: true }],
+    ["a large picture", { inlineData: { data: "A".repeat(5_000) } }, { characters: 0, hasMedia: true }],
+    ["a file", { fileData: { fileUri: "gs://a/b" } }, { characters: 0, hasMedia: true }],
+    ["a thought", { text: "hmm", thought: true, thoughtSignature: "AAAA" }, { characters: 3 }]
+  ])("native streams: %s is measured (N311)", (_name, part, progress) => {
+    const text = sse({ candidates: [{ content: { parts: [part] } }], responseId: "x".repeat(100) })
+    expect(whole(text).progress).toStrictEqual({ isCounted: false, ...progress })
+  })
+
   it("native streams: the counts of the last event of a form are read (N405)", () => {
     const events = [1, 2, 3, 4, 5, 6].map((tokens) => ({
       ...said(`t${tokens}`),
@@ -148,7 +178,7 @@ describe("native streams: framing", () => {
         prompt_tokens_details: { cached_tokens: 0 },
         upstream: { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
       },
-      progress: { isCounted: true, characters: text.length - "\n]".length }
+      progress: { isCounted: true, characters: "ab".length }
     })
   })
   it("native stream: line ends of all kinds pass (N402)", () => {

@@ -21,7 +21,7 @@ import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
 import type { ResponseObject } from "../../../wire/openai/responses/Response.ts"
 import type { IncomingRequest } from "../../request/IncomingRequest.ts"
 import type { KeepAlive } from "../../response/KeepAlive.ts"
-import { charactersOfChunk } from "../../response/renderChunk.ts"
+import { countOutput } from "../../response/renderChunk.ts"
 import { answer } from "../../response/Reply.ts"
 import { withEnding } from "../../response/servedHeaders.ts"
 import { eventStream } from "../../response/StreamReply.ts"
@@ -120,7 +120,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
     const writer = new EventWriter(factsOf(turn, opened.served))
     const events = Stream.mapArray(opened.chunks, (chunks) => {
       recorder?.read(chunks)
-      if (recorder !== undefined) for (const chunk of chunks) recorder.characters += charactersOfChunk(chunk)
+      if (recorder !== undefined) for (const chunk of chunks) countOutput(recorder, chunk)
       return Arr.map(chunks, (chunk) => writer.read(chunk))
     })
     // Counts and the close of the connection follow the finish; an answer without them is whole (L7).
