@@ -20,6 +20,9 @@ export const keys = {
   overrides: gatewayKey("overrides"),
   latest: gatewayKey("latest"),
   texts: gatewayKey("texts"),
+  silent: gatewayKey("silent"),
+  parallel: gatewayKey("parallel"),
+  cut: gatewayKey("cut"),
   admin: gatewayKey("admin")
 } as const
 export type KeyName = keyof typeof keys

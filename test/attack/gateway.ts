@@ -17,7 +17,16 @@ export const serviceBounds = { inFlight: 160, circuits: 500, crowd: 8 }
 const mebibyte = 2 ** 20
 
 /** Budgets in US dollars. */
-export const budgets = { pictures: 0.1, hangup: 0.2, overrides: 0.001, latest: 0.001, texts: 0.01 } as const
+export const budgets = {
+  pictures: 0.1,
+  hangup: 0.2,
+  overrides: 0.001,
+  latest: 0.001,
+  texts: 0.01,
+  silent: 0.2,
+  parallel: 0.1,
+  cut: 0.2
+} as const
 
 const tiny = (name: keyof typeof budgets) => ({ name, key: keys[name], budget: { usd: budgets[name], per: "day" } })
 
@@ -61,6 +70,13 @@ const settings = (upstream: string, closedPort: number) => ({
     },
     { slug: "gone", provider: "google", api_key: apiKey, base_url: `http://127.0.0.1:${closedPort}` }
   ],
+  // Hostile models are on no price list, and would be refused on a budget.
+  prices: {
+    ...Object.fromEntries(
+      ["silent", "long", "trickle"].map((word) => [`gemini-2.5-flash-attack-${word}`, { input: 0.3, output: 2.5 }])
+    ),
+    "claude-sonnet-4-5-attack-uncounted": { input: 3, output: 15 }
+  },
   keys: [
     { name: "plain", key: keys.plain },
     { name: "other", key: keys.other },
@@ -87,6 +103,9 @@ const settings = (upstream: string, closedPort: number) => ({
     tiny("overrides"),
     tiny("latest"),
     tiny("texts"),
+    tiny("silent"),
+    tiny("parallel"),
+    tiny("cut"),
     { name: "admin", key: keys.admin, scopes: ["admin"] }
   ],
   configs: {

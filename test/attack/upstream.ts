@@ -70,6 +70,11 @@ const claude = JSON.stringify({
   stop_sequence: null,
   usage: { input_tokens: 1, output_tokens: 1 }
 })
+/** Text of a Gemini stream that never ends and counts nothing. */
+export const trickleText = "tide ".repeat(100)
+
+/** Output tokens of the answers that count. */
+export const longTokens = 8_000
 
 type Behaviour = (response: ServerResponse, echo: string, url: string) => void
 
@@ -121,6 +126,25 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
           .writeHead(400, json)
           .end(googleError(400, "INVALID_ARGUMENT", "Thinking level LOW is not supported for this model."))
       : void response.writeHead(200, json).end(gemini("fine", "STOP")),
+  // Neither the answer nor its last event has counts.
+  silent: (response, _, url) => {
+    const answer = `{"candidates":[{"content":{"role":"model","parts":[{"text":"x"}]},"finishReason":"STOP","index":0}]}`
+    if (url.includes("alt=sse")) return void response.writeHead(200, events).end(`data: ${answer}\n\n`)
+    return void response.writeHead(200, json).end(url.includes("streamGenerateContent") ? `[${answer}]` : answer)
+  },
+  long: (response) => {
+    const usage = { promptTokenCount: 1, candidatesTokenCount: longTokens, totalTokenCount: longTokens + 1 }
+    const answer = { ...JSON.parse(gemini("long", "STOP")), usageMetadata: usage }
+    setTimeout(() => response.writeHead(200, json).end(JSON.stringify(answer)), slowMillis)
+  },
+  trickle: (response) => {
+    const event = JSON.stringify({
+      candidates: [{ content: { role: "model", parts: [{ text: trickleText }] }, index: 0 }],
+      usageMetadata: { trafficType: "ON_DEMAND" },
+      responseId: "x".repeat(1_000)
+    })
+    response.writeHead(200, events).write(`data: ${event}\n\n`)
+  },
   unavailable: (response) => void response.writeHead(503, json).end(googleError(503, "UNAVAILABLE", "busy")),
   slow: (response) => void setTimeout(() => response.writeHead(200, json).end(gemini("late", "STOP")), slowMillis),
   hold: () => undefined,

@@ -139,12 +139,70 @@ const live = async (world: World): Promise<ReadonlyArray<string>> => {
   )
 }
 
+const large = { type: "object", description: "x".repeat(100_000) }
+const untyped = Buffer.from("tide ".repeat(20_000)).toString("base64")
+
+const names = async (world: World): Promise<ReadonlyArray<string>> => {
+  const path = model("@google/gemini-2.5-flash")
+  const bodies: ReadonlyArray<unknown> = [
+    { contents, generationConfig: { maxOutputTokens: 1 }, generation_config: { maxOutputTokens: 60_000 } },
+    { contents, generationConfig: { maxOutputTokens: 1, max_output_tokens: 60_000 } },
+    { contents: [{ parts: [{ inlineData: { data: "" }, inline_data: { data: untyped } }] }] },
+    `{"contents":[{"parts":[{"text":"a"}],"parts":[{"text":"b"}]}]}`
+  ]
+  const faults: Array<string> = []
+  for (const key of ["plain", "limited"] as const)
+    for (const body of bodies)
+      faults.push(...(await faultsUnlessRefused(world, 400, "duplicate_key", { key, path, body })))
+  return faults
+}
+
+const forms = async (world: World): Promise<ReadonlyArray<string>> => {
+  const paths = [
+    model("@google/gemini-2.5-flash"),
+    model("@google/gemini-2.5-flash", "streamGenerateContent"),
+    model("@vertex-ai/gemini-2.5-flash", "countTokens"),
+    `${victim}/anthropic/models/claude-sonnet-4-5:rawPredict`
+  ]
+  const refused = ["alt=media", "$alt=proto", "%24alt=proto", "alt=json&alt=proto", "ALT=proto", "access_token=a"]
+  const faults: Array<string> = []
+  for (const path of paths) {
+    const body = path.includes("rawPredict")
+      ? { messages: [{ role: "user", content: "Hello" }], max_tokens: 5 }
+      : { contents }
+    for (const query of refused) {
+      const { answer, faults: found } = await generalFaults(world, { path: `${path}?${query}`, body })
+      faults.push(...found, ...holds(answer.status === 400, `${path}?${query} answered ${describeAnswer(answer)}`))
+    }
+  }
+  const { calls } = await callsOf(world, () =>
+    generalFaults(world, {
+      path: `${paths[0]}?fields=candidates&$fields=candidates&callback=f`,
+      headers: { "x-goog-fieldmask": "candidates", "x-http-method-override": "GET" },
+      body: { contents }
+    })
+  )
+  return [
+    ...faults,
+    ...holds(calls.length === 1, `${calls.length} calls`),
+    ...holds(
+      calls.every(({ headers, url }) => !/fields|callback|fieldmask|override/i.test(url + headers)),
+      `a mask went upstream: ${calls[0]?.url} ${calls[0]?.headers}`
+    )
+  ]
+}
+
 const amounts = async (world: World): Promise<ReadonlyArray<string>> => {
   const path = model("@google/gemini-2.5-pro")
   const asked: ReadonlyArray<RequestOptions> = [
     { path, body: { contents, generationConfig: { maxOutputTokens: 60_000 } } },
     { path, body: { contents, generation_config: { max_output_tokens: 60_000 } } },
     { path, body: { contents, generationConfig: { maxOutputTokens: 8_000, candidateCount: 8 } } },
+    { path, body: { contents, generationConfig: { maxOutputTokens: "60000" } } },
+    { path, body: { contents, generation_config: { max_output_tokens: "6e4" } } },
+    { path, body: { contents, generationConfig: { maxOutputTokens: 1, responseSchema: large } } },
+    { path, body: { contents, generation_config: { max_output_tokens: 1, response_json_schema: large } } },
+    { path, body: { contents: [{ parts: [{ inlineData: { data: untyped } }] }] } },
     {
       path: model("gemini-2.5-pro"),
       headers: {
@@ -191,5 +249,7 @@ export const native: ReadonlyArray<Attack> = [
   },
   { name: "native-stores", sentence: "stores of the project are never asked, with any credential", attack: stores },
   { name: "native-live", sentence: "a socket is refused by name, and its connection closed", attack: live },
-  { name: "native-amounts", sentence: "amounts in either spelling are counted before the call", attack: amounts }
+  { name: "native-amounts", sentence: "amounts in either spelling are counted before the call", attack: amounts },
+  { name: "native-names", sentence: "a member under both of its names is refused", attack: names },
+  { name: "native-forms", sentence: "an answer has no other form than JSON or events, and no mask", attack: forms }
 ]
