@@ -10,7 +10,6 @@ import type { TransportScript } from "../../../src/upstream/Transport.ts"
 import { accountedGateway, type AccountedGateway, adminKey, leaveStream, silence } from "../../support/accounted.ts"
 import { replying } from "../../support/scripted.ts"
 import { gatewayKey } from "../../support/TestGateway.ts"
-import { isRing } from "../../support/ways.ts"
 
 const open: Array<AccountedGateway> = []
 afterEach(async () => {
@@ -373,7 +372,7 @@ describe("native budgets: streams that are cut", () => {
     data: [{ key: "ci", input_tokens: input, output_tokens: output, cost_usd: cost(input, output) }]
   })
 
-  it.skipIf(isRing).each(rows)(
+  it.each(rows)(
     "native stream: %s that the client leaves cost what was received (N311)",
     async (_name, query, chunks, input, output) => {
       const gateway = gatewayFor(1, () => ({ status: 200, chunks: [...chunks, silence] }))
