@@ -20,7 +20,7 @@ const packed = (): string => {
   const build = join(folder, "build")
   mkdirSync(build)
   run(root, bin("tsc"), "-p", "tsconfig.build.json", "--outDir", join(build, "dist"))
-  run(root, bin("rolldown"), "--config", "--dir", join(build, "dist"))
+  run(root, bin("rolldown"), "--config", "test/build/program.ts", "--dir", join(build, "dist"))
   const { files }: { readonly files: ReadonlyArray<string> } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8")
   )

@@ -39,7 +39,7 @@ model-gateway() {
   esac
 }
 
-# Runs what the script of package.json runs: each of these is `node src/main.ts VERB`.
+# Runs what the script of package.json runs: each of these ends with `node src/main.ts VERB`.
 npm() {
   local words name
   words=("$@")
@@ -51,7 +51,7 @@ npm() {
   local script
   script="$("$NODE" -p 'require(process.argv[1]).scripts[process.argv[2]]' "$REPOSITORY/package.json" "$name")"
   # shellcheck disable=SC2086
-  model-gateway ${script#node src/main.ts} "${words[@]+"${words[@]}"}"
+  model-gateway ${script##*node src/main.ts} "${words[@]+"${words[@]}"}"
 }
 
 # The address of the pages is that of the gateway that runs; each status is written down.
