@@ -16,9 +16,9 @@ export const renderFaultLine = (date: Date, level: string, message: unknown, isJ
 
 const layer = (isJson: boolean): Layer.Layer<never> =>
   Logger.layer([
-    Logger.make(({ date, logLevel, message }) => {
-      console.error(renderFaultLine(date, logLevel, message, isJson))
-    })
+    Logger.withConsoleError(
+      Logger.make(({ date, logLevel, message }) => renderFaultLine(date, logLevel, message, isJson))
+    )
   ])
 
 export const FaultLog = { layer }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
 import { afterAll } from "vitest"
 import { program } from "./buildProgram.ts"
 import { processPatienceMillis, within } from "./eventually.ts"
@@ -26,13 +27,17 @@ export interface Ended {
   readonly err: string
 }
 
-export interface Started {
-  readonly child: ChildProcess
-  /** Its working directory. */
-  readonly folder: string
+/** What is read of a running command. */
+export interface Heard {
   /** The first match on stderr that was not given before; waits for it. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
+}
+
+export interface Started extends Heard {
+  readonly child: ChildProcess
+  /** Its working directory. */
+  readonly folder: string
 }
 
 /** Processes of one test file; their folders are gone with it. */
@@ -59,20 +64,22 @@ export const processes = (): {
     })
     children.add(child)
     child.stdin.end(given.stdin ?? "")
-    return { child, folder, ...listening(child) }
+    const code = new Promise<number | null>((done) => child.once("close", done))
+    return { child, folder, ...listen(child.stdout, child.stderr, code) }
   }
   return { start, run: (args, given) => start(args, given).ended, home }
 }
 
-const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
+/** Reads both outputs of a command; `code` comes once they have ended. */
+export const listen = (stdout: Readable, stderr: Readable, code: Promise<number | null>): Heard => {
   let [out, err, given] = ["", "", 0]
   const heard = new Set<() => void>()
-  child.stdout?.on("data", (part) => (out += part))
-  child.stderr?.on("data", (part) => {
+  stdout.on("data", (part) => (out += part))
+  stderr.on("data", (part) => {
     err += part
     for (const look of heard) look()
   })
-  const ended = new Promise<Ended>((done) => child.once("close", (code) => done({ code, out, err })))
+  const ended = code.then((code): Ended => ({ code, out, err }))
   return {
     ended,
     said: (pattern) =>
@@ -88,8 +95,9 @@ const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
           }
           heard.add(look)
           look()
-          void ended.then(({ code }) =>
-            failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`))
+          void ended.then(
+            ({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`)),
+            failed
           )
         }),
         processPatienceMillis
