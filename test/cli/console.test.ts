@@ -1,11 +1,11 @@
 // Tests the settings of the console, and the link that `serve` and `demo` print.
-// Must not look inside the process.
+// Must not start a process.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { Flags } from "../../src/cli/settings/overrides.ts"
 import { readSettings } from "../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../src/domain/text/json.ts"
-import { processes } from "../support/process.ts"
+import { startCommand } from "../support/commandLine.ts"
 
 const read = (file: Json, env: Record<string, string> = {}, flags: Flags = {}) =>
   readSettings({ file, env, flags, fileText: () => Result.fail("no file") })
@@ -48,7 +48,6 @@ describe("console settings", () => {
   )
 })
 
-const { start } = processes()
 const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LOG_FORMAT: "off" }
 
 const signIn = (origin: string, body: unknown) =>
@@ -59,38 +58,34 @@ const signIn = (origin: string, body: unknown) =>
   })
 
 describe("console link", () => {
-  it("console link: serve prints a link that signs in (TH30)", { timeout: 120_000 }, async () => {
-    const running = start(["serve", "--port", "0"], { env })
+  it("console link: serve prints a link that signs in (TH30)", async () => {
+    const running = startCommand(["serve", "--port", "0"], env, { files: {} })
     const [, origin = "", code = ""] = await running.said(
       /Console {2}(http:\S+)\/console\/#code=([\w-]{43}) {3}valid once, for 10 minutes/
     )
     expect([(await signIn(origin, {})).status, (await signIn(origin, { code })).status]).toEqual([401, 200])
-    running.child.kill("SIGTERM")
-    expect((await running.ended).code).toBe(0)
+    expect((await running.stop()).code).toBe(0)
   })
 
-  it("console link: serve --no-console has no console", { timeout: 120_000 }, async () => {
-    const running = start(["serve", "--port", "0", "--no-console"], { env })
+  it("console link: serve --no-console has no console", async () => {
+    const running = startCommand(["serve", "--port", "0", "--no-console"], env, { files: {} })
     const [, origin = ""] = await running.said(/API {6}(http:\S+)\/v1/)
     expect([(await fetch(`${origin}/console`)).status, (await signIn(origin, {})).status]).toEqual([404, 404])
-    running.child.kill("SIGTERM")
-    const { err } = await running.ended
+    const { err } = await running.stop()
     expect(err.includes("Console")).toBe(false)
   })
 
-  it("console link: the demo signs in by itself on loopback (TH30)", { timeout: 120_000 }, async () => {
-    const running = start(["demo", "--port", "0"])
+  it("console link: the demo signs in by itself on loopback (TH30)", async () => {
+    const running = startCommand(["demo", "--port", "0"])
     const [, origin = ""] = await running.said(/Console {2}(http:\S+)\/console\/\n/)
     expect((await signIn(origin, {})).status).toBe(200)
-    running.child.kill("SIGTERM")
-    expect((await running.ended).code).toBe(0)
+    expect((await running.stop()).code).toBe(0)
   })
 
-  it("console link: the demo on every address needs its link (TH30)", { timeout: 120_000 }, async () => {
-    const running = start(["demo", "--port", "0", "--host", "0.0.0.0"])
+  it("console link: the demo on every address needs its link (TH30)", async () => {
+    const running = startCommand(["demo", "--port", "0", "--host", "0.0.0.0"])
     const [, origin = "", code = ""] = await running.said(/Console {2}(http:\S+)\/console\/#code=([\w-]{43})/)
     expect([(await signIn(origin, {})).status, (await signIn(origin, { code })).status]).toEqual([401, 200])
-    running.child.kill("SIGTERM")
-    expect((await running.ended).code).toBe(0)
+    expect((await running.stop()).code).toBe(0)
   })
 })

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { signalsOf } from "../../../src/cli/process/signals.ts"
 import { program } from "../../support/buildProgram.ts"
 import { startCollector } from "../../support/collector.ts"
+import { startCommand } from "../../support/commandLine.ts"
 import { processPatienceMillis, until } from "../../support/eventually.ts"
-
 import { processes } from "../../support/process.ts"
 
 const { home, start } = processes()
@@ -94,24 +94,21 @@ it.skipIf(process.platform !== "linux")(
   }
 )
 
-it("a service whose environment asks for protobuf warns, and sends JSON", { timeout: 120_000 }, async () => {
+it("a service whose environment asks for protobuf warns, and sends JSON", async () => {
   const collector = await startCollector()
-  const gateway = start(["serve"], {
-    files: { "gateway.yaml": file() },
-    env: {
-      GATEWAY_LIMITS_READY_DELAY_MILLIS: "0",
-      GATEWAY_LOG_FORMAT: "json",
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf"
-    }
-  })
+  const env = {
+    GATEWAY_LIMITS_READY_DELAY_MILLIS: "0",
+    GATEWAY_LOG_FORMAT: "json",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf"
+  }
+  const gateway = startCommand(["serve"], env, { files: { "gateway.yaml": file() } })
   expect((await gateway.said(/"level":"warn","msg":"([^"]*protobuf[^"]*)"/))[1]).toBe(
     "OTEL_EXPORTER_OTLP_PROTOCOL asks for http/protobuf; http/json is sent to the same address"
   )
   const [, origin = ""] = await gateway.said(/API {6}(http:\S+)\/v1/)
   await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": key } })
-  gateway.child.kill("SIGTERM")
-  expect((await gateway.ended).code).toBe(0)
+  expect((await gateway.stop()).code).toBe(0)
   // The collector reads JSON only.
   expect(collector.spans.map(({ name }) => name)).toEqual(["GET /v1/models/*"])
   await collector.close()
