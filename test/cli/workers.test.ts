@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { createServer, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { commandLine } from "../support/commandLine.ts"
 import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes, type Started } from "../support/process.ts"
 
@@ -44,6 +45,7 @@ beforeAll(
       })
     )
 )
+afterEach(release)
 afterAll(() => {
   upstream.closeAllConnections()
   upstream.close()
@@ -114,10 +116,10 @@ const childrenOf = (pid: number | undefined): ReadonlyArray<number> => {
     return []
   }
 }
-/** False when there is no such process. */
+/** False when there is no such process; 0 would be the group of this one. */
 const signal = (pid: number, name: "SIGKILL" | 0): boolean => {
   try {
-    return process.kill(pid, name)
+    return pid > 0 && process.kill(pid, name)
   } catch {
     return false
   }
@@ -127,16 +129,38 @@ const isRunning = (pid: number): boolean => signal(pid, 0)
 const metric = async (origin: string, line: RegExp): Promise<ReadonlyArray<string>> =>
   ((await ask(origin, "/metrics", "")).text.match(line) ?? []).toSorted()
 
+/** The value of one series; 0 before it counts. */
+const valueOf = async (origin: string, series: string): Promise<number> => {
+  const lines = (await ask(origin, "/metrics", "")).text.split("\n")
+  return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length) ?? 0)
+}
+/** Chat requests that the provider answered, and the lines of all that reached it. */
+const answeredSeries =
+  'gateway_requests_total{route="/v1/chat/completions",provider="google",model="gemini-2.5-flash",status_class="2xx"}'
+const servedLines = /^gateway_requests_total\{.*provider="google".*$/gm
+
 const end = async (gateway: Started): Promise<void> => {
   gateway.child.kill("SIGTERM")
   expect((await gateway.ended).code).toBe(0)
 }
 
 // Processes start slowly on a busy machine.
-describe("serve with two workers", { timeout: 120_000 }, () => {
+const timeout = 120_000
+
+describe("one service with two workers", { timeout }, () => {
+  let gateway: Started
+  let [origin, code] = ["", ""]
+  /** The first two; each test that kills one has its own. */
+  let workers: ReadonlyArray<number> = []
+  beforeAll(async () => {
+    gateway = serve()
+    ;[, origin = "", code = ""] = await gateway.said(/Console {2}(http:\S+)\/console\/#code=([\w-]{43})/)
+    workers = childrenOf(gateway.child.pid)
+  }, timeout)
+  afterAll(() => end(gateway), timeout)
+
   it("workers: rate limits, running requests and budgets count in all processes together", async () => {
-    const gateway = serve()
-    const origin = await originOf(gateway)
+    const before = await valueOf(origin, answeredSeries)
     expect(childrenOf(gateway.child.pid)).toHaveLength(2)
     expect(tally(await chats(origin, keys.rated, 12))).toEqual({ 200: 3, 429: 9 })
 
@@ -160,15 +184,10 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
       JSON.parse((await ask(origin, "/admin/v1/usage?group_by=key", keys.ops)).text)
     await until(async () => (await usage()).data.find(({ key }) => key === "budget")?.requests === 8)
     expect((await usage()).data.find(({ key }) => key === "budget")?.cost_usd).toBe(5)
-    expect(await metric(origin, /^gateway_requests_total\{.*provider="google".*$/gm)).toEqual([
-      'gateway_requests_total{route="/v1/chat/completions",provider="google",model="gemini-2.5-flash",status_class="2xx"} 12'
-    ])
-    await end(gateway)
+    expect(await metric(origin, servedLines)).toEqual([`${answeredSeries} ${before + 12}`])
   })
 
   it("workers: a console session, its link and its events are those of all processes (TH30)", async () => {
-    const gateway = serve()
-    const [, origin = "", code = ""] = await gateway.said(/Console {2}(http:\S+)\/console\/#code=([\w-]{43})/)
     /** On a connection of its own, so that the system chooses the process. */
     const send = (path: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
       new Promise<{ status: number; cookie: string }>((resolve, reject) => {
@@ -200,24 +219,18 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
 
     expect((await send("/admin/v1/session", { method: "DELETE", headers: { cookie } })).status).toBe(204)
     expect(await several(() => send("/admin/v1/keys", { headers: { cookie } }))).toEqual({ 401: 8 })
-    await end(gateway)
   })
 
   it("workers: one that is killed is replaced, requests of the others end, and its counts stay", async () => {
-    const gateway = serve()
-    const origin = await originOf(gateway)
+    const before = await valueOf(origin, answeredSeries)
+    const restarts = await valueOf(origin, "gateway_worker_restarts_total")
     expect(tally(await chats(origin, keys.plain, 10))).toEqual({ 200: 10 })
-    const served = /^gateway_requests_total\{.*provider="google".*$/gm
-    const counted = [
-      'gateway_requests_total{route="/v1/chat/completions",provider="google",model="gemini-2.5-flash",status_class="2xx"} 10'
-    ]
-    expect(await metric(origin, served)).toEqual(counted)
+    expect(await metric(origin, servedLines)).toEqual([`${answeredSeries} ${before + 10}`])
 
     isHolding = true
     const running = chats(origin, keys.plain, 24)
     await until(() => held.length === 24)
-    const [, victim = 0] = childrenOf(gateway.child.pid)
-    signal(victim, "SIGKILL")
+    signal(workers[1] ?? 0, "SIGKILL")
     const [line] = await gateway.said(/\{.*"msg":"worker 2 ended with SIGKILL; it is replaced in 100 ms"\}/)
     expect(JSON.parse(line).level).toBe("warn")
     const ready = async () => JSON.parse((await ask(origin, "/health/ready", "")).text || "{}")
@@ -228,17 +241,14 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
     const { 200: answered = 0, lost = 0 } = tally(await running)
     expect([answered + lost, answered > 0, lost > 0]).toEqual([24, true, true])
     expect(tally(await chats(origin, keys.plain, 10))).toEqual({ 200: 10 })
-    expect(await metric(origin, served)).toEqual([counted[0]?.replace(/10$/, String(20 + answered))])
+    expect(await metric(origin, servedLines)).toEqual([`${answeredSeries} ${before + 20 + answered}`])
     expect(await metric(origin, /^gateway_worker.*$/gm)).toEqual([
-      "gateway_worker_restarts_total 1",
+      `gateway_worker_restarts_total ${restarts + 1}`,
       "gateway_workers 2"
     ])
-    await end(gateway)
   })
 
   it("workers: a reload reaches all of them, one with faults none, and a replacement has the one in use", async () => {
-    const gateway = serve()
-    const origin = await originOf(gateway)
     const file = join(gateway.folder, "gateway.yaml")
     const tones = async () =>
       Object.keys(
@@ -259,8 +269,7 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
     gateway.child.kill("SIGHUP")
     await gateway.said(/serfer {2}unknown key; did you mean server\?/)
     await gateway.said(/the one in use stays/)
-    const [victim = 0] = childrenOf(gateway.child.pid)
-    signal(victim, "SIGKILL")
+    signal(workers[0] ?? 0, "SIGKILL")
     await gateway.said(/worker 1 ended with SIGKILL/)
     await until(
       async () => (await metric(origin, /^gateway_workers .*$/gm))[0] === "gateway_workers 2",
@@ -271,12 +280,9 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
       'gateway_config_reload_total{result="failure"} 1',
       'gateway_config_reload_total{result="success"} 1'
     ])
-    await end(gateway)
   })
 
   it("workers: a change by the admin API holds in all of them when it is answered", async () => {
-    const gateway = serve()
-    const origin = await originOf(gateway)
     const made: { id: string; key: string } = JSON.parse(
       (await ask(origin, "/admin/v1/keys", keys.ops, '{"name":"made"}')).text
     )
@@ -285,9 +291,10 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
     expect(await models()).toEqual({ 200: 16 })
     expect((await ask(origin, `/admin/v1/keys/${made.id}`, keys.ops, undefined, "DELETE")).status).toBe(204)
     expect(await models()).toEqual({ 401: 16 })
-    await end(gateway)
   })
+})
 
+describe("services with two workers that end", { timeout }, () => {
   it("workers: SIGTERM drains all of them, and each request has its line", async () => {
     const gateway = serve()
     const origin = await originOf(gateway)
@@ -337,7 +344,7 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
   it("workers: a store in memory, an address in use and a wrong number are refused", async () => {
     const taken = (upstream.address() as AddressInfo).port
     const refused = async (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
-      const { code, err } = await run(["serve", ...args], { env: { ...env, ...more } })
+      const { code, err } = await commandLine(["serve", ...args], { ...env, ...more }, { files: {} })
       return [code, err.trimEnd()]
     }
     expect(await refused(["--workers", "2"], { GATEWAY_STORE_URL: "sqlite::memory:" })).toEqual([
@@ -349,7 +356,7 @@ describe("serve with two workers", { timeout: 120_000 }, () => {
       `cannot listen on 127.0.0.1:${taken}: another process does; choose a port with --port`
     ])
     expect(await refused(["--workers", "0"])).toEqual([2, "--workers  expected a whole number from 1 to 1024"])
-    const checked = await run(["check"], { files: { "gateway.yaml": configuration() } })
+    const checked = await commandLine(["check"], {}, { files: { "gateway.yaml": configuration() } })
     expect(checked.out.split("\n").slice(0, 3)).toEqual([
       "ok  gateway.yaml",
       "    listens on 127.0.0.1:0",
