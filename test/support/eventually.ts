@@ -22,21 +22,26 @@ export const within = async <A>(awaited: string, promise: Promise<A>, millis = p
   }
 }
 
-/** Resolves once the condition holds, looking again at every turn of the event loop. The text of the condition names it in a failure. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+const turns = 20
+
+/**
+ * Resolves once the condition holds: looks again at each of the next turns of the event loop, and from then on every 5 ms,
+ * because the process waited for needs the processor too. The text of the condition names it in a failure.
+ */
 export const until = (holds: () => boolean | Promise<boolean>, millis = patienceMillis): Promise<void> => {
   let isOver = false
   const look = async () => {
-    while (!isOver && !(await holds())) await new Promise((resolve) => setImmediate(resolve))
+    for (let looks = 1; !isOver && !(await holds()); looks++) await (looks < turns ? nextTurn() : pause())
   }
   return within(String(holds), look(), millis).finally(() => {
     isOver = true
   })
 }
 
-const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-
 const again = <E, R>(holds: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(holds, (done) => (done ? Effect.void : Effect.andThen(pause, again(holds))))
+  Effect.flatMap(holds, (done) => (done ? Effect.void : Effect.andThen(Effect.promise(pause), again(holds))))
 
 const deadline = (awaited: string, millis: number): Effect.Effect<never> =>
   Effect.callback((resume) => {
