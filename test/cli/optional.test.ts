@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { processes } from "../support/process.ts"
+import { isRelease } from "../support/release.ts"
 
 /** `peerDependenciesMeta` names the optional ones among peer dependencies. */
 const {
@@ -37,27 +38,37 @@ describe("service without optional packages", () => {
     await ended
   })
 
-  const rows: ReadonlyArray<readonly [what: string, env: Readonly<Record<string, string>>, fault: string]> = [
-    [
-      "traces and metrics",
-      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
-      "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"
-    ],
-    [
-      "PostgreSQL",
-      { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" },
-      "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional"
-    ],
-    [
-      "Redis",
-      { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" },
-      "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"
-    ]
+  interface Row {
+    readonly what: string
+    readonly env: Readonly<Record<string, string>>
+    readonly fault: string
+    /** The bundle has the package in itself, so that only the sources can lack it. */
+    readonly isBundled?: boolean
+  }
+  const rows: ReadonlyArray<Row> = [
+    {
+      what: "traces and metrics",
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+      fault:
+        "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"
+    },
+    {
+      what: "PostgreSQL",
+      env: { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" },
+      fault:
+        "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional",
+      isBundled: true
+    },
+    {
+      what: "Redis",
+      env: { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" },
+      fault: "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"
+    }
   ]
   it.each(rows)(
-    "optional packages: a setting for %s is a fault that names the package (TH29)",
-    async (_, env, fault) => {
-      expect(await run(["serve"], { env: { ...without, ...env }, isSource: true })).toEqual({
+    "optional packages: a setting for $what is a fault that names the package (TH29)",
+    async ({ env, fault, isBundled = false }) => {
+      expect(await run(["serve"], { env: { ...without, ...env }, isSource: isRelease || isBundled })).toEqual({
         code: 2,
         out: "",
         err: `${fault}, or take the setting out\n`

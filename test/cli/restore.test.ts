@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
+import { sharedCode } from "../support/buildProgram.ts"
 import { commandLine } from "../support/commandLine.ts"
 import { keptReleases, keptStore } from "../support/keptStores.ts"
 import { keptKey } from "../support/storeScenario.ts"
@@ -25,7 +26,9 @@ const run = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>
 
 /** A process that writes to the store of the folder; resolves once it has written so often. */
 const writing = async (rounds: number) => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "support", "loadWriter.ts"), folder])
+  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "support", "loadWriter.ts"), folder], {
+    env: { ...process.env, ...sharedCode }
+  })
   const ended = once(child, "close")
   let written = 0
   await new Promise<void>((resolve, reject) => {

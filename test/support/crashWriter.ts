@@ -1,6 +1,7 @@
 // A process that writes records, or rotates keys, until it is killed, and prints each acknowledgement.
 // Must not know when it will be killed. Arguments: directory, name, `write` or `rotate`.
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -35,5 +36,7 @@ const rotate = Effect.gen(function* () {
   }
 })
 
+// A killed process keeps no compiled code.
+flushCompileCache()
 const store = Store.layer({ kind: "sqlite", path: join(folder, "gateway.db") }, masters)
 await Effect.runPromise(patiently(task === "rotate" ? Effect.provide(rotate, store) : Effect.provide(write, store)))

@@ -12,6 +12,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { masterKeysFile } from "../../src/store/MasterKeys.ts"
 import { Records } from "../../src/store/Records.ts"
 import * as Store from "../../src/store/Store.ts"
+import { sharedCode } from "./buildProgram.ts"
 
 export interface CrashReport {
   readonly kills: number
@@ -112,7 +113,10 @@ export const crash = async (kills: number, chance: () => number): Promise<CrashR
       ]
       const children = tasks.map(([name, task]) => ({
         task,
-        child: spawn(process.execPath, [script, folder, name, task], { stdio: ["ignore", "pipe", "pipe"] })
+        child: spawn(process.execPath, [script, folder, name, task], {
+          stdio: ["ignore", "pipe", "pipe"],
+          env: { ...process.env, ...sharedCode }
+        })
       }))
       await Promise.all(
         children.map(({ child, task }) =>

@@ -1,6 +1,7 @@
 // A process that writes batches of requests and changes of records to a store until its input ends.
 // Must not know what reads the store meanwhile. Argument: the data directory, which has a key file.
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -32,6 +33,8 @@ const write = Effect.gen(function* () {
   }
 })
 
+// A killed process keeps no compiled code.
+flushCompileCache()
 const store = Store.layer(
   { kind: "sqlite", path: join(folder, "gateway.db") },
   masterKeysFile(join(folder, "secret.key"))
