@@ -10,6 +10,8 @@ import { describe, expect } from "vitest"
 import { Demo } from "../../src/demo/Demo.ts"
 import { banner, curl, demoModels, snippets } from "../../src/demo/seed.ts"
 import { Gateway } from "../../src/Gateway.ts"
+import { sharedCode } from "../support/buildProgram.ts"
+import { sample } from "../support/release.ts"
 
 const key = "mgk_demo"
 
@@ -77,19 +79,21 @@ describe("demo", () => {
     )
   )
 
-  it.live.each([
+  const families = [
     ["OpenAI SDK", "Gemini"],
     ["AI SDK", "Gemini"],
     ["Anthropic SDK", "Claude"],
     ["Prompt template", "Gemini"]
-  ])("demo: the snippet for the %s runs unchanged", ([title = "", family = ""]) =>
+  ]
+  it.live.each(sample(families, 2))("demo: the snippet for the %s runs unchanged", ([title = "", family = ""]) =>
     Effect.scoped(
       Effect.gen(function* () {
         const facts = { origin: yield* started, key, version: "1" }
         const code = snippets(facts).find((one) => one.title === title)?.code ?? ""
         const run = yield* Effect.promise(() =>
           promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], {
-            cwd: new URL("../..", import.meta.url).pathname
+            cwd: new URL("../..", import.meta.url).pathname,
+            env: { ...process.env, ...sharedCode }
           })
         )
         expect(run.stdout).toBe(content.replace("Gemini", family))
