@@ -26,7 +26,7 @@ describe("failed connections", () => {
   it("connection: a listener with a full queue is 504 by the connect timer, on each try (F3)", async () => {
     const scope = await Effect.runPromise(Scope.make())
     const baseUrl = await Effect.runPromise(Scope.provide(fullBacklog, scope))
-    const seen = await throughGateway(nobody, { baseUrl, limits: { connectMillis: 100, retries: 2 } })
+    const seen = await throughGateway(nobody, { baseUrl, limits: { connectMillis: 100, retries: 2 }, lateIn: "head" })
     await Effect.runPromise(Scope.close(scope, Exit.void))
     expect(refusal(seen)).toEqual(notConnected)
     expect(seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")).toBe("2")
@@ -37,7 +37,7 @@ describe("failed connections", () => {
       netServer((socket) => void socket.resume()),
       (server) => ({ ...server, url: server.url.replace("http:", "https:") })
     )
-    const seen = await throughGateway(silent, { limits: { connectMillis: 100 } })
+    const seen = await throughGateway(silent, { limits: { connectMillis: 100 }, lateIn: "head" })
     expect(refusal(seen)).toEqual(notConnected)
     expect(seen.upstream.accepted()).toBe(1)
   })

@@ -24,7 +24,7 @@ describe("unary answers through the gateway", () => {
   it("gateway: an upstream that never answers is 504 without a retry, and its socket is closed (F2)", async () => {
     const seen = await throughGateway(
       netServer((socket) => void socket.resume()),
-      { limits: { ...twice, unaryFirstByteMillis: 50 } }
+      { limits: { ...twice, unaryFirstByteMillis: 50 }, lateIn: "head" }
     )
     expect(refusal(seen)).toEqual([
       504,
@@ -37,7 +37,7 @@ describe("unary answers through the gateway", () => {
   it("gateway: a head and then a silent body is 504 by the idle timer (F4)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{")),
-      { limits: { idleMillis: 50 } }
+      { limits: { idleMillis: 50 }, lateIn: "head" }
     )
     expect(refusal(seen)).toEqual([
       504,
@@ -52,7 +52,7 @@ describe("unary answers through the gateway", () => {
       const timer = setInterval(() => socket.write(" "), 5)
       socket.on("close", () => clearInterval(timer))
     })
-    expect(refusal(await throughGateway(drip, { limits: { totalMillis: 150 } }))).toEqual([
+    expect(refusal(await throughGateway(drip, { limits: { totalMillis: 150 }, lateIn: "head" }))).toEqual([
       504,
       {},
       apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.")

@@ -14,6 +14,7 @@ import {
   streamOf,
   throughGateway
 } from "../support/faulty.ts"
+import { sample } from "../support/release.ts"
 import { rawServer } from "../upstream/evilServer.ts"
 
 const stream = true
@@ -28,7 +29,7 @@ describe("streams through the gateway", () => {
   it("gateway stream: a first event and then silence gives that event, then one error, no [DONE] (F5)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(chunked + events(["Hi"]))),
-      { stream, limits: { idleMillis: 50 } }
+      { stream, limits: { idleMillis: 50 }, lateIn: "body" }
     )
     expect(streamOf(seen)).toEqual({
       texts: ["Hi"],
@@ -41,7 +42,7 @@ describe("streams through the gateway", () => {
   it("gateway stream: a head without an event is an ordinary 504 (F5)", async () => {
     const seen = await throughGateway(
       rawServer((socket) => void socket.write(chunked)),
-      { stream, limits: { firstByteMillis: 50 } }
+      { stream, limits: { firstByteMillis: 50 }, lateIn: "head" }
     )
     expect(refusal(seen)).toEqual([
       504,
@@ -56,7 +57,8 @@ describe("streams through the gateway", () => {
       const timer = setInterval(() => socket.write(events(["Hi"])), 5)
       socket.on("close", () => clearInterval(timer))
     })
-    const { done, errors, finish } = streamOf(await throughGateway(drip, { stream, limits: { totalMillis: 200 } }))
+    const seen = await throughGateway(drip, { stream, limits: { totalMillis: 200 }, lateIn: "body" })
+    const { done, errors, finish } = streamOf(seen)
     expect({ done, errors, finish }).toEqual({
       done: false,
       finish: [],
@@ -102,11 +104,12 @@ describe("streams through the gateway", () => {
     const body = event(gemini("smörgås ")) + event(gemini("🙂")) + event(gemini("", "STOP"))
     const bytes = Buffer.from(body)
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n"
+    const lengths = sample([...bytes.keys(), bytes.length], 60)
     const cutting = rawServer((socket, _, n) => {
       socket.write(`${head}content-length: ${bytes.length}\r\n\r\n`)
-      socket.end(bytes.subarray(0, n - 1))
+      socket.end(bytes.subarray(0, lengths[n - 1]))
     })
-    const seen = await throughGateway(cutting, { stream, times: bytes.length + 1 })
+    const seen = await throughGateway(cutting, { stream, times: lengths.length })
     const failed = seen.answers.flatMap(({ status }, at) => (status === 200 ? [] : [[at, status]]))
     // Without a whole event there is nothing to begin with.
     expect(failed).toEqual(failed.map((_, at) => [at, 502]))

@@ -8,18 +8,20 @@ import * as Redacted from "effect/Redacted"
 import { afterEach, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
-import { until } from "../support/eventually.ts"
 import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
 import { startRelay } from "../support/relay.ts"
+import { passUntil, passUntilEnded, resumeTime, stopTime } from "../support/stoppedTime.ts"
 import { gatewayKey, geminiKey, settingsFor, startGateway } from "../support/TestGateway.ts"
 
-/** Long enough for a busy machine, far shorter than what Redis takes here. */
-const redisMillis = 2_000
+/** No Redis that answers takes so much of the time that passes between two turns of the event loop. */
+const redisMillis = 60_000
+const stepMillis = 100
 const prefix = `mgw-test:${randomUUID()}:`
 
 const closing: Array<() => Promise<void>> = []
 afterEach(async () => {
+  resumeTime()
   for (const close of closing.splice(0).toReversed()) await close()
   if (redisUrl !== undefined) await removeKeys(prefix)
 })
@@ -31,7 +33,9 @@ const back = "Info Redis answers again: limits, circuits, signatures and cached 
 interface Gateway {
   readonly ask: (question: string) => Promise<string>
   readonly health: () => Promise<unknown>
-  /** The log lines of the service once there are this many, without their reasons. */
+  /** Lets time pass until the service reports this health. */
+  readonly reaches: (health: unknown) => Promise<void>
+  /** The log lines of the service once there are this many, without their reasons. Time passes meanwhile. */
   readonly said: (lines: number) => Promise<ReadonlyArray<string>>
 }
 
@@ -52,15 +56,17 @@ const gatewayOn = async (upstream: string, redis: string): Promise<Gateway> => {
     )
   )
   closing.push(gateway.close)
+  const health = async () => {
+    const answer = await fetch(`${gateway.url}/health/ready`)
+    return [answer.status, await answer.json()]
+  }
   return {
     said: async (lines) => {
-      await until(() => said.length >= lines)
+      await passUntil(stepMillis, () => said.length >= lines)
       return said
     },
-    health: async () => {
-      const answer = await fetch(`${gateway.url}/health/ready`)
-      return [answer.status, await answer.json()]
-    },
+    health,
+    reaches: (state) => passUntil(stepMillis, async () => JSON.stringify(await health()) === JSON.stringify(state)),
     ask: async (question) => {
       const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: "POST",
@@ -79,8 +85,6 @@ const startUpstream = async (): Promise<string> => {
   return upstream.url
 }
 
-const reaches = (gateway: Gateway, state: unknown): Promise<void> =>
-  until(async () => JSON.stringify(await gateway.health()) === JSON.stringify(state))
 const redisMessage =
   "Redis does not answer: each gateway uses its own memory for limits, circuits and caches. Look at the server of redis.url; the gateway returns to it by itself."
 const health = (status: string, redis: string) => [
@@ -107,7 +111,7 @@ const relayed = (begin: "cut" | "stall" | "delay") => async (): Promise<World> =
   const { hostname, pathname, port } = new URL(redisUrl ?? "")
   const relay = await startRelay(hostname, Number(port || 6379))
   closing.push(relay.close)
-  const faults = { cut: relay.cut, stall: relay.stall, delay: () => relay.delay(5_000) }
+  const faults = { cut: relay.cut, stall: relay.stall, delay: () => relay.delay(5 * redisMillis) }
   return {
     first: `redis://127.0.0.1:${relay.port}${pathname}`,
     second: redisUrl ?? "",
@@ -128,7 +132,7 @@ const faults: ReadonlyArray<readonly [name: string, start: () => Promise<World>]
     ? ([
         ["cut off", relayed("cut")],
         ["silent", relayed("stall")],
-        ["five seconds late", relayed("delay")]
+        ["minutes late", relayed("delay")]
       ] as const)
     : []),
   ...(saidWithoutServer("F33 Redis stopped and frozen")
@@ -143,6 +147,7 @@ describe.each(faults)("Redis that is %s (F33)", (_name, start) => {
   it("Redis outage: no request fails, and sharing resumes after it (F33)", async () => {
     const world = await start()
     const upstream = await startUpstream()
+    stopTime()
     const gateway = await gatewayOn(upstream, world.first)
     expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([
       health("ok", "ok"),
@@ -152,13 +157,14 @@ describe.each(faults)("Redis that is %s (F33)", (_name, start) => {
 
     await world.begin()
     const before = world.sent().length
+    // One request may wait for it; none after it does.
+    expect(await passUntilEnded(stepMillis, gateway.ask("one"))).toBe("200 HIT")
     const answers = []
     for (let n = 0; n < 20; n++)
       answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))
     expect(answers).toEqual(Array.from({ length: 20 }, () => ["200 HIT", "200 MISS", "200 HIT"]).flat())
-    await reaches(gateway, health("degraded", "down"))
+    await gateway.reaches(health("degraded", "down"))
     expect(await gateway.said(1)).toEqual([gone])
-    // One request waited for it; none after it did.
     expect(
       world
         .sent()
@@ -167,7 +173,7 @@ describe.each(faults)("Redis that is %s (F33)", (_name, start) => {
     ).toBeLessThanOrEqual(1)
 
     await world.end()
-    await reaches(gateway, health("ok", "ok"))
+    await gateway.reaches(health("ok", "ok"))
     const other = await gatewayOn(upstream, world.second)
     expect([await gateway.ask("three"), await other.ask("three"), await other.ask("two 1")]).toEqual([
       "200 MISS",
@@ -183,19 +189,24 @@ describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("Redis whose connec
     const { hostname, pathname, port } = new URL(redisUrl ?? "")
     const relay = await startRelay(hostname, Number(port || 6379))
     closing.push(relay.close)
+    stopTime()
     const gateway = await gatewayOn(await startUpstream(), `redis://127.0.0.1:${relay.port}${pathname}`)
     const answers = []
     for (let n = 0; n < 20; n++) {
-      if (n % 5 === 0) relay.reset()
+      if (n % 5 === 0) {
+        await gateway.reaches(health("ok", "ok"))
+        relay.reset()
+      }
       answers.push(await gateway.ask("again"))
     }
     expect(answers).toEqual(["200 MISS", ...Array.from({ length: 19 }, () => "200 HIT")])
-    await reaches(gateway, health("ok", "ok"))
+    await gateway.reaches(health("ok", "ok"))
   })
 })
 
 describe("Redis that is absent when the service starts", () => {
   it("absent Redis: the service starts without it (F33)", async () => {
+    stopTime()
     const gateway = await gatewayOn(await startUpstream(), "redis://:sekret@127.0.0.1:1")
     expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([
       health("degraded", "down"),
@@ -212,11 +223,12 @@ describe("Redis that is absent when the service starts", () => {
       closing.push(server.close)
       await server.stop()
       const upstream = await startUpstream()
+      stopTime()
       const [gateway, other] = [await gatewayOn(upstream, server.url), await gatewayOn(upstream, server.url)]
       expect(await gateway.ask("one")).toBe("200 MISS")
       await server.start()
-      await reaches(gateway, health("ok", "ok"))
-      await reaches(other, health("ok", "ok"))
+      await gateway.reaches(health("ok", "ok"))
+      await other.reaches(health("ok", "ok"))
       expect([await gateway.ask("two"), await other.ask("two")]).toEqual(["200 MISS", "200 HIT"])
     }
   )

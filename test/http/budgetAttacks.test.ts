@@ -3,12 +3,11 @@
 import { afterEach, describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { KeySetting, Settings } from "../../src/domain/settings/Settings.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { TransportFault } from "../../src/upstream/TransportFault.ts"
 import { accountedGateway, type AccountedGateway, adminKey, leaveStream, silence } from "../support/accounted.ts"
-import { replying } from "../support/scripted.ts"
+import { replying, type ScriptedOptions } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 import { overRouter, webFace } from "../support/ways.ts"
 
@@ -22,10 +21,11 @@ const gatewayFor = (
   key: Partial<KeySetting>,
   script: TransportScript,
   settings: Partial<Settings> = {},
-  over = webFace
+  { over = webFace, limits = {} }: Pick<ScriptedOptions, "over" | "limits"> = {}
 ): AccountedGateway => {
   const gateway = accountedGateway(script, {
     over,
+    limits,
     settings: {
       keys: [
         { name: "ci", key: Redacted.make(gatewayKey), ...key },
@@ -132,7 +132,7 @@ describe("estimates from the edited body", () => {
     ],
     ["a more expensive model is an override", { max_tokens: 10_000 }, { override_params: { model: "gemini-2.5-pro" } }]
   ])("budget: the estimate follows the edited body when %s", async (_name, more, edits) => {
-    const gateway = gatewayFor(cents(0.05), () => counted, {}, overRouter)
+    const gateway = gatewayFor(cents(0.05), () => counted, {}, { over: overRouter })
     expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([200, undefined])
     expect(await outcome(gateway.post(chat, { ...hello, ...more }, config(edits)))).toEqual([429, "insufficient_quota"])
     expect(gateway.seen.length).toBe(1)
@@ -454,12 +454,15 @@ describe("cut streams and the budget", () => {
 
   it("budget: an abandoned call costs its reservation, and a refused call costs nothing", async () => {
     const gateway = gatewayFor(cents(1), () => Effect.fail(new TransportFault({ kind: "total_timeout" })))
-    const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-request-timeout": "20" })
+    const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-request-timeout": "600000" })
     await answer.text()
     expect([answer.status, await spentOf(gateway)]).toEqual([504, 0.002502])
-    const refusing = gatewayFor(cents(1), () => Effect.fail(new TransportFault({ kind: "refused" })), {
-      limits: { ...defaultLimits, retryBaseMillis: 0, retryCapMillis: 0 }
-    })
+    const refusing = gatewayFor(
+      cents(1),
+      () => Effect.fail(new TransportFault({ kind: "refused" })),
+      {},
+      { limits: { retries: 2, retryBaseMillis: 0 } }
+    )
     await (await refusing.post(chat, { ...hello, max_tokens: 1000 })).text()
     expect(await spentOf(refusing)).toBe(0)
   })
@@ -474,7 +477,7 @@ it("budget: an expensive call that times out before a cheap one answers costs it
   const config = {
     strategy: { mode: "fallback" },
     targets: [
-      { provider: "@google", request_timeout: 20, override_params: { model: "gemini-2.5-pro" } },
+      { provider: "@google", request_timeout: 600_000, override_params: { model: "gemini-2.5-pro" } },
       { provider: "@google" }
     ]
   }

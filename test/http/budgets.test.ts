@@ -14,7 +14,7 @@ import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { accountedGateway, type AccountedGateway, adminKey } from "../support/accounted.ts"
 import { type Database, databases } from "../support/databases.ts"
 import { eventually } from "../support/eventually.ts"
-import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { replying } from "../support/scripted.ts"
 import type { ScriptedResponse } from "../../src/upstream/ScriptedTransport.ts"
 import { FreshId } from "../../src/http/request/IncomingRequest.ts"
@@ -45,7 +45,7 @@ const gatewaysOn = async ({ location }: Database) => {
     replied: Effect.Effect<ScriptedResponse> = Effect.succeed(reply)
   ): AccountedGateway => {
     const one = accountedGateway(() => replied, {
-      limits: { ...patient, refreshMillis: 20 },
+      limits: { refreshMillis: 20 },
       settings: {
         keys: [
           { name: "ci", key: Redacted.make(gatewayKey), budget: { micros: 1_000_000, per: "month" } },

@@ -8,9 +8,10 @@ import { afterEach, describe, expect, it } from "vitest"
 import { type Credentials, providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
-import { patient } from "../support/redis.ts"
+import { until } from "../support/eventually.ts"
 import { gatewayOver, replying } from "../support/scripted.ts"
 import { startScriptedRedis } from "../support/scriptedRedis.ts"
+import { passTime, resumeTime, stopTime } from "../support/stoppedTime.ts"
 import { gatewayKey, serviceAccount, settingsFor } from "../support/TestGateway.ts"
 import { webFace } from "../support/ways.ts"
 
@@ -40,6 +41,7 @@ const references = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 const closing: Array<() => Promise<void>> = []
 afterEach(async () => {
+  resumeTime()
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
@@ -52,6 +54,7 @@ describe("deadline of a request", () => {
   it.each([false, true])(
     "deadline: bounds the wait for a token endpoint that is silent, stream %s (S12)",
     async (stream) => {
+      stopTime()
       const called: Array<string> = []
       const { dispose, handler } = webFace(
         Gateway.layerNoDeps(settingsFor("http://unused.invalid", { accounts })).pipe(
@@ -65,13 +68,16 @@ describe("deadline of a request", () => {
         )
       )
       closing.push(dispose)
-      const answer = await handler(
+      const answering = handler(
         new Request("http://gateway/v1/chat/completions", {
           method: "POST",
           headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...hurried },
           body: JSON.stringify({ ...body, stream })
         })
       )
+      await until(() => called.length === 1)
+      passTime(500)
+      const answer = await answering
       expect([answer.status, await answer.json()]).toEqual(
         late("The deadline of the request passed while its access token was fetched.")
       )
@@ -80,13 +86,13 @@ describe("deadline of a request", () => {
   )
 
   it("deadline: bounds the admission of a key with limits, and nothing is called (S12)", async () => {
+    stopTime()
     // A Redis that never answers about limits.
     const redis = await startScriptedRedis(([name]) => (name === "SCRIPT" ? `$40\r\n${"a".repeat(40)}\r\n` : ""))
     closing.push(redis.close)
     const gateway = gatewayOver(() => Effect.succeed(replying({})), {
       accounts,
       references,
-      limits: patient,
       settings: {
         redis: Redacted.make(redis.url),
         keys: [
@@ -99,7 +105,10 @@ describe("deadline of a request", () => {
       }
     })
     closing.push(gateway.dispose)
-    const answer = await gateway.post("/v1/chat/completions", body, hurried)
+    const answering = gateway.post("/v1/chat/completions", body, hurried)
+    await until(() => redis.commands.some(([name]) => name === "EVALSHA"))
+    passTime(500)
+    const answer = await answering
     expect([answer.status, await answer.json()]).toEqual(
       late("The deadline of the request had passed before the upstream was called.")
     )

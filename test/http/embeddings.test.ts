@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
+import { until } from "../support/eventually.ts"
 import { gatewaysOver, replying, type SeenCall } from "../support/scripted.ts"
+import { passTime, resumeTime, stopTime } from "../support/stoppedTime.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/embeddings"
@@ -252,10 +254,15 @@ describe("embeddings in several calls", () => {
   })
 
   it("embeddings: the deadline covers all calls together", async () => {
+    stopTime()
     const gateway = over((request) => (gateway.seen.length <= 4 ? lengths(request) : Effect.never), {
       limits: { totalMillis: 100 }
     })
-    const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })
+    const answering = gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })
+    await until(() => gateway.seen.length === 8)
+    passTime(100)
+    const answer = await answering
+    resumeTime()
     expect([answer.status, await answer.json()]).toEqual([
       504,
       {

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import { accountedGateway, adminKey } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"
 import { reply, stop } from "../support/gemini.ts"
-import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { gatewaysOver, replying, type SeenCall } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
@@ -256,7 +256,6 @@ describe.runIf(saidWithoutRedis("lessons of two gateways"))("two gateways on one
   it("healing: one gateway learns for a key, and the other one sends no refused call of this key (M-901, M-906)", async () => {
     const one = () =>
       over(strictModel, {
-        limits: patient,
         settings: { models, keys, ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }) },
         references: Layer.merge(
           Layer.succeed(RedisPrefix, prefix),

@@ -10,7 +10,7 @@ import { accountedGateway } from "../support/accounted.ts"
 import { inline } from "../support/config.ts"
 import { until } from "../support/eventually.ts"
 import { reply } from "../support/gemini.ts"
-import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { type gatewayOver, gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
@@ -47,7 +47,6 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     const one = (own: Script) =>
       over(own, {
         keys,
-        limits: patient,
         settings: redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) },
         references: Layer.merge(
           Layer.succeed(RedisPrefix, prefix),

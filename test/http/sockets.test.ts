@@ -89,7 +89,7 @@ const keyed = `x-gateway-api-key: ${key}\r\ncontent-type: application/json`
 describe("malformed HTTP", () => {
   let server: Running
   beforeAll(async () => {
-    server = await start({ headersTimeoutMillis: 200, requestTimeoutMillis: 300, bodyBytes: 1000 })
+    server = await start({ headersTimeoutMillis: 600_000, requestTimeoutMillis: 600_000, bodyBytes: 1000 })
   })
   afterAll(() => server.close())
 
@@ -151,11 +151,13 @@ describe("malformed HTTP", () => {
   })
 
   it("server: a missing body is 408 and a closed connection (B24)", async () => {
-    const answer = parts(await raw(server.port, post(`${keyed}\r\ncontent-length: 900`, "{")))
+    const impatient = await start({ headersTimeoutMillis: 300, requestTimeoutMillis: 300 })
+    const answer = parts(await raw(impatient.port, post(`${keyed}\r\ncontent-length: 900`, "{")))
     expect([answer.line, answer.body]).toEqual([
       "HTTP/1.1 408 Request Timeout",
       bodyOf("request_timeout", "The request did not arrive in time.")
     ])
+    await impatient.close()
   })
 
   it("server: an expectation other than 100-continue is 417 (B29)", async () => {

@@ -14,7 +14,7 @@ import { RateCounters } from "../../src/store/RateCounters.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { firstProcess } from "../support/firstProcess.ts"
-import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { settingsFor, startGateway } from "../support/TestGateway.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
@@ -104,7 +104,7 @@ describe("failed sign-ins", () => {
 describe.runIf(saidWithoutRedis("failed sign-ins at two gateways"))("failed sign-ins at two gateways", () => {
   it("failed sign-ins: two gateways on one Redis count together (TH30)", async () => {
     const prefix = `mgw-test:${randomUUID()}:`
-    const settings = settingsFor("http://unused.invalid", { keys, limits: patient })
+    const settings = settingsFor("http://unused.invalid", { keys })
     const start = () =>
       startGateway(
         {

@@ -9,8 +9,8 @@ import { LearnedRemedies, type LessonScope, lessonScope } from "../../src/state/
 import { SharedState } from "../../src/state/SharedState.ts"
 import type { HealRow, Lesson } from "../../src/translate/healing/lessons.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { until } from "../support/eventually.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
+import { passUntil, stopTime } from "../support/stoppedTime.ts"
 
 const limited = (limits: Partial<LimitValues>) => Layer.succeed(Limits, { ...defaultLimits, ...limits })
 const inProcess = (limits: Partial<LimitValues> = {}) =>
@@ -220,6 +220,9 @@ describe.runIf(saidWithoutRedis("lessons in Redis"))("the lessons of two process
 
   it.live("lessons: reach the other process, and are forgotten by both (M-901)", () =>
     Effect.gen(function* () {
+      // Each process reads the shared lessons again after a pause.
+      stopTime()
+      const once = (holds: () => boolean) => Effect.promise(() => passUntil(100, holds))
       const built = Effect.map(Layer.build(Layer.fresh(inRedis())), (context) =>
         Effect.provide(LearnedRemedies, context)
       )
@@ -228,8 +231,8 @@ describe.runIf(saidWithoutRedis("lessons in Redis"))("the lessons of two process
       const others = Object.keys(pro).map((part) => ({ ...pro, [part]: "other" }))
       yield* teacher.learn(pro, [lesson("H2", "minimal"), lesson("H8")])
       yield* teacher.learnMove(pro, "gemini-2.5-pro-002")
-      yield* Effect.promise(() => until(() => pupil.movedTo(pro, Date.now()) === "gemini-2.5-pro-002"))
-      yield* Effect.promise(() => until(() => known(pupil).length === 2))
+      yield* once(() => pupil.movedTo(pro, Date.now()) === "gemini-2.5-pro-002")
+      yield* once(() => known(pupil).length === 2)
       expect(known(pupil)).toEqual([
         ["H2", "minimal"],
         ["H8", ""]
@@ -237,7 +240,7 @@ describe.runIf(saidWithoutRedis("lessons in Redis"))("the lessons of two process
       for (const other of others)
         expect([yield* recalledBy(pupil, other), pupil.movedTo(other, 0)]).toEqual([[], undefined])
       yield* pupil.clear
-      yield* Effect.promise(() => until(() => known(teacher).length === 0))
+      yield* once(() => known(teacher).length === 0)
       expect(known(pupil)).toEqual([])
     }).pipe(Effect.scoped, Effect.provide(ownPrefix()))
   )

@@ -1,6 +1,7 @@
 // Tests the sessions of the console in the store: for all processes on it, until they end, and within a bound.
 // Must not depend on HTTP or keys.
 import { describe, it } from "@effect/vitest"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -50,7 +51,13 @@ describe.each(databases)("console sessions on $name", (database) => {
       const digests = sql`SELECT digest FROM console_sessions ORDER BY expires_millis`
       yield* add("ended", { keyDigest: undefined, expiresMillis: 1 })
       yield* TestClock.adjust(1)
-      for (let at = 0; at < 258; at++) yield* add(`s${at}`, { keyDigest: undefined, expiresMillis: 1000 + at })
+      const rows = Arr.makeBy(255, (at) => ({
+        digest: `s${at}`,
+        key_digest: null,
+        expires_millis: 1000 + at
+      }))
+      yield* sql`INSERT INTO console_sessions ${sql.insert(rows)}`
+      for (let at = 255; at < 258; at++) yield* add(`s${at}`, { keyDigest: undefined, expiresMillis: 1000 + at })
       expect(yield* digests).toEqual(Array.from({ length: 256 }, (_, at) => ({ digest: `s${at + 2}` })))
     }).pipe(Effect.provide(store))
   )

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
@@ -21,6 +22,7 @@ import * as Store from "../../src/store/Store.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { databases, directory, patiently, someMasters, storeOn } from "../support/databases.ts"
 import { startRelay } from "../support/relay.ts"
+import { passUntilEnded, stopTime } from "../support/stoppedTime.ts"
 
 const actor: Actor = { id: "cli", requestId: undefined }
 const [sqlite, ...servers] = databases
@@ -171,117 +173,123 @@ describe("a failed start", () => {
 
 describe.each(servers)("an outage of $name", (database) => {
   const again = Effect.retry({ schedule: Schedule.spaced(50), times: 200 })
-
-  it.live(
-    "store outage: is reported in time when the server hangs or is cut off, and ends when it returns (F33)",
-    () =>
-      Effect.gen(function* () {
-        const location = yield* database.location
-        const masters = someMasters()
-        yield* patiently(Effect.scoped(Layer.build(Store.layer(location, masters))))
-        const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
-        const relay = yield* Effect.acquireRelease(
-          Effect.promise(() => startRelay(url.hostname, Number(url.port))),
-          ({ close }) => Effect.promise(close)
+  /** The outcome of work; so many milliseconds pass at each turn of the event loop until then. */
+  const passing =
+    (millis: number) =>
+    <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.flatMap(Effect.forkChild(work), (fiber) =>
+        Effect.andThen(
+          Effect.promise(() => passUntilEnded(millis, Effect.runPromise(Fiber.await(fiber)))),
+          Fiber.join(fiber)
         )
-        url.host = `127.0.0.1:${relay.port}`
-        const said: Array<string> = []
-        const logger = Logger.layer([
-          Logger.make(({ message }) => {
-            said.push(Array.isArray(message) ? message.join(" ") : String(message))
-          })
-        ])
-        const limits = { ...defaultLimits, storeAnswerMillis: 700, storeConnections: 3 }
-        const work = Effect.gen(function* () {
-          const store = yield* again(Layer.build(Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), masters)))
-          const records = Context.get(store, Records)
-          const get = Effect.map(records.get("config", "c"), ({ value }) => value)
-          yield* again(records.create("config", "c", { value: { n: 1 } }, actor))
-          yield* again(
-            Effect.all(
-              Array.from({ length: 12 }, () => get),
-              { concurrency: 12 }
-            )
-          )
-          expect(relay.peak()).toBeLessThanOrEqual(3)
-          said.length = 0
+      )
+  /** Longer than the answer of a server takes, and shorter than that. */
+  const [late, soon] = [passing(10_000), passing(10)]
 
-          relay.stall()
-          expect(yield* Effect.flip(get)).toEqual(unreachable)
-          expect(yield* Effect.flip(records.update("config", "c", { value: { n: 2 } }, actor))).toEqual(unreachable)
-          expect(
-            yield* Effect.all([Effect.flip(get), Effect.flip(get), Effect.flip(records.revision)], { concurrency: 3 })
-          ).toEqual([unreachable, unreachable, unreachable])
-          relay.heal()
-          yield* again(get)
-          expect(said).toEqual(["store: no answer in 700 ms", "store: it answers again"])
-
-          relay.cut()
-          expect(yield* Effect.flip(get)).toEqual(unreachable)
-          expect(yield* Effect.flip(records.revision)).toEqual(unreachable)
-          relay.heal()
-          yield* again(get)
-          expect([said.length, said[3]]).toEqual([4, "store: it answers again"])
-
-          relay.delay(5_000)
-          expect(yield* Effect.flip(get)).toEqual(unreachable)
-          relay.heal()
-          yield* again(get)
-          relay.reset()
-          yield* again(records.update("config", "c", { value: { n: 3 } }, actor))
-          expect(yield* again(get)).toEqual({ n: 3 })
+  it.live("store outage: is reported in time when the server hangs or is cut off, and ends when it returns (F33)", () =>
+    Effect.gen(function* () {
+      const location = yield* database.location
+      const masters = someMasters()
+      yield* patiently(Effect.scoped(Layer.build(Store.layer(location, masters))))
+      const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
+      const relay = yield* Effect.acquireRelease(
+        Effect.promise(() => startRelay(url.hostname, Number(url.port))),
+        ({ close }) => Effect.promise(close)
+      )
+      url.host = `127.0.0.1:${relay.port}`
+      const said: Array<string> = []
+      const logger = Logger.layer([
+        Logger.make(({ message }) => {
+          said.push(Array.isArray(message) ? message.join(" ") : String(message))
         })
-        yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
-      }).pipe(Effect.scoped),
-    60_000
+      ])
+      stopTime()
+      const limits = { ...defaultLimits, storeAnswerMillis: 60_000, storeConnections: 3 }
+      const work = Effect.gen(function* () {
+        const store = yield* Layer.build(Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), masters))
+        const records = Context.get(store, Records)
+        const get = Effect.map(records.get("config", "c"), ({ value }) => value)
+        yield* records.create("config", "c", { value: { n: 1 } }, actor)
+        yield* Effect.all(
+          Array.from({ length: 12 }, () => get),
+          { concurrency: 12 }
+        )
+        expect(relay.peak()).toBeLessThanOrEqual(3)
+        said.length = 0
+
+        relay.stall()
+        expect(yield* late(Effect.flip(get))).toEqual(unreachable)
+        expect(yield* late(Effect.flip(records.update("config", "c", { value: { n: 2 } }, actor)))).toEqual(unreachable)
+        expect(
+          yield* late(
+            Effect.all([Effect.flip(get), Effect.flip(get), Effect.flip(records.revision)], { concurrency: 3 })
+          )
+        ).toEqual([unreachable, unreachable, unreachable])
+        relay.heal()
+        yield* soon(again(get))
+        expect(said).toEqual(["store: no answer in 60000 ms", "store: it answers again"])
+
+        relay.cut()
+        expect(yield* late(Effect.flip(get))).toEqual(unreachable)
+        expect(yield* late(Effect.flip(records.revision))).toEqual(unreachable)
+        relay.heal()
+        yield* soon(again(get))
+        expect([said.length, said[3]]).toEqual([4, "store: it answers again"])
+
+        relay.delay(300_000)
+        expect(yield* late(Effect.flip(get))).toEqual(unreachable)
+        relay.heal()
+        yield* soon(again(get))
+        relay.reset()
+        yield* soon(again(records.update("config", "c", { value: { n: 3 } }, actor)))
+        expect(yield* soon(again(get))).toEqual({ n: 3 })
+      })
+      yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
+    }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "store outage: delays the start of a service until the server returns; other failures do not (F33)",
-    () =>
-      Effect.gen(function* () {
-        const location = yield* database.location
-        const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
-        const relay = yield* Effect.acquireRelease(
-          Effect.promise(() => startRelay(url.hostname, Number(url.port))),
-          ({ close }) => Effect.promise(close)
-        )
-        url.host = `127.0.0.1:${relay.port}`
-        const start = (name: string, storeStartMillis: number) => {
-          url.pathname = name
-          const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaitReachable)
-          return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, {
-            ...defaultLimits,
-            storeAnswerMillis: 60_000,
-            storeStartMillis
-          })
-        }
-        const said: Array<string> = []
-        const logger = Logger.layer([
-          Logger.make(({ message }) => {
-            said.push(Array.isArray(message) ? message.join(" ") : String(message))
-            relay.heal()
-          })
-        ])
-        const name = url.pathname
-        relay.cut()
-        expect(yield* Effect.flip(Effect.provide(start(name, 0), logger))).toMatchObject({ isAway: true })
-        expect(said).toEqual([])
-        yield* Effect.provide(start(name, 60_000), logger)
-        expect(said).toEqual([
-          expect.stringMatching(
-            /^the store postgres:\/\/127\.0\.0\.1:\d+\/\w+ cannot be reached: .+; it is waited for$/
-          )
-        ])
-        if (!database.takesSeveral) return
-        expect(yield* Effect.flip(start("/nothing", 60_000))).toEqual(
-          new Sql.StoreUnusable({
-            message: `the store postgres://${url.host}/nothing cannot be reached: database "nothing" does not exist`,
-            isAway: false
-          })
-        )
-      }).pipe(Effect.scoped),
-    60_000
+  it.live("store outage: delays the start of a service until the server returns; other failures do not (F33)", () =>
+    Effect.gen(function* () {
+      const location = yield* database.location
+      const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
+      const relay = yield* Effect.acquireRelease(
+        Effect.promise(() => startRelay(url.hostname, Number(url.port))),
+        ({ close }) => Effect.promise(close)
+      )
+      url.host = `127.0.0.1:${relay.port}`
+      const start = (name: string, storeStartMillis: number) => {
+        url.pathname = name
+        const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaitReachable)
+        return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, {
+          ...defaultLimits,
+          storeAnswerMillis: 60_000,
+          storeStartMillis
+        })
+      }
+      stopTime()
+      const said: Array<string> = []
+      const logger = Logger.layer([
+        Logger.make(({ message }) => {
+          said.push(Array.isArray(message) ? message.join(" ") : String(message))
+          relay.heal()
+        })
+      ])
+      const name = url.pathname
+      relay.cut()
+      expect(yield* Effect.flip(Effect.provide(start(name, 0), logger))).toMatchObject({ isAway: true })
+      expect(said).toEqual([])
+      yield* soon(Effect.provide(start(name, 60_000), logger))
+      expect(said).toEqual([
+        expect.stringMatching(/^the store postgres:\/\/127\.0\.0\.1:\d+\/\w+ cannot be reached: .+; it is waited for$/)
+      ])
+      if (!database.takesSeveral) return
+      expect(yield* Effect.flip(start("/nothing", 60_000))).toEqual(
+        new Sql.StoreUnusable({
+          message: `the store postgres://${url.host}/nothing cannot be reached: database "nothing" does not exist`,
+          isAway: false
+        })
+      )
+    }).pipe(Effect.scoped)
   )
 
   it.live.runIf(database.takesSeveral)(

@@ -14,6 +14,7 @@ import { endpointFacts } from "../../src/demo/seed.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
+import { patientLimits } from "./patientLimits.ts"
 
 export const gatewayKey = "mgk_test0000000000000000000000000000"
 export const geminiKey = "AIzaSimulatedKeyForTests000000000000000"
@@ -69,7 +70,7 @@ export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings 
   ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
   keys: more.keys ?? [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
   // How often a failed call is repeated is a matter of its own tests.
-  limits: { ...defaultLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
+  limits: { ...defaultLimits, ...patientLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
 })
 
 /** Starts a gateway with these settings on a free port; `references` are clocks, ids and sinks of the test. */

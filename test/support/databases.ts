@@ -20,6 +20,7 @@ import { masterKeysGiven, randomMasterText } from "../../src/store/MasterKeys.ts
 import * as Store from "../../src/store/Store.ts"
 import { tablesFile } from "./buildTables.ts"
 import { recordInto } from "./keptStores.ts"
+import { patientLimits } from "./patientLimits.ts"
 import { isRelease } from "./release.ts"
 
 export interface Database {
@@ -102,10 +103,11 @@ const pglite = (): Database => {
 }
 
 const statement = (url: string, text: string) =>
-  Effect.scoped(Effect.flatMap(PgClient.make({ url: Redacted.make(url) }), (sql) => sql.unsafe(text))).pipe(
-    Effect.provide(Reactivity.layer),
-    Effect.orDie
-  )
+  Effect.scoped(
+    Effect.flatMap(PgClient.make({ url: Redacted.make(url), connectTimeout: patientLimits.storeAnswerMillis }), (sql) =>
+      sql.unsafe(text)
+    )
+  ).pipe(Effect.provide(Reactivity.layer), Effect.orDie)
 
 /** A schema of its own in the database at this URL. */
 const postgres = (url: string): Database => {
@@ -137,16 +139,18 @@ export const databases: ReadonlyArray<Database> = [
   ...(given === undefined ? [] : [postgres(given)])
 ]
 
-/** For work on the real clock that is to end well on a busy machine too. */
-export const patiently = Effect.provideService(Limits, {
-  ...defaultLimits,
-  storeAnswerMillis: 60_000,
-  storeLockMillis: 60_000
-})
+/** For work that is to end well on a busy machine too. */
+export const patiently = Effect.provideService(Limits, { ...defaultLimits, ...patientLimits })
 
 /** A master key of this test. */
 export const someMasters = () => masterKeysGiven([Redacted.make(randomMasterText())], "the key of this test")
 
+/** The limits of a test, without those that a busy machine exceeds: the driver's own timer is on the real clock. */
+const patience = Layer.effect(
+  Limits,
+  Effect.map(Limits, (limits) => ({ ...limits, ...patientLimits }))
+)
+
 /** The whole store on an empty database. */
 export const storeOn = ({ location }: Database, masters = someMasters()) =>
-  Layer.orDie(Layer.unwrap(Effect.map(location, (at) => Store.layer(at, masters))))
+  Layer.orDie(Layer.unwrap(Effect.map(location, (at) => Store.layer(at, masters)))).pipe(Layer.provide(patience))

@@ -2,6 +2,9 @@
 // Must not depend on a test.
 import * as Effect from "effect/Effect"
 
+/** A test may stop the time of what it tests. */
+const { clearTimeout, setImmediate, setTimeout } = globalThis
+
 /** Half of the time that vitest gives a test: long enough for a busy machine, and over before the test is cut off without a message. */
 const patienceMillis = 15_000
 

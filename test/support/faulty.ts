@@ -15,6 +15,7 @@ import { type EvilServer, rawServer } from "../upstream/evilServer.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
 import { until } from "./eventually.ts"
 import { parseMetrics } from "./prometheus.ts"
+import { passUntil, passUntilEnded, resumeTime, stopTime } from "./stoppedTime.ts"
 import { gatewayKey, settingsFor, startGateway } from "./TestGateway.ts"
 
 const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
@@ -55,6 +56,8 @@ export interface Asking {
   readonly kept?: number
   /** In the place of the upstream's URL. */
   readonly baseUrl?: string
+  /** The part of the answer at which a timer ends it: time stands still until others were served, and until that part. */
+  readonly lateIn?: "head" | "body"
 }
 
 export interface Seen {
@@ -95,6 +98,9 @@ const accounts = (baseUrl: string, fineUrl: string): ReadonlyArray<ProviderAccou
   { ...googleAccount, slug: "fine", baseUrl: fineUrl }
 ]
 
+/** What passes between two turns of the event loop: a part of any limit, so that the upstream is heard meanwhile. */
+const stepMillis = 5
+
 /**
  * Asks through a gateway of its own. Whatever happens, every request gives one line of the log and no 500, others are
  * served meanwhile and afterwards, nothing stays active, and the sockets to the upstream come back to `kept`, in the end to none.
@@ -119,23 +125,27 @@ export const throughGateway = async (
     Layer.succeed(LogSink, sink),
     Layer.sync(Metric.MetricRegistry, () => new Map())
   )
+  if (asking.lateIn !== undefined) stopTime()
   const gateway = await startGateway({ ...settings, log: { format: "json" } }, references)
   const controls: Array<Promise<unknown>> = []
   const control = () => controls.push(asked(gateway.url, "@fine/gemini-2.5-flash", {}).then(said))
   const answers: Array<Response> = []
   const bodies: Array<string> = []
-  for (let time = 0; time < (asking.times ?? 1); time++) {
+  for (let n = 0; n < (asking.times ?? 1); n++) {
     const pending = asked(gateway.url, asking.model ?? "@evil/gemini-2.5-flash", asking)
-    if (time < 5) control()
-    const answer = await pending
+    if (n < 5) control()
+    if (asking.lateIn !== undefined) await Promise.all(controls)
+    const answer = await (asking.lateIn === "head" ? passUntilEnded(stepMillis, pending) : pending)
     answers.push(answer)
-    bodies.push(await answer.text())
+    bodies.push(await (asking.lateIn === "body" ? passUntilEnded(stepMillis, answer.text()) : answer.text()))
   }
   control()
   expect(await Promise.all(controls)).toEqual(controls.map(() => "fine"))
-  await until(() => upstream.open() <= (asking.kept ?? 0))
+  const isLeft = () => upstream.open() <= (asking.kept ?? 0)
+  await (asking.lateIn === undefined ? until(isLeft) : passUntil(stepMillis, isLeft))
   await calm(gateway.url)
   const counted = await attemptsOf(gateway.url)
+  resumeTime()
   await gateway.close()
   await until(() => upstream.open() + other.open() === 0)
   const rows = lines

@@ -9,6 +9,7 @@ import { createClient } from "redis"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { SharedState } from "../../src/state/SharedState.ts"
 import { RedisPrefix, SharedRedis } from "../../src/store/SharedRedis.ts"
+import { patientLimits } from "./patientLimits.ts"
 
 /** Undefined where there is no Redis to test with. */
 export const redisUrl: string | undefined = process.env["TEST_REDIS_URL"] || undefined
@@ -35,13 +36,10 @@ export const removeKeys = async (prefix: string): Promise<void> => {
   client.destroy()
 }
 
-/** No machine is so busy that its Redis takes longer. */
-export const patient = { redisMillis: 10_000, redisConnectMillis: 10_000 }
-
 /** A connection and what processes share on it, under names of its own. */
 export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis | SharedState> =>
   SharedState.layerRedis.pipe(
     Layer.provideMerge(SharedRedis.layer(Redacted.make(url))),
-    Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })),
+    Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patientLimits })),
     Layer.orDie
   )

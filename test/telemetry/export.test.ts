@@ -8,6 +8,7 @@ import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
 import { config } from "../support/config.ts"
 import { type Collector, type SeenSpan, startCollector } from "../support/collector.ts"
+import { passUntilEnded, resumeTime, stopTime } from "../support/stoppedTime.ts"
 import { gatewayKey, settingsFor, startGateway } from "../support/TestGateway.ts"
 
 interface Reply {
@@ -82,7 +83,8 @@ const everything: NonNullable<Settings["export"]> = {
 const traced = async (
   replies: ReadonlyArray<Reply>,
   requests: ReadonlyArray<{ readonly path?: string; readonly body: object; readonly headers?: Record<string, string> }>,
-  more: Partial<Settings> = {}
+  more: Partial<Settings> = {},
+  closed: (closing: Promise<void>) => Promise<void> = (closing) => closing
 ) => {
   const upstream = await startUpstream(replies)
   let ticks = 0
@@ -110,7 +112,7 @@ const traced = async (
     await answer.text()
     answers.push(answer)
   }
-  await gateway.close()
+  await closed(gateway.close())
   upstream.close()
   const port = upstream.port
   return { answers, port, upstream: upstream.headers }
@@ -560,13 +562,18 @@ describe("metrics", () => {
 
 it("exporter: an unreachable collector changes no response (F45)", async () => {
   await collector.close()
+  stopTime()
   const { answers } = await traced(
     [json(reply)],
     [
       { body: { model: "@google/gemini-2.5-flash", messages } },
       { body: { model: "@google/gemini-2.5-flash", messages } }
-    ]
+    ],
+    {},
+    // Seconds pass between its tries.
+    (closing) => passUntilEnded(100, closing)
   )
+  resumeTime()
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
   collector = await startCollector()
 })

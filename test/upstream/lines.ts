@@ -6,11 +6,12 @@ import { machine, type StreamFailed, streamFailed } from "../../src/translate/Tr
 import type { Prepared } from "../../src/upstream/Prepared.ts"
 import type { AttemptTimes } from "../../src/upstream/Upstream.ts"
 
+/** Longer than any test: a test of one of these timers sets it. */
 export const times: AttemptTimes = {
-  connectMillis: 5_000,
-  firstByteMillis: 5_000,
-  idleMillis: 5_000,
-  totalMillis: 5_000
+  connectMillis: 600_000,
+  firstByteMillis: 600_000,
+  idleMillis: 600_000,
+  totalMillis: 600_000
 }
 
 /** Chunks are lines. The line `FAIL` is a failure, the line `END` the regular end. */
