@@ -21,7 +21,17 @@ export default defineConfig({
         test: { name: "all", include: every, exclude: [...releaseOnly, "test/console/*browser.test.ts"] }
       },
       // Needs Chromium: `TEST_CHROMIUM`, or Debian's. Its tests are left out, with a line about it, where there is none.
-      { extends: true, test: { name: "console", include: ["test/console/*browser.test.ts"], exclude: releaseOnly } }
+      {
+        extends: true,
+        test: {
+          name: "console",
+          include: ["test/console/*browser.test.ts"],
+          exclude: releaseOnly,
+          globalSetup: "test/support/startChromium.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000
+        }
+      }
     ]
   }
 })

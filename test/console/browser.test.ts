@@ -1,64 +1,64 @@
 // Tests the console in Chromium against a gateway with the simulated Google services: pages, flows, policy, access.
 // Must not depend on how a page is made.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
-  closePages,
   code,
   type ConsoleRun,
   findings,
-  hasChromium,
   inferenceKey as key,
+  looks,
+  move,
   script,
   startConsole
 } from "../support/consoleBrowser.ts"
+import { hasChromium } from "../support/startChromium.ts"
 
 let run: ConsoleRun
 let url: string
-let browser: ConsoleRun["browser"]
 const chat: ConsoleRun["chat"] = (...given) => run.chat(...given)
-const signIn: ConsoleRun["signIn"] = (page) => run.signIn(page)
-const watched: ConsoleRun["watched"] = (context) => run.watched(context)
 
-const begin = async (): Promise<void> => {
-  run = await startConsole()
-  url = run.url
-  browser = run.browser
-}
-
-/** What each page shows when it has loaded. */
-const signs = [
-  ["", ".tiles"],
-  ["?range=30d", ".tiles"],
-  ["requests", "tbody tr"],
-  ["playground", "form"],
-  ["keys", "tbody tr"],
-  ["configs", "form"],
-  ["providers", ".card dl"],
-  ["connect", ".light"],
-  ["audit", "h1"]
+/** Each page with its heading, and what it shows when it has loaded. */
+const pages = [
+  ["", "Overview", ".tiles"],
+  ["requests", "Requests", "tbody tr"],
+  ["?range=30d", "Overview", ".tiles"],
+  ["playground", "Playground", "form"],
+  ["keys", "Keys", "tbody tr"],
+  ["configs", "Configs", "form"],
+  ["providers", "Providers", ".card dl"],
+  ["connect", "Connect a client", ".light"],
+  ["audit", "Audit", "h1"]
 ] as const
 
+const moveTo = async (page: Page, [path, heading, sign]: (typeof pages)[number]): Promise<void> => {
+  await move(page, path)
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor()
+  await page.locator(sign).first().waitFor()
+}
+
 describe.runIf(hasChromium)("console in Chromium", () => {
-  beforeAll(begin, 60_000)
+  beforeAll(async () => {
+    run = await startConsole()
+    url = run.url
+  })
   afterAll(() => run.close())
-  afterEach(() => closePages(browser))
 
   it("console pages: the link signs in once and leaves the address (TH30)", async () => {
-    const { faults, page } = await watched(await browser.newContext())
+    const { faults, page } = await run.signedOut()
     await page.goto(`${url}/console/#code=${code}`)
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     expect([page.url(), faults]).toEqual([`${url}/console/`, []])
-    const second = await watched(await browser.newContext())
-    await second.page.goto(`${url}/console/#code=${code}`)
-    await second.page.getByRole("heading", { name: "model-gateway" }).waitFor()
-    expect(await second.page.getByRole("alert").textContent()).toBe(
+    await run.signedOut()
+    await page.goto(`${url}/console/#code=${code}`)
+    await page.getByRole("heading", { name: "model-gateway" }).waitFor()
+    expect(await page.getByRole("alert").textContent()).toBe(
       "The admin key or the link is not valid; a link is valid once, for ten minutes after the start."
     )
   })
 
   it("console pages: a request appears by itself, is filtered by a click, and is shown with its calls", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Requests", exact: true }).click()
     await chat("@google/gemini-3.8-flash")
     await chat("@google/demo-503")
@@ -75,8 +75,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
   })
 
   it("console pages: a key is made, shown once, used and revoked", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Keys", exact: true }).click()
     await page.getByLabel("Name").fill("team")
     await page.getByRole("button", { name: "Make key" }).click()
@@ -97,8 +96,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
   })
 
   it("console pages: the test of a provider shows its result", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Providers", exact: true }).click()
     await page.getByRole("button", { name: "Test" }).first().click()
     expect(await page.getByRole("status").textContent()).toMatch(
@@ -108,14 +106,15 @@ describe.runIf(hasChromium)("console in Chromium", () => {
   })
 
   it("console pages: a config with a fault is refused at its line, mended, changed and removed", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Configs", exact: true }).click()
     await page.getByLabel("Id").fill("patient")
     const editor = page.getByLabel("Config as JSON")
     await editor.fill('{\n  "provider": "@google",\n  "retry": { "attempts": "two" }\n}')
+    const reported = page.waitForEvent("console")
     await page.getByRole("button", { name: "Save" }).click()
     expect(await page.locator(".faults p").textContent()).toMatch(/^line 3: config\.retry\.attempts /)
+    await reported
     // The refused answer is the one line that the browser reports.
     expect(faults.splice(0)).toEqual([
       "Failed to load resource: the server responded with a status of 400 (Bad Request)"
@@ -132,8 +131,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
   })
 
   it("console pages: the playground streams an answer, and shows what the provider gets", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Playground", exact: true }).click()
     await page.getByLabel("Gateway key").fill(key)
     await page.getByRole("combobox", { name: "Model" }).fill("@google/gemini-3.8-flash")
@@ -156,8 +154,7 @@ describe.runIf(hasChromium)("console in Chromium", () => {
   })
 
   it("console pages: the lines of a client have address, key and model, and its first request turns the light green", async () => {
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Connect", exact: true }).click()
     await page.getByRole("combobox", { name: "Client" }).selectOption("openai")
     await page.waitForURL(`${url}/console/connect?client=openai`)
@@ -179,25 +176,22 @@ describe.runIf(hasChromium)("console in Chromium", () => {
 
   it("console pages: markup in any field is shown as text (TH30)", async () => {
     await chat(`@google/${script}`)
-    const { faults, page } = await watched(await browser.newContext())
-    await signIn(page)
+    const { faults, page } = await run.opened("audit")
     await page.getByRole("link", { name: "Keys", exact: true }).click()
     await page.getByLabel("Name").fill(script)
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByRole("cell", { name: script }).waitFor()
-    for (const path of ["", "requests", "playground", "keys", "configs", "providers", "connect", "audit"]) {
-      await page.goto(`${url}/console/${path}`)
-      await page.getByRole("heading", { level: 1 }).waitFor()
+    for (const shown of pages) {
+      await moveTo(page, shown)
       expect(await page.locator("img").count()).toBe(0)
     }
     expect(faults).toEqual([])
   })
 
   it("console pages: sign-out ends the session in every tab (TH30)", async () => {
-    const context = await browser.newContext()
-    const { page } = await watched(context)
-    await signIn(page)
-    const cookies = await context.cookies(`${url}/admin/v1/session`)
+    const { page } = await run.signedOut()
+    await run.signIn(page)
+    const cookies = await page.context().cookies(`${url}/admin/v1/session`)
     await page.getByRole("button", { name: "Sign out" }).click()
     await page.getByLabel("Admin key").waitFor()
     const [stolen] = cookies
@@ -205,26 +199,22 @@ describe.runIf(hasChromium)("console in Chromium", () => {
     expect([cookies.length, stolen?.httpOnly, stolen?.sameSite, answer.status]).toEqual([1, true, "Strict", 401])
   })
 
-  it.each([
-    ["light", 1280],
-    ["dark", 390]
-  ] as const)(
+  it.each(looks)(
     "console pages: axe finds nothing in the %s theme at %d px, and no page is wider",
     async (colorScheme, width) => {
       await chat("@google/gemini-3.8-flash")
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
-      const { faults, page } = await watched(context)
+      const { faults, page } = await run.signedOut({ colorScheme, width })
       await page.goto(`${url}/console/`)
       await page.getByLabel("Admin key").waitFor()
       expect(await findings(page)).toEqual([])
-      await signIn(page)
-      for (const [path, sign] of signs) {
-        await page.goto(`${url}/console/${path}`)
-        await page.locator(sign).first().waitFor()
+      await run.signIn(page)
+      for (const shown of pages) {
+        await moveTo(page, shown)
+        const [path] = shown
         expect([path, await findings(page)]).toEqual([path, []])
         expect([path, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, width])
       }
-      await page.goto(`${url}/console/requests`)
+      await move(page, "requests")
       await page.locator("tbody a").first().click()
       await page.locator(".waterfall").waitFor()
       expect(await findings(page)).toEqual([])

@@ -1,52 +1,41 @@
 // Tests the detail of a request, its explanation and the playground in Chromium, against simulated Google services.
 // Must not depend on how a page is made.
-import { existsSync } from "node:fs"
-import { type Browser, chromium, type Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import * as Redacted from "effect/Redacted"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { makeSimulator } from "../../src/demo/google/Simulator.ts"
-import { builtConsole } from "../build/pages.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { config, fallback } from "../support/config.ts"
-import { browserArgs, closePages, findings, watch } from "../support/consoleBrowser.ts"
-import { geminiKey, serviceAccount, settingsFor, startGateway } from "../support/TestGateway.ts"
+import {
+  type ConsoleRun,
+  findings,
+  inferenceKey as key,
+  looks,
+  move,
+  script,
+  startConsole
+} from "../support/consoleBrowser.ts"
+import { hasChromium } from "../support/startChromium.ts"
 
-const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
-const key = "mgk_browser0000000000000000000000"
-/** Text that would run, were it markup. */
-const script = "<img src=x onerror=alert(1)>"
 const picture =
   "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
 const flash = "@google/gemini-3.8-flash"
 const claude = "@vertex-ai/claude-sonnet-4-6"
 
-let browser: Browser
+let run: ConsoleRun
 let url: string
-let close: () => Promise<void>
+const opened: ConsoleRun["opened"] = (...given) => run.opened(...given)
 
 /** The content of the key `browser` is kept, that of the key `quiet` is not. The console is open. */
 const begin = async (): Promise<void> => {
-  await builtConsole()
-  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], anyLocation: true })
-  const upstream = await simulator.listen()
   const twice = fallback({ provider: "@google" }, { provider: "@vertex-ai", override_params: { model: claude } })
-  const settings = settingsFor(upstream.url, {
+  const more = {
     keys: [
-      { name: "browser", key: Redacted.make(key), logContent: "all" },
+      { name: "browser", key: Redacted.make(key), logContent: "all" as const },
       { name: "quiet", key: Redacted.make("mgk_quiet000000000000000000000000"), config: "short" }
     ],
     configs: { twice: config(twice), short: config({ provider: "@google", override_params: { max_tokens: 50 } }) }
-  })
-  const gateway = await startGateway({
-    ...settings,
-    server: { ...settings.server, console: { hosts: [], isOpen: true } }
-  })
-  url = gateway.url
-  browser = await chromium.launch({ executablePath, args: browserArgs })
-  close = async () => {
-    await browser.close()
-    await gateway.close()
-    await upstream.close()
   }
+  run = await startConsole(more, true)
+  url = run.url
 }
 
 const chat = async (body: object, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
@@ -58,13 +47,6 @@ const chat = async (body: object, headers: Readonly<Record<string, string>> = {}
   await answer.text()
 }
 
-/** A page, and what it reported. */
-const opened = async (path: string, options: Parameters<Browser["newContext"]>[0] = {}) => {
-  const watched = await watch(await browser.newContext(options), url)
-  await watched.page.goto(`${url}/console/${path}`)
-  return watched
-}
-
 const jsonOf = async (page: Page, label: string): Promise<unknown> =>
   JSON.parse((await page.getByRole("region", { name: label }).textContent()) ?? "")
 
@@ -73,10 +55,9 @@ const chooseModel = async (page: Page, model: string): Promise<void> => {
   await page.getByRole("combobox", { name: "Model", exact: true }).fill(model)
 }
 
-describe.runIf(existsSync(executablePath))("detail and playground in Chromium", () => {
-  beforeAll(begin, 60 * 1000)
-  afterAll(() => close())
-  afterEach(() => closePages(browser))
+describe.runIf(hasChromium)("detail and playground in Chromium", () => {
+  beforeAll(begin)
+  afterAll(() => run.close())
 
   it("console detail: with kept content it shows the client's body, the provider's, the answer and its pictures", async () => {
     const content = [
@@ -266,10 +247,10 @@ describe.runIf(existsSync(executablePath))("detail and playground in Chromium", 
     await page.getByRole("button", { name: "Show what the provider gets" }).click()
     await page.getByRole("heading", { name: "The provider gets" }).waitFor()
     expect(await page.locator("img").count()).toBe(0)
-    await page.goto(`${url}/console/requests/wrong-model`)
+    await move(page, "requests/wrong-model")
     await page.getByRole("heading", { name: "Error" }).waitFor()
     expect(await page.locator("img").count()).toBe(0)
-    await page.goto(`${url}/console/playground`)
+    await move(page, "playground")
     await chooseModel(page, flash)
     await page.getByLabel("Message").fill(script)
     await page.getByRole("button", { name: "Send", exact: true }).click()
@@ -277,14 +258,11 @@ describe.runIf(existsSync(executablePath))("detail and playground in Chromium", 
     expect([await page.locator("img").count(), faults]).toEqual([0, []])
   })
 
-  it.each([
-    ["light", 1280],
-    ["dark", 390]
-  ] as const)(
+  it.each(looks)(
     "console detail: axe finds nothing in the %s theme at %d px, and no page is wider",
     async (colorScheme, width) => {
       await chat({ model: flash, stream: true }, { "x-request-id": `axe-${width}` })
-      const { faults, page } = await opened(`requests/axe-${width}`, { colorScheme, viewport: { width, height: 900 } })
+      const { faults, page } = await opened(`requests/axe-${width}`, { colorScheme, width })
       const expectClean = async (name: string): Promise<void> =>
         expect([name, await findings(page), await page.evaluate("document.documentElement.scrollWidth")]).toEqual([
           name,
@@ -301,7 +279,7 @@ describe.runIf(existsSync(executablePath))("detail and playground in Chromium", 
       await page.getByRole("button", { name: "Send it" }).click()
       await page.getByRole("link", { name: "Its request" }).waitFor()
       await expectClean("explain")
-      await page.goto(`${url}/console/playground`)
+      await move(page, "playground")
       await chooseModel(page, flash)
       await page.getByText("Tools and the form of the answer").click()
       await page.getByRole("button", { name: "Sample tool" }).click()

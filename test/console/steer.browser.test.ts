@@ -1,30 +1,24 @@
 // Tests the pages that steer the gateway in Chromium: keys and budgets, configs, prompts, providers, settings.
 // Must not depend on how a page is made.
 import type { Page } from "playwright-core"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   adminKey,
-  browserArgs,
-  closePages,
   type ConsoleRun,
   findings,
-  hasChromium,
   inferenceKey,
+  looks,
+  move,
   script,
   startConsole
 } from "../support/consoleBrowser.ts"
 import { processes } from "../support/process.ts"
+import { hasChromium } from "../support/startChromium.ts"
 
 let run: ConsoleRun
 const refusedLine = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
 
-/** A signed-in page at a path, and what it reported. */
-const opened = async (path: string, options: Parameters<ConsoleRun["browser"]["newContext"]>[0] = {}) => {
-  const watched = await run.watched(await run.browser.newContext(options))
-  await run.signIn(watched.page)
-  await watched.page.goto(`${run.url}/console/${path}`)
-  return watched
-}
+const opened: ConsoleRun["opened"] = (...given) => run.opened(...given)
 
 const admin = async (method: string, path: string, body?: unknown) => {
   const answer = await fetch(`${run.url}/admin/v1/${path}`, {
@@ -43,11 +37,11 @@ const balanced = {
 }
 
 describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
+  const { start } = processes()
   beforeAll(async () => {
     run = await startConsole()
-  }, 60 * 1000)
+  })
   afterAll(() => run.close())
-  afterEach(() => closePages(run.browser))
 
   it("console configs: a fault shows at its line while it is written, is mended, tried, saved and rolled back", async () => {
     const { faults, page } = await opened("configs")
@@ -127,8 +121,10 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     for (const one of [text, next])
       expect((await fetch(`${run.url}/v1/models`, { headers: { "x-gateway-api-key": one } })).status).toBe(200)
     await page.getByLabel("Requests at a time").fill("3")
+    const saved = page.waitForResponse((response) => response.request().method() === "PUT")
     await page.getByRole("button", { name: "Save" }).click()
-    await expect.poll(async () => (await admin("GET", `keys/${id}`)).concurrency).toBe(3)
+    await saved
+    expect((await admin("GET", `keys/${id}`)).concurrency).toBe(3)
     await page.getByRole("button", { name: "Revoke" }).click()
     await page.getByRole("button", { name: "Refuse this key now" }).click()
     await page.getByText(/^revoked /).waitFor()
@@ -139,8 +135,10 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     const { faults, page } = await opened("keys")
     await page.getByLabel("Name").fill("odd")
     await page.getByLabel("Burst of requests").fill("20")
+    const reported = page.waitForEvent("console")
     await page.getByRole("button", { name: "Make key" }).click()
     await page.getByText(/^rate_limit\.requests_burst needs a limit/).waitFor()
+    await reported
     expect(faults).toEqual([refusedLine])
   })
 
@@ -195,10 +193,7 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     expect(faults).toEqual([])
   })
 
-  it.each([
-    ["light", 1280],
-    ["dark", 390]
-  ] as const)(
+  it.each(looks)(
     "console steering: axe finds nothing in the %s theme at %d px, and no page is wider",
     async (colorScheme, width) => {
       const { id } = await admin("POST", "keys", { name: script, budget: { usd: 1, per: "day" } })
@@ -208,7 +203,7 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
         model: "@google/gemini-3.8-flash",
         messages: [{ role: "user", content: script }]
       })
-      const { faults, page } = await opened("settings", { colorScheme, viewport: { width, height: 900 } })
+      const { faults, page } = await opened("audit", { colorScheme, width })
       for (const [path, sign] of [
         [`keys?id=${id}`, ".chart"],
         [`configs?id=wide-${width}`, ".tree"],
@@ -216,7 +211,7 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
         ["providers", ".chips"],
         ["settings", ".card dl"]
       ] as const) {
-        await page.goto(`${run.url}/console/${path}`)
+        await move(page, path)
         await page.locator(sign).first().waitFor({ state: "attached" })
         expect([path, await findings(page)]).toEqual([path, []])
         expect([path, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, width])
@@ -225,20 +220,11 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
       expect(faults).toEqual([])
     }
   )
-})
-
-describe.runIf(hasChromium)("page of settings, in Chromium", () => {
-  const { start } = processes()
 
   it("console settings: a flag, a variable and a default have their origins", async () => {
     const demo = start(["demo", "--port", "0"], { env: { GATEWAY_LOG_LEVEL: "error" } })
     const [, origin = ""] = await demo.said(/Console {2}(http:\S+)\/console\//)
-    const { chromium } = await import("playwright-core")
-    const browser = await chromium.launch({
-      executablePath: process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium",
-      args: browserArgs
-    })
-    const page = await browser.newPage()
+    const { page } = await run.signedOut()
     await page.goto(`${origin}/console/settings`)
     await page.getByRole("region", { name: "Settings" }).waitFor()
     const cells = async () => (await page.locator("tbody tr").allInnerTexts()).map((row) => row.split("\t").slice(0, 4))
@@ -249,7 +235,6 @@ describe.runIf(hasChromium)("page of settings, in Chromium", () => {
     await page.getByLabel("Defaults too").check()
     await page.getByLabel("Name").fill("limits.tools")
     expect(await cells()).toEqual([["limits.tools", "128", "default", "–"]])
-    await browser.close()
     demo.child.kill()
   })
 })

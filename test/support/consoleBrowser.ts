@@ -1,48 +1,15 @@
-// A gateway with a console, the simulated Google services that it calls, and Chromium, for the tests of pages.
+// A gateway with a console, the simulated Google services that it calls, and a page in Chromium, for the tests of pages.
 // Must not know what a page shows.
-import { existsSync } from "node:fs"
-import axe from "axe-core"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { readFileSync } from "node:fs"
+import { type Browser, chromium, type Page } from "playwright-core"
 import * as Redacted from "effect/Redacted"
+import { inject } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { builtConsole } from "../build/pages.ts"
+import { isRelease } from "./release.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "./TestGateway.ts"
 
-const executablePath = process.env["TEST_CHROMIUM"] ?? "/usr/bin/chromium"
-export const hasChromium = existsSync(executablePath)
-if (!hasChromium)
-  console.error(
-    `The tests of the console are left out: there is no ${executablePath}. Install chromium, or set TEST_CHROMIUM.`
-  )
-
-/**
- * Each window loads the suggestions of its address bar as two more pages: a quarter of the CPU time of these tests.
- * Chromium takes the last list of features only, so those that Playwright turns off are repeated.
- */
-const featuresOff = [
-  "AvoidUnnecessaryBeforeUnloadCheckSync",
-  "DestroyProfileOnBrowserClose",
-  "HttpsUpgrades",
-  "HttpsFirstBalancedModeAutoEnable",
-  "LensOverlay",
-  "MediaRouter",
-  "PaintHolding",
-  "ThirdPartyStoragePartitioning",
-  "AvoidCorsURLLoaderRestartOnRedirect",
-  "TcpPortRandomizationWin",
-  "OptimizationHints",
-  "NetworkTimeServiceQuerying",
-  "AimEnabled",
-  "PreconnectToSearch",
-  "WebUIOmniboxPopup",
-  "WebUIOmniboxAimPopup",
-  "WebUIOmniboxFullPopup"
-]
-export const browserArgs = ["--no-sandbox", `--disable-features=${featuresOff.join(",")}`]
-
-/** A name of others that leads here, as after DNS rebinding. */
-export const reboundHost = "rebound.example"
 /** The code of the link. */
 export const code = "c0de".repeat(10)
 export const inferenceKey = "mgk_browser0000000000000000000000"
@@ -50,10 +17,15 @@ export const adminKey = "mgk_admin000000000000000000000000"
 /** Text that would run, were it markup. */
 export const script = "<img src=x onerror=alert(1)>"
 
-/** What a page reported, and the origins it called beyond its own. */
+/** A page, and what it reported: faults, warnings, and the addresses that it called beyond its own origin. */
 export interface Watched {
   readonly page: Page
   readonly faults: Array<string>
+}
+
+interface Look {
+  readonly colorScheme?: "light" | "dark"
+  readonly width?: number
 }
 
 export interface ConsoleRun {
@@ -61,15 +33,19 @@ export interface ConsoleRun {
   readonly browser: Browser
   /** Sends a chat to the gateway; `said` is its only message. */
   readonly chat: (model: string, headers?: Readonly<Record<string, string>>, said?: string) => Promise<Response>
-  readonly watched: (context: BrowserContext) => Promise<Watched>
+  /** The page of the file, signed out and without what earlier tests kept in the browser. */
+  readonly signedOut: (look?: Look) => Promise<Watched>
+  /** The same page, signed in, at a path of the console. */
+  readonly opened: (path: string, look?: Look) => Promise<Watched>
   readonly signIn: (page: Page) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** A new page, and what it reports. */
-export const watch = async (context: BrowserContext, url: string): Promise<Watched> => {
+/** A page in a context of its own, whose origin is that of the address. */
+const watch = async (browser: Browser, url: string): Promise<Watched> => {
+  const context = await browser.newContext()
   // Less than that of a test, so that a failure names the step that it waited for.
-  context.setDefaultTimeout(25_000)
+  context.setDefaultTimeout(50_000)
   const page = await context.newPage()
   const faults: Array<string> = []
   page.on("console", (message) => {
@@ -88,7 +64,8 @@ export const watch = async (context: BrowserContext, url: string): Promise<Watch
   return { page, faults }
 }
 
-export const startConsole = async (more: Partial<Settings> = {}): Promise<ConsoleRun> => {
+/** Each of these settings goes over that of the tests. An open console asks for no key. */
+export const startConsole = async (more: Partial<Settings> = {}, isOpen = false): Promise<ConsoleRun> => {
   await builtConsole()
   const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], anyLocation: true })
   const upstream = await simulator.listen()
@@ -99,11 +76,32 @@ export const startConsole = async (more: Partial<Settings> = {}): Promise<Consol
   const settings = { ...settingsFor(upstream.url, { keys }), ...more }
   const gateway = await startGateway({
     ...settings,
-    server: { ...settings.server, console: { hosts: [], code: Redacted.make(code) } }
+    server: { ...settings.server, console: isOpen ? { hosts: [], isOpen } : { hosts: [], code: Redacted.make(code) } }
   })
   const { url } = gateway
-  const args = [...browserArgs, `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`]
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await chromium.connectOverCDP(inject("chromium"))
+  // One page for all tests of a file: a window costs as much CPU time as five loads of the console.
+  const watched = await watch(browser, url)
+  const { faults, page } = watched
+  const context = page.context()
+  const signIn = async (to: Page): Promise<void> => {
+    await to.goto(`${url}/console/`)
+    await to.getByLabel("Admin key").fill(adminKey)
+    await to.getByRole("button", { name: "Sign in" }).click()
+    await to.getByRole("heading", { name: "Overview" }).waitFor()
+  }
+  if (!isOpen) await signIn(page)
+  const session = await context.cookies()
+  const reset = async ({ colorScheme = "light", width = 1280 }: Look = {}): Promise<void> => {
+    if (page.url().startsWith(url))
+      await page.evaluate(() => {
+        localStorage.clear()
+        sessionStorage.clear()
+      })
+    await page.unrouteAll()
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+  }
   return {
     url,
     browser,
@@ -113,13 +111,23 @@ export const startConsole = async (more: Partial<Settings> = {}): Promise<Consol
         headers: { "content-type": "application/json", "x-gateway-api-key": inferenceKey, ...headers },
         body: JSON.stringify({ model, messages: [{ role: "user", content: said }] })
       }),
-    watched: (context) => watch(context, url),
-    signIn: async (page) => {
-      await page.goto(`${url}/console/`)
-      await page.getByLabel("Admin key").fill(adminKey)
-      await page.getByRole("button", { name: "Sign in" }).click()
-      await page.getByRole("heading", { name: "Overview" }).waitFor()
+    signedOut: async (look) => {
+      await reset(look)
+      // An open page would call without its session.
+      await page.goto("about:blank")
+      await context.clearCookies()
+      faults.length = 0
+      return watched
     },
+    opened: async (path, look) => {
+      await reset(look)
+      await context.addCookies(session)
+      faults.length = 0
+      await page.goto(`${url}/console/${path}`)
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      return watched
+    },
+    signIn,
     close: async () => {
       await browser.close()
       await gateway.close()
@@ -128,14 +136,24 @@ export const startConsole = async (more: Partial<Settings> = {}): Promise<Consol
   }
 }
 
-/** For after each test: an open page goes on to load, stream and draw while the next tests run. */
-export const closePages = async (browser: Browser): Promise<void> => {
-  for (const context of browser.contexts()) await context.close()
-}
+/** Moves to another page of the console as its links do, which takes half the CPU time of a load. */
+export const move = (page: Page, path: string): Promise<void> =>
+  page.evaluate((target) => {
+    history.pushState(null, "", target)
+    dispatchEvent(new PopStateEvent("popstate"))
+  }, `/console/${path}`)
+
+/** What axe looks at: in `npm test` the wide page in its light theme. */
+export const looks: ReadonlyArray<readonly [colorScheme: "light" | "dark", width: number]> = [
+  ["light", 1280],
+  ...(isRelease ? [["dark", 390] as const] : [])
+]
+
+const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
 /** What axe finds on the page. */
 export const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
   // Every rule runs. Only its violations are described and leave the browser, not the elements that pass.
   const violations = await page.evaluate<ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>>(
     'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)'
