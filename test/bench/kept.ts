@@ -8,6 +8,7 @@ import { googleAccount } from "../support/account.ts"
 import { databases } from "../support/databases.ts"
 import { reply, stop } from "../support/gemini.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { overRouter } from "../support/ways.ts"
 
 const words = "The quick brown fox jumps over the lazy dog. ".repeat(10)
 const usage = { usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 100, totalTokenCount: 200 } }
@@ -41,6 +42,7 @@ if (database === undefined) throw new Error("postgres needs TEST_POSTGRES_URL")
 const run = Effect.gen(function* () {
   const location = yield* database.location
   const gateway = gatewayOver(() => replying(reply([{ text: words }], stop, usage)), {
+    over: overRouter,
     accounts: [{ ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make("AIzaSimulated") } }],
     settings: { store: { location, secretKeys: [Redacted.make(randomMasterText())], keyFile: "" } }
   })

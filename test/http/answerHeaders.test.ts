@@ -2,9 +2,9 @@
 // Must not depend on the translation of bodies.
 import { describe, expect, it } from "vitest"
 import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
-import { gatewaysOver } from "../support/scripted.ts"
+import { gatewayOfFile } from "../support/scripted.ts"
 
-const gatewayOver = gatewaysOver()
+const over = gatewayOfFile()
 
 const messages = [{ role: "user", content: "Hi" }]
 const gemini = { model: "@google/gemini-2.5-flash", messages }
@@ -57,7 +57,7 @@ const prefixes: ReadonlyArray<readonly [string, Record<string, string>, typeof b
 
 describe.each(prefixes)("response headers of a request with %s headers", (_name, headers, under) => {
   it("response headers: an upstream error has all of them on every route", async () => {
-    const { post } = gatewayOver(() => unavailable)
+    const { post } = over(() => unavailable)
     for (const [path, body] of routes) {
       const answer = await post(path, body, headers)
       expect([answer.status, ownOf(answer)]).toEqual([
@@ -77,7 +77,7 @@ describe.each(prefixes)("response headers of a request with %s headers", (_name,
   })
 
   it("response headers: an answer without an upstream call has the ids only", async () => {
-    const gateway = gatewayOver(() => unavailable)
+    const gateway = over(() => unavailable)
     const target = { "x-gateway-config": JSON.stringify({ provider: "google" }) }
     const refused = [
       await gateway.post("/v1/chat/completions", {}, headers),
@@ -117,7 +117,7 @@ describe.each(prefixes)("response headers of a request with %s headers", (_name,
 
 describe("cache status of an upstream error", () => {
   const status = async (headers: Record<string, string>, body: object = gemini) => {
-    const answer = await gatewayOver(() => unavailable).post("/v1/chat/completions", body, headers)
+    const answer = await over(() => unavailable).post("/v1/chat/completions", body, headers)
     return [
       answer.status,
       answer.headers.get("x-gateway-provider"),

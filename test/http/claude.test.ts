@@ -1,10 +1,9 @@
 // Tests POST /v1/chat/completions with Claude through the whole service: upstream calls, answers and signatures.
 // Must not reach the network: upstreams are scripted or simulated.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
-import { googleAccount, vertexAccount } from "../support/account.ts"
 import { functionTool, grow, message, sent, start, stop, stream, text, user } from "../support/claude.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewayOfFile, gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { sse } from "../support/streams.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
@@ -15,15 +14,9 @@ const model = "@vertex-ai/anthropic.claude-sonnet-4-5@20250929"
 const hello = { model, messages: [user("hi")] }
 const loose = { "x-gateway-strict-schema-compliance": "false" }
 
-const open: Array<ScriptedGateway> = []
-const over = (script: TransportScript): ScriptedGateway => {
-  const gateway = gatewayOver(script, { accounts: [googleAccount, vertexAccount] })
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const over = gatewayOfFile()
+/** One that knows no signature of another. */
+const fresh = gatewaysOver()
 const events = (inner: Parameters<typeof stream>[0], end?: Parameters<typeof stream>[1]) => ({
   status: 200,
   headers: { "content-type": "text/event-stream; charset=utf-8" },
@@ -344,7 +337,7 @@ describe("thinking between calls", () => {
       : undefined
 
   it("Claude chat: thinking returns to strict clients from memory, streamed or not (T605, T606, T1824)", async () => {
-    const gateway = over(script)
+    const gateway = fresh(script)
     const unary = await (await gateway.post(path, asking)).json()
     const [call] = unary.choices[0].message.tool_calls
     expect(call).toEqual({
@@ -366,14 +359,14 @@ describe("thinking between calls", () => {
     expect(assistantOf(await second(gateway, again))).toEqual([thought, { ...use, id: again.id }])
   })
   it("Claude chat: non-strict clients get thinking inside the call, for any gateway (T605, T606, T1824)", async () => {
-    const full = await (await over(script).post(path, asking, loose)).json()
+    const full = await (await fresh(script).post(path, asking, loose)).json()
     const [call] = full.choices[0].message.tool_calls
     expect(full.choices[0].message.content_blocks).toEqual([thought])
-    const other = over(script)
+    const other = fresh(script)
     expect(assistantOf(await second(other, call, loose))).toEqual([thought, { ...use, id: call.id }])
   })
   it("Claude chat: thinking never goes to another publisher's model (T605, T606, T1824)", async () => {
-    const gateway = over((request) =>
+    const gateway = fresh((request) =>
       request.url.includes("anthropic")
         ? script(request)
         : replying({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }] })
@@ -386,15 +379,16 @@ describe("thinking between calls", () => {
     ]
     await gateway.post(path, { model: "@vertex-ai/gemini-3-pro-preview", messages: history })
     expect(JSON.stringify(gateway.seen.at(-1)?.body).includes("c2ln")).toBe(false)
-    await over(script).post(path, { model: "@vertex-ai/gemini-3-pro-preview", messages: history })
+    const unknowing = fresh(script)
+    await unknowing.post(path, { model: "@vertex-ai/gemini-3-pro-preview", messages: history })
     expect(
-      JSON.stringify(open.at(-1)?.seen.at(-1)?.body).includes(
+      JSON.stringify(unknowing.seen.at(-1)?.body).includes(
         full.choices[0].message.tool_calls[0].function.thought_signature
       )
     ).toBe(false)
   })
   it("Claude chat: a turn without its thinking has no budget, and reports that (T605, T606, T1824)", async () => {
-    const gateway = over(script)
+    const gateway = fresh(script)
     const lost = { id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }
     const answer = await gateway.post(path, {
       ...asking,

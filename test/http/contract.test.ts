@@ -491,6 +491,7 @@ faces("contract of the %s", (_name, over) => {
   })
 
   it.each([false, true])("contract: ends a request at its deadline, stream %s (S12)", async (stream) => {
+    // The wall clock stands still, so the deadline has never passed before the call.
     script = () => Effect.never
     const late = "The upstream did not finish its answer in the time allowed."
     expect(await answerTo(toChat, { body: { ...chat, stream }, headers: { [timeout]: "20" } })).toStrictEqual(

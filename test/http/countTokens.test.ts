@@ -2,7 +2,7 @@
 // Must not reach the network: upstreams are scripted or simulated.
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewayOfFile, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/chat/completions/count_tokens"
@@ -12,8 +12,8 @@ const tuned = {
   endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
 }
 
-const gateways = gatewaysOver()
-const over = (reply: unknown): ScriptedGateway => gateways(() => replying(reply), { accounts: [googleAccount, tuned] })
+const scripted = gatewayOfFile({ accounts: [googleAccount, tuned] })
+const over = (reply: unknown): ScriptedGateway => scripted(() => replying(reply))
 
 const messages = [
   { role: "system", content: "Be terse." },

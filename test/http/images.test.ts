@@ -3,14 +3,21 @@
 import * as Effect from "effect/Effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { type gatewayOver, gatewaysOver, replying } from "../support/scripted.ts"
+import { gatewayOfFile, gatewaysOver, replying } from "../support/scripted.ts"
+import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/images/generations"
 const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
 const googleBase = "https://generativelanguage.googleapis.com/v1beta/models"
+/** An account with an endpoint that draws nothing. */
+const tuned = {
+  ...vertexAccount,
+  endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
+}
 
-const over = gatewaysOver()
+const over = gatewayOfFile({ accounts: [googleAccount, tuned] })
+const withOptions = gatewaysOver()
 
 /** An image whose data names the call it came from. */
 const picture = (data: string) =>
@@ -85,7 +92,7 @@ describe("images by Imagen", () => {
   })
 
   it("images: a filtered answer, a refused prompt, a retired model are errors (T1608, T1609, T1613, B117)", async () => {
-    const refusals = async (script: Parameters<typeof gatewayOver>[0]) => {
+    const refusals = async (script: TransportScript) => {
       const answer = await over(script).post(path, { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "a cat" })
       return [answer.status, await answer.json()]
     }
@@ -239,11 +246,7 @@ describe("refusals of images", () => {
     ["B43", { model: "@google/endpoints.33", prompt: "a" }, "model", "unsupported_operation"]
   ]
   it.each(rows)("images: refuses $1 ($0)", async (_, body, param, code) => {
-    const tuned = {
-      ...vertexAccount,
-      endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
-    }
-    const gateway = over(() => picture("A"), { accounts: [googleAccount, tuned] })
+    const gateway = over(() => picture("A"))
     const answer = await gateway.post(path, body)
     expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
       400,
@@ -253,7 +256,7 @@ describe("refusals of images", () => {
   })
 
   it("images: refuses a body over the route's own limit (B22, TH15)", async () => {
-    const answer = await over(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, {
+    const answer = await withOptions(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, {
       model: "@google/gemini-2.5-flash-image",
       prompt: "a".repeat(100)
     })

@@ -1,8 +1,8 @@
 // Tests chat with Llama and other publishers' models through the whole service: upstream calls, answers, errors.
 // Must not reach the network: upstreams are scripted.
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewayOfFile, gatewaysOver, replying } from "../support/scripted.ts"
 
 const path = "/v1/chat/completions"
 const loose = { "x-gateway-strict-schema-compliance": "false" }
@@ -12,15 +12,8 @@ const llama = "meta/llama-4-maverick-17b-128e-instruct-maas"
 const model = "@vertex-ai/meta.llama-4-maverick-17b-128e-instruct-maas"
 const messages = [{ role: "user", content: "Hello" }]
 
-const opened: Array<ScriptedGateway> = []
-const over = (...args: Parameters<typeof gatewayOver>): ScriptedGateway => {
-  const gateway = gatewayOver(...args)
-  opened.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of opened.splice(0)) await gateway.dispose()
-})
+const over = gatewayOfFile()
+const withOptions = gatewaysOver()
 
 const reply = {
   id: "up-1",
@@ -442,7 +435,7 @@ describe("refusals of Llama chat before the call", () => {
   })
   it("Llama chat: refuses an API key, which reaches Gemini only (T2108)", async () => {
     const account = { ...vertexAccount, credentials: googleAccount.credentials }
-    const gateway = over(() => replying(reply), { accounts: [account] })
+    const gateway = withOptions(() => replying(reply), { accounts: [account] })
     const answer = await gateway.post(path, { model, messages })
     expect([answer.status, (await answer.json()).error.code, gateway.seen]).toStrictEqual([
       400,

@@ -1,9 +1,9 @@
 // Tests malformed members of an upstream's answer: a 502 before the first byte, an error frame after it.
 // Must not reach the network: upstreams are scripted.
 import { describe, expect, it } from "vitest"
-import { gatewaysOver, replying } from "../support/scripted.ts"
+import { gatewayOfFile, replying } from "../support/scripted.ts"
 
-const over = gatewaysOver()
+const over = gatewayOfFile()
 
 const error = (message: string) => ({
   error: { message, type: "api_error", param: null, code: "upstream_bad_response" }

@@ -2,7 +2,7 @@
 // Must not depend on requests or answers.
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { afterEach } from "vitest"
+import { afterAll, afterEach } from "vitest"
 import { Limits } from "../../src/domain/Limits.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
@@ -95,6 +95,22 @@ export const gatewaysOver = (): typeof gatewayOver => {
   return (...args) => {
     const gateway = gatewayOver(...args)
     open.push(gateway)
+    return gateway
+  }
+}
+
+/**
+ * One gateway for all tests of a file, which costs as much as ten requests. Each call gives it another script and forgets
+ * its calls. For tests that leave nothing in a gateway, one after the other.
+ */
+export const gatewayOfFile = (options: ScriptedOptions = {}): ((script: TransportScript) => ScriptedGateway) => {
+  let gateway: ScriptedGateway | undefined
+  let current: TransportScript
+  afterAll(() => gateway?.dispose())
+  return (script) => {
+    current = script
+    gateway ??= gatewayOver((request) => current(request), options)
+    gateway.seen.length = 0
     return gateway
   }
 }

@@ -3,10 +3,11 @@ import * as Layer from "effect/Layer"
 import { describe, expect, it } from "vitest"
 import { NativeDefaults } from "../../../src/http/routes/NativeHandlers.ts"
 import { googleAccount, vertexAccount } from "../../support/account.ts"
-import { gatewaysOver, replying } from "../../support/scripted.ts"
+import { gatewayOfFile, gatewaysOver, replying } from "../../support/scripted.ts"
 import { gatewayKey } from "../../support/TestGateway.ts"
 
-const over = gatewaysOver()
+const over = gatewayOfFile()
+const withOptions = gatewaysOver()
 const google = "https://generativelanguage.googleapis.com"
 const vertex =
   "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/google/models"
@@ -315,7 +316,7 @@ describe("native keys and models", () => {
     expect([answer.status, gateway.seen.map(({ url }) => url)]).toStrictEqual([200, [google + generate]])
   })
   it("native key: a key of Google's in the query is a carried credential (N205)", async () => {
-    const gateway = over(() => replying(full), { accounts: [{ ...googleAccount, credentials: undefined }] })
+    const gateway = withOptions(() => replying(full), { accounts: [{ ...googleAccount, credentials: undefined }] })
     const answer = await gateway.post(`${generate}?key=AIzaOwn`, { contents })
     expect([answer.status, gateway.seen.map(({ url }) => url)]).toStrictEqual([200, [google + generate]])
   })
@@ -356,8 +357,8 @@ describe("native keys and models", () => {
   it("native account: the operator's setting chooses between several of one kind (N201)", async () => {
     const second = { ...googleAccount, slug: "second" }
     const accounts = [googleAccount, second, vertexAccount]
-    const undecided = over(() => replying(full), { accounts })
-    const decided = over(() => replying(full), {
+    const undecided = withOptions(() => replying(full), { accounts })
+    const decided = withOptions(() => replying(full), {
       accounts,
       references: Layer.succeed(NativeDefaults, { google: "second" })
     })
@@ -457,7 +458,7 @@ describe("native objects of stores", () => {
     ],
     ["resources", { contents, cachedContent: "projects/other-project/locations/l/cachedContents/1" }]
   ])("native body: a stored credential reaches only listed objects: %s (N306)", async (_name, body) => {
-    const gateway = over(() => replying(full), {
+    const gateway = withOptions(() => replying(full), {
       accounts: [{ ...vertexAccount, gcs: { read: ["gs://ours/"], write: [] } }]
     })
     const answer = await gateway.post("/v1/publishers/google/models/gemini-2.5-flash:generateContent", body)
