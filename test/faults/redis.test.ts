@@ -158,7 +158,7 @@ describe.each(faults)("Redis that is %s (F33)", (_name, start) => {
     await world.begin()
     const before = world.sent().length
     // One request may wait for it; none after it does.
-    expect(await passUntilEnded(stepMillis, gateway.ask("one"))).toBe("200 HIT")
+    expect(await passUntilEnded(redisMillis / 4, gateway.ask("one"))).toBe("200 HIT")
     const answers = []
     for (let n = 0; n < 20; n++)
       answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))

@@ -57,7 +57,7 @@ export interface Asking {
   /** In the place of the upstream's URL. */
   readonly baseUrl?: string
   /** The part of the answer at which a timer ends it: time stands still until others were served, and until that part. */
-  readonly lateIn?: "head" | "body"
+  readonly lateIn?: "head" | "body" | "nothing"
 }
 
 export interface Seen {

@@ -22,11 +22,15 @@ export const resumeTime = (): void => void vi.useRealTimers()
 export const passTime = (millis: number): void => void vi.advanceTimersByTime(millis)
 
 /** Resolves once the condition holds. Before each look so many milliseconds pass. */
-export const passUntil = (millis: number, holds: () => boolean | Promise<boolean>): Promise<void> =>
-  until(() => {
+export const passUntil = (millis: number, holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const look = () => {
     passTime(millis)
     return holds()
-  })
+  }
+  // A wait that fails names its condition.
+  look.toString = () => String(holds)
+  return until(look)
+}
 
 /** The promise. Until it has ended, so many milliseconds pass at each turn of the event loop. */
 export const passUntilEnded = async <A>(millis: number, promise: Promise<A>): Promise<A> => {
