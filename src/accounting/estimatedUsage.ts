@@ -49,11 +49,11 @@ export interface ExpectedPrompt {
   readonly isCached: boolean
 }
 
+const nowhere: ReadonlyArray<JsonObject> = []
+
 /** Google's own parameters of a chat, which have two places. */
-const googlePlaces = (body: JsonObject): ReadonlyArray<JsonObject> => [
-  objectOf(objectOf(body["extra_body"])["google"]),
-  objectOf(body["google"])
-]
+const googlePlaces = ({ extra_body: extra, google }: JsonObject): ReadonlyArray<JsonObject> =>
+  extra === undefined && google === undefined ? nowhere : [objectOf(objectOf(extra)["google"]), objectOf(google)]
 
 /** Tokens of the members of a body that a model reads. */
 const readMembers = (body: JsonObject): ExpectedPrompt => {
@@ -98,6 +98,7 @@ const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ?
 /** The thinking budget in Google's own parameters, in either spelling. */
 const googleBudget = (body: JsonObject): number =>
   Math.max(
+    0,
     ...googlePlaces(body).map(({ thinking_config: asked }) => {
       const config = objectOf(asked)
       return Math.max(countOf(config["thinking_budget"]), countOf(config["thinkingBudget"]))

@@ -195,8 +195,10 @@ const stringIn = (content: string): string | undefined => {
 /** The bytes of a string without its escapes; undefined where the content is no JSON string. */
 const bytesOfString = (content: string): number | undefined => {
   if (!special.test(content)) return content.length
-  const text = stringIn(Buffer.from(content, "latin1").toString())
-  return text === undefined ? undefined : Buffer.byteLength(text)
+  // Other escapes stand for one byte each.
+  const hasCodes = content.includes("\\u")
+  const text = stringIn(hasCodes ? Buffer.from(content, "latin1").toString() : content)
+  return hasCodes && text !== undefined ? Buffer.byteLength(text) : text?.length
 }
 
 const zero = 0x30

@@ -78,7 +78,7 @@ export const nativePrompt = (body: JsonObject): PromptTokens => {
 
 /** Whether the prompt continues a cached content, of whose size nothing is known. */
 export const continuesCache = (body: JsonObject): boolean => {
-  const name = memberOf(body, "cachedContent")
+  const name = body["cachedContent"] ?? body["cached_content"]
   return typeof name === "string" && name !== ""
 }
 

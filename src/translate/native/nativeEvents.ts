@@ -105,16 +105,20 @@ const isSaid = (value: Json | undefined): boolean => typeof value === "string" &
 const written: ReadonlySet<string> = new Set(["functionCall", "executableCode"])
 const drawn: ReadonlySet<string> = new Set(["inlineData", "fileData"])
 
+const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
 const outputOf = (candidates: Json | undefined): NativeOutputSize => {
   let bytes = 0
   let hasMedia = false
-  for (const { content } of objects(candidates)) {
-    for (const part of objects(objectOf(content)?.["parts"])) {
-      const { text } = part
-      if (typeof text === "string") bytes += Buffer.byteLength(text)
+  for (const candidate of list(candidates)) {
+    const content = isJsonObject(candidate) ? objectOf(candidate["content"]) : undefined
+    for (const part of list(content?.["parts"])) {
+      if (!isJsonObject(part)) continue
       for (const name in part) {
-        if (written.has(name)) bytes += Buffer.byteLength(JSON.stringify(part[name]))
-        hasMedia ||= drawn.has(name)
+        const value = part[name]
+        if (name === "text" && typeof value === "string") bytes += Buffer.byteLength(value)
+        else if (written.has(name)) bytes += Buffer.byteLength(JSON.stringify(value))
+        else hasMedia ||= drawn.has(name)
       }
     }
   }

@@ -73,6 +73,8 @@ interface Piece {
   readonly range: ByteRange
   /** Undefined for comments, marks and what closes an array. */
   readonly event: NativeEvent | undefined
+  /** Bytes of the answer in it. */
+  readonly bytes: number
   readonly isClosing: boolean
   /** An element that is no object, or that does not follow the bracket or a comma: no client could read it. */
   readonly isStray?: boolean
@@ -136,16 +138,19 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
 const leastRun = 4
 
 /** An event that repeats the one before but for its text; the counts of its run come with the last one. */
-const repeatedEvent = (bytes: number): NativeEvent => ({
+const repeatedEvent: NativeEvent = {
   usage: undefined,
   error: undefined,
   modelStatus: undefined,
   isFinished: false,
   isContent: true,
-  output: { bytes, hasMedia: false }
-})
+  output: { bytes: 0, hasMedia: false }
+}
 
-const readWhole = (frame: WholeFrame): Piece => ({ range: frame, event: frameEvent(frame), isClosing: false })
+const readWhole = (frame: WholeFrame): Piece => {
+  const event = frameEvent(frame)
+  return { range: frame, event, bytes: event?.output.bytes ?? 0, isClosing: false }
+}
 
 /** The frames of one read. Events that repeat each other but for their text are not decoded or parsed. */
 const framePieces = (frames: ReadonlyArray<WholeFrame>): ReadonlyArray<Piece> => {
@@ -159,9 +164,9 @@ const framePieces = (frames: ReadonlyArray<WholeFrame>): ReadonlyArray<Piece> =>
   }
   for (const frame of frames) {
     const line = lineOf(frame)
-    const repeated = line === undefined ? undefined : forms.repeatedBytes(frame.text, line.open, line.end)
-    if (repeated !== undefined) {
-      out.push({ range: frame, event: repeatedEvent(repeated), isClosing: false })
+    const bytes = line === undefined ? undefined : forms.repeatedBytes(frame.text, line.open, line.end)
+    if (bytes !== undefined) {
+      out.push({ range: frame, event: repeatedEvent, bytes, isClosing: false })
       last = frame
       continue
     }
@@ -188,13 +193,14 @@ const follows = (bytes: Uint8Array, open: number, separator: number | undefined)
 }
 
 const elementPiece = ({ bytes, open }: WholeElement, isFirst: boolean): Piece => {
-  if (open === undefined) return { range: new ByteRange(bytes), event: undefined, isClosing: true }
+  if (open === undefined) return { range: new ByteRange(bytes), event: undefined, bytes: 0, isClosing: true }
   const event = readNativeEvent(bytes, open)
+  const size = event.output.bytes
   const isStray = bytes[open] !== brace || !follows(bytes, open, isFirst ? bracket : comma[0])
   // An error counts wherever it stands, and is put in its place.
   return isStray && event.error !== undefined
-    ? { range: new ByteRange(joinBytes([comma, bytes.subarray(open)])), event, isClosing: false }
-    : { range: new ByteRange(bytes), event, isClosing: false, isStray }
+    ? { range: new ByteRange(joinBytes([comma, bytes.subarray(open)])), event, bytes: size, isClosing: false }
+    : { range: new ByteRange(bytes), event, bytes: size, isClosing: false, isStray }
 }
 
 /** The elements of one read. What follows the end of the array is dropped, but for blanks. */
@@ -264,7 +270,7 @@ export const nativeStream = (
     const [cut, read] = pieces(before, chunk)
     const state: Types.Mutable<NativeStreamState> = { ...before, ...cut }
     const run: Array<ByteRange> = []
-    for (const { event, isClosing, isStray, range } of read) {
+    for (const { bytes: size, event, isClosing, isStray, range } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
         return [{ ...state, held: [], phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
@@ -280,7 +286,7 @@ export const nativeStream = (
         state.isFinished ||= event.isFinished
         if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
         if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
-        state.written += event.output.bytes
+        state.written += size
         state.hasMedia ||= event.output.hasMedia
       }
       if (state.held.length > 0) {
