@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import { beforeAll, describe, expect } from "vitest"
+import { describe, expect } from "vitest"
 import type { ConsoleSetting } from "../../src/domain/settings/Settings.ts"
 import { KeyInvalid } from "../../src/domain/GatewayError.ts"
 import { Gateway } from "../../src/Gateway.ts"
@@ -14,7 +14,6 @@ import { ConsoleSessions } from "../../src/keys/ConsoleSessions.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { RateCounters } from "../../src/store/RateCounters.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
-import { builtConsole } from "../build/pages.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
@@ -296,8 +295,6 @@ describe("console session", () => {
 })
 
 describe("console files", () => {
-  beforeAll(builtConsole)
-
   const headersOf = (response: Response, ...names: ReadonlyArray<string>) =>
     names.map((name) => response.headers.get(name))
 

@@ -1,11 +1,9 @@
 // Tests GET /docs/{page}: the pages of the documentation as HTML, without a key and without a network.
 // Must not judge what a page describes.
-import { afterAll, beforeAll, expect, it } from "vitest"
-import { builtGuides } from "../build/pages.ts"
+import { afterAll, expect, it } from "vitest"
 import { anchorsOf, docPages, readPage } from "../support/docPages.ts"
 import { face } from "./face.ts"
 
-beforeAll(builtGuides)
 const gateway = face()
 afterAll(() => gateway.dispose())
 

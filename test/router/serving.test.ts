@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
-import type { LimitValues } from "../../src/domain/Limits.ts"
+import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { ProviderRouter } from "../../src/router/ProviderRouter.ts"
@@ -53,7 +53,8 @@ const world = (
   )
   const settings = settingsFor("http://unused.invalid", {
     accounts: [googleAccount, vertexAccount],
-    limits: { retries: 2, ...limits }
+    // The limits of an operator who sets none.
+    limits: { ...defaultLimits, retries: 2, ...limits }
   })
   return {
     calls,

@@ -1,5 +1,5 @@
-// Builds the program before the tests: from one bundle, as users install it, a start takes half the CPU time.
-// Must not start it.
+// Builds the program, the console and the pages before the tests: from one bundle, as users install it, a start takes half
+// the CPU time, and a module that is missing at its first import stays missing. Must not start it.
 import { join } from "node:path"
 
 const dir = join(import.meta.dirname, "../../.cache/program")
@@ -12,6 +12,10 @@ export const program = join(dir, "main.js")
 
 /** Test files import the path alone, so the bundler is loaded here. */
 export const setup = async (): Promise<void> => {
-  const [{ build }, { default: config }] = await Promise.all([import("rolldown"), import("../build/program.ts")])
-  await build({ ...config, output: { ...config.output, dir } })
+  const [{ build }, { default: config }, { builtConsole, builtGuides }] = await Promise.all([
+    import("rolldown"),
+    import("../build/program.ts"),
+    import("../build/pages.ts")
+  ])
+  await Promise.all([build({ ...config, output: { ...config.output, dir } }), builtConsole(), builtGuides()])
 }

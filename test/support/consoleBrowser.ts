@@ -6,7 +6,6 @@ import * as Redacted from "effect/Redacted"
 import { inject } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import type { Settings } from "../../src/domain/settings/Settings.ts"
-import { builtConsole } from "../build/pages.ts"
 import { isRelease } from "./release.ts"
 import { geminiKey, serviceAccount, settingsFor, startGateway } from "./TestGateway.ts"
 
@@ -66,7 +65,6 @@ const watch = async (browser: Browser, url: string): Promise<Watched> => {
 
 /** Each of these settings goes over that of the tests. An open console asks for no key. */
 export const startConsole = async (more: Partial<Settings> = {}, isOpen = false): Promise<ConsoleRun> => {
-  await builtConsole()
   const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], anyLocation: true })
   const upstream = await simulator.listen()
   const keys: Settings["keys"] = [

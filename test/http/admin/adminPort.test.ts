@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { until } from "../../support/eventually.ts"
 import { gatewayKey, settingsFor, startGateway } from "../../support/TestGateway.ts"
 import { closedPort } from "../../upstream/evilServer.ts"
-import { builtConsole } from "../../build/pages.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
 const keys = [
@@ -18,7 +17,6 @@ let main: string
 let admin: string
 let close: () => Promise<void>
 beforeAll(async () => {
-  await builtConsole()
   admin = await Effect.runPromise(closedPort)
   const settings = settingsFor("http://unused.invalid", { keys })
   const gateway = await startGateway({
