@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 const every = ["test/**/*.test.ts"]
@@ -13,8 +14,8 @@ export default defineConfig({
     pool: "forks",
     // Modules are read once a worker: no test changes what another imports, and it saves two minutes.
     isolate: false,
-    // Vitest leaves one core out, and of two cores that is half the time.
-    maxWorkers: "100%",
+    // One more than there are cores: tests of processes, pages and stores wait for a fifth of their time.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

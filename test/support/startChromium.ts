@@ -55,13 +55,13 @@ export const setup = async (project: TestProject): Promise<(() => Promise<void>)
   const profile = mkdtempSync(join(tmpdir(), "mgw-chromium-"))
   const child = spawn(executablePath, [...args, `--user-data-dir=${profile}`], { stdio: ["ignore", "ignore", "pipe"] })
   const ended = once(child, "exit")
-  const lines = createInterface(child.stderr)
-  for await (const line of lines) {
-    const endpoint = /^DevTools listening on (\S+)$/.exec(line)?.[1]
-    if (endpoint === undefined) continue
-    project.provide("chromium", endpoint)
-    break
+  let endpoint: string | undefined
+  for await (const line of createInterface(child.stderr)) {
+    endpoint = /^DevTools listening on (\S+)$/.exec(line)?.[1]
+    if (endpoint !== undefined) break
   }
+  if (endpoint === undefined) throw new Error(`${executablePath} ended before it listened for a debugger`)
+  project.provide("chromium", endpoint)
   child.stderr.resume()
   return async () => {
     child.kill()
