@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { adminKey, type ConsoleRun, findings, script, startConsole } from "../support/consoleBrowser.ts"
+import { sample } from "../support/release.ts"
 import { hasChromium, reboundHost } from "../support/startChromium.ts"
 
 let run: ConsoleRun
@@ -213,7 +214,7 @@ describe.runIf(hasChromium)("live console in Chromium", () => {
       )
         .json()
         .then(({ data }: { data: ReadonlyArray<{ id: string }> }) => data)
-      for (const address of [...addresses, `/console/requests/${request?.id}`]) {
+      for (const address of sample([...addresses, `/console/requests/${request?.id}`], 5)) {
         await page.goto(`${run.url}${address}`)
         await page.getByRole("heading", { level: 1 }).waitFor()
         await page.waitForLoadState("load")
