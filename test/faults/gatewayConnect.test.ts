@@ -47,7 +47,10 @@ describe("failed connections", () => {
       tlsServer(certificates.good, (socket) => void socket.write(fixed(gemini("Hi", "STOP")))),
       { kept: 1 }
     )
-    expect([seen.answers[0]?.status, JSON.parse(seen.bodies[0] ?? "").choices[0].message.content]).toEqual([200, "Hi"])
+    expect([seen.answers[0]?.status, JSON.parse(seen.bodies[0] ?? "").choices?.[0].message.content]).toEqual([
+      200,
+      "Hi"
+    ])
   })
 
   const refused: ReadonlyArray<readonly [string, Certificate]> = [

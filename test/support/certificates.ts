@@ -35,7 +35,10 @@ const authority = sequence(
 )
 
 const pem = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
+    .toString("base64")
+    .match(/.{1,64}/g)
+    ?.join("\n")}\n-----END CERTIFICATE-----\n`
 
 const signed = (
   issuer: string,

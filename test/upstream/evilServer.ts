@@ -72,12 +72,10 @@ export const netServer = (
   return listen(Net.createServer((socket) => onSocket(socket, ++n)))
 }
 
-/** A raw server that runs the answer once per complete request head. */
-export const rawServer = (
-  answer: (socket: Net.Socket, request: string, n: number) => void
-): Effect.Effect<EvilServer, never, Scope.Scope> => {
+/** Runs the answer once a whole request: head and body may come in several pieces. */
+const answering = (answer: (socket: Net.Socket, request: string, n: number) => void) => {
   let n = 0
-  return netServer((socket) => {
+  return (socket: Net.Socket): void => {
     let seen = ""
     socket.on("data", (data) => {
       seen += data.toString("latin1")
@@ -88,8 +86,13 @@ export const rawServer = (
       seen = ""
       answer(socket, request, ++n)
     })
-  })
+  }
 }
+
+/** A raw server that runs the answer once a whole request. */
+export const rawServer = (
+  answer: (socket: Net.Socket, request: string, n: number) => void
+): Effect.Effect<EvilServer, never, Scope.Scope> => netServer(answering(answer))
 
 /** An ordinary HTTP server. */
 export const httpServer = (handler: Http.RequestListener): Effect.Effect<EvilServer, never, Scope.Scope> =>
@@ -108,20 +111,22 @@ export const closedPort: Effect.Effect<string> = Effect.promise(
     })
 )
 
-/** A TLS server with a raw responder inside TLS; sockets are counted before their handshake. */
+/** A TLS server with a raw answer to each whole request inside TLS; sockets are counted before their handshake. */
 export const tlsServer = (
   certificate: Tls.TlsOptions,
   answer: (socket: Net.Socket) => void
-): Effect.Effect<EvilServer, never, Scope.Scope> =>
-  Effect.map(
+): Effect.Effect<EvilServer, never, Scope.Scope> => {
+  const answered = answering(answer)
+  return Effect.map(
     listen(
       Tls.createServer(certificate, (socket) => {
         socket.on("error", () => {})
-        socket.on("data", () => answer(socket))
+        answered(socket)
       })
     ),
     (server) => ({ ...server, url: server.url.replace("http://127.0.0.1", "https://localhost") })
   )
+}
 
 /** Listens in a thread that then blocks, so that only the kernel accepts connections, up to the length of its queue. */
 const standstill = `
