@@ -12,7 +12,8 @@ const wholes = [
   "fixtures",
   "http/native",
   "reliability",
-  "support"
+  "support",
+  "world"
 ]
 
 const isWhole = (folder: string): boolean => wholes.some((whole) => folder === whole || folder.startsWith(`${whole}/`))
