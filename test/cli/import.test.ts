@@ -25,10 +25,14 @@ const env = {
 }
 
 /** The printed settings, after `check` accepted them. */
-const imported = async (from: string, file: string): Promise<readonly [settings: unknown, left: string]> => {
+const imported = async (
+  from: string,
+  file: string,
+  more: Readonly<Record<string, string>> = {}
+): Promise<readonly [settings: unknown, left: string]> => {
   const { code, err, out } = await commandLine(["import", from, file])
   expect(code).toBe(0)
-  const checked = await commandLine(["check", "--config", write("gateway.json", out)], env)
+  const checked = await commandLine(["check", "--config", write("gateway.json", out)], { ...env, ...more })
   expect([checked.code, checked.err]).toEqual([0, ""])
   return [JSON.parse(out), err]
 }
@@ -79,7 +83,11 @@ describe("import litellm", () => {
           credentials: { type: "application_default" }
         }
       ],
-      aliases: { smart: "@vertex-ai/anthropic.claude-sonnet-5-5", cheap: "@google/gemini-3.5-flash-lite" },
+      aliases: {
+        fast: "@google/gemini-3.8-flash",
+        smart: "@vertex-ai/anthropic.claude-sonnet-5-5",
+        cheap: "@google/gemini-3.5-flash-lite"
+      },
       configs: {
         litellm: {
           retry: { attempts: 3 },
@@ -122,16 +130,110 @@ describe("import litellm", () => {
     expect(left).toBe(
       [
         "left out:",
-        "  model_list[1].litellm_params.rpm  has no counterpart here",
+        "  model_list[1].litellm_params.rpm  is a weight here; limits belong to keys",
         '  model_list[3].litellm_params  the provider "openai" is not one of this gateway, which has Vertex AI and the Gemini API',
         "  model_list[4]  clients write the model as @google/NAME instead",
         "  litellm_settings.fallbacks[1]  there is no model gpt-4o here",
         "  general_settings.master_key  is here for requests and the admin API; virtual keys are made again with `keys create`",
+        "  model_list  a further key needs `keys create --config litellm` for more than the first deployment",
         "  general_settings.database_url  has no counterpart here",
         "  litellm_settings.success_callback  has no counterpart here",
         ""
       ].join("\n")
     )
+  })
+})
+
+describe("import litellm: what a deployment may hold", () => {
+  it("import litellm: both spellings, named credentials, endpoints, orders, defaults and further names (W1, RB39)", async () => {
+    const file = `
+credential_list:
+  - credential_name: eu
+    credential_values: { vertex_project: project-one, vertex_location: europe-west4 }
+model_list:
+  - model_name: tuned
+    litellm_params: { model: vertex_ai/gemini/77, litellm_credential_name: eu, temperature: 0, timeout: 30 }
+    model_info: { base_model: vertex_ai/gemini-2.5-flash, mode: chat }
+  - model_name: two
+    litellm_params: { model: gemini-3.8-flash, custom_llm_provider: vertex_ai, vertex_ai_project: project-one, vertex_ai_location: eu, order: 2 }
+  - model_name: two
+    litellm_params: { model: gemini/gemini-3.8-flash, order: 1, max_retries: 1 }
+  - model_name: bare
+    litellm_params: { model: vertex_ai/gemini-3.8-flash }
+router_settings:
+  model_group_alias: { gpt-4o: two, gone: absent }
+  default_fallbacks: [bare, absent]
+`
+    const [settings, left] = await imported("litellm", write("more.yaml", file), { VERTEXAI_PROJECT: "project-two" })
+    const credentials = { type: "application_default" }
+    const bare = { provider: "vertex-ai-3", override_params: { model: "gemini-3.8-flash" } }
+    const two = {
+      strategy: { mode: "fallback" },
+      targets: [
+        { provider: "google", override_params: { model: "gemini-3.8-flash" }, retry: { attempts: 1 } },
+        { provider: "vertex-ai-2", override_params: { model: "gemini-3.8-flash" } }
+      ]
+    }
+    const tuned = {
+      provider: "vertex-ai",
+      override_params: { model: "endpoints.77" },
+      request_timeout: 30_000,
+      default_params: { temperature: 0 }
+    }
+    const withFallback = (name: string, target: object) => ({
+      name,
+      strategy: { mode: "fallback" },
+      targets: [target, bare]
+    })
+    expect(settings).toEqual({
+      providers: [
+        {
+          slug: "vertex-ai",
+          provider: "vertex-ai",
+          project_id: "project-one",
+          region: "europe-west4",
+          credentials,
+          endpoints: { "77": { dialect: "gemini" } }
+        },
+        { slug: "vertex-ai-2", provider: "vertex-ai", project_id: "project-one", region: "eu", credentials },
+        { slug: "google", provider: "google", api_key: "${GEMINI_API_KEY}" },
+        { slug: "vertex-ai-3", provider: "vertex-ai", project_id: "${VERTEXAI_PROJECT}", region: "global", credentials }
+      ],
+      models: { "77": { inherits: "gemini-2.5-flash" } },
+      aliases: {
+        tuned: "@vertex-ai/endpoints.77",
+        two: "@vertex-ai-2/gemini-3.8-flash",
+        bare: "@vertex-ai-3/gemini-3.8-flash",
+        "gpt-4o": "@vertex-ai-2/gemini-3.8-flash"
+      },
+      configs: {
+        litellm: {
+          strategy: {
+            mode: "conditional",
+            conditions: ["tuned", "two", "gpt-4o"].map((name) => ({
+              query: { "params.model": { $eq: name } },
+              then: name
+            })),
+            default: "as asked"
+          },
+          targets: [
+            withFallback("tuned", tuned),
+            withFallback("two", two),
+            withFallback("gpt-4o", two),
+            { name: "as asked", passthrough: true }
+          ]
+        }
+      }
+    })
+    expect(left.split("\n").map((line) => line.trim().split("  ")[0])).toEqual([
+      "left out:",
+      "model_list[0].model_info.mode",
+      "model_list[3].litellm_params.vertex_location",
+      "router_settings.model_group_alias.gone",
+      "router_settings.fallbacks[0]",
+      "model_list",
+      ""
+    ])
   })
 })
 
@@ -193,5 +295,59 @@ describe("import portkey", () => {
     const absent = await commandLine(["import", "portkey", join(folder, "absent.json")])
     const broken = await commandLine(["import", "litellm", write("broken.yaml", "a: [")])
     expect([absent.code, absent.err, broken.code]).toEqual([1, `${join(folder, "absent.json")} cannot be read\n`, 2])
+  })
+  it("import portkey: an account of another vendor is left out, with its targets (W1)", async () => {
+    const mixed = {
+      strategy: { mode: "loadbalance" },
+      targets: [
+        { virtual_key: "openai-prod", override_params: { model: "gpt-4o" } },
+        { virtual_key: "anthropic", override_params: { model: "claude-sonnet-4-6" } },
+        { provider: "@google-prod", override_params: { model: "gemini-3.8-flash" } }
+      ]
+    }
+    const [settings, left] = await imported(
+      "portkey",
+      write("mixed.json", JSON.stringify({ mixed, bare: { provider: "openai" } }))
+    )
+    expect(settings).toEqual({
+      providers: [{ slug: "google-prod", provider: "google", api_key: "${GOOGLE_PROD_API_KEY}" }],
+      configs: { mixed: { ...mixed, targets: mixed.targets.slice(2) } }
+    })
+    expect(left).toBe(
+      [
+        "left out:",
+        ...["openai-prod", "anthropic"].map(
+          (slug) => `  configs.mixed  nothing shows that "${slug}" is an account of Google's; its targets are left out`
+        ),
+        '  configs.bare  nothing shows that "openai" is an account of Google\'s; its targets are left out',
+        ""
+      ].join("\n")
+    )
+  })
+
+  it("import: a file that holds nothing to import is refused (W1)", async () => {
+    const fault = async (from: string, name: string, text: string) => {
+      const { code, err } = await commandLine(["import", from, write(name, text)])
+      return [code, err.replace(`${folder}/`, "")]
+    }
+    const noLitellm = "is no configuration of LiteLLM: it has no model_list"
+    const noPortkey = "holds no config of Portkey: one, a list, or a mapping by id"
+    expect([
+      await fault("litellm", "empty.yaml", ""),
+      await fault("litellm", "comment.yaml", "# nothing\n"),
+      await fault("litellm", "list.yaml", "- model_name: fast"),
+      await fault("litellm", "other.yaml", "models: []"),
+      await fault("portkey", "empty.json", ""),
+      await fault("portkey", "text.yaml", "config"),
+      await fault("portkey", "none.json", "[]")
+    ]).toEqual([
+      [2, "empty.yaml  is empty\n"],
+      [2, "comment.yaml  is empty\n"],
+      [2, `list.yaml  ${noLitellm}\n`],
+      [2, `other.yaml  ${noLitellm}\n`],
+      [2, "empty.json  not JSON\n"],
+      [2, `text.yaml  ${noPortkey}\n`],
+      [2, `none.json  ${noPortkey}\n`]
+    ])
   })
 })

@@ -13,17 +13,17 @@ import type { Imported } from "./Imported.ts"
 import { readLitellm } from "./readLitellm.ts"
 import { readPortkey } from "./readPortkey.ts"
 
-const readers: Readonly<Record<"litellm" | "portkey", (file: Json) => Imported>> = {
-  litellm: readLitellm,
-  portkey: readPortkey
-}
+type Reader = (file: Json) => Result.Result<Imported, string>
+
+const readers: Readonly<Record<"litellm" | "portkey", Reader>> = { litellm: readLitellm, portkey: readPortkey }
 
 const readText = (file: string): Effect.Effect<Json, Failure> =>
   Effect.flatMap(
     Effect.tryPromise({ try: () => readFile(file, "utf8"), catch: () => commandFailure(`${file} cannot be read`) }),
     (text) =>
       Result.match(parseSettingsText(file, text), {
-        onSuccess: ({ value }) => Effect.succeed(value),
+        onSuccess: ({ isBlank, value }) =>
+          isBlank || value === null ? Effect.fail(usageFailure(`${file}  is empty`)) : Effect.succeed(value),
         onFailure: ({ line, message }) =>
           Effect.fail(usageFailure(`${file}${line === undefined ? "" : `:${line}`}  ${message}`))
       })
@@ -34,7 +34,9 @@ export const importFile = Effect.fn("Cli.importFile")(function* (
   file: string,
   options: { readonly json: boolean }
 ): Effect.fn.Return<void, Failure> {
-  const { left, settings } = readers[from](yield* readText(file))
+  const { left, settings } = yield* Effect.mapError(Effect.fromResult(readers[from](yield* readText(file))), (why) =>
+    usageFailure(`${file}  ${why}`)
+  )
   yield* Console.log(options.json ? renderJson({ settings, left_out: left }) : JSON.stringify(settings, null, 2))
   if (left.length === 0 || options.json) return
   yield* Console.error(visibleLines(["left out:", ...left.map(({ path, why }) => `  ${path}  ${why}`)].join("\n")))

@@ -7,6 +7,9 @@ import { WrittenConfig } from "../../domain/config/GatewayConfig.ts"
 import { type Fault, type FaultPath, faultsOfIssue, renderPath } from "../../domain/faults.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
+import { parseFamily } from "../../domain/ModelRef.ts"
+import { parseName } from "../../domain/models/modelName.ts"
+import { builtInModels } from "../../domain/models/modelTable.ts"
 import { Accounts, type Imported, type LeftOut } from "./Imported.ts"
 
 const decode = Schema.decodeUnknownResult(WrittenConfig, { errors: "all", onExcessProperty: "error" })
@@ -52,19 +55,81 @@ const withoutFault = (value: Json, at: FaultPath): Json | undefined => {
   return undefined
 }
 
-/** The slugs that targets name, without `@`. */
-const slugsOf = (config: JsonObject): ReadonlyArray<string> => {
-  const own = config["provider"] ?? config["virtual_key"]
-  const targets = Array.isArray(config["targets"]) ? config["targets"].filter(isJsonObject) : []
-  return [...(typeof own === "string" ? [own.replace(/^@/, "")] : []), ...targets.flatMap(slugsOf)]
+/** A target with the slug and the model that it names. */
+interface Use {
+  readonly slug: string
+  readonly model: string | undefined
+}
+
+const textMember = (value: JsonObject, name: string): string | undefined => {
+  const member = value[name]
+  return typeof member === "string" ? member : undefined
+}
+
+const targetsOf = (config: JsonObject): ReadonlyArray<JsonObject> =>
+  Array.isArray(config["targets"]) ? config["targets"].filter(isJsonObject) : []
+
+/** What one target names: by `provider` or `virtual_key`, or in front of its model. */
+const useOf = (target: JsonObject): Use | undefined => {
+  const params = target["override_params"]
+  const written = isJsonObject(params) ? textMember(params, "model") : undefined
+  const [, prefix, model = written] = /^@([^/]+)\/(.+)$/.exec(written ?? "") ?? []
+  const slug = prefix ?? (textMember(target, "provider") ?? textMember(target, "virtual_key"))?.replace(/^@/, "")
+  return slug === undefined ? undefined : { slug, model }
+}
+
+const usesOf = (config: JsonObject): ReadonlyArray<Use> => [
+  ...[useOf(config)].filter((use) => use !== undefined),
+  ...targetsOf(config).flatMap(usesOf)
+]
+
+/** Words in slugs that name a product of Google's. */
+const vertexWords = ["vertex", "gcp"]
+const googleWords = ["google", "gemini", "palm"]
+const has = (slug: string, words: ReadonlyArray<string>) => words.some((word) => slug.includes(word))
+
+/** The product that serves a model under this name, where only one of Google's does. */
+const productOf = (model: string): "google" | "vertex-ai" | undefined => {
+  const read = parseFamily(model)
+  if (Result.isFailure(read)) return undefined
+  const { family, modelId } = read.success
+  if (family === "gemini") {
+    const isKnown = builtInModels.find(modelId).source === "file" || parseName(modelId) !== undefined
+    return isKnown ? "google" : undefined
+  }
+  // Other vendors write `claude-x` and `publisher/model` too; the prefix is that of Vertex AI.
+  return modelId !== model && !model.includes("/") ? "vertex-ai" : undefined
+}
+
+/**
+ * The kind of an account, by its slug or by every model that is asked of it; undefined where nothing shows that it is
+ * Google's. Its key would go to Google, so a guess is not made.
+ */
+const kindOf = (slug: string, models: ReadonlyArray<string>): "google" | "vertex-ai" | undefined => {
+  if (has(slug, vertexWords)) return "vertex-ai"
+  if (has(slug, googleWords)) return "google"
+  const kinds = new Set(models.map(productOf))
+  return kinds.size === 1 ? [...kinds][0] : undefined
+}
+
+/** The config without the targets of these slugs; undefined where none is left. */
+const withoutSlugs = (config: JsonObject, slugs: ReadonlySet<string>): JsonObject | undefined => {
+  if (slugs.has(useOf(config)?.slug ?? "")) return undefined
+  const { targets, ...others } = config
+  if (!Array.isArray(targets)) return config
+  const kept = targetsOf(config).flatMap((target) => {
+    const ours = withoutSlugs(target, slugs)
+    return ours === undefined ? [] : [ours]
+  })
+  return kept.length === 0 ? undefined : { ...others, targets: kept }
 }
 
 const variable = (slug: string, end: string): string =>
   `\${${slug.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}_${end}}`
 
 /** Portkey keeps credentials apart from configs, so each account takes its own from variables. */
-const accountOf = (slug: string): JsonObject =>
-  slug.includes("vertex")
+const accountOf = (slug: string, kind: "google" | "vertex-ai"): JsonObject =>
+  kind === "vertex-ai"
     ? {
         provider: "vertex-ai",
         project_id: variable(slug, "PROJECT"),
@@ -93,14 +158,38 @@ const configsOf = (file: Json): ReadonlyArray<readonly [string, Json]> => {
   return Object.entries(file).flatMap(([id, config]) => (config === undefined ? [] : [[id, config] as const]))
 }
 
-/** The configs that work here, with an account for each slug they name, and what they leave out. */
-export const readPortkey = (file: Json): Imported => {
+/** The configs that work here, with an account for each slug of Google's that they name, and what they leave out. */
+export const readPortkey = (file: Json): Result.Result<Imported, string> => {
+  const written = configsOf(file)
+  if (written.length === 0) return Result.fail("holds no config of Portkey: one, a list, or a mapping by id")
   const left: Array<LeftOut> = []
-  const accounts = new Accounts()
-  const configs = configsOf(file).flatMap(([id, written]) => {
-    const config = mended(id, typeof written === "string" ? textConfig(written) : written, left)
-    return config === undefined ? [] : [[id, config] as const]
+  const parsed = written.map(([id, config]) => [id, typeof config === "string" ? textConfig(config) : config] as const)
+  const uses = parsed.flatMap(([, config]) => (isJsonObject(config) ? usesOf(config) : []))
+  const kinds = new Map(
+    [...Map.groupBy(uses, ({ slug }) => slug)].map(([slug, ofSlug]) => [
+      slug,
+      kindOf(
+        slug,
+        ofSlug.flatMap(({ model }) => model ?? [])
+      )
+    ])
+  )
+  const foreign = new Set([...kinds].flatMap(([slug, kind]) => (kind === undefined ? [slug] : [])))
+  const configs = parsed.flatMap(([id, config]) => {
+    const others = isJsonObject(config) ? usesOf(config).filter(({ slug }) => foreign.has(slug)) : []
+    for (const slug of new Set(others.map((use) => use.slug)))
+      left.push({
+        path: `configs.${id}`,
+        why: `nothing shows that "${slug}" is an account of Google's; its targets are left out`
+      })
+    const ours = others.length > 0 && isJsonObject(config) ? withoutSlugs(config, foreign) : config
+    const sound = ours === undefined ? undefined : mended(id, ours, left)
+    return sound === undefined ? [] : [[id, sound] as const]
   })
-  for (const slug of new Set(configs.flatMap(([, config]) => slugsOf(config)))) accounts.slug(slug, accountOf(slug))
-  return { settings: { providers: accounts.entries, configs: Object.fromEntries(configs) }, left }
+  const accounts = new Accounts()
+  for (const slug of new Set(configs.flatMap(([, config]) => usesOf(config)).map((use) => use.slug))) {
+    const kind = kinds.get(slug)
+    if (kind !== undefined) accounts.slug(slug, accountOf(slug, kind))
+  }
+  return Result.succeed({ settings: { providers: accounts.entries, configs: Object.fromEntries(configs) }, left })
 }

@@ -3,11 +3,9 @@
 import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, quoteValue } from "../../domain/faults.ts"
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
-import { type ModelAliases, resolveModelName } from "../../domain/serve/modelNames.ts"
+import { isAliasName, type ModelAliases, resolveModelName } from "../../domain/serve/modelNames.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 import { hint } from "../../domain/text/nearest.ts"
-
-const aliasGrammar = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/
 
 /** Providers of the store come and go without a reading of the file, so the file names its own alone. */
 const slugFault = (slug: string, slugs: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<Fault> =>
@@ -43,7 +41,7 @@ export const servingFaults = (
 ): ReadonlyArray<Fault> => [
   ...Object.entries(defaults).flatMap(([family, slug]) => slugFault(slug, slugs, ["defaults", family])),
   ...Object.keys(aliases).flatMap((name) =>
-    aliasGrammar.test(name)
+    isAliasName(name)
       ? targetFaults(name, aliases, slugs, ["aliases", name])
       : [faultAt(["aliases", name], `${quoteValue(name)} is not a name: letters, digits and "._:/-", at most 128`)]
   )

@@ -4,6 +4,11 @@
 /** Operator's names of models, such as `sonnet` for `@vertex-ai/claude-sonnet-5-5`. */
 export type ModelAliases = Readonly<Record<string, string>>
 
+const aliasGrammar = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/
+
+/** True for text that may be a name of a model. */
+export const isAliasName = (text: string): boolean => aliasGrammar.test(text)
+
 /** The flag that `[1m]` stands for. Source: Anthropic's page on context windows. */
 export const longContextBeta = "context-1m-2025-08-07"
 
