@@ -177,10 +177,11 @@ const keepContent = (
   contents: ContentStore["Service"],
   { meta, record }: Ended,
   content: ContentCapture,
-  { endedMillis, status }: RequestRow
+  { endedMillis, keyId = "", status }: RequestRow
 ): void => {
-  if (content.isKept(status >= 400 || record.error !== undefined))
-    contents.append({ id: meta.freshId, endedMillis, bytes: content.bytes, read: () => content.read(meta.headers) })
+  if (!content.isKept(status >= 400 || record.error !== undefined)) return
+  const read = () => content.read(meta.headers)
+  contents.append({ id: meta.freshId, keyId, endedMillis, bytes: content.bytes, read })
 }
 
 /** The same after a warning, where there is one. */

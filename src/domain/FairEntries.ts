@@ -32,6 +32,10 @@ export class FairEntries<A> {
     return this.entries.get(name)?.value
   }
 
+  get size(): number {
+    return this.entries.size
+  }
+
   /** The entry that was added first. */
   get oldest(): readonly [name: string, value: A] | undefined {
     for (const [name, { value }] of this.entries) return [name, value]

@@ -13,9 +13,10 @@ import type { Busy, ConcurrencyReached, StoreUnavailable } from "../domain/Gatew
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { noRoomFault, type Room } from "../domain/Room.ts"
 import type { JsonObject } from "../domain/text/json.ts"
+import { sweepFairly } from "./database/FairSweep.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
-import { makeStoreCall, makeStoreWrite, lazyTransaction, onSqlite } from "./database/Sql.ts"
+import { makeStoreCall, makeStoreWrite, lazyTransaction } from "./database/Sql.ts"
 import { makeResponseWriter, withoutVault } from "./ResponseWriter.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
@@ -55,7 +56,7 @@ export class ResponseStore extends Context.Service<
     readonly chain: ReadStored<string, Chain>
     /** Whether there was one. */
     readonly remove: (keyId: string, id: string) => Effect.Effect<boolean, StoreUnavailable>
-    /** Removes what has expired, and the oldest of what is too much; at most 1,000 rows of each. The number of rows that left. */
+    /** Removes what has expired, and the oldest of the keys that hold the most; at most 1,000 rows of each. The number of rows that left. */
     readonly sweep: Effect.Effect<number, StoreUnavailable>
   }
 >()("gateway/store/ResponseStore") {
@@ -200,21 +201,12 @@ const sweeping = (sql: SqlClient.SqlClient, { responsesTotalBytes }: LimitValues
     const now = yield* Clock.currentTimeMillis
     const expired = yield* sql`DELETE FROM responses WHERE id IN
       (SELECT id FROM responses WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows}) RETURNING id`
-    const [sum] = yield* sql<{ readonly total: number | null }>`SELECT CAST(SUM(bytes_number) AS ${sql.literal(
-      onSqlite(sql) ? "INTEGER" : "BIGINT"
-    )}) AS total FROM responses`
-    let over = (sum?.total ?? 0) - responsesTotalBytes
-    if (over <= 0) return expired.length
-    const gone: Array<string> = []
-    const oldest = yield* sql<{ readonly id: string; readonly bytes_number: number }>`
-      SELECT id, bytes_number FROM responses ORDER BY created_millis, id LIMIT ${sweptRows}`
-    for (const { bytes_number: bytes, id } of oldest) {
-      if (over <= 0) break
-      gone.push(id)
-      over -= bytes
-    }
-    yield* sql`DELETE FROM responses WHERE ${sql.in("id", gone)}`
-    return expired.length + gone.length
+    const gone = yield* sweepFairly(
+      sql,
+      { name: "responses", since: "created_millis" },
+      { most: responsesTotalBytes, mostRows: sweptRows }
+    )
+    return expired.length + gone
   })
 
 const make = Effect.fnUntraced(function* ({

@@ -45,7 +45,9 @@ const settings = (upstream: string, closedPort: number) => ({
     signatureTotalBytes: mebibyte,
     cacheBytes: mebibyte,
     cacheEntryBytes: 65_536,
-    requestsKept: 200
+    requestsKept: 200,
+    responsesTotalBytes: mebibyte,
+    responseSweepMillis: 200
   },
   providers: [
     { slug: "google", provider: "google", api_key: apiKey, base_url: upstream },

@@ -15,7 +15,13 @@ const content = (words: string): RequestContent => ({
   request: { text: words, bytes: words.length, isCut: false },
   calls: []
 })
-const waiting = (id: string, endedMillis = 0) => ({ id, endedMillis, bytes: 100, read: () => content(`words ${id}`) })
+const waiting = (id: string, endedMillis = 0, keyId = "key_1") => ({
+  id,
+  keyId,
+  endedMillis,
+  bytes: 100,
+  read: () => content(`words ${id}`)
+})
 
 describe.each(databases)("captured content on $name", (database) => {
   const masters = someMasters()
@@ -82,7 +88,28 @@ describe.each(databases)("captured content on $name", (database) => {
       const store = yield* ContentStore
       for (const id of ["1", "2", "3"]) store.append(waiting(id))
       expect(store.dropped()).toBe(1)
-      expect(yield* found(["1", "2", "3"])).toEqual(["1", "2", undefined])
+      expect(yield* found(["1", "2", "3"])).toEqual([undefined, "2", "3"])
     }).pipe(Effect.provide(layer), bounded({ contentQueueBytes: 200 }))
+  )
+
+  it.effect("captured content: a key that fills the queue drops its own content (TH19 R707b)", () =>
+    Effect.gen(function* () {
+      const store = yield* ContentStore
+      store.append(waiting("first", 0, "key_2"))
+      for (const id of ["1", "2", "3", "4"]) store.append(waiting(id))
+      expect(store.dropped()).toBe(2)
+      expect(yield* found(["first", "1", "2", "3", "4"])).toEqual(["first", undefined, undefined, "3", "4"])
+    }).pipe(Effect.provide(layer), bounded({ contentQueueBytes: 300 }))
+  )
+
+  it.effect("captured content: a key that fills the store loses its own content, and others keep theirs (R707b)", () =>
+    Effect.gen(function* () {
+      const store = yield* ContentStore
+      store.append(waiting("first", 0, "key_2"))
+      for (const id of ["1", "2", "3", "4"]) store.append(waiting(id, Number(id)))
+      yield* store.find("4")
+      yield* store.sweep
+      expect(yield* found(["first", "1", "2", "3", "4"])).toEqual(["first", undefined, undefined, undefined, "4"])
+    }).pipe(Effect.provide(layer), bounded({ contentTotalBytes: 150 }))
   )
 })

@@ -221,6 +221,20 @@ describe.each(databases)("responses kept on $name", (database) => {
     )
   )
 
+  it.effect("of the key that holds the most leave first, and those of other keys stay (R707b)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      yield* store.keep(response("first", { keyId: "key_2" }))
+      for (const at of [1, 2, 3, 4]) {
+        yield* TestClock.setTime(at)
+        yield* store.keep(response(`${at}`))
+      }
+      yield* store.sweep
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT id FROM responses ORDER BY id`).toEqual([{ id: "resp_4" }, { id: "resp_first" }])
+    }).pipe(Effect.provide(layer), bounded({ responsesTotalBytes: 80 }))
+  )
+
   it.effect("are read together only while they are as large as a history may be (R707 R708)", () =>
     Effect.gen(function* () {
       const store = yield* ResponseStore

@@ -128,7 +128,7 @@ const response = (id: string, previousId: string | undefined) => ({
 const keepContent = Effect.fnUntraced(function* (id: string) {
   const contents = yield* ContentStore
   const request = { text: `body of ${id}`, bytes: 10, isCut: false }
-  contents.append({ id, endedMillis: firstMillis, bytes: 100, read: () => ({ request, calls: [] }) })
+  contents.append({ id, keyId: "key_1", endedMillis: firstMillis, bytes: 100, read: () => ({ request, calls: [] }) })
   return yield* contents.find(id)
 })
 

@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { type KeptContent, RequestContent } from "../../domain/content/RequestContent.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
+import { sweepFairly } from "../database/FairSweep.ts"
 import { databaseMemory } from "../database/Migrations.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite } from "../database/Sql.ts"
 import { contentContext } from "../Envelope.ts"
@@ -26,7 +27,7 @@ export class ContentStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<KeptContent | undefined, StoreUnavailable>
     /** The number of contents that were dropped by this process. */
     readonly dropped: () => number
-    /** Removes what has expired, and the oldest of what is too much. */
+    /** Removes what has expired, and the oldest of the keys that hold the most where it is too much. */
     readonly sweep: Effect.Effect<void, StoreUnavailable>
   }
 >()("gateway/store/ContentStore") {
@@ -64,31 +65,13 @@ const finding = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Effe
     return read?._tag === "Some" ? { id, expiresMillis: row.expires_millis, content: read.value } : undefined
   })
 
-interface Sized {
-  readonly id: string
-  readonly bytes_number: number
-}
-
 const sweeping = (sql: SqlClient.SqlClient, most: number) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* sql`DELETE FROM request_contents WHERE id IN (SELECT id FROM request_contents
       WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows})`
-    const [sum] = yield* sql<{ readonly total: number | null }>`
-      SELECT CAST(SUM(bytes_number) AS BIGINT) AS total FROM request_contents`
-    let over = (sum?.total ?? 0) - most
-    while (over > 0) {
-      const oldest = yield* sql<Sized>`
-        SELECT id, bytes_number FROM request_contents ORDER BY ended_millis, id LIMIT ${sweptRows}`
-      const gone: Array<string> = []
-      for (const { bytes_number: bytes, id } of oldest) {
-        if (over <= 0) break
-        gone.push(id)
-        over -= bytes
-      }
-      if (gone.length === 0) return
-      yield* sql`DELETE FROM request_contents WHERE ${sql.in("id", gone)}`
-    }
+    const table = { name: "request_contents", since: "ended_millis" } as const
+    while ((yield* sweepFairly(sql, table, { most, mostRows: sweptRows })) === sweptRows);
   })
 
 const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean }) {

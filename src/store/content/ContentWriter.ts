@@ -8,6 +8,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { RequestContent } from "../../domain/content/RequestContent.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
+import { FairEntries } from "../../domain/FairEntries.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { lazyTransaction, makeStoreWrite } from "../database/Sql.ts"
 import { contentContext } from "../Envelope.ts"
@@ -17,6 +18,7 @@ import { type SecretBroken, Vault } from "../Vault.ts"
 export interface WaitingContent {
   /** The gateway's own id of the request. */
   readonly id: string
+  readonly keyId: string
   readonly endedMillis: number
   /** What it takes of memory until it is read. */
   readonly bytes: number
@@ -30,15 +32,20 @@ const groupBytes = 8 * 1024 * 1024
 const pauseMillis = 1000
 const minuteMillis = 60 * 1000
 
-/** The first contents that are written together; one that is larger than a group is one by itself. */
-const firstGroup = (waiting: ReadonlyArray<WaitingContent>): ReadonlyArray<WaitingContent> => {
+/** The oldest contents that are written together; one that is larger than a group is one by itself. */
+const firstGroup = (waiting: Iterable<WaitingContent>): ReadonlyArray<WaitingContent> => {
+  const group: Array<WaitingContent> = []
   let bytes = 0
-  const end = waiting.findIndex((one, at) => at > 0 && ((bytes += one.bytes) > groupBytes || at === groupRows))
-  return end < 0 ? [...waiting] : waiting.slice(0, end)
+  for (const one of waiting) {
+    bytes += one.bytes
+    if (group.length === groupRows || (group.length > 0 && bytes > groupBytes)) break
+    group.push(one)
+  }
+  return group
 }
 
 export interface ContentWriter {
-  /** Queues content without waiting; what finds no room is dropped and counted. */
+  /** Queues content without waiting. Where the queue is full, the oldest of the key with the most is dropped and counted. */
   readonly append: (content: WaitingContent) => void
   readonly writeAll: Effect.Effect<void, StoreUnavailable>
   /** The number of contents that were dropped. */
@@ -53,8 +60,9 @@ const inserting = Effect.gen(function* () {
   return Effect.fnUntraced(function* (rows: Arr.NonEmptyReadonlyArray<readonly [WaitingContent, Buffer]>) {
     const { keyId, seal } = yield* vault.sealer
     yield* sql`INSERT INTO request_contents ${sql.insert(
-      Arr.map(rows, ([{ endedMillis, id }, plain]) => ({
+      Arr.map(rows, ([{ endedMillis, id, keyId: owner }, plain]) => ({
         id,
+        key_id: owner,
         ended_millis: endedMillis,
         expires_millis: endedMillis + contentMinutes * minuteMillis,
         bytes_number: plain.length,
@@ -72,8 +80,9 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
     const within = yield* makeStoreWrite
     const inTransaction = lazyTransaction(yield* SqlClient.SqlClient)
     const insert = yield* inserting
-    const waiting: Array<WaitingContent> = []
-    let bytes = 0
+    const waiting = new FairEntries<WaitingContent>(Infinity, contentQueueBytes)
+    /** What is written now; it left the queue, and is written again after a failure. */
+    let group: ReadonlyArray<WaitingContent> = []
     let dropped = 0
     const hasContent = yield* Latch.make(false)
     const writing = yield* Semaphore.make(1)
@@ -84,9 +93,9 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
         dropped += count
         return Effect.logError(`store: captured content cannot be encrypted: ${why}`)
       }
-    const writeGroup = Effect.fnUntraced(function* (group: ReadonlyArray<WaitingContent>) {
+    const writeGroup = Effect.fnUntraced(function* (contents: ReadonlyArray<WaitingContent>) {
       const rows: Array<readonly [WaitingContent, Buffer]> = []
-      for (const one of group) {
+      for (const one of contents) {
         rows.push([one, Buffer.from(JSON.stringify(one.read()))])
         // Requests go on between two large contents.
         yield* Effect.yieldNow
@@ -96,15 +105,18 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
     })
     const writeAll = writing.withPermit(
       Effect.gen(function* () {
-        while (waiting.length > 0) {
-          const group = firstGroup(waiting)
+        while (group.length > 0 || waiting.size > 0) {
+          if (group.length === 0) {
+            group = firstGroup(waiting.values())
+            for (const { id } of group) waiting.delete(id)
+          }
           yield* writeGroup(group)
-          for (const one of waiting.splice(0, group.length)) bytes -= one.bytes
+          group = []
         }
       })
     )
     const turn = Effect.suspend(() => {
-      if (waiting.length === 0) hasContent.closeUnsafe()
+      if (group.length === 0 && waiting.size === 0) hasContent.closeUnsafe()
       return Effect.andThen(
         hasContent.await,
         Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
@@ -113,12 +125,13 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
     yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
     return {
       append: (content) => {
-        if (bytes + content.bytes > contentQueueBytes) {
+        if (content.bytes > contentQueueBytes) {
           dropped++
           return
         }
-        bytes += content.bytes
-        waiting.push(content)
+        const before = waiting.size
+        waiting.set(content.keyId, content.id, content, content.bytes)
+        dropped += before + 1 - waiting.size
         hasContent.openUnsafe()
       },
       writeAll,

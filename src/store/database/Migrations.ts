@@ -291,6 +291,14 @@ const batchHashes = Effect.gen(function* () {
   yield* sql`ALTER TABLE request_batch_names ADD COLUMN hashes ${words(sql).bytes}`
 })
 
+/** The key of a content, so that the key with the most loses its oldest. Contents from before have none. */
+const contentOwners = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { name } = words(sql)
+  yield* sql`ALTER TABLE request_contents ADD COLUMN key_id ${name} NOT NULL DEFAULT ''`
+  yield* sql`CREATE INDEX request_contents_by_key ON request_contents (key_id, ended_millis)`
+})
+
 const migrations = {
   "1_records": records,
   "2_accounting": accounting,
@@ -307,7 +315,8 @@ const migrations = {
   "13_compatibility": compatibility,
   "14_reports": reports,
   "15_console_sessions": consoleSessions,
-  "16_batch_hashes": batchHashes
+  "16_batch_hashes": batchHashes,
+  "17_content_owners": contentOwners
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "migrations" })

@@ -6,5 +6,6 @@ import { taught } from "./lessons.ts"
 import { load } from "./load.ts"
 import { money } from "./money.ts"
 import { native } from "./native.ts"
+import { tenants } from "./tenants.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...taught, ...money, ...load]
+export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...taught, ...money, ...tenants, ...load]

@@ -1,0 +1,34 @@
+// Attacks of one key on what others have: what is kept for them, and their shares.
+// Must not run an attack.
+import { setTimeout as pause } from "node:timers/promises"
+import type { KeyName } from "../canaries.ts"
+import { type Attack, ask, describeAnswer, flash, holds, json, type World } from "./attack.ts"
+
+const keepResponse = async (world: World, key: KeyName, input: string): Promise<string> => {
+  const answer = await ask(world, { key, path: "/v1/responses", body: { model: flash, input } })
+  return String(json(answer)["id"])
+}
+
+/** Fills the store of responses until its sweep has removed one. */
+const keptResponses = async (world: World): Promise<ReadonlyArray<string>> => {
+  const readKept = (key: KeyName, id: string) => ask(world, { key, path: `/v1/responses/${id}` })
+  const kept = await keepResponse(world, "other", "Hello")
+  const ids: Array<string> = []
+  for (let count = 0; count < 12; count++) ids.push(await keepResponse(world, "plain", "x".repeat(200_000)))
+  const isSwept = async () => (await readKept("plain", ids[0] ?? "")).status === 404
+  for (let tries = 0; tries < 200 && !(await isSwept()); tries++) await pause(20)
+  const [first, last, other] = [
+    await readKept("plain", ids[0] ?? ""),
+    await readKept("plain", ids.at(-1) ?? ""),
+    await readKept("other", kept)
+  ]
+  return [
+    ...holds(first.status === 404, `the store is not bounded: ${describeAnswer(first)}`),
+    ...holds(last.status === 200, `the latest response of the key itself answered ${describeAnswer(last)}`),
+    ...holds(other.status === 200, `the response of another key answered ${describeAnswer(other)}`)
+  ]
+}
+
+export const tenants: ReadonlyArray<Attack> = [
+  { name: "kept-responses", sentence: "a key that fills the store of responses loses its own", attack: keptResponses }
+]
