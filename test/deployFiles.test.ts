@@ -423,4 +423,10 @@ describe("files of a machine", () => {
     expect(idle.every((value) => value * 1_000 < defaultLimits.keepAliveMillis)).toBe(true)
     expect([nginx.includes("proxy_buffering off;"), caddy.includes("flush_interval -1")]).toEqual([true, true])
   })
+
+  it("proxies: pass on Host with its port, which the console compares with the origin of its page (TH30)", () => {
+    expect([...nginx.matchAll(/^\s*proxy_set_header Host (.*);$/gm)].map(([, value]) => value)).toEqual(["$http_host"])
+    // Caddy passes it on as it came.
+    expect(caddy).not.toContain("header_up Host")
+  })
 })
