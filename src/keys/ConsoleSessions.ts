@@ -13,7 +13,7 @@ import type { ConsoleSetting } from "../domain/settings/Settings.ts"
 import { SessionTable } from "../store/console/SessionTable.ts"
 import { RateCounters } from "../store/RateCounters.ts"
 import { GatewayKeys } from "./GatewayKeys.ts"
-import { adjust, RateBucket } from "./RateBuckets.ts"
+import { RateBucket } from "./RateBuckets.ts"
 
 /** What a sign-in presents. Nothing is enough where the console is open. */
 export type Credential =
@@ -59,20 +59,26 @@ const networkOf = (address: string): string => {
   return [...head, ...(tail === undefined ? [] : [...zeros, ...tail])].slice(0, 4).join(":")
 }
 
-/** Counts a sign-in before it is judged, because concurrent ones would all pass; only a failed one stays counted. */
-const countSignIn = Effect.fnUntraced(function* <A>(
+/**
+ * Judges a sign-in, and counts it where it fails. Behind a proxy strangers share the address of the operator, so a right
+ * credential is taken however many wrong ones came before. The bound on guessing is its length, as at every route; the count
+ * stops wrong tries only.
+ */
+const judgeCounted = Effect.fnUntraced(function* <A>(
   rates: RateCounters["Service"],
   address: string,
   judged: Effect.Effect<A, KeyInvalid | StoreUnavailable>
 ): Effect.fn.Return<A, KeyInvalid | SessionRefused | StoreUnavailable> {
-  const bucket = new RateBucket(`sign-in ${networkOf(address)}`, "requests", failuresPerMinute, mostFailures)
-  const { fullMillis, refusedAt } = yield* rates.take([bucket.ask(1)], false)
-  if (refusedAt >= 0)
-    return yield* new SessionRefused({ reason: "attempts", retryMillis: bucket.waitMillis(fullMillis[0] ?? 0, 1) })
-  const uncount = adjust(rates, bucket, -1)
-  return yield* judged.pipe(
-    Effect.tap(uncount),
-    Effect.tapError(({ _tag }) => (_tag === "KeyInvalid" ? Effect.void : uncount))
+  return yield* Effect.catchTag(
+    judged,
+    "KeyInvalid",
+    Effect.fnUntraced(function* (invalid) {
+      const bucket = new RateBucket(`sign-in ${networkOf(address)}`, "requests", failuresPerMinute, mostFailures)
+      const { fullMillis, refusedAt } = yield* rates.take([bucket.ask(1)], false)
+      return yield* refusedAt < 0
+        ? invalid
+        : new SessionRefused({ reason: "attempts", retryMillis: bucket.waitMillis(fullMillis[0] ?? 0, 1) })
+    })
   )
 })
 
@@ -81,7 +87,7 @@ export interface Sessions {
   readonly hosts: ReadonlyArray<string>
   /** Whether a page is signed in without a credential. */
   readonly isOpen: boolean
-  /** Begins a session. An address with too many failures is refused whatever key or link it presents. */
+  /** Begins a session. After too many failures of an address, further wrong tries are refused as too many. */
   readonly begin: (
     credential: Credential,
     address: string
@@ -100,15 +106,19 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   const codeDigest = (text: string): string => keys.digest(`code ${text}`)
   const sessionDigest = (id: string): string => keys.digest(`session ${id}`)
 
+  /** It is looked up first, so that a wrong code writes nothing to the store. */
+  const takeCode = Effect.fnUntraced(function* (digest: string) {
+    const taken = (yield* table.find(digest)) === undefined ? undefined : yield* table.take(digest)
+    return taken === undefined ? yield* new KeyInvalid() : undefined
+  })
+
   /** The digest of the key that a session looks up again; undefined for a session without one. */
   const keyDigestOf = (credential: Credential): Effect.Effect<string | undefined, KeyInvalid | StoreUnavailable> => {
     switch (credential._tag) {
       case "Nothing":
         return Effect.succeed(openDigest)
       case "Code":
-        return Effect.flatMap(table.take(codeDigest(credential.text)), (code) =>
-          code === undefined ? Effect.fail(new KeyInvalid()) : Effect.undefined
-        )
+        return takeCode(codeDigest(credential.text))
       case "Key":
         return Effect.flatMap(keys.find(credential.text), ({ scopes }) =>
           scopes.includes("admin") ? Effect.succeed(keys.digest(credential.text)) : Effect.fail(new KeyInvalid())
@@ -125,7 +135,7 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
 
   const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
     // A page that finds out whether the console is open has not tried to guess anything.
-    const judged = credential._tag === "Nothing" ? judge(credential) : countSignIn(rates, address, judge(credential))
+    const judged = credential._tag === "Nothing" ? judge(credential) : judgeCounted(rates, address, judge(credential))
     const [keyDigest, key] = yield* Effect.catchTag(judged, "KeyInvalid", () => Effect.fail(refused))
     const now = yield* Clock.currentTimeMillis
     const id = randomBytes(32).toString("base64url")

@@ -126,17 +126,26 @@ describe("console sign-in", () => {
     }).pipe(Effect.provide(gateway()))
   )
 
-  it.effect("console sign-in: ten failures stop an address for a minute (TH30)", () =>
-    Effect.gen(function* () {
-      for (let failed = 0; failed < 10; failed++) yield* signIn({ key: "mgk_wrong" })
-      yield* TestClock.adjust("20 seconds")
-      const limited = yield* signIn({ key: adminKey })
-      expect([limited.headers.get("retry-after"), limited.status, yield* Effect.promise(() => limited.json())]).toEqual(
-        ["40", 429, problem(429, "console_sign_in_limited", "Too many sign-ins failed; wait a minute and try again.")]
-      )
-      yield* TestClock.adjust("40 seconds")
-      expect((yield* signIn({ key: adminKey })).status).toBe(200)
-    }).pipe(Effect.provide(gateway()))
+  it.effect(
+    "console sign-in: ten failures stop the wrong tries of an address for a minute, and no right one (TH30 TH30b)",
+    () =>
+      Effect.gen(function* () {
+        for (let failed = 0; failed < 10; failed++) yield* signIn({ key: "mgk_wrong" })
+        yield* TestClock.adjust("20 seconds")
+        const limited = yield* signIn({ key: "mgk_wrong" })
+        expect([
+          limited.headers.get("retry-after"),
+          limited.status,
+          yield* Effect.promise(() => limited.json())
+        ]).toEqual([
+          "40",
+          429,
+          problem(429, "console_sign_in_limited", "Too many sign-ins failed; wait a minute and try again.")
+        ])
+        expect((yield* signIn({ key: adminKey })).status).toBe(200)
+        yield* TestClock.adjust("40 seconds")
+        expect((yield* signIn({ key: "mgk_wrong" })).status).toBe(401)
+      }).pipe(Effect.provide(gateway()))
   )
 
   it.effect("console sign-in: an open console needs no credential, under its own host only (TH30)", () =>

@@ -28,9 +28,14 @@ const services = () =>
     Layer.provide(Transport.layerTest(() => ({ status: 500 })))
   )
 
-const sessionsOver = (rates: Layer.Layer<RateCounters>) =>
+const sessionsOver = (rates: Layer.Layer<RateCounters>, code?: Redacted.Redacted) =>
   Effect.flatMap(
-    Effect.provide(ConsoleSessions, ConsoleSessions.layerWith({ hosts: [] }).pipe(Layer.provide(Layer.fresh(rates)))),
+    Effect.provide(
+      ConsoleSessions,
+      ConsoleSessions.layerWith(code === undefined ? { hosts: [] } : { hosts: [], code }).pipe(
+        Layer.provide(Layer.fresh(rates))
+      )
+    ),
     Effect.fromNullishOr
   )
 
@@ -50,9 +55,19 @@ describe("failed sign-ins", () => {
       const sessions = yield* sessionsOver(RateCounters.layerMemory)
       const first = yield* refusals(sessions, 12)
       expect(first).toEqual([...Array.from({ length: 10 }, () => failed), stopped(60_000), stopped(60_000)])
-      expect(yield* Effect.flip(sessions.begin(valid, address))).toEqual(stopped(60_000))
       yield* TestClock.adjust("60 seconds")
       expect(yield* refusals(sessions, 2)).toEqual([failed, stopped(60_000)])
+    }).pipe(Effect.provide(services()))
+  )
+
+  it.effect("failed sign-ins: the right key and the link are taken after any number of wrong ones (TH30b)", () =>
+    Effect.gen(function* () {
+      const sessions = yield* sessionsOver(RateCounters.layerMemory, Redacted.make("the-code-of-the-start"))
+      yield* refusals(sessions, 50)
+      expect(yield* keyIdOf(sessions)).toBe("ops")
+      const code: Credential = { _tag: "Code", text: "the-code-of-the-start" }
+      expect((yield* sessions.begin(code, address)).keyId).toBe("console")
+      expect(yield* Effect.flip(sessions.begin(code, address))).toEqual(stopped(60_000))
     }).pipe(Effect.provide(services()))
   )
 
@@ -96,7 +111,7 @@ describe("failed sign-ins", () => {
         ...Array.from({ length: 10 }, () => failed),
         stopped(60_000)
       ])
-      expect(yield* Effect.flip(one.begin(valid, address))).toEqual(stopped(60_000))
+      expect(yield* keyIdOf(one)).toBe("ops")
     }).pipe(Effect.provide(services()))
   )
 })
@@ -125,9 +140,10 @@ describe.runIf(saidWithoutRedis("failed sign-ins at two gateways"))("failed sign
       ).status
     const statuses = []
     for (const { url } of gateways) for (let n = 0; n < 5; n++) statuses.push(await signIn(url, "mgk_wrong"))
+    for (const { url } of gateways) statuses.push(await signIn(url, "mgk_wrong"))
     for (const { url } of gateways) statuses.push(await signIn(url, adminKey))
     for (const { close } of gateways) await close()
     await removeKeys(prefix)
-    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429])
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429, 200, 200])
   })
 })
