@@ -1,7 +1,7 @@
 // Tests the attack runner: it finds credentials in any spelling and answers of another form, and repeats by its seed.
 // Must not start a gateway; `npm run attack` does.
 import { describe, expect, it } from "vitest"
-import { apiKey, keys, findLeak, secretKey, serviceAccount } from "./canaries.ts"
+import { apiKey, encodings, findEncodedLeak, keys, findLeak, secretKey, serviceAccount } from "./canaries.ts"
 import type { Answer } from "./client.ts"
 import { generateRequest } from "./generator.ts"
 import { judge } from "./judge.ts"
@@ -17,6 +17,13 @@ describe("search for credentials", () => {
   ]
   it.each(written)("credential search: finds a credential %s", (_, text) => {
     expect(findLeak(`The key ${text} was refused.`)).toBe("credential gemini")
+  })
+
+  it("credential search: finds a credential in each encoding that an upstream may answer with", () => {
+    expect(encodings(`Bearer ${apiKey}`).map((text) => findEncodedLeak(`Refused: ${text}.`))).toEqual(
+      encodings("").map(() => "credential gemini")
+    )
+    expect(findEncodedLeak("Refused: [redacted].")).toBeUndefined()
   })
 
   it("credential search: finds gateway keys, lines of a private key and the secret key", () => {

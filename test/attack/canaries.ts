@@ -70,6 +70,24 @@ const marks: ReadonlyArray<readonly [name: string, text: string]> = [
 ]
 const search = new RegExp(marks.map(([, text]) => text.replaceAll(/[^\w]/g, "\\$&")).join("|"), "gi")
 
+/** How an error may write a value: within text in base64 and hex, as entities, and with spaces. */
+export const encodings = (text: string): ReadonlyArray<string> => [
+  ...["", "a", "aa"].map((before) => Buffer.from(`${before}${text}`).toString("base64")),
+  Buffer.from(text).toString("hex"),
+  [...text].map((letter) => `&#${letter.charCodeAt(0)};`).join(""),
+  [...text].map((letter) => `\\x${letter.charCodeAt(0).toString(16)}`).join(""),
+  [...text].join(" ")
+]
+
+/** Without the letters of base64 that hold bits of what is around the mark. */
+const encodedMarks = marks.flatMap(([name, text]) =>
+  encodings(text).map((encoded) => [name, encoded.replace(/=+$/, "").slice(4, -4)] as const)
+)
+
+/** The same as `findLeak` for a credential in an encoding that changes its marks. */
+export const findEncodedLeak = (text: string): string | undefined =>
+  encodedMarks.find(([, encoded]) => text.includes(encoded))?.[0]
+
 /**
  * The name of the first credential of which the text contains a part. URL and JSON encodings keep the marks unchanged.
  * Marks that `sent`, the request body, contains are not leaks: dry runs and models repeat bodies.

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { listen } from "../bench/contestants.ts"
-import { accessToken, apiKey, issuedToken, project, publicKeyPem, serviceAccount } from "./canaries.ts"
+import { accessToken, apiKey, encodings, issuedToken, project, publicKeyPem, serviceAccount } from "./canaries.ts"
 
 /** Wait of slow models in milliseconds. */
 export const slowMillis = 1_500
@@ -34,6 +34,10 @@ const echoOf = (request: IncomingMessage, body: string): string => {
   const values = Object.entries(request.headers).map(([name, value]) => `${name}: ${String(value)}`)
   return [request.url ?? "", ...values, ...values.map(encodeURIComponent), body.slice(0, 2_000)].join(" | ")
 }
+
+/** The credential of a call in several encodings, one after the other. */
+const codedEcho = ({ headers }: IncomingMessage): string =>
+  encodings(headers.authorization ?? String(headers["x-goog-api-key"])).join(" | ")
 
 const googleError = (code: number, status: string, message: string): string =>
   JSON.stringify({
@@ -91,6 +95,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   "echo-401": refusal(401, "UNAUTHENTICATED"),
   "echo-403": refusal(403, "PERMISSION_DENIED"),
   "echo-500": refusal(500, "INTERNAL"),
+  "echo-coded": refusal(400, "INVALID_ARGUMENT"),
   "echo-html": (response, echo) =>
     void response.writeHead(502, { "content-type": "text/html" }).end(`<html><title>${echo}</title></html>`),
   "echo-list": (response, echo) =>
@@ -218,7 +223,7 @@ export const startUpstream = async (): Promise<Upstream> => {
     request.on("end", () =>
       (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(
         response,
-        echoOf(request, body),
+        /attack-echo-coded/.test(request.url ?? "") ? codedEcho(request) : echoOf(request, body),
         request.url ?? ""
       )
     )

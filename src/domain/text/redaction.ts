@@ -14,103 +14,206 @@ export const redacted = "[redacted]"
 const leastLetters = 6
 
 /**
- * A text with encodings removed: its bytes as one character each, and the offset of each byte in the original text. A
- * pattern built from the value would be shorter, but a value of backslashes makes it exponential.
+ * A text with encodings removed: its bytes as one character each, and where each byte begins and ends in the original
+ * text. A pattern built from the value would be shorter, but a value of backslashes makes it exponential.
  */
 interface Reading {
   readonly bytes: string
-  /** One more entry than bytes: the last one is the end. */
-  readonly starts: ReadonlyArray<number>
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
 }
 
-/** The byte that an escape at this place encodes, and the length of the escape; undefined for a plain byte. */
-type Decoder = (bytes: string, at: number) => { readonly byte: string; readonly length: number } | undefined
+/** What an escape at a place encodes, and the length of the escape; undefined for a plain byte. */
+type Decode = (bytes: string, at: number) => { readonly byte: string; readonly length: number } | undefined
 
-const hexOf = (digits: string): number | undefined =>
-  /^[\da-f]+$/i.test(digits) ? Number.parseInt(digits, 16) : undefined
+interface Decoder {
+  /** A text without it has no such escape. */
+  readonly mark: RegExp
+  readonly decode: Decode
+}
+
+/** The value of each hexadecimal digit by its code; -1 for any other. */
+const digitValues = Int8Array.from({ length: 256 }, (_, code) =>
+  "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase())
+)
+
+/** The number of these hexadecimal digits; undefined where one of them is none. */
+const hexAt = (bytes: string, from: number, digits: number): number | undefined => {
+  let code = 0
+  for (let at = from; at < from + digits; at++) {
+    const digit = digitValues[bytes.charCodeAt(at)] ?? -1
+    if (digit < 0) return undefined
+    code = code * 16 + digit
+  }
+  return code
+}
 
 const controls: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 
-const fromJson: Decoder = (bytes, at) => {
+/** `\x41` is no JSON, but the form of bytes in Python's messages. */
+const fromJson: Decode = (bytes, at) => {
   if (bytes[at] !== "\\") return undefined
   const letter = bytes[at + 1] ?? ""
-  if (letter === "u") {
-    const code = bytes.length < at + 6 ? undefined : hexOf(bytes.slice(at + 2, at + 6))
-    return code === undefined ? undefined : { byte: bytesOf(String.fromCharCode(code)), length: 6 }
+  const digits = letter === "u" ? 4 : letter === "x" ? 2 : 0
+  if (digits > 0) {
+    const code = hexAt(bytes, at + 2, digits)
+    const byte = code === undefined ? "" : String.fromCharCode(code)
+    return code === undefined ? undefined : { byte: digits === 2 ? byte : bytesOf(byte), length: 2 + digits }
   }
   const byte = controls[letter] ?? (letter === "\\" || letter === '"' || letter === "/" ? letter : undefined)
   return byte === undefined ? undefined : { byte, length: 2 }
 }
 
-const fromPercent: Decoder = (bytes, at) => {
-  const code = bytes[at] === "%" && bytes.length >= at + 3 ? hexOf(bytes.slice(at + 1, at + 3)) : undefined
+const fromPercent: Decode = (bytes, at) => {
+  const code = bytes[at] === "%" ? hexAt(bytes, at + 1, 2) : undefined
   return code === undefined ? undefined : { byte: String.fromCharCode(code), length: 3 }
 }
 
 /** Form encoding writes a space as a plus sign. */
-const fromForm: Decoder = (bytes, at) => (bytes[at] === "+" ? { byte: " ", length: 1 } : fromPercent(bytes, at))
+const fromForm: Decode = (bytes, at) => (bytes[at] === "+" ? { byte: " ", length: 1 } : fromPercent(bytes, at))
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
+/** The names that escape functions write, and any number, decimal or hexadecimal. */
+const entity = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#[xX]([\da-fA-F]{1,6}));/y
+
+const fromHtml: Decode = (bytes, at) => {
+  if (bytes[at] !== "&") return undefined
+  entity.lastIndex = at
+  const [whole, name, decimal, hex] = entity.exec(bytes) ?? []
+  if (whole === undefined) return undefined
+  const code = decimal === undefined ? Number.parseInt(hex ?? "0", 16) : Number(decimal)
+  const byte = name === undefined ? bytesOf(String.fromCodePoint(Math.min(code, 0x10ffff))) : (entities[name] ?? "")
+  return { byte, length: whole.length }
+}
+
+const decoders: ReadonlyArray<Decoder> = [
+  { mark: /\\/, decode: fromJson },
+  { mark: /%/, decode: fromPercent },
+  { mark: /\+/, decode: fromForm },
+  { mark: /&/, decode: fromHtml }
+]
+
+/** Letters with spaces between them, and base64 in lines. */
+const fromSpaced: Decoder = {
+  mark: /\s/,
+  decode: (bytes, at) => (/\s/.test(bytes.charAt(at)) ? { byte: "", length: 1 } : undefined)
+}
 
 const bytesOf = (text: string): string => Buffer.from(text).toString("latin1")
 const textOf = (bytes: string): string => Buffer.from(bytes, "latin1").toString()
 
 const plainReading = (text: string): Reading => {
   const bytes = bytesOf(text)
-  return { bytes, starts: Array.from({ length: bytes.length + 1 }, (_, at) => at) }
+  const starts = Uint32Array.from({ length: bytes.length }, (_, at) => at)
+  return { bytes, starts, ends: starts.map((at) => at + 1) }
 }
 
-/** The text with one encoding removed; undefined when it contains no such escape. */
-const decoded = ({ bytes, starts }: Reading, decode: Decoder): Reading | undefined => {
+/** The text with one encoding removed; undefined when it contains no such escape. No escape is shorter than its bytes. */
+const decoded = ({ bytes, ends, starts }: Reading, { decode, mark }: Decoder): Reading | undefined => {
+  if (!mark.test(bytes)) return undefined
   const out: Array<string> = []
-  const outStarts: Array<number> = []
-  let isChanged = false
+  const outStarts = new Uint32Array(bytes.length)
+  const outEnds = new Uint32Array(bytes.length)
+  let [length, plainFrom] = [0, 0]
   for (let at = 0; at < bytes.length;) {
     const escape = decode(bytes, at)
-    const byte = escape?.byte ?? bytes.charAt(at)
-    isChanged ||= escape !== undefined
-    for (let part = 0; part < byte.length; part++) outStarts.push(starts[at] ?? 0)
-    out.push(byte)
-    at += escape?.length ?? 1
+    const byte = escape?.byte.length ?? 1
+    const next = at + (escape?.length ?? 1)
+    outStarts.fill(starts[at] ?? 0, length, length + byte)
+    outEnds.fill(ends[next - 1] ?? 0, length, length + byte)
+    length += byte
+    if (escape !== undefined) {
+      out.push(bytes.slice(plainFrom, at), escape.byte)
+      plainFrom = next
+    }
+    at = next
   }
-  return isChanged ? { bytes: out.join(""), starts: [...outStarts, starts.at(-1) ?? 0] } : undefined
+  if (plainFrom === 0) return undefined
+  out.push(bytes.slice(plainFrom))
+  return { bytes: out.join(""), starts: outStarts.subarray(0, length), ends: outEnds.subarray(0, length) }
 }
 
 /** JSON within JSON and URLs within URLs are encoded repeatedly. */
 const mostEncodings = 3
 
-/** The text with every combination of up to `mostEncodings` encodings removed. */
-const readings = (reading: Reading, left = mostEncodings): ReadonlyArray<Reading> =>
-  left === 0
-    ? [reading]
-    : [
-        reading,
-        ...[fromJson, fromPercent, fromForm].flatMap((decode) => {
-          const inner = decoded(reading, decode)
-          return inner === undefined ? [] : readings(inner, left - 1)
-        })
-      ]
+/**
+ * The text with every combination of up to `mostEncodings` encodings removed, and once without its spaces. Combinations
+ * that give the same bytes are read once.
+ */
+const readings = (plain: Reading): ReadonlyArray<Reading> => {
+  const all = [plain]
+  const seen = new Set([plain.bytes])
+  let latest = all
+  for (let depth = 0; depth < mostEncodings; depth++) {
+    latest = latest
+      .flatMap((reading) => decoders.map((decoder) => decoded(reading, decoder)))
+      .filter((reading) => reading !== undefined)
+      .filter(({ bytes }) => !seen.has(bytes) && seen.add(bytes))
+    all.push(...latest)
+  }
+  const dense = decoded(plain, fromSpaced)
+  return dense === undefined ? all : [...all, dense]
+}
 
-/** The length of `\\u002f`, the widest escape of one letter. */
-const widestLetter = 7
+/** The length of the widest escape of one letter: `&amp;amp;#x2f;`. */
+const widestLetter = 14
+/** The same for values so long that the widest form would take half of the text: `\\\\u002f`. */
+const widestOfLong = 7
+
+/** Bytes that base64 encodes independently of what is around them: shorter ones occur in other texts. */
+const leastBase64 = 6
+
+/** A part of a value's base64, and how many letters next to it hold the rest of the value. */
+interface Base64Part {
+  readonly text: string
+  readonly before: number
+  readonly after: number
+}
+
+/** The letters that hold bits of one or two bytes. */
+const lettersOf = (bytes: number): number => (bytes === 0 ? 0 : bytes + 1)
 
 /**
- * The spellings in which errors repeat a value: line ends kept, as spaces, or removed; and both alphabets of base64.
+ * The parts of a value's base64 that stay the same whatever was encoded before and after it: for each of the three places
+ * that a byte can have in a group. Both alphabets.
  */
-const spellingsOf = (given: string): ReadonlyArray<string> => {
-  const value = given.toWellFormed()
-  const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "")
-  const spelled = [
-    value,
-    value.replace(/\s+/g, " "),
-    value.replace(/\n/g, ""),
-    base64,
-    base64.replaceAll("+", "-").replaceAll("/", "_")
-  ]
+const base64Parts = (bytes: Buffer): ReadonlyArray<Base64Part> =>
+  [0, 1, 2].flatMap((from) => {
+    const part = bytes.subarray(from, from + Math.floor((bytes.length - from) / 3) * 3)
+    if (part.length < leastBase64) return []
+    const [before, after] = [lettersOf(from), lettersOf(bytes.length - from - part.length)]
+    const texts = new Set([part.toString("base64"), part.toString("base64url")])
+    return Array.from(texts, (text) => ({ text, before, after }))
+  })
+
+/**
+ * The spellings in which errors repeat a value: line ends kept, as spaces, or removed.
+ */
+const spellingsOf = (value: string): ReadonlyArray<string> => {
+  const spelled = [value, value.replace(/\s+/g, " "), value.replace(/\n/g, ""), value.replace(/\s/g, "")]
   return [...new Set(spelled.map(bytesOf))].filter((one) => one.length >= leastLetters)
 }
 
 interface Hidden {
   readonly spellings: ReadonlyArray<string>
+  readonly base64: ReadonlyArray<Base64Part>
+  /** In small letters; found in any. */
+  readonly hex: string
   readonly put: string
+}
+
+const hiddenOf = ({ put, value: given }: HiddenValue): Hidden => {
+  const value = given.toWellFormed()
+  const bytes = Buffer.from(value)
+  return { put, spellings: spellingsOf(value), base64: base64Parts(bytes), hex: bytes.toString("hex") }
+}
+
+/** Base64 and hex of a value, alone and within an encoded text, for a search without readings. */
+export const encodedSpellings = (value: string): ReadonlyArray<string> => {
+  const bytes = Buffer.from(value)
+  const hex = bytes.toString("hex")
+  const whole = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")]
+  return [...new Set([...whole, ...base64Parts(bytes).map(({ text }) => text), hex, hex.toUpperCase()])]
 }
 
 /** A range of a text in bytes, and the text that replaces it. */
@@ -120,16 +223,36 @@ interface Found {
   readonly put: string
 }
 
-const findIn = ({ bytes, starts }: Reading, hidden: ReadonlyArray<Hidden>): ReadonlyArray<Found> => {
-  const found: Array<Found> = []
-  for (const { put, spellings } of hidden) {
-    for (const spelling of spellings) {
-      for (let at = bytes.indexOf(spelling); at >= 0; at = bytes.indexOf(spelling, at + spelling.length)) {
-        found.push({ from: starts[at] ?? 0, to: starts[at + spelling.length] ?? bytes.length, put })
-      }
-    }
-  }
-  return found
+const base64Letter = /[\w+/-]/
+
+/** The range of a found part with the letters next to it that hold the rest of its value, and the padding. */
+const base64Range = (bytes: string, at: number, { after, before, text }: Base64Part): readonly [number, number] => {
+  let [from, to] = [at, at + text.length]
+  while (at - from < before && base64Letter.test(bytes.charAt(from - 1))) from--
+  const most = to + after
+  while (to < most && base64Letter.test(bytes.charAt(to))) to++
+  while (bytes[to] === "=") to++
+  return [from, to]
+}
+
+const placesOf = (text: string, part: string): ReadonlyArray<number> => {
+  const places: Array<number> = []
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at)
+  return places
+}
+
+const findIn = ({ bytes, ends, starts }: Reading, hidden: ReadonlyArray<Hidden>): ReadonlyArray<Found> => {
+  const small = bytes.toLowerCase()
+  const found = (from: number, to: number, put: string): Found => ({
+    from: starts[from] ?? 0,
+    to: ends[to - 1] ?? 0,
+    put
+  })
+  return hidden.flatMap(({ base64, hex, put, spellings }) => [
+    ...spellings.flatMap((part) => placesOf(bytes, part).map((at) => found(at, at + part.length, put))),
+    ...placesOf(small, hex).map((at) => found(at, at + hex.length, put)),
+    ...base64.flatMap((part) => placesOf(bytes, part.text).map((at) => found(...base64Range(bytes, at, part), put)))
+  ])
 }
 
 /** The text with the ranges replaced; overlapping ranges are merged. */
@@ -146,6 +269,9 @@ const without = (bytes: string, found: ReadonlyArray<Found>): string => {
 /** No error answer shows a longer text or a deeper value. */
 const longest = 20_480
 const deepest = 32
+
+const widestOf = ({ length }: string): number =>
+  length * (length * widestLetter > longest / 2 ? widestOfLong : widestLetter)
 
 /** Created for every call, used by few. The secret values are therefore computed with the first text. */
 export class Redaction {
@@ -185,8 +311,8 @@ export class Redaction {
 
   private made(): ReadonlyArray<Hidden> {
     const hidden = this.values().filter(({ value }) => value.length >= leastLetters)
-    this.widest = hidden.reduce((most, { value }) => Math.max(most, value.length * widestLetter), 0)
-    return hidden.map(({ put, value }) => ({ put, spellings: spellingsOf(value) }))
+    this.widest = hidden.reduce((most, { value }) => Math.max(most, widestOf(value)), 0)
+    return hidden.map(hiddenOf)
   }
 }
 

@@ -1,6 +1,6 @@
 // Removes credentials from a recorded text: known values, fields that hold secrets, and texts with the form of a secret.
 // It must not know where the text comes from, or where it is kept.
-import { redacted } from "./redaction.ts"
+import { encodedSpellings, redacted } from "./redaction.ts"
 
 /** Fields whose value is a secret, in JSON and in forms: those of OAuth 2 and of Google's key files. */
 const fields = [
@@ -37,17 +37,13 @@ const forms: ReadonlyArray<RegExp> = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs
 ]
 
-/** The ways in which a value is written into a text: as it is, in JSON, in a URL, in base64. */
-const spellings = (value: string): ReadonlyArray<string> => {
-  const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "")
-  return [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value),
-    base64,
-    base64.replaceAll("+", "-").replaceAll("/", "_")
-  ]
-}
+/** The ways in which a value is written into a text: as it is, in JSON, in a URL, in base64 and in hex. */
+const spellings = (value: string): ReadonlyArray<string> => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value),
+  ...encodedSpellings(value)
+]
 
 /** Shorter values are ordinary words. */
 const leastLetters = 6

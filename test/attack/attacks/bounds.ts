@@ -1,6 +1,6 @@
 // Attacks on isolation: credentials, projects and regions, objects, configs, prompts and names of other keys.
 // Must not run an attack.
-import { adminMadeKey, configKey, findLeak } from "../canaries.ts"
+import { adminMadeKey, configKey, findEncodedLeak, findLeak } from "../canaries.ts"
 import { sendBytes } from "../client.ts"
 import {
   type Attack,
@@ -130,6 +130,21 @@ const echoes = async (world: World): Promise<ReadonlyArray<string>> => {
       ...found.map((fault) => `${one.path ?? chat} ${JSON.stringify(one.body).slice(0, 70)}: ${fault.slice(0, 120)}`)
     )
   }
+  return faults
+}
+
+const codedEchoes = async (world: World): Promise<ReadonlyArray<string>> => {
+  const faults: Array<string> = []
+  for (const model of ["google", "vertex-ai", "placed"].map((slug) => `@${slug}/gemini-attack-echo-coded`))
+    for (const stream of [false, true]) {
+      const { answer, faults: found } = await generalFaults(world, { body: { ...hello(model), stream } })
+      const leak = findEncodedLeak(answer.body)
+      faults.push(
+        ...found,
+        ...holds(answer.status === 400, `${model}: answered ${describeAnswer(answer)}`),
+        ...holds(leak === undefined, `${model}: shows ${leak} in an encoding`)
+      )
+    }
   return faults
 }
 
@@ -395,6 +410,7 @@ export const bounds: ReadonlyArray<Attack> = [
     )
   },
   { name: "echoes", sentence: "no credential comes back in an upstream's error, on any route", attack: echoes },
+  { name: "echoes-coded", sentence: "nor in base64, hex, entities or spaced letters", attack: codedEchoes },
   { name: "inner-addresses", sentence: "errors and dry runs show no address of the operator's", attack: inside },
   { name: "metadata", sentence: "locked metadata of a key are its own", attack: teams },
   { name: "names", sentence: "control characters of a name reach no terminal", attack: controls },

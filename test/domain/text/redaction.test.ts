@@ -3,6 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Redaction } from "../../../src/domain/text/redaction.ts"
+import { scrub } from "../../../src/domain/text/scrub.ts"
 import { upstreamText } from "../../../src/domain/text/upstreamText.ts"
 
 const hiding = (...values: ReadonlyArray<string>) => new Redaction(() => values.map((value) => ({ value, put: "[x]" })))
@@ -25,6 +26,58 @@ describe("redaction of known values", () => {
         for (const spelling of spellings) expect(hiding(text).text(`<${spelling}>`)).toBe("<[x]>")
       })
     )
+  })
+  it("redaction: removes a value within a text that was encoded whole, in base64 and hex of any form (TH21b)", () => {
+    const letters = (least: number, most: number, of: string) =>
+      fc.string({ unit: fc.constantFrom(...of), minLength: least, maxLength: most })
+    const value = letters(8, 60, "abcXYZ~?>é")
+    const around = letters(0, 5, "0123=&")
+    fc.assert(
+      fc.property(value, around, around, (text, before, after) => {
+        const whole = Buffer.from(before + text + after)
+        const end = before.length + Buffer.byteLength(text)
+        for (const encoding of ["base64", "base64url"] as const) {
+          const encoded = whole.toString(encoding)
+          const [head, tail] = [Math.floor((before.length * 4) / 3), Math.ceil((end * 4) / 3)]
+          const rest = encoded.slice(tail).replace(/^=+/, "")
+          expect(hiding(text).text(`<${encoded}>`)).toBe(`<${encoded.slice(0, head)}[x]${rest}>`)
+        }
+        const hex = whole.toString("hex")
+        const shown = `<${hex.slice(0, before.length * 2)}[x]${hex.slice(end * 2)}>`
+        expect(hiding(text).text(`<${hex}>`)).toBe(shown)
+        expect(hiding(text).text(`<${hex.toUpperCase()}>`)).toBe(shown.toUpperCase().replace("[X]", "[x]"))
+      })
+    )
+  })
+  it("redaction: removes a value in entities of HTML, in bytes of Python, and with spaces between its letters (TH21b)", () => {
+    const value = fc.string({ minLength: 6, maxLength: 60 }).filter((text) => !/\s/.test(text))
+    const each = (text: string, write: (code: number) => string): string =>
+      [...text].map((letter) => write(letter.charCodeAt(0))).join("")
+    fc.assert(
+      fc.property(value, (text) => {
+        const spellings = [
+          each(text, (code) => `&#${code};`),
+          each(text, (code) => `&#x${code.toString(16)};`),
+          each(text, (code) => `&#X${code.toString(16).toUpperCase().padStart(4, "0")};`),
+          text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+          JSON.stringify(each(text, (code) => `&#${code};`)).replaceAll("&", "\\u0026"),
+          each(text, (code) => `\\x${code.toString(16).padStart(2, "0")}`),
+          each(text, (code) => `%${code.toString(16).padStart(2, "0")}`),
+          each(text, (code) => `\\u${code.toString(16).padStart(4, "0")}`),
+          [...text].join(" "),
+          [...text].join("\n")
+        ]
+        for (const spelling of spellings) expect(hiding(text).text(`(${spelling})`)).toMatch(/^\("?\[x\]"?\)$/)
+      })
+    )
+  })
+  it("redaction: removes base64 in lines, and leaves words around what it removes (TH21b)", () => {
+    const value = "AIzaSyStoredKey0123456789+/abcdefghijk"
+    const lines = Buffer.from(`key=${value}`).toString("base64").replace(/.{20}/g, "$&\n")
+    expect([hiding(value).text(`got ${lines} here`), hiding(value).text(`the key ${value} is wrong`)]).toEqual([
+      "got a2V5P[x] here",
+      "the key [x] is wrong"
+    ])
   })
   it("redaction: leaves a text without a value unchanged, and ignores values of less than six letters", () => {
     expect([hiding("secret-1").text("secret-2 and 100%"), hiding("abcde", "").text("abcde")]).toEqual([
@@ -67,6 +120,20 @@ describe("redaction of known values", () => {
     expect(asked).toBe(0)
     redaction.json(["a", "b"])
     expect(asked).toBe(1)
+  })
+})
+
+describe("scrubbing of captured content", () => {
+  it("scrub: removes a known value in base64 and hex, alone and within what was encoded (TH21b)", () => {
+    const value = "my-own-credential"
+    const spellings = [
+      Buffer.from(value).toString("base64").replace(/=+$/, ""),
+      Buffer.from(value).toString("hex"),
+      Buffer.from(value).toString("hex").toUpperCase()
+    ]
+    for (const spelling of spellings) expect(scrub(`<${spelling}>`, [value])).toBe("<[redacted]>")
+    for (const before of ["", "a", "aa"])
+      expect(scrub(Buffer.from(before + value).toString("base64"), [value])).toContain("[redacted]")
   })
 })
 
