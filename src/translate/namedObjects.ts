@@ -52,9 +52,12 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
   }
   for (const name of both(body["parameters"], "storageUri", "storage_uri"))
     if (typeof name === "string") found.push({ use: "write", name })
-  for (const name of both(body, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
-  const { tools } = body
-  if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
+  for (const request of [body, ...both(body, "generateContentRequest", "generate_content_request")]) {
+    if (!isJsonObject(request)) continue
+    for (const name of both(request, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
+    const { tools } = request
+    if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
+  }
   return found
 }
 

@@ -38,6 +38,18 @@ it("named objects: both spellings are found at every place an upstream may read"
   ])
 })
 
+it("named objects: the request within a count is searched as one by itself, in both spellings", () => {
+  const cached = (name: string) => ({ cached_content: `projects/${name}/locations/l/cachedContents/c` })
+  const tools = [{ retrieval: { externalApi: { endpoint: "projects/c/x" } } }]
+  expect(
+    namedObjects({ generateContentRequest: cached("a"), generate_content_request: { ...cached("b"), tools } }, false)
+  ).toEqual([
+    { use: "resource", name: "projects/a/locations/l/cachedContents/c" },
+    { use: "resource", name: "projects/b/locations/l/cachedContents/c" },
+    { use: "resource", name: "projects/c/x" }
+  ])
+})
+
 it("named objects: messages are searched only with a list of objects", () => {
   const looked: Array<string> = []
   const watched = (name: string) => ({ enumerable: true, get: () => looked.push(name) })

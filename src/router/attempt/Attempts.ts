@@ -36,6 +36,7 @@ import { withOverrides } from "../bodies/overrides.ts"
 import type { Planned } from "../plan/plan.ts"
 import { healPrepared, type HealScope, healScope, joinNames } from "./heal.ts"
 import { modelsNow } from "./MovingNames.ts"
+import { otherModel } from "./otherModels.ts"
 import { beyondReach } from "./reach.ts"
 
 /** One target made ready, with the provider that will authorise it. */
@@ -199,7 +200,9 @@ const prepareCall = <Op extends Operation>(
   if (Result.isFailure(taught)) return Result.fail(taught.failure)
   const { prepared } = taught.success.attempt
   const fault =
-    (context.unsupported === "reject" ? unsupportedBy(prepared) : undefined) ?? beyondReach(account, prepared)
+    (context.unsupported === "reject" ? unsupportedBy(prepared) : undefined) ??
+    beyondReach(account, prepared) ??
+    otherModel(prepared)
   return fault === undefined ? Result.succeed(taught.success.attempt) : Result.fail(fault)
 }
 

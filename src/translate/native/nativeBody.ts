@@ -144,10 +144,14 @@ const readEmbedded = (bytes: Uint8Array, members: Members, path: PathModel): Rea
   if (kindOf(bytes, content) !== "object") {
     return refused("invalid_type", "content", "has the wrong type: expected object.")
   }
-  return Result.map(ownModel(bytes, members, path), (edit) =>
+  return readRepeated(bytes, members, path)
+}
+
+/** A body that may repeat the model at its top and nowhere else. */
+const readRepeated = (bytes: Uint8Array, members: Members, path: PathModel): Read<NativeBody> =>
+  Result.map(ownModel(bytes, members, path), (edit) =>
     body(edit === undefined ? bytes : editTopLevel(bytes, edit, inOrder(members)))
   )
-}
 
 /** Claude by rawPredict: the version stays as the client wrote it, and the model is the path's (N304, N801). */
 const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<NativeBody> => {
@@ -222,7 +226,7 @@ export const readNativeBody = (
       case "embedContent":
         return readEmbedded(bytes, members, path)
       case "predict":
-        return Result.map(filled(bytes, members, "instances"), () => body(bytes))
+        return Result.flatMap(filled(bytes, members, "instances"), () => readRepeated(bytes, members, path))
       case "rawPredict":
       case "streamRawPredict":
       case "countMessages":

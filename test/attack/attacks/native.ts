@@ -71,11 +71,40 @@ const queryKeys = async (world: World): Promise<ReadonlyArray<string>> => {
   ]
 }
 
+const other = "gemini-2.5-pro"
+const claudeMessage = {
+  model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+  max_tokens: 5,
+  messages: [{ role: "user", content: "Hello" }]
+}
+
 const secondModels = async (world: World): Promise<ReadonlyArray<string>> => [
   ...(await faultsUnlessRefused(world, 400, "invalid_value", {
     key: "narrow",
     path: model("gemini-embedding-001", "batchEmbedContents"),
     body: { requests: [{ model: "models/text-embedding-004", content: contents[0] }] }
+  })),
+  ...(
+    await Promise.all(
+      [
+        [
+          "generateContent",
+          { contents, generation_config: { routing_config: { manual_mode: { model_name: other } } } }
+        ],
+        ["generateContent", { contents, generationConfig: { routingConfig: { manualMode: { modelName: other } } } }],
+        ["countTokens", { generate_content_request: { model: `models/${other}`, contents } }],
+        ["countTokens", { generateContentRequest: { model: `models/${other}`, contents } }]
+      ].map(([verb, body]) =>
+        faultsUnlessRefused(world, 400, "invalid_value", {
+          path: model("@vertex-ai/gemini-2.5-flash", String(verb)),
+          body
+        })
+      )
+    )
+  ).flat(),
+  ...(await faultsUnlessRefused(world, 400, "invalid_value", {
+    path: "/v1/messages",
+    body: { ...claudeMessage, fallbacks: [{ model: "claude-opus-4-6" }] }
   })),
   ...(await faultsUnlessRefused(world, 403, "model_not_allowed", {
     key: "narrow",

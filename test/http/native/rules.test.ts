@@ -58,6 +58,44 @@ describe("native requests", () => {
     expect(Result.getOrThrow(context).deadlineMillis).toBe(expected)
   })
 
+  const vertexPath = "/v1/publishers/google/models/gemini-2.5-flash"
+  const routed = (modelName: string) => ({ routing_config: { manual_mode: { model_name: modelName } } })
+  const ranked = (modelName: string) => ({
+    retrieval: { vertexRagStore: { ragRetrievalConfig: { ranking: { llmRanker: { modelName } } } } }
+  })
+  const routedName = "generationConfig.routingConfig.manualMode.modelName"
+  const rankedName = "tools[0].retrieval.vertexRagStore.ragRetrievalConfig.ranking.llmRanker.modelName"
+  const config = { provider: "vertex-ai", override_params: { google: { generationConfig: routed("gemini-2.5-pro") } } }
+  const message = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", max_tokens: 5, messages: contents }
+  it.each([
+    [routedName, `${vertexPath}:generateContent`, { contents, generation_config: routed("gemini-2.5-pro") }, {}],
+    [rankedName, `${vertexPath}:generateContent`, { contents, tools: [ranked("gemini-2.5-pro")] }, {}],
+    [routedName, `${vertexPath}:generateContent`, { contents }, { "x-gateway-config": JSON.stringify(config) }],
+    ["fallbacks[0].model", "/v1/messages", { ...message, fallbacks: [{ model: "claude-opus-4-6" }] }, {}],
+    ["fallbacks", "/v1/messages", { ...message, fallbacks: "default" }, {}]
+  ] as const)(
+    "native body: names no model but the one that is called: %s at %s (N203b) %#",
+    async (param, path, body, headers) => {
+      const gateway = over(() => replying(full))
+      const answer = await gateway.post(path, body, headers)
+      const { error } = await answer.json()
+      const called = path === "/v1/messages" ? "claude-sonnet-4-6" : "gemini-2.5-flash"
+      expect([answer.status, error.message, gateway.seen.length]).toStrictEqual([
+        400,
+        `${param} is another model than the one that is called, "${called}"; leave it out, and name other models in a config.`,
+        0
+      ])
+    }
+  )
+
+  it("native body: the model that is called may be named at every place (N203b)", async () => {
+    const gateway = over(() => replying(full))
+    const name = "publishers/google/models/gemini-2.5-flash"
+    const body = { contents, generationConfig: routed(name), tools: [ranked("gemini-2.5-flash")] }
+    const answer = await gateway.post(`${vertexPath}:generateContent`, body)
+    expect([answer.status, gateway.seen.map((call) => text(call.body))]).toStrictEqual([200, [JSON.stringify(body)]])
+  })
+
   it("native query: beta of Anthropic's SDK does not go up (N209, N806)", async () => {
     const message = { type: "message", content: [], usage: { input_tokens: 1, output_tokens: 1 } }
     const gateway = over(() => replying(message))

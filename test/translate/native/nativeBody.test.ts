@@ -135,7 +135,9 @@ describe("native bodies: repeated models", () => {
     ["generateContent", `{"model":"models/other",${c}}`, "model"],
     ["countTokens", `{"generateContentRequest":{"model":"models/other",${c}}}`, "generateContentRequest.model"],
     ["batchEmbedContents", '{"requests":[{"content":{}},{"model":"models/other"}]}', "requests[1].model"],
-    ["embedContent", '{"content":{},"model":"models/other"}', "model"]
+    ["countTokens", `{"generate_content_request":{"model":"models/other",${c}}}`, "generateContentRequest.model"],
+    ["embedContent", '{"content":{},"model":"models/other"}', "model"],
+    ["predict", '{"instances":[{}],"model":"models/other"}', "model"]
   ])("native body of %s %s: another model is refused (N203)", (verb, text, param) => {
     expect(refusal(verb, text)).toStrictEqual(["invalid_value", param, `${param} is not the model of the path.`])
   })
