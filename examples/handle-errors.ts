@@ -49,6 +49,7 @@ const handled = (model: string): Effect.Effect<string, never, ProviderRouter> =>
       KeyInvalid: configure,
       ScopeMissing: configure,
       SessionRefused: change,
+      PageRefused: change,
       ModelNotAllowed: configure,
       ModelNotPriced: configure,
       ObjectNotAllowed: configure,

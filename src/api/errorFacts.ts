@@ -22,7 +22,7 @@ import {
   notFoundDraft,
   retryAfter
 } from "./drafts.ts"
-import { sessionDraft } from "./sessionDraft.ts"
+import { pageDraft, sessionDraft } from "./sessionDraft.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
 /** An error in HTTP terms, before a client dialect renders it. */
@@ -128,6 +128,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         apiErrorDraft(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry.")
       )
     case "SessionRefused":
+    case "PageRefused":
     case "ScopeMissing":
     case "ProviderMissing":
     case "SlugUnknown":
@@ -174,6 +175,8 @@ const requestDraft = (error: RequestSide): Draft => {
   switch (error._tag) {
     case "SessionRefused":
       return sessionDraft(error)
+    case "PageRefused":
+      return pageDraft(error)
     case "ScopeMissing":
       return {
         status: 403,

@@ -1,7 +1,18 @@
-// Error bodies of the console's sign-in and of changes by its sessions.
+// Error bodies of the console's sign-in, of changes by its sessions, and of foreign pages.
 // It must not know cookies or the order of the checks.
-import type { SessionRefused } from "../domain/GatewayError.ts"
+import type { PageRefused, SessionRefused } from "../domain/GatewayError.ts"
 import { type Draft, retryAfter } from "./drafts.ts"
+
+/** Pages that read what needs no key under a name or origin that is not the gateway's. */
+export const pageDraft = ({ reason }: PageRefused): Draft => ({
+  status: 403,
+  type: "permission_error",
+  code: "foreign_page_refused",
+  message:
+    reason === "host"
+      ? "Browsers do not read this under this host name, which could be made to point here; use an address, or list the name in server.console_hosts."
+      : "Pages of another origin do not read this."
+})
 
 /** Sign-ins and changes that the console refuses. */
 export const sessionDraft = ({ reason, retryMillis }: SessionRefused): Draft => {

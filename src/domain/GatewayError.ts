@@ -14,6 +14,10 @@ export class SessionRefused extends Schema.TaggedError<SessionRefused>()("Sessio
   reason: Schema.Literals(["credential", "attempts", "host", "origin", "header"]),
   retryMillis: Schema.optionalKey(Schema.Number)
 }) {}
+/** What needs no key is read by a page of another host name or origin. */
+export class PageRefused extends Schema.TaggedError<PageRefused>()("PageRefused", {
+  reason: Schema.Literals(["host", "origin"])
+}) {}
 /** The key is valid but lacks the scope that the route needs. */
 export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", {
   scope: Schema.Literals(["inference", "admin"])
@@ -169,6 +173,7 @@ export type SingleError =
   | KeyMissing
   | KeyInvalid
   | SessionRefused
+  | PageRefused
   | ScopeMissing
   | ModelNotAllowed
   | ModelNotPriced

@@ -369,3 +369,60 @@ describe("console files", () => {
     }).pipe(Effect.provide(gateway(false)))
   )
 })
+
+describe("pages without a key", () => {
+  const evil = { host: "evil.example:8787" }
+  const german = { "accept-language": "de" }
+  const reads: ReadonlyArray<readonly [who: string, headers: Readonly<Record<string, string>>, status: number]> = [
+    ["Prometheus by address", {}, 200],
+    ["Prometheus by the name of a service", { host: "gateway.monitoring.svc:8787" }, 200],
+    ["a browser by address", german, 200],
+    ["a browser by address of IPv6", { host: "[::1]:8787", ...german }, 200],
+    ["a browser at this machine", { host: "localhost:8787", ...german, "sec-fetch-site": "none" }, 200],
+    ["a browser by a name of the settings", { host: "console.example.com", ...german }, 200],
+    ["a page of a rebound name", { ...evil, ...german }, 403],
+    ["a page of a rebound name that hides its language", { ...evil, "accept-language": "" }, 403],
+    ["a page of a rebound name with its origin", { ...evil, origin: "http://evil.example:8787" }, 403],
+    ["a page of another origin", { origin: "http://evil.example" }, 403],
+    ["a page of another site", { "sec-fetch-site": "cross-site" }, 403],
+    ["a page without a host name", { host: "", ...german }, 403]
+  ]
+
+  it.effect.each(reads)("metrics: %s (TH39)", ([, headers, status]) =>
+    Effect.gen(function* () {
+      const answer = yield* send("/metrics", { headers })
+      expect(answer.status).toBe(status)
+      const text = yield* Effect.promise(() => answer.text())
+      if (status === 200) return expect(text).toContain("# TYPE ")
+      const isOrigin = headers["host"] === undefined
+      expect(JSON.parse(text)).toEqual({
+        error: {
+          message: isOrigin
+            ? "Pages of another origin do not read this."
+            : "Browsers do not read this under this host name, which could be made to point here; use an address, or list the name in server.console_hosts.",
+          type: "permission_error",
+          param: null,
+          code: "foreign_page_refused"
+        }
+      })
+    }).pipe(Effect.provide(gateway()))
+  )
+
+  it.effect.each(reads)("readiness: %s (TH39)", ([, headers, status]) =>
+    Effect.gen(function* () {
+      const answer = yield* send("/health/ready", { headers })
+      const body = yield* Effect.promise(() => answer.json())
+      expect([answer.status, Object.keys(body)]).toEqual([
+        200,
+        status === 200 ? ["status", "checks", "version"] : ["status"]
+      ])
+    }).pipe(Effect.provide(gateway()))
+  )
+
+  it.effect("metrics: without a console browsers read them by address only (TH39)", () =>
+    Effect.gen(function* () {
+      const at = (host: string) => statusOf("/metrics", { headers: { host, ...german } })
+      expect([yield* at("127.0.0.1:8787"), yield* at("console.example.com")]).toEqual([200, 403])
+    }).pipe(Effect.provide(gateway(false)))
+  )
+})

@@ -28,6 +28,7 @@ import {
   RouteUnknown,
   StoreUnavailable,
   ScopeMissing,
+  PageRefused,
   SessionRefused,
   type SingleError,
   SlugUnknown,
@@ -67,6 +68,9 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["The console is used under an unknown host name", new SessionRefused({ reason: "host" })],
     ["A page of another origin uses a console session", new SessionRefused({ reason: "origin" })],
     ["A change by a console session lacks x-gateway-console", new SessionRefused({ reason: "header" })]
+  ],
+  PageRefused: [
+    ["A page under an unknown host name, or of another origin, reads the metrics", new PageRefused({ reason: "host" })]
   ],
   ScopeMissing: [["The key is not for this route", new ScopeMissing({ scope: "admin" })]],
   ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],

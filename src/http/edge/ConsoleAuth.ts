@@ -1,12 +1,12 @@
 // The cookie of a console session, and the conditions under which it counts: own host, own origin, own header.
 // It must not depend on routes, or on how a session began.
 import * as Effect from "effect/Effect"
-import { isIP } from "node:net"
 import type { HeaderRecord } from "../../api/Headers.ts"
 import { type KeyInvalid, SessionRefused, type StoreUnavailable } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { BegunSession, Sessions } from "../../keys/ConsoleSessions.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { foreignness, placeOf } from "./ownHost.ts"
 
 /** Every change by a session carries it. A page of another origin can send it only after a preflight, which no route here answers. */
 const consoleHeader = "x-gateway-console"
@@ -15,10 +15,6 @@ const consoleHeader = "x-gateway-console"
 const cookiePath = "/admin/v1"
 
 const idGrammar = /^[\w-]{43}$/
-
-/** Host and port of a `Host` header; undefined for a malformed one. */
-const placeOf = (host: string | undefined): URL | undefined =>
-  host === undefined || !/^[\w.:[\]-]{1,255}$/.test(host) ? undefined : (URL.parse(`http://${host}`) ?? undefined)
 
 /** Browsers share cookies between the ports of a host, so the name contains the port. */
 const cookieName = (headers: HeaderRecord): string => {
@@ -53,28 +49,14 @@ export const sessionCookie = (headers: HeaderRecord, { expiresMillis, id }: Begu
 /** The cookie that ends a session. */
 export const endedCookie = (headers: HeaderRecord): string => cookie(headers, "", 0)
 
-/** A name that no foreign name server can point here: an address, this machine, or a name that the operator wrote. */
-const isOwnHost = ({ hostname }: URL, hosts: ReadonlyArray<string>): boolean =>
-  isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0 ||
-  hostname === "localhost" ||
-  hostname.endsWith(".localhost") ||
-  hosts.includes(hostname)
-
-const isOwnOrigin = ({ headers }: IncomingRequest, { host }: URL): boolean => {
-  const { origin, "sec-fetch-site": site } = headers
-  if (site !== undefined && site !== "same-origin" && site !== "none") return false
-  return origin === undefined || URL.parse(origin)?.host === host
-}
-
 /** Why a request may use no session; undefined when it may. */
 export const sessionFault = (
   incoming: IncomingRequest,
   hosts: ReadonlyArray<string>
 ): SessionRefused["reason"] | undefined => {
   const { headers, method } = incoming
-  const place = placeOf(headers["host"])
-  if (place === undefined || !isOwnHost(place, hosts)) return "host"
-  if (!isOwnOrigin(incoming, place)) return "origin"
+  const foreign = foreignness(headers, hosts)
+  if (foreign !== undefined) return foreign
   if (method === "GET" || method === "HEAD") return undefined
   if (headers["origin"] === undefined) return "origin"
   return headers[consoleHeader] === undefined ? "header" : undefined

@@ -16,6 +16,7 @@ const tags: Record<GatewayError["_tag"], true> = {
   KeyMissing: true,
   KeyInvalid: true,
   SessionRefused: true,
+  PageRefused: true,
   ScopeMissing: true,
   ModelNotAllowed: true,
   ModelNotPriced: true,

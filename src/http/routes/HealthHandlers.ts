@@ -3,8 +3,10 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { version } from "../../domain/version.ts"
+import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
+import { pageFault } from "../edge/ownHost.ts"
 import { Readiness } from "../edge/Readiness.ts"
-import type { Routes } from "../edge/Route.ts"
+import type { Answering, Routes } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
 
 const answer = (
@@ -27,17 +29,24 @@ const checkOf = (state: ReturnType<Readiness[string]>): { readonly state: string
 const leaving =
   "The service shuts down: running requests finish, and new ones belong to another instance. Readiness does not return."
 
-/** Without a dependency the service is degraded and still serves. Only a service that shuts down is not ready. */
-const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.HttpServerResponse => {
+/**
+ * Without a dependency the service is degraded and still serves. Only a service that shuts down is not ready. A foreign
+ * page gets the status alone: a load balancer that looks like a browser needs no more.
+ */
+const ready = (
+  readiness: Readiness,
+  { isForeign, isLeaving }: { readonly isForeign: boolean; readonly isLeaving: boolean }
+): HttpServerResponse.HttpServerResponse => {
   const looked = Object.entries(readiness).map(([name, look]) => [name, checkOf(look())] as const)
   const texts = looked.flatMap(([name, { message }]) => (message === undefined ? [] : [[name, message] as const]))
   const messages = [...texts, ...(isLeaving ? [["service", leaving] as const] : [])]
-  const body = {
-    status: isLeaving ? "shutting_down" : looked.every(([, { state }]) => state === "ok") ? "ok" : "degraded",
+  const status = isLeaving ? "shutting_down" : looked.every(([, { state }]) => state === "ok") ? "ok" : "degraded"
+  const details = {
     checks: { config: "ok", ...Object.fromEntries(looked.map(([name, { state }]) => [name, state])) },
     ...(messages.length === 0 ? {} : { messages: Object.fromEntries(messages) }),
     version
   }
+  const body = isForeign ? { status } : { status, ...details }
   return isLeaving ? answer(503, body, { connection: "close" }) : answer(200, body)
 }
 
@@ -46,9 +55,16 @@ export const HealthHandlers: Routes<Traffic> = Effect.gen(function* () {
   const traffic = yield* Traffic
   const readiness = yield* Readiness
   const live = Effect.succeed(alive)
-  const look = Effect.sync(() => ready(readiness, traffic.drainingSince !== undefined))
+  const { hosts } = (yield* ConsoleSessions) ?? { hosts: [] }
+  const look: Answering = ({ headers }) =>
+    Effect.sync(() =>
+      ready(readiness, {
+        isForeign: pageFault(headers, hosts) !== undefined,
+        isLeaving: traffic.drainingSince !== undefined
+      })
+    )
   return [
     ...(["/health/live", "/livez", "/healthz"] as const).map((path) => ({ path, answer: () => live })),
-    ...(["/health/ready", "/readyz", "/health"] as const).map((path) => ({ path, answer: () => look }))
+    ...(["/health/ready", "/readyz", "/health"] as const).map((path) => ({ path, answer: look }))
   ].map((route) => ({ ...route, method: "GET" }))
 })

@@ -102,7 +102,8 @@ const secondModels = async (world: World): Promise<ReadonlyArray<string>> => [
       )
     )
   ).flat(),
-  ...(await faultsUnlessRefused(world, 400, "invalid_value", {
+  // Anthropic's errors have no code.
+  ...(await faultsUnlessRefused(world, 400, "error", {
     path: "/v1/messages",
     body: { ...claudeMessage, fallbacks: [{ model: "claude-opus-4-6" }] }
   })),

@@ -29,6 +29,23 @@ const keptResponses = async (world: World): Promise<ReadonlyArray<string>> => {
   ]
 }
 
+/** A page whose name points to the gateway: of the same origin for its browser, which adds no header of a site. */
+const rebound = async (world: World): Promise<ReadonlyArray<string>> => {
+  const faults: Array<string> = []
+  for (const path of ["/metrics", "/health/ready"]) {
+    const read = (headers: Readonly<Record<string, string>>) =>
+      ask(world, { path, headers: { "x-gateway-api-key": "", ...headers } })
+    const page = await read({ host: `evil.example:${world.gateway.port}`, "accept-language": "" })
+    const scraper = await read({ host: "gateway.monitoring.svc:8787" })
+    faults.push(
+      ...holds(!/gateway_|checks/.test(page.body), `${path} of a rebound name: ${describeAnswer(page)}`),
+      ...holds(/gateway_|checks/.test(scraper.body), `${path} of a scraper: ${describeAnswer(scraper)}`)
+    )
+  }
+  return faults
+}
+
 export const tenants: ReadonlyArray<Attack> = [
-  { name: "kept-responses", sentence: "a key that fills the store of responses loses its own", attack: keptResponses }
+  { name: "kept-responses", sentence: "a key that fills the store of responses loses its own", attack: keptResponses },
+  { name: "rebound-names", sentence: "a page of a rebound name reads no metrics and no states", attack: rebound }
 ]
