@@ -1,6 +1,9 @@
 // Tests the lockfile, its licences and its sizes, and each supply chain rule with a planted violation.
 // Must not call the network; `.ci/run` does, where it answers.
-import { readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import {
@@ -30,6 +33,37 @@ const sound: LockEntry = { version: "1.0.0", integrity, license: "MIT" }
 const locked = (packages: Readonly<Record<string, LockEntry>>): Lockfile => ({
   lockfileVersion: 3,
   packages: { "": {}, ...packages }
+})
+
+describe("files of the package", () => {
+  it("package: takes the files it names, and none that an operator keeps in the working copy (TH29b)", () => {
+    const { files } = json<{ readonly files: ReadonlyArray<string> }>("package.json")
+    const named = files.filter((name) => name !== "dist")
+    const copy = mkdtempSync(join(tmpdir(), "model-gateway-pack-"))
+    try {
+      for (const name of ["package.json", "deploy", ...named])
+        cpSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), join(copy, name), { recursive: true })
+      for (const secret of [
+        "deploy/config/service-account.json",
+        "deploy/config/keys.yaml",
+        "deploy/.env",
+        "deploy/tls.key",
+        "deploy/helm/values-production.yaml",
+        "deploy/helm/templates/secret.yaml",
+        ".env"
+      ])
+        writeFileSync(join(copy, secret), "secret")
+      const printed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+        cwd: copy,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"]
+      })
+      const [packed]: ReadonlyArray<{ readonly files: ReadonlyArray<{ readonly path: string }> }> = JSON.parse(printed)
+      expect(packed?.files.map(({ path }) => path).toSorted()).toEqual([...named, "package.json"].toSorted())
+    } finally {
+      rmSync(copy, { recursive: true, force: true })
+    }
+  })
 })
 
 describe("lockfile of the project", () => {
