@@ -296,6 +296,7 @@ describe("import portkey", () => {
     const broken = await commandLine(["import", "litellm", write("broken.yaml", "a: [")])
     expect([absent.code, absent.err, broken.code]).toEqual([1, `${join(folder, "absent.json")} cannot be read\n`, 2])
   })
+
   it("import portkey: an account of another vendor is left out, with its targets (W1)", async () => {
     const mixed = {
       strategy: { mode: "loadbalance" },
@@ -349,5 +350,18 @@ describe("import portkey", () => {
       [2, `text.yaml  ${noPortkey}\n`],
       [2, `none.json  ${noPortkey}\n`]
     ])
+  })
+
+  it.each([
+    ["import", "litellm"],
+    ["import", "portkey"],
+    ["check", "--config"]
+  ] as const)("%s %s: aliases that stand for billions of values are refused (TH14b)", async (...verb) => {
+    const levels = Array.from({ length: 20 }, (_, at) => `a${at + 1}: &a${at + 1} [${Array(10).fill(`*a${at}`)}]`)
+    const file = write("laughs.yaml", ["a0: &a0 [1]", ...levels].join("\n"))
+    const { code, err } = await commandLine([...verb, file])
+    const message =
+      "its aliases stand for more than 500000 values; use fewer aliases (*name, <<), or write out the values that are needed"
+    expect([code, err]).toEqual([2, `${file}  ${verb[0] === "check" ? "cannot be read: " : ""}${message}\n`])
   })
 })
