@@ -60,7 +60,7 @@ const networkOf = (address: string): string => {
 }
 
 /**
- * Judges a sign-in, and counts it where it fails. Behind a proxy strangers share the address of the operator, so a right
+ * Judges a sign-in, and counts it where it fails. Clients of one proxy share an address, strangers and the operator, so a right
  * credential is taken however many wrong ones came before. The bound on guessing is its length, as at every route; the count
  * stops wrong tries only.
  */

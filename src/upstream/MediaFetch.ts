@@ -4,7 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
+import { FairSlots } from "../domain/usage/FairSlots.ts"
 import { Busy, ConcurrencyReached } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { Room, Shortage } from "../domain/Room.ts"
@@ -20,11 +20,15 @@ import { Transport } from "./Transport.ts"
 /** The media in flight exceed the limit of the gateway or of this key. */
 type NoRoom = Busy | ConcurrencyReached
 
-/** The outcome for each URL of one request, within `millis`. `room` counts the fetched bytes until the request ends. */
+/**
+ * The outcome for each URL of one request, within `millis`. `room` counts the fetched bytes until the request ends;
+ * `owner` is the key whose share of the connections it takes.
+ */
 export type MediaFetch = (
   urls: ReadonlyArray<string>,
   millis: number,
-  room?: Room
+  room?: Room,
+  owner?: string
 ) => Effect.Effect<ReadonlyMap<string, FetchedMedia>, NoRoom>
 
 /** Undefined: media are not fetched. */
@@ -41,11 +45,12 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
     const transport = yield* Transport
     const addressesOf = yield* HostAddresses
     const limits = yield* Limits
-    const connections = yield* Semaphore.make(limits.mediaConnections)
+    const connections = new FairSlots(limits.mediaConnections, limits.keptPercent)
     const total: ByteCount = { bytes: 0 }
 
     const fetchOne = (
       text: string,
+      owner: string,
       ofRequest: ByteCount,
       room: Room | undefined
     ): Effect.Effect<FetchedMedia, MediaFault | NoRoom> => {
@@ -56,17 +61,17 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
           read(response, { ofRequest, total, room, limits })
         )
       )
-      return connections.withPermits(1)(Effect.scoped(called))
+      return withSlot(connections, owner, Effect.scoped(called))
     }
 
-    return (urls, millis, room) => {
+    return (urls, millis, room, owner = "") => {
       if (urls.length > limits.mediaUrls)
         return Effect.succeed(new Map(urls.map((url) => [url, failed({ kind: "too_many", limit: limits.mediaUrls })])))
       const ofRequest: ByteCount = { bytes: 0 }
       return Effect.clockWith((clock) => {
         const ends = clock.currentTimeMillisUnsafe() + Math.min(millis, limits.mediaMillis)
         const outcome = (url: string): Effect.Effect<readonly [string, FetchedMedia], NoRoom> =>
-          fetchOne(url, ofRequest, room).pipe(
+          fetchOne(url, owner, ofRequest, room).pipe(
             Effect.timeoutOrElse({
               duration: Math.max(0, ends - clock.currentTimeMillisUnsafe()),
               orElse: () => refuse({ kind: "timeout" })
@@ -86,6 +91,19 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
     }
   })
 )
+
+/** Runs the effect in a slot of the owner, which is given back however it ends, also while it waits. */
+const withSlot = <A, E>(slots: FairSlots, owner: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    let leave = (): void => undefined
+    const entered = Effect.callback<void>((resume) => {
+      leave = slots.enter(owner, () => resume(Effect.void))
+    })
+    return Effect.ensuring(
+      Effect.andThen(entered, effect),
+      Effect.sync(() => leave())
+    )
+  })
 
 /** Concurrent fetches of one request. */
 const urlsInParallel = 8

@@ -390,6 +390,30 @@ describe("limits of media fetches", () => {
         expect(yield* run({ mediaConnections: 1 }, 2_500)).toEqual(expected)
       })
   )
+  it.effect("media fetch: one key never holds all connections, and another starts immediately (TH20b)", () =>
+    Effect.gen(function* () {
+      const { layer, seen } = waiting({ mediaConnections: 10 })
+      const many = Array.from({ length: 8 }, (_, n) => `https://a.example/${n}.png`)
+      yield* Effect.gen(function* () {
+        const fetch = (yield* MediaFetch) ?? (() => Effect.die("off"))
+        const greedy = yield* Effect.forkChild(
+          Effect.all(
+            [1, 2, 3].map(() => fetch(many, 60_000, undefined, "key_1")),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* TestClock.adjust(0)
+        expect(seen).toEqual({ now: 8, most: 8 })
+        const other = yield* Effect.forkChild(fetch(urls.slice(0, 1), 60_000, undefined, "key_2"))
+        yield* TestClock.adjust(0)
+        expect(seen).toEqual({ now: 9, most: 9 })
+        yield* TestClock.adjust(1_000)
+        expect([...(yield* Fiber.join(other)).values()].map(({ _tag }) => _tag)).toEqual(["Fetched"])
+        yield* Fiber.interrupt(greedy)
+        expect(seen.now).toBe(0)
+      }).pipe(Effect.provide(layer))
+    })
+  )
   it.effect("media fetch: the time is limited when DNS does not answer (TH7)", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(one({ to: "http://127.0.0.1:1", addresses: () => Effect.never }))

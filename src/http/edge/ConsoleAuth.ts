@@ -6,7 +6,7 @@ import { type KeyInvalid, SessionRefused, type StoreUnavailable } from "../../do
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { BegunSession, Sessions } from "../../keys/ConsoleSessions.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { foreignness, placeOf } from "./ownHost.ts"
+import { foreignness, placeOf } from "./OwnHost.ts"
 
 /** Every change by a session carries it. A page of another origin can send it only after a preflight, which no route here answers. */
 const consoleHeader = "x-gateway-console"

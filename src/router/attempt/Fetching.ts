@@ -27,7 +27,7 @@ export const fetching = (fetch: MediaFetch, { mediaMillis }: LimitValues): Fetch
       const { deadlineMillis } = asking.context
       const left =
         deadlineMillis === undefined ? mediaMillis : Math.max(0, deadlineMillis - clock.currentTimeMillisUnsafe())
-      return Effect.map(fetch(wanted, left, asking.context.room), (fetched) => {
+      return Effect.map(fetch(wanted, left, asking.context.room, asking.context.key.id), (fetched) => {
         const all = new Map([...before, ...fetched])
         kept.set(asking, all)
         return all

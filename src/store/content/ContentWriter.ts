@@ -80,7 +80,7 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
     const within = yield* makeStoreWrite
     const inTransaction = lazyTransaction(yield* SqlClient.SqlClient)
     const insert = yield* inserting
-    const waiting = new FairEntries<WaitingContent>(Infinity, contentQueueBytes)
+    const waiting = new FairEntries<WaitingContent>(contentQueueBytes, contentQueueBytes)
     /** What is written now; it left the queue, and is written again after a failure. */
     let group: ReadonlyArray<WaitingContent> = []
     let dropped = 0
