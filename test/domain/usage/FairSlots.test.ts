@@ -28,7 +28,7 @@ describe("fair slots", () => {
     expect(started).toEqual(["a", "a", "a", "a", "b", "c", "a", "a"])
   })
 
-  it("fair slots: owners that enter and leave lose no slot , and get none too many (TH20b)", () => {
+  it("fair slots: owners that enter and leave lose no slot, and get none too many (TH20b)", () => {
     const steps = fc.array(fc.record({ owner: fc.constantFrom("a", "b", "c"), leaves: fc.nat(20) }), { maxLength: 60 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.constantFrom(0, 20, 50), steps, (most, kept, all) => {
@@ -52,7 +52,7 @@ describe("fair slots", () => {
           expect(running()).toBeLessThanOrEqual(most)
           expect(running()).toBeGreaterThanOrEqual(Math.min(1, ends.size))
         }
-        for (const id of [...ends.keys()]) {
+        for (const id of ends.keys()) {
           inside.delete(id)
           ends.get(id)?.()
         }
