@@ -14,6 +14,7 @@ export interface LimitValues {
   /** Bytes of all running requests together: their bodies, the translated upstream bodies, and the replies. */
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
+  /** Values of a body, and of the JSON in the texts of its calls and tool results. */
   readonly jsonValues: number
   readonly jsonKeys: number
   readonly headerBytes: number
@@ -165,7 +166,8 @@ export const defaultLimits: LimitValues = {
   adminBodyBytes: 1 * MiB,
   bodiesInFlightBytes: 512 * MiB,
   jsonDepth: 128,
-  jsonValues: 500_000,
+  // More than a million tokens. Each stage of such a request takes about 50 ms.
+  jsonValues: 200_000,
   jsonKeys: 10_000,
   headerBytes: 16 * 1024,
   headerCount: 100,

@@ -116,6 +116,10 @@ export class RequestHold implements Room {
     this.held = held
   }
 
+  get size(): number {
+    return this.bytes
+  }
+
   take(bytes: number): Shortage | undefined {
     const shortage = this.shares.take(this.held, bytes)
     if (shortage === undefined) this.bytes += bytes

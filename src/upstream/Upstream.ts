@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { inTurn } from "../batching/OwnTurn.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason, withTexts } from "../domain/ProviderError.ts"
@@ -85,11 +86,13 @@ export class Upstream extends Context.Service<
       const bounds = { replyBytes, errorBytes }
       return {
         once: (prepared, auth, times, room) =>
-          withBody(
-            prepared,
-            requestOf(prepared, auth, times, room),
-            (request) => transport.collect(request, bounds),
-            (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
+          inTurn(room?.size, () =>
+            withBody(
+              prepared,
+              requestOf(prepared, auth, times, room),
+              (request) => transport.collect(request, bounds),
+              (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
+            )
           ),
         open: (prepared, auth, times, room, later) => {
           const opened = <A>(
@@ -98,15 +101,17 @@ export class Upstream extends Context.Service<
             limits: AttemptTimes,
             read: (response: TransportResponse, redaction: Redaction) => Effect.Effect<A, ProviderError>
           ) =>
-            withBody(call, requestOf(call, headers, limits, room), transport.open, (response) => {
-              const redaction = redactionOf(call, headers)
-              return Effect.onError(
-                response.status >= 200 && response.status < 300
-                  ? read(response, redaction)
-                  : readFailure(call, response, errorBytes, redaction),
-                () => response.close
-              )
-            })
+            inTurn(room?.size, () =>
+              withBody(call, requestOf(call, headers, limits, room), transport.open, (response) => {
+                const redaction = redactionOf(call, headers)
+                return Effect.onError(
+                  response.status >= 200 && response.status < 300
+                    ? read(response, redaction)
+                    : readFailure(call, response, errorBytes, redaction),
+                  () => response.close
+                )
+              })
+            )
           const { hops } = prepared
           if (hops === undefined || later === undefined)
             return opened(prepared, auth, times, (response, redaction) =>

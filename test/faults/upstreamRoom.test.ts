@@ -16,6 +16,7 @@ const real = Upstream.layer.pipe(Layer.provide(Transport.layer))
 const roomOf = (most: number, shortage: Shortage = "key") => {
   const seen = { held: 0, most: 0 }
   const room: Room = {
+    size: 0,
     take: (bytes) => {
       if (seen.held + bytes > most) return shortage
       seen.held += bytes

@@ -151,13 +151,13 @@ describe.each(databases)("responses kept on $name", (database) => {
       yield* store.keep(response("2", { previousId: "resp_1" }))
       const bytes = JSON.stringify(response("1").content).length
       const taken: Array<number> = []
-      const free: Room = { take: (amount) => (taken.push(amount), undefined), give: () => undefined }
+      const free: Room = { size: 0, take: (amount) => (taken.push(amount), undefined), give: () => undefined }
       yield* store.get("key_1", "resp_1", free)
       yield* store.some("key_1", ["resp_1", "resp_2"], free)
       yield* store.chain("key_1", "resp_2", free)
       yield* store.get("key_1", "resp_9", free)
       expect(taken).toEqual([bytes, 2 * bytes, 2 * bytes])
-      const full = (shortage: Shortage): Room => ({ take: () => shortage, give: () => undefined })
+      const full = (shortage: Shortage): Room => ({ size: 0, take: () => shortage, give: () => undefined })
       expect(yield* Effect.flip(store.chain("key_1", "resp_2", full("key")))).toEqual(
         new ConcurrencyReached({ resource: "bytes", limit: undefined })
       )

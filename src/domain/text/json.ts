@@ -92,16 +92,19 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 /**
  * Parses a request body as a JSON object. One pass over the bytes checks the limits first, because deep or wide text
  * blocks JSON.parse for seconds. `__proto__` keys stay plain data, and integers beyond 2^53 keep their digits. The pass
- * adds the members at the top to `spans`.
+ * adds the members at the top to `spans`. `admit` may refuse the number of values before they are made.
  */
-export const parseBody = (
+export const parseBody = <E = never>(
   bytes: Uint8Array,
   limits: JsonLimits,
-  spans?: Array<MemberSpan>
-): Result.Result<JsonObject, BodyFault> => {
+  spans?: Array<MemberSpan>,
+  admit?: (values: number) => E | undefined
+): Result.Result<JsonObject, BodyFault | E> => {
   if (bytes.length === 0) return fault("empty_body", "The request body is empty; send a JSON object.")
   const scanned = scan(bytes, limits, spans)
   if (scanned._tag === "Refused") return fault(scanned.code, scanned.message)
+  const refusal = admit?.(scanned.values)
+  if (refusal !== undefined) return Result.fail(refusal)
   const text = decodeUtf8(bytes)
   if (text === undefined) return fault("invalid_utf8", "The request body is not valid UTF-8.")
   const parsed = parse(text, scanned.longNumbers ? exactly : undefined)
@@ -129,7 +132,7 @@ const whereOf = (message: string): string => {
 }
 
 export type Scan =
-  | { readonly _tag: "Scanned"; readonly topKeys: number; readonly longNumbers: boolean }
+  | { readonly _tag: "Scanned"; readonly topKeys: number; readonly values: number; readonly longNumbers: boolean }
   | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
 
 /** The number of digits of 2^53. */
@@ -286,7 +289,7 @@ export const scan = (bytes: Uint8Array, limits: JsonLimits, spans?: Array<Member
         longNumbers ||= digits === longDigits
     }
   }
-  return values > limits.jsonValues ? tooLarge(limits) : { _tag: "Scanned", topKeys, longNumbers }
+  return values > limits.jsonValues ? tooLarge(limits) : { _tag: "Scanned", topKeys, values, longNumbers }
 }
 
 const tooDeep = (depth: number): Scan => ({
@@ -297,7 +300,7 @@ const tooDeep = (depth: number): Scan => ({
 const tooLarge = (limits: JsonLimits): Scan => ({
   _tag: "Refused",
   code: "json_too_large",
-  message: `The request body holds more than ${limits.jsonValues} values, or an object of more than ${limits.jsonKeys} keys.`
+  message: `The request body holds more than ${limits.jsonValues} values, or an object of more than ${limits.jsonKeys} keys; send large data as text.`
 })
 
 /** The first repeated top-level key; `bytes` must be a JSON object. */
@@ -383,15 +386,4 @@ const exactly: Reviver = (_key, value, context) => {
   return typeof value === "number" && source !== undefined && !Number.isSafeInteger(value) && integer.test(source)
     ? JSON.rawJSON(source)
     : value
-}
-
-const utf8Bytes = new TextEncoder()
-
-/** Parses JSON text inside a string of a body; its depth and width are not yet checked. */
-export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> => {
-  if (text.length > limits.jsonDepth) {
-    const scanned = scan(utf8Bytes.encode(text), limits)
-    if (scanned._tag === "Refused") return Result.fail(scanned.message)
-  }
-  return parseExactJsonText(text)
 }

@@ -16,9 +16,10 @@ import {
   type ConcurrencyReached,
   ContentTypeUnsupported
 } from "../../domain/GatewayError.ts"
-import { type JsonObject, type MemberSpan, parseBody } from "../../domain/text/json.ts"
+import { type JsonObject, type MemberSpan, parseBody, type Scan, scan } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
-import { noRoomFault } from "../../domain/Room.ts"
+import { bytesOfValues, noRoomFault } from "../../domain/Room.ts"
+import { inTurn } from "../../batching/OwnTurn.ts"
 import { schedulePhase } from "../../batching/Phases.ts"
 import type { IncomingRequest } from "./IncomingRequest.ts"
 
@@ -45,17 +46,28 @@ export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>
   }
 }
 
-/** A reader of bodies of one schema. */
+/** A reader of bodies of one schema; `inner` counts the values in their texts. */
 export const bodyReader = <A>(
   schema: Schema.Codec<A, unknown>,
   check: Check<A>,
-  most: BodyLimit = "bodyBytes"
+  most: BodyLimit = "bodyBytes",
+  inner?: (value: A) => number
 ): Effect.Effect<ReadBody<A>> => {
   const decode = bodyDecoder(schema, check)
-  return textReader((body, _bytes, limits) => decode(body, limits), most)
+  const reader = textReader((body, _bytes, limits) => decode(body, limits), most)
+  return inner === undefined
+    ? reader
+    : Effect.map(
+        reader,
+        (read) => (incoming, model) =>
+          Effect.flatMapEager(read(incoming, model), (value) => {
+            const fault = takeValues(incoming, inner(value))
+            return fault === undefined ? Effect.succeed(value) : Effect.fail(fault)
+          })
+      )
 }
 
-/** A reader of the value, and of its bytes and limits. */
+/** A reader of the value, and of its bytes and the limits that it leaves to the JSON in its texts. */
 export const textReader = <A>(
   read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>,
   most: BodyLimit = "bodyBytes"
@@ -89,11 +101,15 @@ const objectReader = <A>(
         ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
             incoming.recorder?.content?.received(bytes)
             const spans = makeSpans()
-            const parsed = parseBody(bytes, limits, spans)
+            let left = limits
+            const parsed = parseBody(bytes, limits, spans, (values) => {
+              left = leftBy(limits, values)
+              return takeValues(incoming, values)
+            })
             if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
             const body = parsed.success
             const filled = model !== undefined && body["model"] === undefined ? { ...body, model } : body
-            return Effect.fromResult(read(filled, bytes, limits, spans))
+            return inTurn(incoming.hold?.size, () => Effect.fromResult(read(filled, bytes, left, spans)))
           })
         : Effect.fail(fault)
     }
@@ -117,11 +133,20 @@ export const bytesReader = (
       return fault === undefined
         ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
             incoming.recorder?.content?.received(bytes)
-            return isUtf8(bytes) ? Effect.succeed({ bytes, limits }) : Effect.fail(notUtf8())
+            if (!isUtf8(bytes)) return Effect.fail(notUtf8())
+            const fault = bytes.length < fewBytes ? undefined : takeScanned(incoming, scan(bytes, limits))
+            return fault === undefined ? Effect.succeed({ bytes, limits }) : Effect.fail(fault)
           })
         : Effect.fail(fault)
     }
   })
+
+/** A smaller body has few values. */
+const fewBytes = 16 * 1024
+
+/** Budgets, conditions and records parse the body. What is beyond a limit is refused by its reader. */
+const takeScanned = (incoming: IncomingRequest, scanned: Scan) =>
+  scanned._tag === "Scanned" ? takeValues(incoming, scanned.values) : undefined
 
 const notUtf8 = () =>
   new BodyInvalid({ code: "invalid_utf8", param: null, message: "The request body is not valid UTF-8." })
@@ -150,6 +175,19 @@ const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined
   return encoding === "" || encoding === "identity"
     ? undefined
     : unsupported("unsupported_content_encoding", "Send the body without content-encoding.")
+}
+
+/** A request of many values leaves less of its budget to the JSON in its texts. */
+const leftBy = (limits: LimitValues, values: number): LimitValues =>
+  values < manyValues ? limits : { ...limits, jsonValues: limits.jsonValues - values }
+
+const manyValues = 1_000
+
+/** Reserves what parsed values take. */
+export const takeValues = ({ hold }: IncomingRequest, values: number): Busy | ConcurrencyReached | undefined => {
+  const bytes = bytesOfValues(values)
+  const shortage = bytes === 0 ? undefined : hold?.takeBody(bytes)
+  return shortage === undefined ? undefined : noRoomFault(shortage)
 }
 
 const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.bodyBytes, param: null })
@@ -197,7 +235,7 @@ const completeBody = (
   const read: Buffer | null = message.read()
   const bytes = read ?? nothing
   const fault = countBytes(bytes.length, bytes.length, limits, incoming)
-  return fault === undefined ? Effect.succeed(bytes) : Effect.fail(fault)
+  return fault === undefined ? inTurn(bytes.length, () => Effect.succeed(bytes)) : Effect.fail(fault)
 }
 
 const fromNode = (
@@ -227,7 +265,7 @@ const fromNode = (
       const [only] = parts
       const bytes = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
       detach()
-      schedulePhase("body", () => resume(Effect.succeed(bytes)))
+      schedulePhase("body", () => resume(Effect.succeed(bytes)), size)
     }
     message.on("data", onData)
     message.on("end", onEnd)

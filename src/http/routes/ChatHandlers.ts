@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
 // It must not depend on providers, or on how bodies are read.
 import { checkChat } from "../../router/bodies/bodyChecks.ts"
+import { innerValues } from "../../router/bodies/innerValues.ts"
 import { pingFrame } from "../../wire/frames.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { bodyReader } from "../request/ReadBody.ts"
@@ -20,6 +21,6 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
   }
 }
 
-export const chatRoute = { ...chatReplies, read: fillModel(bodyReader(ChatRequest, checkChat)) }
+export const chatRoute = { ...chatReplies, read: fillModel(bodyReader(ChatRequest, checkChat, "bodyBytes", innerValues)) }
 
 export const ChatHandlers = handleOperation(chatRoute)

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { inTurn } from "../../batching/OwnTurn.ts"
 import type { Catalog } from "../../catalog/Catalog.ts"
 import type { Configs } from "../../catalog/Configs.ts"
 import type { Prices } from "../../catalog/Prices.ts"
@@ -167,10 +168,15 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
     return (operation, body, context, incoming, answers) => {
       if (context.dryRun) return dryRun(operation, body, context, incoming, answers)
       return isLimited(context.key)
-        ? Effect.flatMap(admitInTime(admit(operation, body, context, incoming), context), (admitted) =>
-            admitted === late
-              ? run(operation, body, { ...context, deadlineMillis: 0 }, incoming, answers)
-              : run(operation, body, context, incoming, answers, admitted)
+        ? Effect.flatMap(
+            admitInTime(
+              inTurn(incoming.hold?.size, () => admit(operation, body, context, incoming)),
+              context
+            ),
+            (admitted) =>
+              admitted === late
+                ? run(operation, body, { ...context, deadlineMillis: 0 }, incoming, answers)
+                : run(operation, body, context, incoming, answers, admitted)
           )
         : run(operation, body, context, incoming, answers)
     }

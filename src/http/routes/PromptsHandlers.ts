@@ -10,11 +10,12 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import { checkChat } from "../../router/bodies/bodyChecks.ts"
+import { innerValues } from "../../router/bodies/innerValues.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { bodyDecoder, textReader } from "../request/ReadBody.ts"
+import { bodyDecoder, takeValues, textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
 import { chatReplies } from "./ChatHandlers.ts"
@@ -59,8 +60,10 @@ const readPromptChat: Effect.Effect<ReadPromptChat, never, Prompts> = Effect.gen
     const prompt = yield* Effect.fromResult(promptAt(prompts, incoming.path, key))
     const sent = yield* readBody(incoming)
     const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
-    const chat = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
-    return { body, chat: yield* Effect.fromResult(decode(chat, limits)) }
+    const given = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
+    const chat = yield* Effect.fromResult(decode(given, limits))
+    const fault = takeValues(incoming, innerValues(chat))
+    return fault === undefined ? { body, chat } : yield* fault
   })
 })
 

@@ -3,6 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { inTurn } from "../../batching/OwnTurn.ts"
 import { requireCredentials, withCarriedCredentials } from "../../auth/carried.ts"
 import {
   BodyInvalid,
@@ -145,11 +146,9 @@ const withSignatures = <Op extends Operation>(
 ): Effect.Effect<Attempt<Op>, GatewayError> => {
   const { context, operation } = draft.asking
   const calls = signatureExtractors[operation]?.history(draft.request) ?? []
-  return calls.length === 0
-    ? Effect.fromResult(prepareCall(draft, undefined, media))
-    : Effect.flatMap(memory.recall(context.key.id, calls), (signatures) =>
-        Effect.fromResult(prepareCall(draft, signatures, media))
-      )
+  const prepare = (signatures: ReadonlyMap<string, KnownSignature> | undefined) =>
+    inTurn(context.room?.size, () => Effect.fromResult(prepareCall(draft, signatures, media)))
+  return calls.length === 0 ? prepare(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), prepare)
 }
 
 const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedParameter =>

@@ -8,6 +8,7 @@ import { parseModelRef } from "../../domain/ModelRef.ts"
 import { refusedKeysOf } from "../../domain/text/refusedKeys.ts"
 import { memoizeBounded } from "../../domain/memoizeBounded.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { innerFault } from "./innerValues.ts"
 
 const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message }))
 
@@ -38,7 +39,7 @@ export const checkLabelled = <Request extends { readonly model: string; readonly
 
 export const checkChat = (
   request: ChatRequest,
-  { messages: most }: LimitValues
+  { jsonValues, messages: most }: LimitValues
 ): Result.Result<ChatRequest, BodyInvalid> => {
   const { messages, seed } = request
   if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
@@ -50,5 +51,6 @@ export const checkChat = (
       ? invalid("invalid_value", "seed", "seed must be a finite number.")
       : invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
-  return checkLabelled(request)
+  const inner = innerFault(request, jsonValues)
+  return inner === undefined ? checkLabelled(request) : Result.fail(inner)
 }

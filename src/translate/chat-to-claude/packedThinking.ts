@@ -1,7 +1,8 @@
 // Packs the thinking before a tool call into one opaque text on that call, and unpacks it.
 // Must not depend on the text's storage: the client or the signature memory.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseInnerJsonText } from "../../domain/text/json.ts"
+import { parseInnerJsonText } from "../../domain/text/innerJson.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
 import { base64OfText, textOfBase64 } from "../shared/media/base64.ts"
@@ -15,11 +16,16 @@ import { isPackedThinking } from "../shared/chat-request/signatures.ts"
 export const packThinking = (blocks: ReadonlyArray<BlockOut>): string | undefined =>
   blocks.length === 0 ? undefined : base64OfText(JSON.stringify(blocks))
 
+/** Characters for each value of a block; signed thinking has hundreds. */
+const bytesOfValue = 8
+
 /** The blocks a call carries; empty for a text in another format. */
 export const unpackThinking = (packed: string | undefined): ReadonlyArray<BlockOut> => {
   if (packed === undefined || !isPackedThinking(packed)) return []
   const text = textOfBase64(packed)
-  const value = text === undefined ? undefined : parseInnerJsonText(text, defaultLimits)
+  // Blocks are long texts. Any other text of a client is not parsed, because small values take many times its bytes.
+  const jsonValues = text === undefined ? 0 : Math.ceil(text.length / bytesOfValue)
+  const value = text === undefined ? undefined : parseInnerJsonText(text, { ...defaultLimits, jsonValues })
   if (value === undefined || Result.isFailure(value) || !Array.isArray(value.success)) return []
   const blocks = value.success.map(blockOf)
   return blocks.every((block) => block !== undefined) ? blocks : []

@@ -9,6 +9,7 @@ import { Limits, type LimitValues } from "../../../domain/Limits.ts"
 import type { RequestContext } from "../../../domain/RequestContext.ts"
 import type { Room } from "../../../domain/Room.ts"
 import { checkChat } from "../../../router/bodies/bodyChecks.ts"
+import { innerValues } from "../../../router/bodies/innerValues.ts"
 import { Carriers, type CarrierSeal, digestOfText } from "../../../store/Carriers.ts"
 import { ResponseStore } from "../../../store/ResponseStore.ts"
 import type { RequestFacts, ResponsesChat, StoredTurn } from "../../../translate/responses-to-chat/facts.ts"
@@ -18,7 +19,7 @@ import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
 import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
 import type { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
 import type { Call } from "../../edge/GatewayAuth.ts"
-import { textReader } from "../../request/ReadBody.ts"
+import { takeValues, textReader } from "../../request/ReadBody.ts"
 import { promptReader } from "./PromptPart.ts"
 
 /** One request as a chat, and what its answer needs. */
@@ -113,7 +114,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
   const carriers = yield* Carriers
   const limits = yield* Limits
   const readPrompt = yield* promptReader
-  const readBody = yield* textReader((body) => Result.succeed(body))
+  const readBody = yield* textReader((sent, _bytes, left) => Result.succeed({ sent, left }))
   const load = Effect.fnUntraced(function* (body: JsonObject, keyId: string, room: Room | undefined) {
     const { items, previous } = responsesToChat.needed(body)
     return {
@@ -122,7 +123,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     }
   })
   return Effect.fnUntraced(function* ({ incoming, key }, given) {
-    const sent = yield* readBody(incoming)
+    const { left, sent } = yield* readBody(incoming)
     const body = yield* Effect.fromResult(responsesToChat.read(sent))
     const { context, prompt } = yield* Effect.fromResult(readPrompt(body.prompt ?? undefined, given))
     const sealing = yield* carriers.forKey(key.id)
@@ -141,7 +142,9 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     if (fault !== undefined) return yield* fault
     const { paths } = read.plan
     incoming.wordOf = (param) => paramOf(paths, param)
-    yield* Effect.fromResult(checkChat(read.chat, limits))
+    yield* Effect.fromResult(checkChat(read.chat, left))
+    const shortage = takeValues(incoming, innerValues(read.chat))
+    if (shortage !== undefined) return yield* shortage
     return { ...read, id: facts.id, context: { ...context, strict: false, ordered: true }, carriers: sealing }
   })
 })

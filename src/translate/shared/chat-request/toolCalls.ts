@@ -1,7 +1,8 @@
 // Converts tool call arguments and tool results between JSON text (client) and objects (upstream).
 // Must not depend on ids, names or a provider.
 import * as Result from "effect/Result"
-import { isJsonObject, type JsonObject, parseInnerJsonText } from "../../../domain/text/json.ts"
+import { parseInnerJsonText } from "../../../domain/text/innerJson.ts"
+import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
 
 /** Parses the arguments of a call; empty text becomes `{}`. Integers of any size keep their digits. */
