@@ -16,7 +16,7 @@ import {
   type ConcurrencyReached,
   ContentTypeUnsupported
 } from "../../domain/GatewayError.ts"
-import { type JsonObject, type MemberSpan, parseBody, type Scan, scan } from "../../domain/text/json.ts"
+import { type JsonObject, type MemberSpan, parseBody, scan } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { bytesOfValues, noRoomFault } from "../../domain/Room.ts"
 import { inTurn } from "../../batching/OwnTurn.ts"
@@ -133,8 +133,7 @@ export const bytesReader = (
       return fault === undefined
         ? Effect.flatMapEager(readBytes(incoming, limits), (bytes) => {
             incoming.recorder?.content?.received(bytes)
-            if (!isUtf8(bytes)) return Effect.fail(notUtf8())
-            const fault = bytes.length < fewBytes ? undefined : takeScanned(incoming, scan(bytes, limits))
+            const fault = isUtf8(bytes) ? takeScanned(incoming, bytes, limits) : notUtf8()
             return fault === undefined ? Effect.succeed({ bytes, limits }) : Effect.fail(fault)
           })
         : Effect.fail(fault)
@@ -145,8 +144,11 @@ export const bytesReader = (
 const fewBytes = 16 * 1024
 
 /** Budgets, conditions and records parse the body. What is beyond a limit is refused by its reader. */
-const takeScanned = (incoming: IncomingRequest, scanned: Scan) =>
-  scanned._tag === "Scanned" ? takeValues(incoming, scanned.values) : undefined
+const takeScanned = (incoming: IncomingRequest, bytes: Uint8Array, limits: LimitValues): ReadFault | undefined => {
+  if (bytes.length < fewBytes) return undefined
+  const scanned = scan(bytes, limits)
+  return scanned._tag === "Scanned" ? takeValues(incoming, scanned.values) : undefined
+}
 
 const notUtf8 = () =>
   new BodyInvalid({ code: "invalid_utf8", param: null, message: "The request body is not valid UTF-8." })

@@ -1,7 +1,7 @@
 // Shared parts of both JSON schema conversions for Gemini: references, merging, enums, bounds.
 // Must not depend on the keywords of an upstream.
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import type { SchemaCopies } from "./schemaCopies.ts"
+import { mostNodes, type SchemaCopies } from "./schemaCopies.ts"
 
 /** Bounds of a conversion: nesting depth of one schema, copies of all schemas of a request. */
 export interface SchemaBounds {
@@ -54,9 +54,12 @@ const tooManyCopies =
   "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
   "when references and choices are written out; refer to smaller definitions, or to fewer of them"
 
+const tooManyOfRequest = `the schemas of the request have more than ${mostNodes} parts together; send fewer or smaller ones`
+
 /** Counts one node of the result; false when the walk is over. */
 export const enterNode = (walk: Walk, place: Place): boolean => {
   walk.nodes++
+  if (!walk.copies.node()) failWalk(walk, tooManyOfRequest)
   if (walk.nodes > tooManyNodes || place.depth > 4 * walk.maxDepth || place.refs.length > walk.maxDepth) {
     failWalk(walk, "the schema grows too large when its references are resolved")
   }
@@ -189,13 +192,19 @@ export const valuesByText = <A extends Json>(walk: Walk, values: ReadonlyArray<A
 export const sameJson = (first: Json | undefined, second: Json | undefined): boolean =>
   JSON.stringify(first) === JSON.stringify(second)
 
+/** JSON schema has seven types. */
+const shownTypes = 7
+
 const commonType = (walk: Walk, first: Json | undefined, second: Json | undefined): Json | undefined => {
-  const a = typeWords(first)
-  const b = typeWords(second)
-  if (a.length === 0 || b.length === 0) return second ?? first
-  const common = a.filter((word) => b.includes(word) || (word === "integer" && b.includes("number")))
-  if (a.includes("number") && b.includes("integer") && !common.includes("integer")) common.push("integer")
-  if (common.length === 0) failWalk(walk, `allOf joins contradictory types: ${a.join(", ")} and ${b.join(", ")}`)
+  const a = new Set(typeWords(first))
+  const b = new Set(typeWords(second))
+  if (a.size === 0 || b.size === 0) return second ?? first
+  const common = [...a].filter((word) => b.has(word) || (word === "integer" && b.has("number")))
+  if (a.has("number") && b.has("integer") && !a.has("integer")) common.push("integer")
+  if (common.length === 0) {
+    const [one, other] = [a, b].map((words) => [...words].slice(0, shownTypes).join(", "))
+    failWalk(walk, `allOf joins contradictory types: ${one} and ${other}`)
+  }
   return common.length === 1 ? common[0] : common
 }
 

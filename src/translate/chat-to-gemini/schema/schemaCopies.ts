@@ -5,8 +5,12 @@ import type { Json } from "../../../domain/text/json.ts"
 /** Writing a name again in a merge takes about as long as copying 32 characters. */
 const nameSize = 32
 
-/** Multiple of the whole request's size. */
+/** Multiple of the whole request's size, but no more than this multiple of the least allowance. */
 const mostTimes = 4
+const mostLeasts = 8
+
+/** Parts of all converted schemas of a request; each takes 1.5 microseconds. */
+export const mostNodes = 30_000
 
 /** The rest of `left` after a value's JSON text; measuring stops when nothing is left. */
 const without = (value: Json | undefined, left: number): number => {
@@ -31,25 +35,31 @@ const without = (value: Json | undefined, left: number): number => {
 export class SchemaCopies {
   private left: number
   private readonly least: number
+  private nodes = 0
   /** The request to measure, only when `least` does not suffice. */
   private request: object | undefined
   spent = false
 
-  /** The allowance is `least`, or four times the size of the request if that is more. */
+  /** The allowance is `least`, or four times the size of the request if that is more, up to eight times `least`. */
   constructor(least: number, request: object) {
     this.left = least
     this.least = least
     this.request = request
   }
 
-  /** Half of `least` is used: optional copies should be avoided. */
+  /** Half of `least`, or of the parts, is used: optional copies should be avoided. */
   get isScarce(): boolean {
-    return this.left < this.least / 2
+    return this.left < this.least / 2 || this.nodes > mostNodes / 2
   }
 
   /** Counts one copy of a value; false when the allowance is exceeded. */
   copy(value: Json | undefined): boolean {
     return this.spend((left) => without(value, left))
+  }
+
+  /** Counts one part of a converted schema; false when there are too many. */
+  node(): boolean {
+    return ++this.nodes <= mostNodes
   }
 
   /** Counts the names that a merge writes again. */
@@ -63,7 +73,8 @@ export class SchemaCopies {
       // Cast: a request is the parsed JSON of a body.
       const size = Number.MAX_SAFE_INTEGER - without(this.request as Json, Number.MAX_SAFE_INTEGER)
       this.request = undefined
-      this.left = Math.max(this.left, this.left + mostTimes * size - this.least)
+      const most = Math.min(mostTimes * size, mostLeasts * this.least)
+      this.left = Math.max(this.left, this.left + most - this.least)
       left = rest(this.left)
     }
     this.left = left
