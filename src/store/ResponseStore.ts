@@ -9,9 +9,11 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { inTurn } from "../batching/OwnTurn.ts"
 import type { Busy, ConcurrencyReached, StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { noRoomFault, type Room } from "../domain/Room.ts"
+import { bytesOfValues, noRoomFault, type Room } from "../domain/Room.ts"
+import { valuesIn } from "../domain/text/innerJson.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { sweepFairly } from "./database/FairSweep.ts"
 import { databaseMemory } from "./database/Migrations.ts"
@@ -38,7 +40,7 @@ export type Chain =
 /** The store does not answer, or the bytes of what it has find no room in memory. */
 export type ReadFault = StoreUnavailable | Busy | ConcurrencyReached
 
-/** `room` counts the bytes of what is read until the request ends; it is asked before they are read. */
+/** `room` counts the bytes and values of what is read until the request ends; it is asked for the bytes before they are read. */
 type ReadStored<Of, A> = (keyId: string, of: Of, room?: Room) => Effect.Effect<A, ReadFault>
 
 export class ResponseStore extends Context.Service<
@@ -100,6 +102,9 @@ const keptOf = (vault: Vault["Service"], row: Row) =>
     })
   )
 
+/** Values that one request may read, echoes of requests included, as a multiple of those that it may hold. */
+const readTimes = 8
+
 interface Sized {
   readonly id: string
   readonly bytes_number: number
@@ -151,6 +156,7 @@ const reads = (
 ): Pick<Service, "get" | "some" | "chain"> => {
   const { responseChain, responseHistoryBytes } = limits
   const { links, rows, sizes } = queries(sql, limits)
+  const mostValues = readTimes * limits.jsonValues
   /** Sizes are known before the rows are read: each may be as large as the largest response. */
   const load = Effect.fnUntraced(function* (
     keyId: string,
@@ -160,8 +166,18 @@ const reads = (
   ) {
     const shortage = room?.take(bytes)
     if (shortage !== undefined) return yield* Effect.fail(noRoomFault(shortage))
-    const kept = yield* Effect.forEach(yield* within(rows(keyId, ids)), (row) => keptOf(vault, row))
-    return new Map(kept.map((one) => [one.id, one]))
+    const found = new Map<string, KeptResponse>()
+    let values = 0
+    for (const row of yield* within(rows(keyId, ids))) {
+      const kept = yield* inTurn(row.bytes_number, () => keptOf(vault, row))
+      const own = valuesIn(kept.content)
+      values += own
+      if (values > mostValues && ids.length > 1) return undefined
+      const shortageOfValues = room?.take(bytesOfValues(own))
+      if (shortageOfValues !== undefined) return yield* Effect.fail(noRoomFault(shortageOfValues))
+      found.set(row.id, kept)
+    }
+    return found
   })
   const loadSized = Effect.fnUntraced(function* (
     keyId: string,
@@ -185,6 +201,7 @@ const reads = (
       if (last.previous_id !== null) return { _tag: "Missing", id: last.previous_id }
       const ids = walked.map((link) => link.id).toReversed()
       const found = yield* load(keyId, ids, last.total, room)
+      if (found === undefined) return { _tag: "TooLong" }
       const turns: Array<KeptResponse> = []
       for (const one of ids) {
         const turn = found.get(one)

@@ -65,6 +65,14 @@ export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: J
   return values > jsonValues ? Infinity : values
 }
 
+/** The values of parsed JSON: an object or array and all that is in it. */
+export const valuesIn = (json: unknown): number => {
+  if (typeof json !== "object" || json === null) return 1
+  let values = 1
+  for (const inner of Array.isArray(json) ? json : Object.values(json)) values += valuesIn(inner)
+  return values
+}
+
 /** Parses JSON text inside a string of a body; its depth and width are not yet checked. */
 export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> =>
   text.length > limits.jsonDepth && countValues(text, limits) === Infinity

@@ -19,8 +19,9 @@ const tail16 = /(?:[a-z0-9][^a-z0-9]*){16}$/i
 const wholeLetters = 8
 /** A longer piece is searched by its beginning, and is not put together from several texts. */
 const longestPiece = 128
-/** A call with more texts or escapes teaches nothing, because the comparison would take too long. */
+/** A call with more texts, characters or escapes teaches nothing, because the comparison would take too long. */
 const mostTexts = 20_000
+const mostCharacters = 1024 * 1024
 const mostEscapes = 100_000
 /** Escapes within escapes, as of JSON within JSON. */
 const deepestEscapes = 3
@@ -149,7 +150,10 @@ export const isQuoted = (piece: string, call: QuotableCall): boolean => {
   const quotes = new Quotes(piece)
   const short = new Set<string>()
   let texts = 0
+  let characters = 0
   for (const text of textsOf(call)) {
+    characters += text.length
+    if (characters > mostCharacters) return true
     if (text.length <= endLength) {
       if (short.has(text)) continue
       short.add(text)

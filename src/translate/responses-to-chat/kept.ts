@@ -38,12 +38,27 @@ export const turnOf = ({ carrier, input, response }: Kept): StoredTurn => ({
   carrier: carrier ?? undefined
 })
 
-/** One of its items, with all that the response carries: ids and digests select what belongs to the item. */
-export const itemOf = ({ carrier, input, response }: Kept, id: string): StoredItem | undefined => {
-  const own = response.output.find((item) => item.id === id)
-  if (own !== undefined) return { item: jsonObjectOf(own), carrier: carrier ?? undefined }
-  const sent = input.find((item) => isJsonObject(item) && item["id"] === id)
-  return sent === undefined ? undefined : { item: jsonObjectOf(sent), carrier: undefined }
+/** Finds its items by id, with all that the response carries: ids and digests select what belongs to the item. */
+export const itemFinder = ({ carrier, input, response }: Kept): ((id: string) => StoredItem | undefined) => {
+  const byId = new Map<unknown, Found>()
+  for (const item of input) if (isJsonObject(item)) addFirst(byId, item["id"], { item, isOutput: false })
+  const output = new Map<unknown, Found>()
+  for (const item of response.output) addFirst(output, item.id, { item, isOutput: true })
+  return (id) => {
+    const found = output.get(id) ?? byId.get(id)
+    return found === undefined
+      ? undefined
+      : { item: jsonObjectOf(found.item), carrier: found.isOutput ? (carrier ?? undefined) : undefined }
+  }
+}
+
+interface Found {
+  readonly item: object
+  readonly isOutput: boolean
+}
+
+const addFirst = (items: Map<unknown, Found>, id: unknown, found: Found): void => {
+  if (!items.has(id)) items.set(id, found)
 }
 
 /** The response as it is asked for again: what was answered, of which `shown` leaves out. */

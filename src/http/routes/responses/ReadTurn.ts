@@ -2,19 +2,21 @@
 // It must not depend on how a chat is run or answered. Rules: R112, R217, R225, R228, R302, R405, R708.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { inTurn } from "../../../batching/OwnTurn.ts"
 import type { Prompts } from "../../../catalog/Prompts.ts"
 import { BodyInvalid, type GatewayError, UnsupportedParameter } from "../../../domain/GatewayError.ts"
+import { valuesIn } from "../../../domain/text/innerJson.ts"
 import type { JsonObject } from "../../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../../domain/Limits.ts"
 import type { RequestContext } from "../../../domain/RequestContext.ts"
-import type { Room } from "../../../domain/Room.ts"
+import { bytesOfValues, type Room } from "../../../domain/Room.ts"
 import { checkChat } from "../../../router/bodies/bodyChecks.ts"
 import { innerValues } from "../../../router/bodies/innerValues.ts"
 import { Carriers, type CarrierSeal, digestOfText } from "../../../store/Carriers.ts"
 import { ResponseStore } from "../../../store/ResponseStore.ts"
 import type { RequestFacts, ResponsesChat, StoredTurn } from "../../../translate/responses-to-chat/facts.ts"
 import { isResponseId, responseIdOf, responseOfItem } from "../../../translate/responses-to-chat/ids.ts"
-import { itemOf, readKept, turnOf } from "../../../translate/responses-to-chat/kept.ts"
+import { itemFinder, readKept, turnOf } from "../../../translate/responses-to-chat/kept.ts"
 import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
 import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
 import type { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
@@ -46,11 +48,17 @@ const tooLong: BodyInvalid = invalid(
 
 type Store = ResponseStore["Service"]
 
+const turnIn = (content: JsonObject): StoredTurn | undefined => {
+  const kept = readKept(content)
+  return kept === undefined ? undefined : turnOf(kept)
+}
+
 /** The stored turns before this request, the oldest first. */
 const history = Effect.fnUntraced(function* (
   store: Store,
   keyId: string,
   previous: string | undefined,
+  mostValues: number,
   room: Room | undefined
 ) {
   if (previous === undefined) return []
@@ -59,10 +67,16 @@ const history = Effect.fnUntraced(function* (
   if (chain._tag === "Missing") return yield* previousUnknown(chain.id)
   if (chain._tag === "TooLong") return yield* tooLong
   const turns: Array<StoredTurn> = []
+  let values = 0
   for (const { content, id } of chain.turns) {
-    const kept = readKept(content)
-    if (kept === undefined) return yield* previousUnknown(id)
-    turns.push(turnOf(kept))
+    const turn = yield* inTurn(room?.size, () => Effect.succeed(turnIn(content)))
+    if (turn === undefined) return yield* previousUnknown(id)
+    turns.push(turn)
+    const own = valuesIn(turn)
+    values += own
+    if (values > mostValues) return yield* tooLong
+    // The echo of the request is dropped here.
+    room?.give(Math.max(0, bytesOfValues(valuesIn(content)) - bytesOfValues(own)))
   }
   return turns
 })
@@ -85,11 +99,12 @@ const storedItems = Effect.fnUntraced(function* (
       "context_length_exceeded",
       "The responses that input refers to are together larger than this gateway reads."
     )
-  const kept = new Map([...found].map(([id, { content }]) => [id, readKept(content)]))
-  return (itemId: string) => {
-    const response = kept.get(responseOfItem(itemId) ?? "")
-    return response === undefined ? undefined : itemOf(response, itemId)
+  const finders = new Map<string, ReturnType<typeof itemFinder>>()
+  for (const [id, { content }] of found) {
+    const kept = yield* inTurn(room?.size, () => Effect.succeed(readKept(content)))
+    if (kept !== undefined) finders.set(id, itemFinder(kept))
   }
+  return (itemId: string) => finders.get(responseOfItem(itemId) ?? "")?.(itemId)
 })
 
 /** The body with the model of the config, where neither the body nor its prompt has one. */
@@ -115,10 +130,15 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
   const limits = yield* Limits
   const readPrompt = yield* promptReader
   const readBody = yield* textReader((sent, _bytes, left) => Result.succeed({ sent, left }))
-  const load = Effect.fnUntraced(function* (body: JsonObject, keyId: string, room: Room | undefined) {
+  const load = Effect.fnUntraced(function* (
+    body: JsonObject,
+    keyId: string,
+    { jsonValues }: LimitValues,
+    room: Room | undefined
+  ) {
     const { items, previous } = responsesToChat.needed(body)
     return {
-      history: yield* history(store, keyId, previous, room),
+      history: yield* history(store, keyId, previous, jsonValues, room),
       stored: yield* storedItems(store, keyId, items, limits, room)
     }
   })
@@ -129,7 +149,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     const sealing = yield* carriers.forKey(key.id)
     const facts: RequestFacts = {
       id: responseIdOf(given.idSeed),
-      ...(yield* load(sent, key.id, incoming.hold)),
+      ...(yield* load(sent, key.id, left, incoming.hold)),
       prompt,
       unseal: sealing.unseal,
       digest: digestOfText,
@@ -137,7 +157,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
       rejects: given.unsupported === "reject"
     }
     const model = withModel(body, prompt !== undefined, given.config?.model)
-    const read = yield* Effect.fromResult(responsesToChat.request(model, facts))
+    const read = yield* inTurn(incoming.hold?.size, () => Effect.fromResult(responsesToChat.request(model, facts)))
     const fault = ignoredFault(read, given)
     if (fault !== undefined) return yield* fault
     const { paths } = read.plan
