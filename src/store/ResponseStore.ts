@@ -173,7 +173,8 @@ const reads = (
       const own = valuesIn(kept.content)
       values += own
       if (values > mostValues && ids.length > 1) return undefined
-      const shortageOfValues = room?.take(bytesOfValues(own))
+      const more = bytesOfValues(own)
+      const shortageOfValues = more === 0 ? undefined : room?.take(more)
       if (shortageOfValues !== undefined) return yield* Effect.fail(noRoomFault(shortageOfValues))
       found.set(row.id, kept)
     }

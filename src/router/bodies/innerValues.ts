@@ -10,16 +10,19 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 const shortText = 64
 
 /** The texts of a chat that may be parsed, in any shape a client may send. */
-const eachText = ({ messages }: ChatRequest, visit: (text: string, param: string) => void): void => {
+const eachText = (
+  { messages }: ChatRequest,
+  visit: (text: string, param: string, isResult: boolean) => void
+): void => {
   for (const [index, message] of messages.entries()) {
     const { content, function_call: legacy, role, tool_calls: calls } = message
-    const take = (text: unknown, place: string): void => {
-      if (typeof text === "string" && text.length >= shortText) visit(text, `messages[${index}].${place}`)
+    const take = (text: unknown, place: string, isResult = false): void => {
+      if (typeof text === "string" && text.length >= shortText) visit(text, `messages[${index}].${place}`, isResult)
     }
     if (role === "tool" || role === "function") {
       if (Array.isArray(content)) {
-        for (const part of content) if (isJsonObject(part)) take(part["text"], "content")
-      } else take(content, "content")
+        for (const part of content) if (isJsonObject(part)) take(part["text"], "content", true)
+      } else take(content, "content", true)
     }
     if (Array.isArray(calls)) {
       for (const call of calls) {
@@ -40,19 +43,22 @@ interface InnerValues {
   readonly beyond: string | undefined
 }
 
-/** The values that translators will make of texts. A text that is beyond a limit by itself is not parsed. */
+const unbounded = { jsonDepth: Infinity, jsonKeys: Infinity }
+
+/** The values that translators will make of texts. A result that is beyond the limit by itself stays text. */
 const countInner = (chat: ChatRequest, most: number): InnerValues => {
   let values = 0
   let beyond: string | undefined
-  eachText(chat, (text, param) => {
+  eachText(chat, (text, param, isResult) => {
     if (beyond !== undefined || !mayBeParsed.test(text)) return
-    const own = countValues(text, defaultLimits)
-    if (own !== Infinity) values += own
+    const own = countValues(text, { ...unbounded, jsonValues: defaultLimits.jsonValues })
+    if (!isResult || own !== Infinity) values += own
     if (values > most) beyond = param
   })
   return { values, beyond }
 }
 
+/** The values in the texts of a chat that its check has passed. */
 export const innerValues = (chat: ChatRequest): number => countInner(chat, Infinity).values
 
 /** The first text beyond what the limit leaves. Texts of fewer characters than values are not counted. */
