@@ -23,7 +23,7 @@ export interface LimitValues {
   readonly tools: number
   readonly stopSequences: number
   readonly schemaDepth: number
-  /** Bytes that resolved `$ref`s may add to the schemas of a request, or four times the request where that is more. */
+  /** Bytes that resolved `$ref`s may add to the schemas of a request, or four times the request where that is more, up to eight times this. */
   readonly schemaCopyBytes: number
   readonly promptDepth: number
   readonly promptPartials: number

@@ -1,6 +1,8 @@
 // Tests the phases of a turn: tasks run phase by phase, in any order of arrival.
 // Must not depend on upstream calls.
+import * as Effect from "effect/Effect"
 import { describe, expect, it, vi } from "vitest"
+import { inTurn } from "../../src/batching/OwnTurn.ts"
 import { CollectCall, type Wire } from "../../src/upstream/HttpCall.ts"
 import { schedulePhase, type Phase } from "../../src/batching/Phases.ts"
 import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
@@ -83,6 +85,61 @@ describe("phases", () => {
       expect(done.splice(0)).toEqual([...steps("arrival", 256, 300), ...steps("end", 256, 300)])
       turn()
       expect(done).toEqual([])
+    })
+  })
+
+  it("phases: large tasks run after the small ones, a few bytes' worth in each turn, the oldest first (TH40)", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      const large = (name: string, kib: number, step: Phase = "body") =>
+        schedulePhase(step, () => done.push(name), kib * 1024)
+      large("a", 300, "call")
+      large("b", 300)
+      large("c", 5_000)
+      large("d", 64)
+      large("small", 63)
+      schedulePhase("end", () => done.push("end"))
+      turn()
+      expect(done.splice(0)).toEqual(["small", "end", "a", "b"])
+      schedulePhase("arrival", () => done.push("health"))
+      turn()
+      expect(done.splice(0)).toEqual(["health", "c"])
+      turn()
+      expect(done.splice(0)).toEqual(["d"])
+      turn()
+      expect(done).toEqual([])
+    })
+  })
+
+  it("phases: a large task that throws keeps those after it (TH40)", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      const size = 100 * 1024
+      schedulePhase(
+        "body",
+        () => {
+          throw new Error("a fault of ours")
+        },
+        size
+      )
+      schedulePhase("body", () => done.push("second"), size)
+      expect(turn).toThrow("a fault of ours")
+      turn()
+      expect(done).toEqual(["second"])
+    })
+  })
+
+  it("turns: a stage of a small request runs on, one of a large request waits for its turn (TH40)", () => {
+    turning((turn) => {
+      const done: Array<string> = []
+      const stage = (name: string, bytes: number | undefined) =>
+        Effect.runFork(inTurn(bytes, () => Effect.sync(() => done.push(name))))
+      stage("large", 256 * 1024)
+      stage("small", 256 * 1024 - 1)
+      stage("unknown", undefined)
+      expect(done.splice(0)).toEqual(["small", "unknown"])
+      turn()
+      expect(done).toEqual(["large"])
     })
   })
 

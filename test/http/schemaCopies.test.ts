@@ -186,6 +186,39 @@ describe("schemas that multiply a request (TH14)", () => {
     expect(JSON.stringify(seen[0]?.body).length).toBeLessThan(JSON.stringify(body).length)
   })
 
+  it("schema parts: 30,000 of a request are converted, and more are refused (TH14)", async () => {
+    const { post } = over(() => answered)
+    const tools = (count: number) =>
+      Array.from({ length: 30 }, (_, index) =>
+        functionOf(`f${index}`, { type: "object", properties: named(count, { type: "string" }) })
+      )
+    const gemini3 = { ...google, model: "@google/gemini-3.8-flash" }
+    expect((await post(path, { ...gemini3, tools: tools(999) })).status).toBe(200)
+    const refused = await post(path, { ...gemini3, tools: tools(1_000) })
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      {
+        error: {
+          message:
+            "tools[29].function.parameters: the schemas of the request have more than 30000 parts together; send fewer or smaller ones.",
+          type: "invalid_request_error",
+          param: "tools[29].function.parameters",
+          code: "invalid_schema"
+        }
+      }
+    ])
+  })
+
+  it("schema types: two lists of 80,000 words are joined in one pass each (TH14)", async () => {
+    const { post, seen } = over(() => answered)
+    const words = (more: string) => ({ type: [...Array.from({ length: 80_000 }, (_, at) => `${more}${at}`), "string"] })
+    const tools = [functionOf("f", { type: "object", properties: { a: { allOf: [words("a"), words("b")] } } })]
+    expect((await post(path, { ...google, model: "@google/gemini-3.8-flash", tools })).status).toBe(200)
+    expect(JSON.stringify(seen[0]?.body)).toContain(
+      '"parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string"}}}'
+    )
+  })
+
   it("schema copies: recursive schemas are unrolled less where the allowance is small (TH14)", async () => {
     const { post, seen } = over(() => answered)
     const tools = Array.from({ length: 100 }, (_, index) =>

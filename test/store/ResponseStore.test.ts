@@ -167,6 +167,23 @@ describe.each(databases)("responses kept on $name", (database) => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("count their values as memory, and are refused where a chain has too many of them (R708)", () =>
+    Effect.gen(function* () {
+      const store = yield* ResponseStore
+      const content = { output: Array.from({ length: 398 }, () => 0) }
+      for (const at of [1, 2, 3])
+        yield* store.keep(response(`${at}`, { content, previousId: at === 1 ? undefined : `resp_${at - 1}` }))
+      const taken: Array<number> = []
+      const free: Room = { size: 0, take: (amount) => (taken.push(amount), undefined), give: () => undefined }
+      expect((yield* store.chain("key_1", "resp_2", free))._tag).toBe("Chain")
+      const bytes = JSON.stringify(content).length
+      expect(taken).toEqual([2 * bytes, 400 * 64, 400 * 64])
+      expect(yield* store.chain("key_1", "resp_3")).toEqual({ _tag: "TooLong" })
+      expect(ids(yield* store.some("key_1", ["resp_1", "resp_2"]))).toEqual(["resp_1", "resp_2"])
+      expect(yield* store.some("key_1", ["resp_1", "resp_2", "resp_3"])).toBeUndefined()
+    }).pipe(Effect.provide(layer), bounded({ jsonValues: 100 }))
+  )
+
   it.effect("are refused as a chain that is too long, in turns or in bytes (R708)", () =>
     Effect.gen(function* () {
       const store = yield* ResponseStore

@@ -21,6 +21,9 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
   }
 }
 
-export const chatRoute = { ...chatReplies, read: fillModel(bodyReader(ChatRequest, checkChat, "bodyBytes", innerValues)) }
+export const chatRoute = {
+  ...chatReplies,
+  read: fillModel(bodyReader(ChatRequest, checkChat, "bodyBytes", innerValues))
+}
 
 export const ChatHandlers = handleOperation(chatRoute)

@@ -10,10 +10,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 const shortText = 64
 
 /** The texts of a chat that may be parsed, in any shape a client may send. */
-const eachText = (
-  { messages }: ChatRequest,
-  visit: (text: string, param: string, isResult: boolean) => void
-): void => {
+const eachText = ({ messages }: ChatRequest, visit: (text: string, param: string, isResult: boolean) => void): void => {
   for (const [index, message] of messages.entries()) {
     const { content, function_call: legacy, role, tool_calls: calls } = message
     const take = (text: unknown, place: string, isResult = false): void => {
@@ -25,12 +22,12 @@ const eachText = (
       } else take(content, "content", true)
     }
     if (Array.isArray(calls)) {
-      for (const call of calls) {
+      for (const [at, call] of calls.entries()) {
         const called: unknown = isJsonObject(call) ? call["function"] : undefined
-        if (isJsonObject(called)) take(called["arguments"], "tool_calls")
+        if (isJsonObject(called)) take(called["arguments"], `tool_calls[${at}].function.arguments`)
       }
     }
-    if (isJsonObject(legacy)) take(legacy["arguments"], "function_call")
+    if (isJsonObject(legacy)) take(legacy["arguments"], "function_call.arguments")
   }
 }
 

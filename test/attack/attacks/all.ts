@@ -7,5 +7,14 @@ import { load } from "./load.ts"
 import { money } from "./money.ts"
 import { native } from "./native.ts"
 import { tenants } from "./tenants.ts"
+import { values } from "./values.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...bounds, ...native, ...taught, ...money, ...tenants, ...load]
+export const attacks: ReadonlyArray<Attack> = [
+  ...bounds,
+  ...native,
+  ...taught,
+  ...money,
+  ...tenants,
+  ...load,
+  ...values
+]
