@@ -19,8 +19,8 @@ const closingQuote = (text: string, start: number): number => {
   return text.length
 }
 
-/** The values of a JSON text, as `scan` counts those of a body; infinite for a text beyond a limit. */
-export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: JsonLimits): number => {
+/** The values of a JSON text, as `scan` counts those of a body; undefined for a text beyond a limit. */
+export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: JsonLimits): number | undefined => {
   const keys: Array<number> = [0]
   let depth = 0
   let values = 1
@@ -33,7 +33,7 @@ export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: J
         break
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > jsonDepth) return Infinity
+        if (++depth > jsonDepth) return undefined
         keys[depth] = 0
         isOpened = true
         break
@@ -44,12 +44,12 @@ export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: J
         isOpened = false
         break
       case 0x2c: // ,
-        if (++values > jsonValues) return Infinity
+        if (++values > jsonValues) return undefined
         break
       case 0x3a: {
         // :
         const count = (keys[depth] ?? 0) + 1
-        if (count > jsonKeys) return Infinity
+        if (count > jsonKeys) return undefined
         keys[depth] = count
         break
       }
@@ -62,7 +62,7 @@ export const countValues = (text: string, { jsonDepth, jsonKeys, jsonValues }: J
         isOpened = false
     }
   }
-  return values > jsonValues ? Infinity : values
+  return values > jsonValues ? undefined : values
 }
 
 /** The values of parsed JSON: an object or array and all that is in it. */
@@ -75,6 +75,6 @@ export const valuesIn = (json: unknown): number => {
 
 /** Parses JSON text inside a string of a body; its depth and width are not yet checked. */
 export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> =>
-  text.length > limits.jsonDepth && countValues(text, limits) === Infinity
+  text.length > limits.jsonDepth && countValues(text, limits) === undefined
     ? Result.fail("The JSON text is nested too deep, or holds too many values.")
     : parseExactJsonText(text)

@@ -240,6 +240,12 @@ const completeBody = (
   return fault === undefined ? inTurn(bytes.length, () => Effect.succeed(bytes)) : Effect.fail(fault)
 }
 
+/** Joining large bodies that end together takes long, so each does it in its own turn. */
+const joined = (parts: ReadonlyArray<Buffer>, size: number): Buffer => {
+  const [only] = parts
+  return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
+}
+
 const fromNode = (
   message: IncomingMessage,
   limits: LimitValues,
@@ -264,10 +270,8 @@ const fromNode = (
       parts.push(part)
     }
     const onEnd = () => {
-      const [only] = parts
-      const bytes = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
       detach()
-      schedulePhase("body", () => resume(Effect.succeed(bytes)), size)
+      schedulePhase("body", () => resume(Effect.succeed(joined(parts, size))), size)
     }
     message.on("data", onData)
     message.on("end", onEnd)

@@ -40,7 +40,8 @@ interface InnerValues {
   readonly beyond: string | undefined
 }
 
-const unbounded = { jsonDepth: Infinity, jsonKeys: Infinity }
+const unlimited = Number.MAX_SAFE_INTEGER
+const limits = { jsonDepth: unlimited, jsonKeys: unlimited, jsonValues: defaultLimits.jsonValues }
 
 /** The values that translators will make of texts. A result that is beyond the limit by itself stays text. */
 const countInner = (chat: ChatRequest, most: number): InnerValues => {
@@ -48,15 +49,15 @@ const countInner = (chat: ChatRequest, most: number): InnerValues => {
   let beyond: string | undefined
   eachText(chat, (text, param, isResult) => {
     if (beyond !== undefined || !mayBeParsed.test(text)) return
-    const own = countValues(text, { ...unbounded, jsonValues: defaultLimits.jsonValues })
-    if (!isResult || own !== Infinity) values += own
-    if (values > most) beyond = param
+    const own = countValues(text, limits)
+    values += own ?? 0
+    if (values > most || (own === undefined && !isResult)) beyond = param
   })
   return { values, beyond }
 }
 
 /** The values in the texts of a chat that its check has passed. */
-export const innerValues = (chat: ChatRequest): number => countInner(chat, Infinity).values
+export const innerValues = (chat: ChatRequest): number => countInner(chat, unlimited).values
 
 /** The first text beyond what the limit leaves. Texts of fewer characters than values are not counted. */
 export const innerFault = (chat: ChatRequest, most: number): BodyInvalid | undefined => {

@@ -16,7 +16,6 @@ import {
   type World
 } from "./attack.ts"
 
-const mebibyte = 2 ** 20
 /** Longest wait for an answer of health, in milliseconds of the gateway's own CPU time or of the clock, the lesser. */
 const mostSilent = 1_000
 const responses = "/v1/responses"
@@ -93,19 +92,20 @@ const schemas = (): RequestOptions => ({
 
 const idOf = (answer: Parameters<typeof json>[0]): string => String(json(answer)["id"] ?? "")
 
-/** A chain of 7 MB responses; short requests go on with it. */
+/** A chain of responses of 900 KB with many parts; short requests go on with it. */
 const kept = async (world: World): Promise<ReadonlyArray<string>> => {
   let previous: string | undefined
-  for (let turn = 0; turn < 4; turn++) {
+  for (let turn = 0; turn < 12; turn++) {
     const made = await ask(world, {
       path: responses,
       body: {
         model: flash,
-        input: "x".repeat(7 * mebibyte),
+        input: [{ role: "user", content: Array.from({ length: 9_000 }, () => ({ type: "input_text", text: "x" })) }],
         ...(previous === undefined ? {} : { previous_response_id: previous })
       }
     })
-    if (made.status !== 200) return [`a response of 7 MB answered ${describeAnswer(made)}`]
+    if (made.status === 400 && codeOf(made) === "context_length_exceeded") break
+    if (made.status !== 200) return [`a response of many parts answered ${describeAnswer(made)}`]
     previous = idOf(made)
   }
   const other: Array<string> = []
@@ -172,6 +172,10 @@ export const values: ReadonlyArray<Attack> = [
     attack: refusedTogether(60, schemas())
   },
   { name: "types-80k", sentence: "two lists of 40,000 types of a schema take no time", attack: typeWords },
-  { name: "responses-kept", sentence: "30 short requests that go on with 28 MB leave health served", attack: kept },
+  {
+    name: "responses-kept",
+    sentence: "30 short requests that go on with 100,000 kept parts leave health served",
+    attack: kept
+  },
   { name: "references-9000", sentence: "9,000 references to items are each found by one look", attack: references }
 ]
