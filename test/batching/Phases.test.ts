@@ -88,7 +88,7 @@ describe("phases", () => {
     })
   })
 
-  it("phases: large tasks run after the small ones, a few bytes' worth in each turn, the oldest first (TH40)", () => {
+  it("phases: large tasks run after the small ones, a few bytes' worth in each turn, the oldest first (TH41)", () => {
     turning((turn) => {
       const done: Array<string> = []
       const large = (name: string, kib: number, step: Phase = "body") =>
@@ -111,7 +111,7 @@ describe("phases", () => {
     })
   })
 
-  it("phases: a large task that throws keeps those after it (TH40)", () => {
+  it("phases: a large task that throws keeps those after it (TH41)", () => {
     turning((turn) => {
       const done: Array<string> = []
       const size = 100 * 1024
@@ -129,7 +129,7 @@ describe("phases", () => {
     })
   })
 
-  it("turns: a stage of a small request runs on, one of a large request waits for its turn (TH40)", () => {
+  it("turns: a stage of a small request runs on, one of a large request waits for its turn (TH41)", () => {
     turning((turn) => {
       const done: Array<string> = []
       const stage = (name: string, bytes: number | undefined) =>

@@ -95,7 +95,7 @@ describe("values in the texts of a request", () => {
       "input[4].arguments"
     ]
   ]
-  it.each(rows)("values: those of %s count together, and too many are refused (TH39)", async (_, path, of, param) => {
+  it.each(rows)("values: those of %s count together, and too many are refused (TH40)", async (_, path, of, param) => {
     const { post } = gatewayWith({ jsonValues: 1_000 })
     expect((await post(path, of(1))).status).not.toBe(400)
     const refused = await post(path, of(2))
@@ -104,7 +104,7 @@ describe("values in the texts of a request", () => {
     if (path === chat) expect(body).toEqual(tooMany(param))
   })
 
-  it("values: those of the body leave less to its texts (TH39)", async () => {
+  it("values: those of the body leave less to its texts (TH40)", async () => {
     const { post } = gatewayWith({ jsonValues: 2_000 })
     const messages = [user, called(large, "c0"), result("ok", "c0")]
     const extra = Array.from({ length: 1_700 }, () => 0)
@@ -116,7 +116,7 @@ describe("values in the texts of a request", () => {
     ])
   })
 
-  it("values: a result that is no JSON, or too large by itself, stays text and counts nothing (TH39)", async () => {
+  it("values: a result that is no JSON, or too large by itself, stays text and counts nothing (TH40)", async () => {
     const { post, seen } = gatewayWith({ jsonValues: 1_000 })
     const listed = `These: ${large}`
     expect((await post(chat, { model, messages: [user, ...results(listed, 3)] })).status).toBe(200)
@@ -152,7 +152,7 @@ describe("memory of values", () => {
     ["an entry of the admin API", "/admin/v1/prompts", { id: "x", extra: many }]
   ]
   it.each(rows)(
-    "memory: the values of %s count as 64 bytes each, and are refused without room (TH39)",
+    "memory: the values of %s count as 64 bytes each, and are refused without room (TH40)",
     async (_, path, body) => {
       const { post } = over(
         () => answered,

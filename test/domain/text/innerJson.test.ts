@@ -8,7 +8,7 @@ import { scan } from "../../../src/domain/text/json.ts"
 const limits = { jsonDepth: 16, jsonValues: 1_000, jsonKeys: 100 }
 
 describe("values of a text", () => {
-  it("values: a text counts as a body of the same bytes does (TH39)", () => {
+  it("values: a text counts as a body of the same bytes does (TH40)", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
         const scanned = scan(Buffer.from(text), limits)
@@ -17,7 +17,7 @@ describe("values of a text", () => {
     )
   })
 
-  it("values: parsed values are those of nested arrays and objects (TH39)", () => {
+  it("values: parsed values are those of nested arrays and objects (TH40)", () => {
     expect([valuesIn(null), valuesIn({}), valuesIn({ a: [1, {}], b: "x" })]).toEqual([1, 1, 5])
   })
 
@@ -25,7 +25,7 @@ describe("values of a text", () => {
     ["too deep", "[".repeat(17)],
     ["too many values", `[${"1,".repeat(1_000)}1]`],
     ["too many keys", `{${Array.from({ length: 101 }, (_, at) => `"${at}":1`).join(",")}}`]
-  ])("values: none are counted of a text that is %s (TH39)", (_, text) => {
+  ])("values: none are counted of a text that is %s (TH40)", (_, text) => {
     expect(countValues(text, limits)).toBeUndefined()
   })
 })

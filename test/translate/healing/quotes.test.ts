@@ -26,7 +26,7 @@ const escaped = (text: string): string =>
 const fullWidth = (text: string): string =>
   text.replace(/[!-~]/g, (letter) => String.fromCodePoint(letter.charCodeAt(0) + 0xfee0))
 
-it("quotes: a call with more than a mebibyte of text is not compared, and teaches nothing (TH40)", () => {
+it("quotes: a call with more than a mebibyte of text is not compared, and teaches nothing (TH41)", () => {
   const compared = (...texts: ReadonlyArray<string>) => isQuoted(candidates, saying(...texts))
   const most = 2 ** 20 - "gemini-2.5-pro".length - "user".length - "hi".length
   const names = "role".length + "parts".length + "text".length + "category".length

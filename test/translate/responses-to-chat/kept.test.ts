@@ -6,7 +6,7 @@ import { itemFinder, type readKept } from "../../../src/translate/responses-to-c
 type Kept = NonNullable<ReturnType<typeof readKept>>
 
 describe("items by id", () => {
-  it("items: each of 3,000 references looks at no other item (TH40)", () => {
+  it("items: each of 3,000 references looks at no other item (TH41)", () => {
     let looked = 0
     const counted = Array.from({ length: 3_000 }, (_, at) => ({
       type: "message",
