@@ -283,6 +283,25 @@ export const defaultLimits: LimitValues = {
   longDecodeCalls: 32
 }
 
+/**
+ * What one answer of a provider may have at most. Constants, because no answer of a model comes near them. Beyond: a
+ * broken answer (`too_large`).
+ */
+export const answerBounds = {
+  /** Choices of one answer: each event looks for its own among them. */
+  choices: 1_024,
+  /** Parts or blocks of one choice. */
+  parts: 100_000,
+  /** Calls of one choice. Results of more could not come back: each is a message, see `messages`. */
+  calls: 10_000,
+  /** Events of one stream. */
+  events: 2_000_000,
+  /** Comments, blank lines and fields without data between two events. A comment each second for 10 minutes is 20 KB. */
+  silentBytes: 1 * MiB,
+  /** Fields of counts or of metadata that are put together from several events; others are left out. */
+  fields: 256
+} as const
+
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {
   defaultValue: () => defaultLimits
 })

@@ -3,6 +3,8 @@
 import * as Result from "effect/Result"
 import { type Json, isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import { answerBounds } from "../domain/Limits.ts"
+import { largeEvent, tooManyEvents, tooSilent } from "./shared/reply/badStream.ts"
 import { type FrameFault, type FrameState, type SseEvent, splitJson, sseEvents } from "../wire/frames.ts"
 import { EventForms, type RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
 import { type Fold, type StreamFailed, streamFailed } from "./Translator.ts"
@@ -35,7 +37,7 @@ class JsonEvents implements Fold<JsonEventsState, Uint8Array, Output> {
   private readonly place: RepeatPlace | undefined
 
   constructor(limits: EventLimits, place: RepeatPlace | undefined) {
-    this.framing = sseEvents(limits)
+    this.framing = sseEvents({ ...answerBounds, ...limits })
     this.place = place
   }
 
@@ -101,10 +103,11 @@ const readRuns = (frames: Frames, place: RepeatPlace, out: Array<Output>): Reaso
   return lastFrame === undefined ? undefined : readFrame(lastFrame, out)
 }
 
-const badReply = (kind: "unreadable" | "too_large", message: string): Reason => ({ _tag: "BadReply", kind, message })
-const faults = {
-  unreadable: badReply("unreadable", "The upstream sent an event that is not JSON text."),
-  too_large: badReply("too_large", "The upstream sent an event over the size limit.")
+const faults: Readonly<Record<FrameFault["kind"], Reason>> = {
+  unreadable: { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." },
+  too_large: largeEvent,
+  too_many: tooManyEvents,
+  silent: tooSilent
 }
 
 /** Some proxies append OpenAI's end mark; it is not an event. */

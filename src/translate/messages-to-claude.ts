@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, type MemberSpan, parseJsonText } from "../domain/text/json.ts"
+import { answerBounds } from "../domain/Limits.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { upstreamText } from "../domain/text/upstreamText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
@@ -17,7 +18,7 @@ import {
   wholeFrames
 } from "../wire/wholeFrames.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
-import { cutAnswer } from "./shared/reply/badStream.ts"
+import { cutAnswer, largeEvent, tooManyEvents, tooSilent } from "./shared/reply/badStream.ts"
 import { betaRule, bodyBetas } from "./shared/claude/betas.ts"
 import { betasOfFields } from "./shared/claude/betasOfFields.ts"
 import { retentionRefusal } from "./shared/claude/dataRetention.ts"
@@ -167,6 +168,9 @@ export interface MessageStreamState {
   readonly isCounted: boolean | undefined
   /** Bytes of output so far, without the JSON around them. */
   readonly written: number
+  readonly events: number
+  /** Bytes of comments since the last event. */
+  readonly silentBytes: number
 }
 
 const start: MessageStreamState = {
@@ -175,7 +179,9 @@ const start: MessageStreamState = {
   phase: "open",
   usage: undefined,
   isCounted: undefined,
-  written: 0
+  written: 0,
+  events: 0,
+  silentBytes: 0
 }
 
 const vertexEvent = "vertex_event"
@@ -202,15 +208,21 @@ export const messageStream = (
     const [frames, whole] = wholeFrames(state.frames, bytes)
     const done: Array<Uint8Array> = []
     let run: Array<WholeFrame> = []
-    let { begun, isCounted, phase, usage, written } = state
+    const flush = (): void => {
+      for (const bytes of joinRanges(run)) done.push(bytes)
+      run = []
+    }
+    let { begun, events, isCounted, phase, silentBytes, usage, written } = state
     for (const frame of whole) {
       // Vertex AI's own event breaks parsers that know Anthropic's events only; clients of rawPredict expect it.
       if (frame.event === vertexEvent && !keepsVertexEvents) {
-        done.push(...joinRanges(run))
-        run = []
+        events++
+        flush()
         continue
       }
       if (frame.event === textEvent) {
+        events++
+        silentBytes = 0
         if (phase === "open") written += textBytes(frame)
         begun = true
         run.push(frame)
@@ -233,18 +245,24 @@ export const messageStream = (
         if (counts !== undefined) usage = mergeUsage(usage, counts)
       }
       if (type === "message_stop" || type === "error") phase = "ended"
-      if (type !== "") begun = true
+      if (type !== "") {
+        begun = true
+        events++
+      }
+      silentBytes = type === "" ? silentBytes + frame.length : 0
       const shown = type === "error" || error !== undefined ? redactedError(frame, redaction) : undefined
       if (shown === undefined) run.push(frame)
       else {
-        done.push(...joinRanges(run), shown)
-        run = []
+        flush()
+        done.push(shown)
       }
     }
-    const out = [...done, ...joinRanges(run)]
-    return frames.size > limits.eventBytes
-      ? [{ frames: noFrames, begun, phase: "failed", usage, isCounted, written }, [...out, streamFailed(tooLarge)]]
-      : [{ frames, begun, phase, usage, isCounted, written }, out]
+    flush()
+    const next: MessageStreamState = { frames, begun, phase, usage, isCounted, written, events, silentBytes }
+    const fault = excess(next, limits.eventBytes)
+    return fault === undefined
+      ? [next, done]
+      : [{ ...next, frames: noFrames, phase: "failed" }, [...done, streamFailed(fault)]]
   },
   onHalt: ({ frames, begun, phase }) => {
     if (phase !== "open") return []
@@ -283,10 +301,13 @@ const publicError = (event: JsonObject, redaction: Redaction): Json => {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const tooLarge: Reason = {
-  _tag: "BadReply",
-  kind: "too_large",
-  message: "The upstream sent an event over the size limit."
+const excess = (
+  { events, frames, silentBytes }: MessageStreamState,
+  eventBytes: number
+): Reason | undefined => {
+  if (frames.size > eventBytes) return largeEvent
+  if (events > answerBounds.events) return tooManyEvents
+  return silentBytes > answerBounds.silentBytes ? tooSilent : undefined
 }
 
 interface ReadEvent {

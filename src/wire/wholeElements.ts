@@ -1,6 +1,7 @@
 // Network bytes of a JSON array, or of one object, cut after whole elements, for streams that pass byte by byte.
 // It must not know any dialect or what an element means. SSE has `wholeFrames`.
-import { joinBytes } from "./joinBytes.ts"
+import type { GrownList } from "./grownList.ts"
+import { appendBytes, wholeBytes } from "./joinBytes.ts"
 
 /** The bytes up to the end of one element, what stands before it included. */
 export interface WholeElement {
@@ -11,7 +12,7 @@ export interface WholeElement {
 
 /** An element that has not ended: its bytes, and where in the grammar they stop. */
 export interface WholeElementState {
-  readonly parts: ReadonlyArray<Uint8Array>
+  readonly parts: GrownList<Uint8Array>
   readonly size: number
   /** The position of the element's opening brace in the parts; undefined before it. */
   readonly open: number | undefined
@@ -25,7 +26,7 @@ export interface WholeElementState {
 }
 
 export const noElements: WholeElementState = {
-  parts: [],
+  parts: undefined,
   size: 0,
   open: undefined,
   depth: 0,
@@ -39,21 +40,24 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** The bytes of what has not ended. */
-export const restOfElements = ({ parts }: WholeElementState): Uint8Array => joinBytes(parts)
+export const restOfElements = ({ parts }: WholeElementState): Uint8Array => wholeBytes(parts)
 
 /** The index of the byte that ends the string the walk is in, or the length; and whether an escape is open there. */
 const stringEnd = (more: Uint8Array, from: number, escaped: boolean): readonly [at: number, escaped: boolean] => {
   let isEscaped = escaped
+  let next = from - 1
   for (let at = from; at < more.length; at++) {
     if (isEscaped) isEscaped = false
     else if (more[at] === quote) return [at, false]
     else if (more[at] === backslash) isEscaped = true
     else {
       // Base64 of media has neither: skip to what may end the string.
-      const next = more.indexOf(quote, at)
-      const slash = next < 0 ? more.indexOf(backslash, at) : more.subarray(at, next).indexOf(backslash)
-      const stop = slash < 0 ? (next < 0 ? more.length : next) : next < 0 ? slash : at + slash
-      at = stop - 1
+      if (next < at) {
+        next = more.indexOf(quote, at)
+        if (next < 0) next = more.length
+      }
+      const slash = more.subarray(at, next).indexOf(backslash)
+      at = (slash < 0 ? next : at + slash) - 1
     }
   }
   return [more.length, isEscaped]
@@ -69,9 +73,9 @@ export const wholeElements = (
   let start = 0
   const cut = (end: number) => {
     const own = more.subarray(start, end)
-    elements.push({ bytes: parts.length === 0 ? own : joinBytes([...parts, own]), open })
+    elements.push({ bytes: wholeBytes(parts, own), open })
     start = end
-    parts = []
+    parts = undefined
     size = 0
     open = undefined
   }
@@ -102,7 +106,7 @@ export const wholeElements = (
   const own = more.subarray(start)
   const next = { open, depth, inArray, inString, escaped, closed }
   if (!closed || own.length === 0)
-    return [{ ...next, parts: own.length === 0 ? parts : [...parts, own], size: size + own.length }, elements]
+    return [{ ...next, parts: appendBytes(parts, own), size: size + own.length }, elements]
   cut(more.length)
-  return [{ ...next, parts: [], size: 0, open: undefined }, elements]
+  return [{ ...next, parts: undefined, size: 0, open: undefined }, elements]
 }

@@ -2,7 +2,8 @@
 // It must not know any dialect or what an event means.
 import { ByteRange } from "./ByteRange.ts"
 import { sseEvents } from "./frames.ts"
-import { joinBytes } from "./joinBytes.ts"
+import type { GrownList } from "./grownList.ts"
+import { appendBytes, wholeBytes } from "./joinBytes.ts"
 
 /** One frame with its closing blank line. */
 export class WholeFrame extends ByteRange {
@@ -23,7 +24,7 @@ export class WholeFrame extends ByteRange {
 
 /** The state of an unfinished frame: its bytes so far, and the position within a line. */
 export interface WholeFrameState {
-  readonly parts: ReadonlyArray<Uint8Array>
+  readonly parts: GrownList<Uint8Array>
   readonly size: number
   /** How many lines of the frame have a byte. */
   readonly lines: number
@@ -33,7 +34,7 @@ export interface WholeFrameState {
   readonly afterCr: boolean
 }
 
-export const noFrames: WholeFrameState = { parts: [], size: 0, lines: 0, isLineStart: true, afterCr: false }
+export const noFrames: WholeFrameState = { parts: undefined, size: 0, lines: 0, isLineStart: true, afterCr: false }
 
 const lf = 0x0a
 const cr = 0x0d
@@ -55,13 +56,13 @@ export const wholeFrames = (
   let { isLineStart, lines, parts, size } = state
   let start = 0
   const close = (end: number) => {
-    if (parts.length === 0) frames.push(new WholeFrame(more, start, end, text, lines < 2))
+    if (parts === undefined) frames.push(new WholeFrame(more, start, end, text, lines < 2))
     else {
-      const bytes = joinBytes([...parts, more.subarray(start, end)])
+      const bytes = wholeBytes(parts, more.subarray(start, end))
       frames.push(new WholeFrame(bytes, 0, bytes.length, charactersOf(bytes), lines < 2))
     }
     start = end
-    parts = []
+    parts = undefined
     size = 0
     lines = 0
   }
@@ -93,12 +94,11 @@ export const wholeFrames = (
     isLineStart = true
   }
   const own = more.subarray(start)
-  if (own.length > 0) parts = [...parts, own]
-  return [{ parts, size: size + own.length, lines, isLineStart, afterCr }, frames]
+  return [{ parts: appendBytes(parts, own), size: size + own.length, lines, isLineStart, afterCr }, frames]
 }
 
 /** The bytes of the unfinished frame. */
-export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => joinBytes(parts)
+export const unfinishedBytes = ({ parts }: WholeFrameState): Uint8Array => wholeBytes(parts)
 
 const field = "event:"
 const blank = 0x20

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { defaultLimits } from "../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
+import { grow, growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
@@ -12,7 +13,7 @@ import { joinTexts } from "../shared/chat-request/readParts.ts"
 import { usesLegacyFunctions } from "../shared/chat-request/readTools.ts"
 import { claudeNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { noSources, type Sources, withSources } from "./citations.ts"
+import { beginText, noSources, type Sources, withSources, withText } from "./citations.ts"
 import { claudeFacts } from "./claudeFacts.ts"
 import { jsonOutputOf } from "./jsonOutput.ts"
 import { packThinking } from "./packedThinking.ts"
@@ -20,7 +21,7 @@ import { claudeProvider } from "./requestBlocks.ts"
 
 /** The block whose deltas are arriving. `text` is the part held back; `pieces` is true after the first piece. */
 type Open =
-  | { readonly kind: "text"; readonly index: number; readonly start: number; readonly sources: ReadonlyArray<Json> }
+  | { readonly kind: "text"; readonly index: number; readonly sources: GrownList<Json> }
   | {
       readonly kind: "thinking"
       readonly index: number
@@ -47,13 +48,15 @@ export interface BlocksState {
   readonly calls: number
   /** True after the structured answer began. */
   readonly answered: boolean
-  /** Text so far. It is held back while a structured answer may follow, because text next to one is dropped. */
+  /** Text that is held back while a structured answer may follow, because text next to one is dropped. */
   readonly content: string
   /** Index of the first block of held-back text. */
   readonly waitingAt: number | undefined
   readonly sources: Sources
   /** Thinking since the last call, in the form that the next request must send back. */
-  readonly thoughts: ReadonlyArray<BlockOut>
+  readonly thoughts: GrownList<BlockOut>
+  /** Number of blocks so far. */
+  readonly blocks: number
 }
 
 export const noBlocks: BlocksState = {
@@ -63,7 +66,8 @@ export const noBlocks: BlocksState = {
   content: "",
   waitingAt: undefined,
   sources: noSources,
-  thoughts: []
+  thoughts: undefined,
+  blocks: 0
 }
 
 /** Constants of a whole answer. */
@@ -123,16 +127,16 @@ export const isMalformedPiece = ({ partial_json: piece, type }: JsonObject): boo
 /** Starts a block with any content it already has. Ends the previous block if its stop event is missing. */
 export const startBlock = (before: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
   const [state, closing] = endBlock(before, facts)
-  const [next, deltas] = openBlock(state, index, block, facts)
+  const [next, deltas] = openBlock({ ...state, blocks: state.blocks + 1 }, index, block, facts)
   return [next, closing.length === 0 ? deltas : [...closing, ...deltas]]
 }
 
 const openBlock = (state: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
   switch (block["type"]) {
     case "text": {
-      const sources = Array.isArray(block["citations"]) ? block["citations"] : []
+      const sources = growBy<Json>(undefined, Array.isArray(block["citations"]) ? block["citations"] : [])
       return addText(
-        { ...state, open: { kind: "text", index, start: state.content.length, sources } },
+        { ...state, open: { kind: "text", index, sources }, sources: beginText(state.sources) },
         textIn(block, "text"),
         facts
       )
@@ -146,7 +150,7 @@ const openBlock = (state: BlocksState, index: number, block: JsonObject, facts: 
     case "redacted_thinking": {
       if (facts.unsigned) return [{ ...state, open: { kind: "nothing", index } }, []]
       const data = textIn(block, "data")
-      const thoughts = [...state.thoughts, { type: "redacted_thinking", data }]
+      const thoughts = grow(state.thoughts, { type: "redacted_thinking", data })
       return [{ ...state, thoughts, open: { kind: "nothing", index } }, [blockDelta(index, { data })]]
     }
     case "tool_use":
@@ -166,9 +170,9 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
     return addPiece({ ...state, answered: true, open }, whole, facts)
   }
   const call = state.calls
-  const signature = packThinking(state.thoughts)
+  const signature = packThinking(itemsOf(state.thoughts))
   const open: Open = { kind: "call", index, call, name: facts.unmangle(name), pieces: false, text: "" }
-  const [next, pieces] = addPiece({ ...state, calls: call + 1, thoughts: [], open }, whole, facts)
+  const [next, pieces] = addPiece({ ...state, calls: call + 1, thoughts: undefined, open }, whole, facts)
   if (facts.legacy) return [next, pieces]
   const called = {
     name: open.name,
@@ -196,7 +200,7 @@ export const growBlock = (state: BlocksState, index: number, delta: JsonObject, 
       return addPiece(state, textIn(delta, "partial_json"), facts)
     case "citations_delta":
       return open.kind === "text" && delta["citation"] !== undefined
-        ? [{ ...state, open: { ...open, sources: [...open.sources, delta["citation"]] } }, []]
+        ? [{ ...state, open: { ...open, sources: grow(open.sources, delta["citation"]) } }, []]
         : [state, []]
     default:
       return [state, []]
@@ -206,10 +210,9 @@ export const growBlock = (state: BlocksState, index: number, delta: JsonObject, 
 const addText = (state: BlocksState, text: string, facts: BlocksFacts): Step => {
   const { open } = state
   if (open?.kind !== "text" || text === "") return [state, []]
-  const content = state.content + text
-  return facts.output === undefined
-    ? [{ ...state, content }, [textDelta(open.index, text)]]
-    : [{ ...state, content, waitingAt: state.waitingAt ?? open.index }, []]
+  const sources = withText(state.sources, text)
+  if (facts.output === undefined) return [{ ...state, sources }, [textDelta(open.index, text)]]
+  return [{ ...state, sources, content: state.content + text, waitingAt: state.waitingAt ?? open.index }, []]
 }
 
 /** Thinking may be signed but hidden; its block is sent even without text. */
@@ -263,10 +266,10 @@ export const endBlock = (before: BlocksState, facts: BlocksFacts): Step => {
   const state: BlocksState = { ...before, open: undefined }
   switch (open.kind) {
     case "text":
-      return [{ ...state, sources: withSources(state.sources, open.sources, state.content, open.start) }, []]
+      return [{ ...state, sources: withSources(state.sources, itemsOf(open.sources)) }, []]
     case "thinking": {
       const thought = { type: "thinking", thinking: open.thinking, signature: open.signature }
-      return [open.signature === "" ? state : { ...state, thoughts: [...state.thoughts, thought] }, []]
+      return [open.signature === "" ? state : { ...state, thoughts: grow(state.thoughts, thought) }, []]
     }
     case "call":
       return [state, closeCall(open, facts)]

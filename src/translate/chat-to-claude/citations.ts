@@ -1,23 +1,36 @@
 // Translates Claude's citations of text blocks to annotations with URL and text range.
 // Must not depend on the streaming of the text.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
+import { growBy, type GrownList } from "../../wire/grownList.ts"
 import type { Annotation } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 
 export interface Sources {
-  readonly citations: ReadonlyArray<Citation>
+  readonly citations: GrownList<Citation>
   /** Citations with an address, in OpenAI's form. */
-  readonly annotations: ReadonlyArray<Annotation>
+  readonly annotations: GrownList<Annotation>
+  /** Characters of the answer that are counted. */
+  readonly points: number
+  /** The text of earlier blocks that is not counted yet: it is counted when a block has citations. */
+  readonly uncounted: string
+  /** The text of the open block. */
+  readonly text: string
 }
 
-export const noSources: Sources = { citations: [], annotations: [] }
+export const noSources: Sources = { citations: undefined, annotations: undefined, points: 0, uncounted: "", text: "" }
 
-/** Called at the end of a text block: its citations apply to the block's whole text, the content from `start` on. */
-export const withSources = (before: Sources, given: ReadonlyArray<Json>, content: string, start: number): Sources => {
+/** Called at the start of a text block. */
+export const beginText = (before: Sources): Sources =>
+  before.text === "" ? before : { ...before, uncounted: before.uncounted + before.text, text: "" }
+
+export const withText = (before: Sources, text: string): Sources => ({ ...before, text: before.text + text })
+
+/** Called at the end of a text block: its citations apply to the block's whole text. Each character is counted once. */
+export const withSources = (before: Sources, given: ReadonlyArray<Json>): Sources => {
   const found = given.filter(isJsonObject)
   if (found.length === 0) return before
-  const from = codePoints(content.slice(0, start))
-  const to = from + codePoints(content.slice(start))
+  const from = before.points + codePoints(before.uncounted)
+  const to = from + codePoints(before.text)
   const citations = found.map((upstream): Citation => {
     const { url, title, document_title: document } = upstream
     const name = typeof title === "string" ? title : document
@@ -34,7 +47,13 @@ export const withSources = (before: Sources, given: ReadonlyArray<Json>, content
       ? []
       : [{ type: "url_citation", url_citation: { start_index: from, end_index: to, url: uri, title: title ?? uri } }]
   )
-  return { citations: [...before.citations, ...citations], annotations: [...before.annotations, ...annotations] }
+  return {
+    citations: growBy(before.citations, citations),
+    annotations: growBy(before.annotations, annotations),
+    points: to,
+    uncounted: "",
+    text: ""
+  }
 }
 
 const codePoints = (text: string): number => {

@@ -3,9 +3,10 @@
 import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { MessageReply } from "../../wire/anthropic/Messages.ts"
+import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta } from "../../wire/openai/ChatReply.ts"
-import { malformedCall } from "../shared/reply/badStream.ts"
+import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { buildCompletion } from "../shared/reply/envelope.ts"
 import { joinDeltas } from "../shared/reply/message.ts"
@@ -28,6 +29,8 @@ export const responseFromClaude = (
       kind: "empty",
       message: "The upstream answered without any content. Try again."
     })
+  const excess = excessOf(content.length, 0)
+  if (excess !== undefined) return Result.fail(excess)
   const facts = blocksFacts(context, request)
   const deltas: Array<Delta> = []
   let state = noBlocks
@@ -38,6 +41,10 @@ export const responseFromClaude = (
     for (const delta of some) deltas.push(delta)
   }
   const [{ calls, sources }, last] = endBlocks(state, facts)
+  const tooMany = excessOf(0, calls)
+  if (tooMany !== undefined) return Result.fail(tooMany)
+  const annotations = itemsOf(sources.annotations)
+  const citations = itemsOf(sources.citations)
   const end = claudeEnd(
     readClaudeEnd(noClaudeEnd, reply.stop_reason ?? undefined, reply.stop_details ?? undefined),
     calls,
@@ -47,12 +54,12 @@ export const responseFromClaude = (
     index: 0,
     message: {
       ...joinDeltas([...deltas, ...last], end.refusal, context.ordered),
-      ...(sources.annotations.length > 0 ? { annotations: sources.annotations } : {})
+      ...(annotations.length > 0 ? { annotations } : {})
     },
     logprobs: null,
     finish_reason: end.finish_reason,
     ...(end.native === undefined ? {} : { native_finish_reason: end.native }),
-    ...(sources.citations.length > 0 ? { citations: sources.citations } : {})
+    ...(citations.length > 0 ? { citations } : {})
   }
   return Result.succeed(
     buildCompletion(context, reply.model ?? context.target.modelId, [choice], claudeUsage(reply.usage ?? undefined))

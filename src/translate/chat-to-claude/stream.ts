@@ -7,7 +7,8 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { ClaudeMessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
-import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
+import { itemsOf } from "../../wire/grownList.ts"
+import { cutAnswer, excessOf, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
@@ -166,6 +167,8 @@ const failStream = (state: ClaudeStreamState, reason: Reason): Step => [
 type Blocks = readonly [BlocksState, ReadonlyArray<Delta>]
 
 const emitFirstBlocks = (state: ClaudeStreamState, blocks: Blocks, facts: Facts): Step => {
+  const excess = excessOf(blocks[0].blocks, blocks[0].calls)
+  if (excess !== undefined) return failStream(state, excess)
   if (state.opened) return emitBlocks(state, blocks, facts)
   const [next, chunks] = emitBlocks({ ...state, stage: "begun", opened: true }, blocks, facts)
   return [next, [roleChunk(state, facts), ...chunks]]
@@ -190,7 +193,8 @@ const finish = (state: ClaudeStreamState, facts: Facts): Step => {
   const [last, chunks] = emitBlocks(state, endBlocks(state.blocks, facts.blocks), facts)
   const { blocks } = last
   const end = claudeEnd(state.end, blocks.calls, facts.blocks.legacy)
-  const { citations, annotations } = blocks.sources
+  const citations = itemsOf(blocks.sources.citations)
+  const annotations = itemsOf(blocks.sources.annotations)
   const model = modelOf(state, facts)
   const chunk = (delta: Delta) => buildChunk(facts.context, model, { index: 0, delta, finish_reason: null })
   return [

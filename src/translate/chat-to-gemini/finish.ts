@@ -5,8 +5,10 @@ import type * as Types from "effect/Types"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
+import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
+import { mergeFields } from "../shared/reply/counts.ts"
 import { filterWords } from "../shared/google/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
 import type { PartsFacts, PartsState } from "./parts.ts"
@@ -17,7 +19,7 @@ export interface GeminiEndState {
   readonly message: string | undefined
   readonly ratings: ReadonlyArray<Json> | undefined
   readonly grounding: JsonObject | undefined
-  readonly citations: ReadonlyArray<Citation>
+  readonly citations: GrownList<Citation>
   /** Asks the upstream for the rest of an answer that stopped at the limit of one request. */
   readonly token: string | undefined
 }
@@ -27,7 +29,7 @@ export const noGeminiEnd: GeminiEndState = {
   message: undefined,
   ratings: undefined,
   grounding: undefined,
-  citations: [],
+  citations: undefined,
   token: undefined
 }
 
@@ -49,8 +51,8 @@ export const readGeminiEnd = (state: GeminiEndState, candidate: Candidate): Gemi
     reason: finishReason ? finishReason : state.reason,
     message: finishMessage ?? state.message,
     ratings: safetyRatings ?? state.ratings,
-    grounding: grounding === undefined ? state.grounding : { ...state.grounding, ...grounding },
-    citations: citations.length === 0 ? state.citations : [...state.citations, ...citations],
+    grounding: grounding === undefined ? state.grounding : mergeFields(state.grounding, grounding),
+    citations: growBy(state.citations, citations),
     token: token ?? (finishReason && finishReason !== continuation ? undefined : state.token)
   }
 }
@@ -83,12 +85,12 @@ export const geminiEnd = (
     if (state.reason !== undefined) extensions.native_finish_reason = state.reason
     if (rated !== undefined) extensions.safetyRatings = rated
     if (state.grounding !== undefined) extensions.groundingMetadata = state.grounding
-    if (state.citations.length > 0) extensions.citations = state.citations
+    if (state.citations !== undefined) extensions.citations = itemsOf(state.citations)
     if (token !== undefined) extensions.continuation_token = token
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
       refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
-      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, parts.partStarts) : noAnnotations,
+      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, itemsOf(parts.partStarts)) : noAnnotations,
       extensions
     }
   })

@@ -1,19 +1,14 @@
 // Assembles the arguments of a Gemini tool call that arrives in pieces (`partialArgs`), each with its JSON path.
 // Must not depend on deltas: the call is sent whole when it closes.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { FunctionCall } from "../../wire/google/GenerateContent.ts"
-
-/** A list linked backwards, so that appending copies nothing. */
-interface Pieces {
-  readonly last: Json
-  readonly before: Pieces | undefined
-}
 
 export interface PartialCall {
   readonly name: string
   readonly signature: string | undefined
   readonly args: JsonObject
-  readonly pieces: Pieces | undefined
+  readonly pieces: GrownList<Json>
 }
 
 /** True for a part that continues a call, or starts a call with more to come. */
@@ -24,21 +19,17 @@ export const startPartialCall = (call: FunctionCall, name: string, signature: st
   addPieces({ name, signature, args: isJsonObject(call.args) ? call.args : {}, pieces: undefined }, call, undefined)
 
 export const addPieces = (open: PartialCall, call: FunctionCall, signature: string | undefined): PartialCall => {
-  let pieces = open.pieces
-  for (const piece of call.partialArgs ?? []) pieces = { last: piece, before: pieces }
-  return { ...open, pieces, signature: open.signature ?? signature }
+  return { ...open, pieces: growBy(open.pieces, call.partialArgs ?? []), signature: open.signature ?? signature }
 }
 
 /** Builds the arguments from all pieces. */
 export const buildArgs = (open: PartialCall): JsonObject => {
   if (open.pieces === undefined) return open.args
-  const pieces: Array<Json> = []
-  for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)
   const root: Tree = {
     kind: "object",
     members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)]))
   }
-  for (const piece of pieces.toReversed()) if (isJsonObject(piece)) placePiece(root, piece)
+  for (const piece of itemsOf(open.pieces)) if (isJsonObject(piece)) placePiece(root, piece)
   // Cast: the value of an object node is an object.
   return valueOf(root) as JsonObject
 }

@@ -3,10 +3,13 @@
 import type * as Types from "effect/Types"
 import { appendPiece } from "../../domain/text/appendPiece.ts"
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
+import { grow, type GrownList, sizeOf } from "../../wire/grownList.ts"
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
 import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
@@ -24,15 +27,15 @@ export interface PartsState {
   readonly open: PartialCall | undefined
   /** The content so far (or only its start, see `keepsContent`), and the position of each part in it. */
   readonly content: string
-  readonly partStarts: ReadonlyArray<number>
+  readonly partStarts: GrownList<number>
   readonly lastPart: PartKind | undefined
   readonly media: boolean
   /** State of the thoughts inside `content` (old experimental models): not begun, before the separator, over. */
   readonly joined: "none" | "thoughts" | "over"
   /** White space that is sent only when more text follows. */
   readonly blank: string
-  /** True after a call that cannot be passed on. */
-  readonly malformed: boolean
+  /** After a call that cannot be passed on, or too many parts. */
+  readonly fault: Reason | undefined
 }
 
 export const noParts: PartsState = {
@@ -41,12 +44,12 @@ export const noParts: PartsState = {
   calls: 0,
   open: undefined,
   content: "",
-  partStarts: [],
+  partStarts: undefined,
   lastPart: undefined,
   media: false,
   joined: "none",
   blank: "",
-  malformed: false
+  fault: undefined
 }
 
 /** Constants of a whole answer. */
@@ -106,10 +109,24 @@ const wantsWord = ({ response_format: format }: ChatRequest): boolean => {
 
 type Kind = "thinking" | "text"
 type PartKind = Kind | "call" | "image" | "draft" | "audio" | "provider_part" | "nothing"
+
+/** A delta that is being made; its lists grow in place. */
+interface OpenDelta extends Types.Mutable<Omit<Delta, "content_blocks" | "content_parts" | "tool_calls">> {
+  content_blocks?: Array<ContentBlockDelta>
+  content_parts?: Array<ContentPart>
+  tool_calls?: Array<ToolCallDelta>
+}
+
+const added = <A>(list: Array<A> | undefined, item: A): Array<A> => {
+  if (list === undefined) return [item]
+  list.push(item)
+  return list
+}
+
 interface Work extends Types.Mutable<PartsState> {
   readonly facts: PartsFacts
   readonly callId: () => string
-  readonly deltas: Array<Types.Mutable<Delta>>
+  readonly deltas: Array<OpenDelta>
 }
 
 /** Reads the parts of one event. `callId` generates the id of the next call. */
@@ -124,8 +141,11 @@ export const readParts = (
   if (only === undefined) return [state, []]
   const plain = parts.length === 1 ? readPlainText(state, only, facts) : undefined
   if (plain !== undefined) return plain
+  const excess = excessOf(sizeOf(state.partStarts) + parts.length, state.calls)
+  if (excess !== undefined) return [{ ...state, fault: excess }, []]
   const work: Work = { ...state, facts, callId, deltas: [] }
   parts.forEach((part, position) => readPart(work, part, position))
+  work.fault ??= excessOf(0, work.calls)
   const { facts: _facts, callId: _callId, deltas, ...next } = work
   return [next, deltas]
 }
@@ -138,7 +158,7 @@ const readPlainText = (
 ): readonly [PartsState, ReadonlyArray<Delta>] | undefined => {
   const { text } = part
   if (typeof text !== "string" || text === "" || !isPlain(part, facts)) return undefined
-  const { calls, open, media, joined, blank, malformed } = state
+  const { calls, open, media, joined, blank, fault } = state
   const blocks = state.growing === "text" ? state.blocks : state.blocks + 1
   return [
     {
@@ -147,12 +167,12 @@ const readPlainText = (
       calls,
       open,
       content: extendContent(state.content, text, facts),
-      partStarts: state.lastPart === "text" ? state.partStarts : state.partStarts.concat(state.content.length),
+      partStarts: state.lastPart === "text" ? state.partStarts : grow(state.partStarts, state.content.length),
       lastPart: "text",
       media,
       joined,
       blank,
-      malformed
+      fault
     },
     [continuation({ blocks }, text)]
   ]
@@ -195,7 +215,7 @@ export const closeParts = (
 const readPart = (work: Work, part: Part, position: number): void => {
   const kind = kindOf(part)
   // The first part of an event continues the last part of the event before; the other parts are new.
-  if (position > 0 || kind !== work.lastPart) work.partStarts = work.partStarts.concat(work.content.length)
+  if (position > 0 || kind !== work.lastPart) work.partStarts = grow(work.partStarts, work.content.length)
   work.lastPart = kind
   const signature = part.thoughtSignature && work.facts.signs() ? part.thoughtSignature : undefined
   if (kind === "text" || kind === "thinking") return readText(work, kind, part.text ?? "", signature)
@@ -234,11 +254,11 @@ const rankOf = ({ content, content_parts, tool_calls }: Delta): number =>
         : ranks.thinking
 
 /** The delta to fill; several parts share one delta while their order stays recoverable. */
-const delta = (work: Work, kind?: keyof typeof ranks): Types.Mutable<Delta> => {
+const delta = (work: Work, kind?: keyof typeof ranks): OpenDelta => {
   const last = work.deltas.at(-1)
   const follows = kind === undefined || !work.facts.ordered || (last !== undefined && rankOf(last) <= ranks[kind])
   if (last !== undefined && follows) return last
-  const first: Types.Mutable<Delta> = {}
+  const first: OpenDelta = {}
   work.deltas.push(first)
   return first
 }
@@ -290,8 +310,8 @@ const trimmed = (work: Work, text: string): string => {
   return shown
 }
 
-const addBlock = (into: Types.Mutable<Delta>, block: ContentBlockDelta): void => {
-  into.content_blocks = into.content_blocks === undefined ? [block] : [...into.content_blocks, block]
+const addBlock = (into: OpenDelta, block: ContentBlockDelta): void => {
+  into.content_blocks = added(into.content_blocks, block)
 }
 
 const readImage = (work: Work, part: Part, signature: string | undefined): void => {
@@ -302,13 +322,13 @@ const readImage = (work: Work, part: Part, signature: string | undefined): void 
   }
   if (delta(work).content !== undefined) work.deltas.push({})
   const into = delta(work)
-  into.content_parts = into.content_parts === undefined ? [image] : [...into.content_parts, image]
+  into.content_parts = added(into.content_parts, image)
   work.media = true
 }
 
 const readCall = (work: Work, call: FunctionCall, signature: string | undefined): void => {
   if (isMalformed(call, work.open !== undefined)) {
-    work.malformed = true
+    work.fault = malformedCall
     return
   }
   if (call.name) {
@@ -353,5 +373,5 @@ const emitCall = (work: Work, name: string, args: Json, signature: string | unde
     function: signature === undefined ? call : { ...call, thought_signature: signature },
     ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } })
   }
-  into.tool_calls = into.tool_calls === undefined ? [given] : [...into.tool_calls, given]
+  into.tool_calls = added(into.tool_calls, given)
 }

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
 import { readEach } from "../../domain/text/readEach.ts"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type {
@@ -13,7 +14,7 @@ import type {
 } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Choice, Delta, ReplyMessage, Usage } from "../../wire/openai/ChatReply.ts"
-import { malformedCall } from "../shared/reply/badStream.ts"
+import { tooManyChoices } from "../shared/reply/badStream.ts"
 import { buildCompletion } from "../shared/reply/envelope.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
@@ -58,6 +59,7 @@ const completionOf = (
         })
       : Result.succeed({ ...buildCompletion(context, model, [choice], usage), ...modelStatusField(reply.modelStatus) })
   }
+  if (candidates.length > answerBounds.choices) return Result.fail(tooManyChoices)
   const facts = partsFacts(context, request, true)
   let calls = 0
   const callId = () => context.callId(calls++)
@@ -137,7 +139,7 @@ const choiceOf = (hops: CandidateHops, position: number, around: Around): Result
     for (const delta of some) deltas.push(delta)
     ended = readGeminiEnd(ended === noGeminiEnd ? ended : { ...ended, reason: undefined, token: undefined }, hop)
   }
-  if (read.malformed) return Result.fail(malformedCall)
+  if (read.fault !== undefined) return Result.fail(read.fault)
   const [closed, last] = closeParts(read, facts, callId)
   const candidate = hops[0]
   const audio = wantsAudio(request)

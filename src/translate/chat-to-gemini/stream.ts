@@ -3,11 +3,12 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
-import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
+import { cutAnswer, tooManyChoices, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
@@ -168,8 +169,9 @@ const readEvent = (
     const at = choices.findIndex((choice) => choice.index === index)
     const before = choices[at] ?? { index, opened: false, parts: noParts, end: noGeminiEnd }
     const after = readCandidate(before, candidate, facts, callId, modelOf(model, facts), out)
-    if (after.parts.malformed) return failStream(state, malformedCall)
+    if (after.parts.fault !== undefined) return failStream(state, after.parts.fault)
     choices = at < 0 ? choices.concat(after) : choices.length === 1 ? [after] : choices.with(at, after)
+    if (choices.length > answerBounds.choices) return failStream(state, tooManyChoices)
   }
   const usage = event.usageMetadata ? mergeUsage(state.usage, event.usageMetadata) : state.usage
   const feedback = event.promptFeedback ?? state.feedback

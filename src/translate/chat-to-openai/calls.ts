@@ -1,5 +1,8 @@
 // Reads tool calls of an OpenAI-compatible answer, whole or in pieces: sets indexes, ids, names and argument texts.
 // Must not depend on frames or finish reasons.
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Json } from "../../domain/text/json.ts"
 import type { ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { UpstreamCall } from "../../wire/openai/UpstreamChat.ts"
@@ -18,34 +21,70 @@ export interface CallState {
   readonly begun: boolean
 }
 
-export const noCalls: ReadonlyArray<CallState> = []
+/** The open calls of a message. Each lookup and each change is of one entry, however many calls there are. */
+export interface CallsState {
+  readonly size: number
+  readonly byPlace: HashMap.HashMap<number, CallState>
+  /** The place of the last call with this number of the upstream's. */
+  readonly byNumber: HashMap.HashMap<number, number>
+  readonly ids: HashMap.HashMap<string, true>
+  /** Calls without a name so far. */
+  readonly nameless: number
+}
+
+export const noCalls: CallsState = {
+  size: 0,
+  byPlace: HashMap.empty(),
+  byNumber: HashMap.empty(),
+  ids: HashMap.empty(),
+  nameless: 0
+}
+
+const callAt = ({ byPlace }: CallsState, place: number): CallState | undefined =>
+  Option.getOrUndefined(HashMap.get(byPlace, place))
+
+const isNameless = (call: CallState | undefined): number => (call?.named === false ? 1 : 0)
+
+const withCall = (calls: CallsState, place: number, known: CallState | undefined, call: CallState): CallsState => ({
+  size: known === undefined ? calls.size + 1 : calls.size,
+  byPlace: HashMap.set(calls.byPlace, place, call),
+  byNumber: known === undefined && call.from !== undefined ? HashMap.set(calls.byNumber, call.from, place) : calls.byNumber,
+  ids: known === undefined ? HashMap.set(calls.ids, call.id, true) : calls.ids,
+  nameless: calls.nameless - isNameless(known) + isNameless(call)
+})
 
 /** Reads the calls of one message or delta; `callId` replaces missing and repeated ids. */
 export const readCallDeltas = (
-  before: ReadonlyArray<CallState>,
+  before: CallsState,
   pieces: ReadonlyArray<UpstreamCall>,
   whole: boolean,
   callId: () => string
-): readonly [ReadonlyArray<CallState>, ReadonlyArray<ToolCallDelta>] => {
+): readonly [CallsState, ReadonlyArray<ToolCallDelta>] => {
   let calls = before
   const deltas: Array<ToolCallDelta> = []
   for (const piece of pieces) {
-    const at = whole ? calls.length : placeOf(calls, piece)
-    const known = calls[at]
+    // The caller fails such an answer.
+    if (calls.size > answerBounds.calls) break
+    const at = whole ? calls.size : placeOf(calls, piece)
+    const known = callAt(calls, at)
     const next = known === undefined ? opened(calls, piece, callId) : continued(known, piece)
     const delta = deltaOf(at, next, known, piece)
     if (delta !== undefined) deltas.push(delta)
-    if (next !== known) calls = known === undefined ? [...calls, next] : calls.with(at, next)
+    if (next !== known) calls = withCall(calls, at, known, next)
   }
   return [calls, deltas]
 }
 
 /** Clients parse arguments: a call without any gets the text of an empty object. */
-export const closeCalls = (calls: ReadonlyArray<CallState>): ReadonlyArray<ToolCallDelta> =>
-  calls.flatMap((call, index) => (call.begun ? [] : [{ index, function: { arguments: "{}" } }]))
+export const closeCalls = (calls: CallsState): ReadonlyArray<ToolCallDelta> => {
+  const closing: Array<ToolCallDelta> = []
+  for (let index = 0; index < calls.size; index++)
+    if (callAt(calls, index)?.begun === false) closing.push({ index, function: { arguments: "{}" } })
+  return closing
+}
 
 /** True when one of the finished calls has no name. */
-export const hasNameless = (calls: ReadonlyArray<CallState>): boolean => calls.some(({ named }) => !named)
+export const hasNameless = ({ nameless }: CallsState): boolean => nameless > 0
 
 const idOf = ({ id }: UpstreamCall): string => (typeof id === "string" ? id : "")
 const nameOf = (piece: UpstreamCall): string => piece.function?.name ?? ""
@@ -54,19 +93,20 @@ const nameOf = (piece: UpstreamCall): string => piece.function?.name ?? ""
  * Finds the call of a piece, or the position after the last call. Some servers number every call 0, others send no
  * numbers; then a named piece with another id starts a new call.
  */
-const placeOf = (calls: ReadonlyArray<CallState>, piece: UpstreamCall): number => {
+const placeOf = (calls: CallsState, piece: UpstreamCall): number => {
   const index = piece.index ?? undefined
-  const at = index === undefined ? calls.length - 1 : calls.findLastIndex(({ from }) => from === index)
-  const known = calls[at]
-  if (known === undefined) return calls.length
+  const at =
+    index === undefined ? calls.size - 1 : Option.getOrElse(HashMap.get(calls.byNumber, index), () => calls.size)
+  const known = callAt(calls, at)
+  if (known === undefined) return calls.size
   const id = idOf(piece)
   const isNew = nameOf(piece) !== "" && (id === "" ? index === undefined : id !== known.given)
-  return isNew ? calls.length : at
+  return isNew ? calls.size : at
 }
 
-const opened = (calls: ReadonlyArray<CallState>, piece: UpstreamCall, callId: () => string): CallState => {
+const opened = (calls: CallsState, piece: UpstreamCall, callId: () => string): CallState => {
   const given = idOf(piece)
-  const taken = given === "" || calls.some(({ id }) => id === given)
+  const taken = given === "" || HashMap.has(calls.ids, given)
   return {
     from: piece.index ?? undefined,
     given,

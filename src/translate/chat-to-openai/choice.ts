@@ -21,7 +21,7 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map([
 export const openAiFinishReason = (word: string, { calls, legacy }: MessageState): FinishReason => {
   const finish = finishes.get(word) ?? "stop"
   if (finish !== "stop") return finish
-  return calls.length > 0 ? "tool_calls" : legacy ? "function_call" : "stop"
+  return calls.size > 0 ? "tool_calls" : legacy ? "function_call" : "stop"
 }
 
 export const openAiChoiceIndex = ({ index }: UpstreamChoice, position: number): number =>

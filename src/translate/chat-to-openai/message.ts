@@ -5,12 +5,12 @@ import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamMessage } from "../../wire/openai/UpstreamChat.ts"
-import { type CallState, hasNameless, noCalls, readCallDeltas, textOfArguments } from "./calls.ts"
+import { type CallsState, hasNameless, noCalls, readCallDeltas, textOfArguments } from "./calls.ts"
 import { fieldNames, unreadFields } from "./rest.ts"
 
 /** State of one choice's message between its deltas. */
 export interface MessageState {
-  readonly calls: ReadonlyArray<CallState>
+  readonly calls: CallsState
   /** True after a legacy `function_call`. */
   readonly legacy: boolean
   /** True when the legacy call has a name. */

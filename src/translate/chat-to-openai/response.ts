@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject } from "../../domain/text/json.ts"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import {
   Annotation,
@@ -15,7 +16,7 @@ import {
 } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamChat, UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
-import { malformedCall } from "../shared/reply/badStream.ts"
+import { excessOf, malformedCall, tooManyChoices } from "../shared/reply/badStream.ts"
 import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
@@ -32,14 +33,15 @@ export const responseFromOpenAi = (
   if (fault !== undefined) return Result.fail(fault)
   const given = reply.choices ?? []
   if (given.length === 0) return Result.fail(empty)
+  if (given.length > answerBounds.choices) return Result.fail(tooManyChoices)
   let made = 0
   const callId = () => context.callId(made++)
   const choices: Array<Choice> = []
   for (const [position, one] of given.entries()) {
     if (one.finish_reason === "error") return Result.fail(brokenOffChoice)
     const choice = choiceOf(one, position, callId)
-    if (choice === undefined) return Result.fail(malformedCall)
-    choices.push(choice)
+    if (Result.isFailure(choice)) return Result.fail(choice.failure)
+    choices.push(choice.success)
   }
   const usage = reply["usage"]
   return Result.succeed({
@@ -58,18 +60,18 @@ const empty: Reason = {
   message: "The upstream answered without any choice. Try again."
 }
 
-/** Undefined when the message has a nameless call. */
-const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Choice | undefined => {
+/** Fails when the message has a nameless call, or too many calls. */
+const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Result.Result<Choice, Reason> => {
   const [state, delta] = readMessage(noMessage, choice.message ?? choice.delta ?? {}, true, callId)
-  return hasNamelessCall(state)
-    ? undefined
-    : {
-        ...choiceRest(choice),
-        index: openAiChoiceIndex(choice, position),
-        message: completeMessage(delta),
-        logprobs: openAiLogprobs(choice["logprobs"]),
-        finish_reason: openAiFinishReason(choice.finish_reason ?? "", state)
-      }
+  const fault = excessOf(0, state.calls.size) ?? (hasNamelessCall(state) ? malformedCall : undefined)
+  if (fault !== undefined) return Result.fail(fault)
+  return Result.succeed({
+    ...choiceRest(choice),
+    index: openAiChoiceIndex(choice, position),
+    message: completeMessage(delta),
+    logprobs: openAiLogprobs(choice["logprobs"]),
+    finish_reason: openAiFinishReason(choice.finish_reason ?? "", state)
+  })
 }
 
 const isAnnotation = Schema.is(Annotation)

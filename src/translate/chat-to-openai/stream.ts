@@ -2,10 +2,11 @@
 // Must not depend on bytes or frames; reads the JSON of each event.
 import * as Schema from "effect/Schema"
 import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
-import { cutAnswer, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
+import { cutAnswer, excessOf, malformedCall, tooManyChoices, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
 import { type EventFold, openContext, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
@@ -94,11 +95,15 @@ const readEvent = (state: OpenAiStreamState, event: UpstreamChat, context: Trans
     if (choice === undefined) continue
     if (choice.finish_reason === "error") return failStream(state, brokenOffChoice)
     const index = openAiChoiceIndex(choice, position)
-    const before = choices.find((one) => one.index === index)
+    const at = choices.findIndex((one) => one.index === index)
+    const before = choices[at]
     const after = readChoice(before, index, choice, callId, out)
     ended ||= after?.end !== before?.end
     if (after === undefined || after === before) continue
-    choices = before === undefined ? [...choices, after] : choices.map((one) => (one === before ? after : one))
+    choices = before === undefined ? choices.concat(after) : choices.length === 1 ? [after] : choices.with(at, after)
+    const excess =
+      choices.length > answerBounds.choices ? tooManyChoices : excessOf(0, after.message.calls.size)
+    if (excess !== undefined) return failStream(state, excess)
   }
   const counted = isJsonObject(event["usage"]) ? event["usage"] : undefined
   const rest = out.length > 0 || ended || counted !== undefined ? envelopeRest(event) : undefined

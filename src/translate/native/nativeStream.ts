@@ -2,10 +2,12 @@
 // It must not know HTTP of our own side. Rules: N402-N407, N1103.
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
+import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
 import { ByteRange, joinRanges } from "../../wire/ByteRange.ts"
+import { grow, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import { joinBytes } from "../../wire/joinBytes.ts"
 import {
   noElements,
@@ -26,7 +28,7 @@ import { EventForms } from "../repeatedEvents.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readModelStatus } from "../shared/google/modelStatus.ts"
-import { cutAnswer, unreadableEvent } from "../shared/reply/badStream.ts"
+import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/badStream.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
@@ -41,7 +43,8 @@ export interface NativeStreamState {
   /** The array's bracket has closed: no event counts after it. */
   readonly isClosed: boolean
   /** What has come before the first event, which may be an error and so an HTTP status; and what closes the array. */
-  readonly held: ReadonlyArray<ByteRange>
+  readonly held: GrownList<ByteRange>
+  readonly heldBytes: number
   readonly begun: boolean
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
   readonly phase: "open" | "ended" | "failed"
@@ -51,6 +54,9 @@ export interface NativeStreamState {
   /** Bytes of the answer without the JSON around them. */
   readonly written: number
   readonly hasMedia: boolean
+  readonly events: number
+  /** Bytes of comments since the last event. */
+  readonly silentBytes: number
 }
 
 const start: NativeStreamState = {
@@ -58,14 +64,17 @@ const start: NativeStreamState = {
   frames: noFrames,
   elements: noElements,
   isClosed: false,
-  held: [],
+  held: undefined,
+  heldBytes: 0,
   begun: false,
   phase: "open",
   usage: undefined,
   modelStatus: undefined,
   isFinished: false,
   written: 0,
-  hasMedia: false
+  hasMedia: false,
+  events: 0,
+  silentBytes: 0
 }
 
 /** A piece that goes on as it came, with what it means. */
@@ -82,12 +91,6 @@ interface Piece {
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
-
-const tooLarge: Reason = {
-  _tag: "BadReply",
-  kind: "too_large",
-  message: "The upstream sent an event over the size limit."
-}
 
 const arrayEnd = new ByteRange(encoder.encode("]"))
 const comma = encoder.encode(",")
@@ -257,8 +260,17 @@ const restEvent = ({ framing, frames }: NativeStreamState): { bytes: Uint8Array;
 }
 
 /** Bytes that have not gone out yet are bounded. */
-const sizeOf = ({ elements, frames, held }: NativeStreamState): number =>
-  frames.size + elements.size + held.reduce((sum, { length }) => sum + length, 0)
+const bytesHeld = ({ elements, frames, heldBytes }: NativeStreamState): number =>
+  frames.size + elements.size + heldBytes
+
+const excess = (state: NativeStreamState, eventBytes: number): Reason | undefined =>
+  bytesHeld(state) > eventBytes
+    ? largeEvent
+    : state.events > answerBounds.events
+      ? tooManyEvents
+      : state.silentBytes > answerBounds.silentBytes
+        ? tooSilent
+        : undefined
 
 export const nativeStream = (
   limits: { readonly eventBytes: number },
@@ -273,12 +285,18 @@ export const nativeStream = (
     for (const { bytes: size, event, isClosing, isStray, range } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
-        return [{ ...state, held: [], phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
+        return [{ ...state, held: undefined, phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
       if (isStray === true)
-        return [{ ...state, held: [], phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
+        return [{ ...state, held: undefined, phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
+      if (event === undefined) state.silentBytes += range.length
+      else {
+        state.silentBytes = 0
+        state.events++
+      }
       // What closes the array waits for the upstream's end, so that an error until then is an element too.
       if (isClosing || (event === undefined && !state.begun)) {
-        state.held = state.held.concat(range)
+        state.held = grow(state.held, range)
+        state.heldBytes += range.length
         continue
       }
       if (event !== undefined) {
@@ -289,21 +307,23 @@ export const nativeStream = (
         state.written += size
         state.hasMedia ||= event.output.hasMedia
       }
-      if (state.held.length > 0) {
-        run.push(...state.held)
-        state.held = []
+      if (state.held !== undefined) {
+        for (const before of itemsOf(state.held)) run.push(before)
+        state.held = undefined
+        state.heldBytes = 0
       }
       run.push(error === undefined ? range : shownError(range, error, cut.framing ?? "sse", redaction))
       // Nothing is read after an error, so what closes its array does not come.
       if (error !== undefined)
         return [{ ...state, phase: "ended" }, joinRanges(cut.framing === "array" ? [...run, arrayEnd] : run)]
     }
-    return sizeOf(state) > limits.eventBytes
-      ? [
+    const fault = excess(state, limits.eventBytes)
+    return fault === undefined
+      ? [state, joinRanges(run)]
+      : [
           { ...state, frames: noFrames, elements: noElements, phase: "failed" },
-          [...joinRanges(run), streamFailed(tooLarge)]
+          [...joinRanges(run), streamFailed(fault)]
         ]
-      : [state, joinRanges(run)]
   },
   onHalt: (state) => {
     if (state.phase !== "open") return []
@@ -314,7 +334,7 @@ export const nativeStream = (
     const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
     // An event without its blank line would take the error's line into itself, so it does not pass before one.
     if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
-    const held = state.held.map((range) => range.bytes)
+    const held = itemsOf(state.held).map((range) => range.bytes)
     return bytes.length === 0 ? held : [...held, bytes]
   },
   usage: (state) => {

@@ -1,5 +1,6 @@
 // Reads token counts from upstreams and merges the counts of a stream.
 // Must not depend on an upstream's field names.
+import { answerBounds } from "../../../domain/Limits.ts"
 import type { Json, JsonObject } from "../../../domain/text/json.ts"
 
 /**
@@ -17,7 +18,22 @@ export const mergeUsage = (before: JsonObject | undefined, metadata: JsonObject)
   const news = lacksNulls(metadata)
     ? metadata
     : Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
-  return before === undefined || holdsAllOf(news, before) ? news : { ...before, ...news }
+  return mergeFields(before, news)
+}
+
+/**
+ * The fields of several events together; the last value wins. A copy of all fields for each new one would take quadratic
+ * time, so new names beyond the bound are left out.
+ */
+export const mergeFields = (before: JsonObject | undefined, news: JsonObject): JsonObject => {
+  if (before === undefined || holdsAllOf(news, before)) return news
+  const all = new Map<string, Json | undefined>()
+  for (const field in before) {
+    if (all.size === answerBounds.fields) break
+    all.set(field, before[field])
+  }
+  for (const field in news) if (all.size < answerBounds.fields || all.has(field)) all.set(field, news[field])
+  return Object.fromEntries(all)
 }
 
 const lacksNulls = (metadata: JsonObject): boolean => {

@@ -27,8 +27,8 @@ export const joinDeltas = (
     for (const call of delta.tool_calls ?? []) calls[call.index] = withPiece(calls[call.index], call)
     if (delta.function_call !== undefined && message.function_call === undefined)
       message.function_call = delta.function_call
-    blocks.push(...(delta.content_blocks ?? []))
-    parts.push(...(delta.content_parts ?? []))
+    for (const block of delta.content_blocks ?? []) blocks.push(block)
+    for (const part of delta.content_parts ?? []) parts.push(part)
   }
   message.content = content !== "" ? content : calls.length > 0 || message.function_call !== undefined ? null : ""
   if (calls.length > 0) message.tool_calls = calls
