@@ -1,12 +1,16 @@
 // The chunks of a chat as the items of an answer: what each piece opens, grows and closes.
 // It must not know envelopes, or how an answer reaches the client. Rules: R501, R507, R509, R510, R604-R606.
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from "../../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../../wire/openai/Extensions.ts"
+import { grow, growBy, itemsOf, withLast } from "../../../wire/grownList.ts"
+import { mergeFields } from "../../shared/reply/counts.ts"
 import { closeCall, growCall, openCall } from "./callItems.ts"
 import { addCodeImage, addImage, addProviderPart, giveCode, giveSearch } from "./hostedItems.ts"
 import { addAnnotations, closeMessage, growRefusal, growText, openMessage, textLogprobs } from "./messageItems.ts"
-import { closeReasoning, giveCarrier, growReasoning, openReasoning } from "./thinkingItems.ts"
+import { closeReasoning, giveCarrier, giveLastCarrier, growReasoning, openReasoning } from "./thinkingItems.ts"
 import type { MessageStatus, OpenMessage, Work } from "./work.ts"
 
 /** Reads the first choice of a chunk; a config may ask for more, and they are not read. */
@@ -23,14 +27,14 @@ const readChoice = (work: Work, choice: ChunkChoice): void => {
   for (const call of delta.tool_calls ?? []) addCall(work, call)
   for (const part of delta.content_parts ?? []) {
     if (part.type !== "image") continue
-    if (work.code.length > 0) addCodeImage(work, part)
+    if (work.code !== undefined) addCodeImage(work, part)
     else {
       closeAll(work, "completed")
       giveCarrier(work)
       addImage(work, part)
     }
   }
-  if (isJsonObject(grounding)) work.grounding = { ...work.grounding, ...grounding }
+  if (isJsonObject(grounding)) work.grounding = mergeFields(work.grounding, grounding)
   if (delta.annotations !== undefined && work.open?._tag === "Message")
     work.open = addAnnotations(work, work.open, delta.annotations)
   if (finish !== null) end(work, finish)
@@ -66,7 +70,7 @@ const kindOf = (
 }
 
 const addThought = (work: Work, block: number, thinking: string, signature: string | undefined): void => {
-  const last = work.thoughts.at(-1)
+  const last = work.thoughts?.last
   const isMore = last?.block === block && last.redacted === undefined
   const grown = {
     block,
@@ -74,7 +78,7 @@ const addThought = (work: Work, block: number, thinking: string, signature: stri
     signature: signature ?? (isMore ? last.signature : undefined),
     redacted: undefined
   }
-  work.thoughts = [...(isMore ? work.thoughts.slice(0, -1) : work.thoughts), grown]
+  work.thoughts = isMore ? withLast(work.thoughts, grown) : grow(work.thoughts, grown)
   if (!work.facts.plan.shown.summaries || thinking === "") return
   if (work.open?._tag !== "Reasoning") {
     closeAll(work, "completed")
@@ -84,7 +88,7 @@ const addThought = (work: Work, block: number, thinking: string, signature: stri
 }
 
 const addRedacted = (work: Work, block: number, data: string): void => {
-  work.thoughts = [...work.thoughts, { block, thinking: "", signature: undefined, redacted: data }]
+  work.thoughts = grow(work.thoughts, { block, thinking: "", signature: undefined, redacted: data })
 }
 
 /** The text itself may come in the same delta, as its content. */
@@ -108,7 +112,7 @@ const addText = (work: Work, text: string, logprobs: ReturnType<typeof textLogpr
   // Probabilities of tokens that are no text belong to no message; text after a refusal is left out.
   if (open?._tag !== "Message" || open.part !== "text") return
   work.open =
-    text === "" ? { ...open, logprobs: [...open.logprobs, ...logprobs] } : growText(work, open, text, logprobs)
+    text === "" ? { ...open, logprobs: growBy(open.logprobs, logprobs) } : growText(work, open, text, logprobs)
 }
 
 const addRefusal = (work: Work, refusal: string): void => {
@@ -117,17 +121,16 @@ const addRefusal = (work: Work, refusal: string): void => {
 
 const addCall = (work: Work, piece: ToolCallDelta): void => {
   const { arguments: text = "", thought_signature: signature } = piece.function
-  let call = work.calls.find(({ index }) => index === piece.index)
+  let call = Option.getOrUndefined(HashMap.get(work.calls, piece.index))
+  const known = call
   if (call === undefined) {
     closeOpen(work, "completed")
-    if (work.calls.length === 0) giveCarrier(work)
+    if (HashMap.isEmpty(work.calls)) giveCarrier(work)
     call = openCall(work, piece)
-    work.calls = [...work.calls, call]
   }
-  const before = call
-  const after = growCall(work, before, text)
-  if (after !== before) work.calls = work.calls.map((one) => (one === before ? after : one))
-  if (signature !== undefined) work.callSignatures = [...work.callSignatures, { id: before.callId, s: signature }]
+  const after = growCall(work, call, text)
+  if (after !== known) work.calls = HashMap.set(work.calls, piece.index, after)
+  if (signature !== undefined) work.callSignatures = grow(work.callSignatures, { id: call.callId, s: signature })
 }
 
 const closeOpen = (work: Work, status: MessageStatus): void => {
@@ -139,8 +142,8 @@ const closeOpen = (work: Work, status: MessageStatus): void => {
 
 /** By number; of an answer that was cut the last one is not whole. */
 const closeCalls = (work: Work, status: "completed" | "incomplete"): void => {
-  const calls = work.calls.toSorted((one, other) => one.index - other.index)
-  work.calls = []
+  const calls = HashMap.toValues(work.calls).toSorted((one, other) => one.index - other.index)
+  work.calls = HashMap.empty()
   for (const [position, call] of calls.entries())
     closeCall(work, call, position === calls.length - 1 ? status : "completed")
 }
@@ -150,17 +153,17 @@ const closeAll = (work: Work, status: "completed" | "incomplete"): void => {
   closeCalls(work, status)
 }
 
-const isAnswer = (type: string | undefined): boolean =>
+const isAnswer = (type: string): boolean =>
   type === "message" || type === "function_call" || type === "custom_tool_call" || type === "image_generation_call"
 
 /** The end of the choice. Searches and code follow the message, because sources come with the last chunk. */
 const end = (work: Work, finish: FinishReason): void => {
   work.finish = finish === "length" ? "max_output_tokens" : finish === "content_filter" ? finish : "completed"
-  const isEmpty = work.open?._tag !== "Message" && work.calls.length === 0
-  if (work.finish === "completed" && isEmpty && !work.items.some((item) => isAnswer(item?.type)))
+  const isEmpty = work.open?._tag !== "Message" && HashMap.isEmpty(work.calls)
+  if (work.finish === "completed" && isEmpty && !itemsOf(work.closed).some(({ item }) => isAnswer(item.type)))
     intoMessage(work, "text")
   closeAll(work, work.finish === "completed" ? "completed" : "incomplete")
   giveSearch(work)
   giveCode(work)
-  giveCarrier(work)
+  giveLastCarrier(work)
 }

@@ -2,6 +2,7 @@
 // It must not know how items come about. Rules: R506, R601, R602, R604.
 import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
 import type { ResponseObject } from "../../../wire/openai/responses/Response.ts"
+import { itemsOf } from "../../../wire/grownList.ts"
 import type { Carrier } from "../carrier.ts"
 import { failureCode, failureMessage, type AnswerFailed } from "./failure.ts"
 import { serviceTier, usageOf } from "../usage.ts"
@@ -43,7 +44,10 @@ export const envelope = (work: Work, end: Partial<ResponseObject>): ResponseObje
 
 const noUsage = usageOf({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
 
-const closedItems = ({ items }: Work): ResponseObject["output"] => items.filter((item) => item !== undefined)
+const closedItems = ({ closed }: Work): ResponseObject["output"] =>
+  itemsOf(closed)
+    .toSorted((one, other) => one.outputIndex - other.outputIndex)
+    .map(({ item }) => item)
 
 export const finished = (work: Work): AnswerFinished => {
   const { cut, finish, usage } = work
@@ -56,7 +60,7 @@ export const finished = (work: Work): AnswerFinished => {
       output: closedItems(work),
       usage: usage === undefined ? noUsage : usageOf(usage)
     }),
-    whole: work.whole,
+    whole: itemsOf(work.whole),
     carrier: carrierOf(work),
     cut,
     sequence: work.sequence

@@ -8,6 +8,7 @@ import type {
   OutputItem,
   WebSearchItem
 } from "../../../wire/openai/responses/Items.ts"
+import { grow, itemsOf, withLast } from "../../../wire/grownList.ts"
 import { numberOf } from "../ids.ts"
 import { announce, type CodeRun, done, next, place, type Work } from "./work.ts"
 
@@ -22,7 +23,7 @@ export const addImage = (work: Work, { image, thought_signature: signature }: Im
     { type: "response.image_generation_call.generating", sequence_number: next(work), ...at },
     { type: "response.image_generation_call.completed", sequence_number: next(work), ...at }
   )
-  if (signature !== undefined) work.imageSignatures = [...work.imageSignatures, { id, s: signature }]
+  if (signature !== undefined) work.imageSignatures = grow(work.imageSignatures, { id, s: signature })
   done(work, outputIndex, { id, type: "image_generation_call", status: "completed", result: image.b64_json })
 }
 
@@ -30,12 +31,11 @@ export const addImage = (work: Work, { image, thought_signature: signature }: Im
 export const addCodeImage = (work: Work, { image }: ImagePart): void =>
   growCode(work, (run) => ({
     ...run,
-    outputs: [...run.outputs, { type: "image", url: `data:${image.mime_type};base64,${image.b64_json}` }]
+    outputs: grow<CodeOutput>(run.outputs, { type: "image", url: `data:${image.mime_type};base64,${image.b64_json}` })
   }))
 
-const growCode = (work: Work, grow: (run: CodeRun) => CodeRun): void => {
-  const last = work.code.at(-1)
-  if (last !== undefined) work.code = [...work.code.slice(0, -1), grow(last)]
+const growCode = (work: Work, change: (run: CodeRun) => CodeRun): void => {
+  if (work.code !== undefined) work.code = withLast(work.code, change(work.code.last))
 }
 
 const textIn = (holder: JsonObject, field: string): string => {
@@ -43,7 +43,7 @@ const textIn = (holder: JsonObject, field: string): string => {
   return typeof value === "string" ? value : ""
 }
 
-const noRun: CodeRun = { code: "", outputs: [], hasFailed: false, hasResult: false, parts: [] }
+const noRun: CodeRun = { code: "", outputs: undefined, hasFailed: false, hasResult: false, parts: undefined }
 
 /** A provider's own part: code and its result become an item, everything else is only carried. */
 export const addProviderPart = (work: Work, given: { readonly provider: string; readonly part: unknown }): void => {
@@ -51,35 +51,34 @@ export const addProviderPart = (work: Work, given: { readonly provider: string; 
   const part: Json = isJsonObject(given.part) ? given.part : {}
   const { codeExecutionResult: result, executableCode: code } = part
   if (isJsonObject(code)) {
-    work.code = [...work.code, { ...noRun, code: textIn(code, "code"), parts: [{ provider, part }] }]
+    work.code = grow(work.code, { ...noRun, code: textIn(code, "code"), parts: grow(undefined, { provider, part }) })
   } else if (isJsonObject(result)) {
-    if (work.code.at(-1)?.hasResult !== false) work.code = [...work.code, noRun]
+    if (work.code?.last.hasResult !== false) work.code = grow(work.code, noRun)
     growCode(work, (run) => withResult(run, result, { provider, part }))
   } else {
-    const at = work.open?.id ?? work.items.findLast((item) => item !== undefined)?.id ?? ""
-    work.parts = [...work.parts, { at, part: { provider, part } }]
+    const at = work.open?.id ?? work.lastClosed?.item.id ?? ""
+    work.parts = grow(work.parts, { at, part: { provider, part } })
   }
 }
 
-const withResult = (run: CodeRun, result: JsonObject, part: CodeRun["parts"][number]): CodeRun => {
-  const logs: ReadonlyArray<CodeOutput> = [{ type: "logs", logs: textIn(result, "output") }]
+const withResult = (run: CodeRun, result: JsonObject, part: { readonly provider: string; readonly part: JsonObject }): CodeRun => {
   return {
     ...run,
-    outputs: [...run.outputs, ...logs],
+    outputs: grow<CodeOutput>(run.outputs, { type: "logs", logs: textIn(result, "output") }),
     hasFailed: result["outcome"] !== "OUTCOME_OK",
     hasResult: true,
-    parts: [...run.parts, part]
+    parts: grow(run.parts, part)
   }
 }
 
 /** An item that is shown with less than is kept of it. */
 const doneInPart = (work: Work, outputIndex: number, shown: OutputItem, whole: OutputItem): void => {
-  work.whole = [...work.whole, whole]
+  work.whole = grow(work.whole, whole)
   done(work, outputIndex, shown)
 }
 
 export const giveCode = (work: Work): void => {
-  for (const { code, hasFailed, outputs, parts } of work.code) {
+  for (const { code, hasFailed, outputs, parts } of itemsOf(work.code)) {
     const { id, outputIndex } = place(work, "ci")
     const at = { item_id: id, output_index: outputIndex }
     const item = {
@@ -96,8 +95,9 @@ export const giveCode = (work: Work): void => {
       { type: "response.code_interpreter_call.interpreting", sequence_number: next(work), ...at },
       { type: "response.code_interpreter_call.completed", sequence_number: next(work), ...at }
     )
-    work.parts = [...work.parts, ...parts.map((part) => ({ at: id, part }))]
-    const whole: CodeInterpreterItem = { ...item, status: hasFailed ? "failed" : "completed", code, outputs }
+    for (const part of itemsOf(parts)) work.parts = grow(work.parts, { at: id, part })
+    const status = hasFailed ? "failed" : "completed"
+    const whole: CodeInterpreterItem = { ...item, status, code, outputs: itemsOf(outputs) }
     if (work.facts.plan.shown.outputs) done(work, outputIndex, whole)
     else doneInPart(work, outputIndex, { ...whole, outputs: null }, whole)
   }

@@ -3,6 +3,7 @@
 import { appendPiece } from "../../../domain/text/appendPiece.ts"
 import type { Annotation, Logprobs } from "../../../wire/openai/ChatReply.ts"
 import type { DeltaLogprob, OutputPart, TextLogprob, UrlCitation } from "../../../wire/openai/responses/Items.ts"
+import { grow, growBy, itemsOf, sizeOf } from "../../../wire/grownList.ts"
 import { announce, done, type MessageStatus, next, type OpenMessage, place, type Work } from "./work.ts"
 
 const encoder = new TextEncoder()
@@ -48,8 +49,8 @@ export const openMessage = (work: Work, part: OpenMessage["part"]): OpenMessage 
     parts: [],
     part,
     text: "",
-    annotations: [],
-    logprobs: [],
+    annotations: undefined,
+    logprobs: undefined,
     signature: undefined
   }
   announce(work, outputIndex, { id, type: "message", status: "in_progress", role: "assistant", content: [] })
@@ -75,7 +76,7 @@ export const growText = (
   return {
     ...open,
     text: appendPiece(open.text, text),
-    logprobs: logprobs.length === 0 ? open.logprobs : [...open.logprobs, ...logprobs]
+    logprobs: growBy(open.logprobs, logprobs)
   }
 }
 
@@ -83,7 +84,7 @@ export const growRefusal = (work: Work, before: OpenMessage, refusal: string): O
   let open = before
   if (open.part === "text") {
     const part = closePart(work, open)
-    open = { ...open, parts: [...open.parts, part], part: "refusal", text: "", annotations: [], logprobs: [] }
+    open = { ...open, parts: [...open.parts, part], part: "refusal", text: "", annotations: undefined, logprobs: undefined }
     openPart(work, open)
   }
   work.events.push({
@@ -103,8 +104,8 @@ export const addAnnotations = (
   before: OpenMessage,
   annotations: ReadonlyArray<Annotation>
 ): OpenMessage => {
-  const base = charactersBefore(work, before)
-  const cites = [...before.annotations]
+  const base = charactersBefore(work)
+  let cites = before.annotations
   for (const { url_citation: cited } of annotations) {
     if (before.part !== "text" || cited.start_index < base) continue
     const annotation: UrlCitation = {
@@ -120,25 +121,31 @@ export const addAnnotations = (
       item_id: before.id,
       output_index: before.outputIndex,
       content_index: before.parts.length,
-      annotation_index: cites.length,
+      annotation_index: sizeOf(cites),
       annotation
     })
-    cites.push(annotation)
+    cites = grow(cites, annotation)
   }
   return { ...before, annotations: cites }
 }
 
-const charactersBefore = (work: Work, { outputIndex }: OpenMessage): number => {
-  let count = 0
-  for (const item of work.items.slice(0, outputIndex))
-    if (item?.type === "message")
-      for (const part of item.content) if (part.type === "output_text") for (const _character of part.text) count++
+/** All closed items stand before the open message. Each is counted once, when the first annotation asks for it. */
+const charactersBefore = (work: Work): number => {
+  let count = work.counted.characters
+  for (let at = work.closed; at !== undefined && at.size > work.counted.items; at = at.before) {
+    const { item } = at.last
+    if (item.type !== "message") continue
+    for (const part of item.content) if (part.type === "output_text") for (const _character of part.text) count++
+  }
+  work.counted = { items: sizeOf(work.closed), characters: count }
   return count
 }
 
 const closePart = (work: Work, open: OpenMessage): OutputPart => {
   const at = { item_id: open.id, output_index: open.outputIndex, content_index: open.parts.length }
-  const { annotations, logprobs, text } = open
+  const { text } = open
+  const annotations = itemsOf(open.annotations)
+  const logprobs = itemsOf(open.logprobs)
   if (open.part === "text")
     work.events.push({
       type: "response.output_text.done",
@@ -161,5 +168,5 @@ export const closeMessage = (work: Work, open: OpenMessage, status: MessageStatu
   done(work, open.outputIndex, { id: open.id, type: "message", status, role: "assistant", content })
   if (open.signature === undefined) return
   const text = content.map((one) => (one.type === "output_text" ? one.text : "")).join("")
-  work.textSignatures = [...work.textSignatures, { h: work.facts.digest(text), s: open.signature }]
+  work.textSignatures = grow(work.textSignatures, { h: work.facts.digest(text), s: open.signature })
 }

@@ -1,8 +1,9 @@
 // Reasoning items: summaries as they are thought, and what a client carries, sealed.
 // It must not know chunks. Rules: R305, R401, R409, R411.
-import type { ReasoningItem } from "../../../wire/openai/responses/Items.ts"
+import { grow, itemsOf, sizeOf } from "../../../wire/grownList.ts"
+import type { ReasoningItem, SummaryPart } from "../../../wire/openai/responses/Items.ts"
 import { carrierText, fitted } from "../carrier.ts"
-import { announce, carrierOf, done, entriesOf, next, type OpenReasoning, place, type Work } from "./work.ts"
+import { announce, carrierOf, done, entriesOf, next, type OpenReasoning, place, recordedEntries, type Work } from "./work.ts"
 
 /** What a sealed text is longer than what it holds: prefix, form, nonce and tag, then four letters for three bytes. */
 const sealedHead = 5
@@ -10,27 +11,33 @@ const sealedBytes = 29
 
 const plainBytes = (sealed: number): number => Math.floor(((sealed - sealedHead) * 3) / 4) - sealedBytes
 
+/**
+ * Each carrier repeats the one before. So many come as soon as there is more to carry; then one when there is twice as
+ * much, and one at the end: an answer with n entries carries at most 4n of them and not n * n / 2.
+ */
+const carriersAtOnce = 32
+
 /** The sealed carrier, if there is more to carry than the last one had. */
-const nextCarrier = (work: Work): string | undefined => {
-  if (!work.facts.plan.shown.carriers || !isCarrierOwed(work)) return undefined
+const nextCarrier = (work: Work, isLast = false): string | undefined => {
+  if (!work.facts.plan.shown.carriers) return undefined
+  const recorded = recordedEntries(work)
+  if (!isLast && recorded > carriersAtOnce && recorded < 2 * work.looked) return undefined
+  work.looked = recorded
   const all = carrierOf(work)
+  if (entriesOf(all) <= work.carried) return undefined
   const { carrier, cut } = fitted(all, plainBytes(work.facts.carrierBytes))
   work.carried = entriesOf(all)
   work.cut = cut
   return entriesOf(carrier) === 0 ? undefined : work.facts.seal(carrierText(carrier))
 }
 
-const isCarrierOwed = (work: Work): boolean => {
-  const signed = work.thoughts.some(({ redacted, signature }) => redacted !== undefined || signature !== undefined)
-  const isBare =
-    !signed &&
-    work.callSignatures.length + work.textSignatures.length + work.imageSignatures.length + work.parts.length === 0
-  return !isBare && entriesOf(carrierOf(work)) > work.carried
-}
-
 /** A reasoning item that shows nothing: it carries what has become known since the last one. */
-export const giveCarrier = (work: Work): void => {
-  const sealed = nextCarrier(work)
+export const giveCarrier = (work: Work): void => addCarrier(work, nextCarrier(work))
+
+/** The same at the end of an answer. */
+export const giveLastCarrier = (work: Work): void => addCarrier(work, nextCarrier(work, true))
+
+const addCarrier = (work: Work, sealed: string | undefined): void => {
   if (sealed === undefined) return
   const { id, outputIndex } = place(work, "rs")
   const item: ReasoningItem = { id, type: "reasoning", summary: [] }
@@ -40,7 +47,7 @@ export const giveCarrier = (work: Work): void => {
 
 export const openReasoning = (work: Work, block: number): OpenReasoning => {
   const { id, outputIndex } = place(work, "rs")
-  const open: OpenReasoning = { _tag: "Reasoning", id, outputIndex, summary: [], block, text: "" }
+  const open: OpenReasoning = { _tag: "Reasoning", id, outputIndex, summary: undefined, block, text: "" }
   announce(work, outputIndex, { id, type: "reasoning", summary: [] })
   openSummary(work, open)
   return open
@@ -52,13 +59,13 @@ const openSummary = (work: Work, { id, outputIndex, summary }: OpenReasoning): v
     sequence_number: next(work),
     item_id: id,
     output_index: outputIndex,
-    summary_index: summary.length,
+    summary_index: sizeOf(summary),
     part: { type: "summary_text", text: "" }
   })
 }
 
 const closeSummary = (work: Work, { id, outputIndex, summary, text }: OpenReasoning): void => {
-  const at = { item_id: id, output_index: outputIndex, summary_index: summary.length }
+  const at = { item_id: id, output_index: outputIndex, summary_index: sizeOf(summary) }
   work.events.push(
     { type: "response.reasoning_summary_text.done", sequence_number: next(work), ...at, text },
     {
@@ -75,7 +82,7 @@ export const growReasoning = (work: Work, before: OpenReasoning, block: number, 
   let open = before
   if (open.block !== block) {
     closeSummary(work, open)
-    open = { ...open, summary: [...open.summary, { type: "summary_text", text: open.text }], block, text: "" }
+    open = { ...open, summary: grow<SummaryPart>(open.summary, { type: "summary_text", text: open.text }), block, text: "" }
     openSummary(work, open)
   }
   work.events.push({
@@ -83,7 +90,7 @@ export const growReasoning = (work: Work, before: OpenReasoning, block: number, 
     sequence_number: next(work),
     item_id: open.id,
     output_index: open.outputIndex,
-    summary_index: open.summary.length,
+    summary_index: sizeOf(open.summary),
     delta: text
   })
   return { ...open, text: open.text + text }
@@ -95,7 +102,7 @@ export const closeReasoning = (work: Work, open: OpenReasoning): void => {
   done(work, open.outputIndex, {
     id: open.id,
     type: "reasoning",
-    summary: [...open.summary, { type: "summary_text", text: open.text }],
+    summary: [...itemsOf(open.summary), { type: "summary_text", text: open.text }],
     ...(sealed === undefined ? {} : { encrypted_content: sealed })
   })
 }

@@ -1,5 +1,6 @@
 // An answer while it comes: its items, what is open of them, and the events that are owed.
 // It must not know chunks. Rules: R501-R503.
+import * as HashMap from "effect/HashMap"
 import type * as Types from "effect/Types"
 import type { Usage } from "../../../wire/openai/ChatReply.ts"
 import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
@@ -13,6 +14,7 @@ import type {
   UrlCitation
 } from "../../../wire/openai/responses/Items.ts"
 import type { JsonObject } from "../../../domain/text/json.ts"
+import { grow, type GrownList, itemsOf, sizeOf } from "../../../wire/grownList.ts"
 import { type Carrier, compacted } from "../carrier.ts"
 import type { AnswerFacts } from "../facts.ts"
 import { itemId, type ItemPrefix } from "../ids.ts"
@@ -25,8 +27,8 @@ export interface OpenMessage {
   readonly parts: ReadonlyArray<OutputPart>
   readonly part: "text" | "refusal"
   readonly text: string
-  readonly annotations: ReadonlyArray<UrlCitation>
-  readonly logprobs: ReadonlyArray<TextLogprob>
+  readonly annotations: GrownList<UrlCitation>
+  readonly logprobs: GrownList<TextLogprob>
   readonly signature: string | undefined
 }
 
@@ -35,7 +37,7 @@ export interface OpenReasoning {
   readonly id: string
   readonly outputIndex: number
   /** Parts that are closed. */
-  readonly summary: ReadonlyArray<SummaryPart>
+  readonly summary: GrownList<SummaryPart>
   /** The block whose text is coming. */
   readonly block: number
   readonly text: string
@@ -62,34 +64,49 @@ export interface Thought {
 /** Code that the model had run; it becomes an item at the end. */
 export interface CodeRun {
   readonly code: string
-  readonly outputs: ReadonlyArray<CodeOutput>
+  readonly outputs: GrownList<CodeOutput>
   readonly hasFailed: boolean
   readonly hasResult: boolean
-  readonly parts: ReadonlyArray<{ readonly provider: string; readonly part: JsonObject }>
+  readonly parts: GrownList<{ readonly provider: string; readonly part: JsonObject }>
 }
 
-type Entries<Name extends "c" | "t" | "g" | "p"> = NonNullable<Carrier[Name]>
+type Entries<Name extends "c" | "t" | "g" | "p"> = GrownList<NonNullable<Carrier[Name]>[number]>
+
+/** An item that is whole. */
+export interface ClosedItem {
+  readonly outputIndex: number
+  readonly item: OutputItem
+}
 
 export interface AnswerState {
   readonly sequence: number
   readonly model: string | undefined
-  /** By `output_index`; undefined while an item is open. */
-  readonly items: ReadonlyArray<OutputItem | undefined>
+  /** Number of items so far, open ones included. */
+  readonly placed: number
+  /** In the order in which they closed. */
+  readonly closed: GrownList<ClosedItem>
+  /** The closed item with the highest `output_index`. */
+  readonly lastClosed: ClosedItem | undefined
+  /** Characters of the messages among the first `counted.items` closed items. */
+  readonly counted: { readonly items: number; readonly characters: number }
   /** Whole forms of items that are shown with less; a later read may ask for them (R111). */
-  readonly whole: ReadonlyArray<OutputItem>
+  readonly whole: GrownList<OutputItem>
   readonly open: OpenMessage | OpenReasoning | undefined
-  readonly calls: ReadonlyArray<OpenCall>
+  /** By the chat's number. */
+  readonly calls: HashMap.HashMap<number, OpenCall>
   /** The block of the chat that a bare signature belongs to. */
   readonly block: { readonly index: number; readonly kind: "thinking" | "text" } | undefined
-  readonly thoughts: ReadonlyArray<Thought>
+  readonly thoughts: GrownList<Thought>
   readonly callSignatures: Entries<"c">
   readonly textSignatures: Entries<"t">
   readonly imageSignatures: Entries<"g">
   readonly parts: Entries<"p">
   /** Entries that the last carrier had: another one is owed when there are more. */
   readonly carried: number
+  /** Entries, owed or not, at the last look for more. */
+  readonly looked: number
   readonly cut: number
-  readonly code: ReadonlyArray<CodeRun>
+  readonly code: GrownList<CodeRun>
   readonly grounding: JsonObject | undefined
   readonly finish: "completed" | "max_output_tokens" | "content_filter" | undefined
   readonly usage: Usage | undefined
@@ -100,19 +117,23 @@ export interface AnswerState {
 export const noAnswer: AnswerState = {
   sequence: 0,
   model: undefined,
-  items: [],
-  whole: [],
+  placed: 0,
+  closed: undefined,
+  lastClosed: undefined,
+  counted: { items: 0, characters: 0 },
+  whole: undefined,
   open: undefined,
-  calls: [],
+  calls: HashMap.empty(),
   block: undefined,
-  thoughts: [],
-  callSignatures: [],
-  textSignatures: [],
-  imageSignatures: [],
-  parts: [],
+  thoughts: undefined,
+  callSignatures: undefined,
+  textSignatures: undefined,
+  imageSignatures: undefined,
+  parts: undefined,
   carried: 0,
+  looked: 0,
   cut: 0,
-  code: [],
+  code: undefined,
   grounding: undefined,
   finish: undefined,
   usage: undefined,
@@ -134,8 +155,7 @@ export const next = (work: Work): number => work.sequence++
 
 /** The next place in the output, and the id that goes with it. */
 export const place = (work: Work, prefix: ItemPrefix): { readonly id: string; readonly outputIndex: number } => {
-  const outputIndex = work.items.length
-  work.items = [...work.items, undefined]
+  const outputIndex = work.placed++
   return { id: itemId(prefix, work.facts.id, outputIndex), outputIndex }
 }
 
@@ -149,31 +169,42 @@ export const announce = (work: Work, outputIndex: number, item: OutputItem): voi
 }
 
 export const done = (work: Work, outputIndex: number, item: OutputItem): void => {
-  work.items = work.items.with(outputIndex, item)
+  const closed: ClosedItem = { outputIndex, item }
+  work.closed = grow(work.closed, closed)
+  if (work.lastClosed === undefined || work.lastClosed.outputIndex < outputIndex) work.lastClosed = closed
   work.events.push({ type: "response.output_item.done", sequence_number: next(work), output_index: outputIndex, item })
 }
 
 /** The beginning of Claude's thinking as its calls carry it; with the thinking itself it would be carried twice. */
 const packedThinking = "W3sidHlwZSI6"
 
+/** Everything that may have to come back. */
+export const recordedEntries = (work: Work): number =>
+  sizeOf(work.thoughts) +
+  sizeOf(work.callSignatures) +
+  sizeOf(work.textSignatures) +
+  sizeOf(work.imageSignatures) +
+  sizeOf(work.parts)
+
 /** Everything known so far that has to come back. */
 export const carrierOf = (work: Work): Carrier => {
-  const b = work.thoughts.flatMap(({ redacted, signature, thinking }): NonNullable<Carrier["b"]> =>
+  const b = itemsOf(work.thoughts).flatMap(({ redacted, signature, thinking }): NonNullable<Carrier["b"]> =>
     redacted !== undefined
       ? [{ type: "redacted_thinking", data: redacted }]
       : signature === undefined
         ? []
         : [{ type: "thinking", thinking, signature }]
   )
+  const calls = itemsOf(work.callSignatures)
   return compacted({
     v: 1,
     r: work.facts.id,
     i: work.facts.issuer,
-    c: b.length === 0 ? work.callSignatures : work.callSignatures.filter(({ s }) => !s.startsWith(packedThinking)),
+    c: b.length === 0 ? calls : calls.filter(({ s }) => !s.startsWith(packedThinking)),
     b,
-    t: work.textSignatures,
-    g: work.imageSignatures,
-    p: work.parts
+    t: itemsOf(work.textSignatures),
+    g: itemsOf(work.imageSignatures),
+    p: itemsOf(work.parts)
   })
 }
 
