@@ -301,10 +301,7 @@ const publicError = (event: JsonObject, redaction: Redaction): Json => {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const excess = (
-  { events, frames, silentBytes }: MessageStreamState,
-  eventBytes: number
-): Reason | undefined => {
+const excess = ({ events, frames, silentBytes }: MessageStreamState, eventBytes: number): Reason | undefined => {
   if (frames.size > eventBytes) return largeEvent
   if (events > answerBounds.events) return tooManyEvents
   return silentBytes > answerBounds.silentBytes ? tooSilent : undefined

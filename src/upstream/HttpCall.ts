@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { schedulePhase } from "../batching/Phases.ts"
+import { pushBytes } from "../wire/joinBytes.ts"
 import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFault.ts"
 
 /** The connections of one layer, as calls use them. */
@@ -220,7 +221,7 @@ export class CollectCall extends Call {
   private readonly bounds: CollectBounds
   private readonly resume: (effect: Effect.Effect<CollectedResponse, TransportFault>) => void
   private headers: Readonly<Record<string, string>> = {}
-  private readonly chunks: Array<Buffer> = []
+  private readonly chunks: Array<Uint8Array> = []
   private size = 0
 
   constructor(
@@ -243,7 +244,7 @@ export class CollectCall extends Call {
 
   protected onBytes(bytes: Buffer): void {
     const room = (isSuccess(this.status) ? this.bounds.replyBytes : this.bounds.errorBytes) - this.size
-    this.chunks.push(bytes.length > room ? bytes.subarray(0, room) : bytes)
+    pushBytes(this.chunks, bytes.length > room ? bytes.subarray(0, room) : bytes)
     this.size += Math.min(bytes.length, room)
     if (bytes.length > room) return this.fail("too_large")
     const shortage = this.room?.take(bytes.length)
@@ -307,7 +308,7 @@ export class StreamCall extends Call {
   }
 
   protected onBytes(bytes: Buffer): void {
-    this.queue.push(bytes)
+    pushBytes(this.queue, bytes)
     this.queued += bytes.length
     // A reader that has begun and does not pull is slow.
     const most = this.begun && this.onReady === undefined ? pieceBytes : this.wire.windowBytes

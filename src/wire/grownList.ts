@@ -10,7 +10,11 @@ interface Grown<A> {
   readonly size: number
 }
 
-export const grow = <A>(list: GrownList<A>, item: A): GrownList<A> => ({ last: item, before: list, size: sizeOf(list) + 1 })
+export const grow = <A>(list: GrownList<A>, item: A): GrownList<A> => ({
+  last: item,
+  before: list,
+  size: sizeOf(list) + 1
+})
 
 export const growBy = <A>(list: GrownList<A>, items: Iterable<A>): GrownList<A> => {
   let grown = list

@@ -28,12 +28,26 @@ export const appendBytes = (pieces: GrownList<Uint8Array>, more: Uint8Array): Gr
   if (more.length === 0) return pieces
   let rest = pieces
   let last = more
-  while (rest !== undefined && rest.last.length <= last.length && rest.last.length < smallPiece) {
+  for (; rest !== undefined && isJoined(rest.last, last, smallPiece); rest = rest.before)
     last = joinBytes([rest.last, last])
-    rest = rest.before
-  }
   return grow(rest, last)
 }
+
+/** Most pieces of a network read are larger, and pass without a copy. */
+const tinyPiece = 256
+
+/** Adds to pieces that wait for their reader. A chunk of one byte takes a step of each stage, unless it is joined. */
+export const pushBytes = (pieces: Array<Uint8Array>, more: Uint8Array): void => {
+  let last = more
+  for (let at = pieces.at(-1); at !== undefined && isJoined(at, last, tinyPiece); at = pieces.at(-1)) {
+    last = joinBytes([at, last])
+    pieces.pop()
+  }
+  pieces.push(last)
+}
+
+const isJoined = (before: Uint8Array, last: Uint8Array, most: number): boolean =>
+  before.length <= last.length && last.length < most
 
 /** The bytes of all pieces, and of `more` after them. */
 export const wholeBytes = (pieces: GrownList<Uint8Array>, more?: Uint8Array): Uint8Array => {

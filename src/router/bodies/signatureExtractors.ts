@@ -26,7 +26,8 @@ export const signatureExtractors: { readonly [Op in Operation]: SignatureExtract
     chunks: (chunks) => {
       const signed: Array<SignedCall> = []
       for (const { choices } of chunks) {
-        for (const { delta } of choices) if (delta.tool_calls !== undefined) signed.push(...signaturesOf(delta))
+        for (const { delta } of choices)
+          if (delta.tool_calls !== undefined) for (const one of signaturesOf(delta)) signed.push(one)
       }
       return signed
     }

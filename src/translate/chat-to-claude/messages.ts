@@ -126,16 +126,18 @@ const addAssistant = (
     (issuer === undefined || issuer === context.target.issuer)
   const parts = partsToClaude(turn.parts, own, context)
   if (Result.isFailure(parts)) return Result.fail(parts.failure)
-  const blocks: Array<BlockOut> = thinkingFirst(parts.success.filter((block) => !isMedia(block)))
-  const carried = own && !blocks.some(isThinking)
+  const said = thinkingFirst(parts.success.filter((block) => !isMedia(block)))
+  const carried = own && !said.some(isThinking)
+  const blocks: Array<BlockOut> = []
+  if (calls.length === 0) for (const block of said) blocks.push(block)
   const results: Array<BlockOut> = []
   for (const [index, call] of calls.entries()) {
     const id = uniqueId(call.id, around.ids)
     const thoughts = carried ? unpackThinking(knownSignature(call, context, isPackedThinking)) : []
     // The first call carries the thinking from the start of the turn; later calls carry the thinking since the last
     // call.
-    if (index === 0) blocks.unshift(...thoughts)
-    else blocks.push(...thoughts)
+    for (const thought of thoughts) blocks.push(thought)
+    if (index === 0) for (const block of said) blocks.push(block)
     blocks.push({ type: "tool_use", id, name: around.names.mangle(call.name), input: call.args })
     const result = resultBlock(id, call, context)
     if (Result.isFailure(result)) return Result.fail(result.failure)
@@ -151,9 +153,9 @@ const addAssistant = (
 const isMedia = ({ type }: BlockOut): boolean => type === "image" || type === "document"
 
 /** Keeps the order of an answer that starts with thinking; otherwise moves thinking to the front. */
-const thinkingFirst = (blocks: ReadonlyArray<BlockOut>): Array<BlockOut> =>
+const thinkingFirst = (blocks: ReadonlyArray<BlockOut>): ReadonlyArray<BlockOut> =>
   isThinking(blocks[0]) || !blocks.some(isThinking)
-    ? [...blocks]
+    ? blocks
     : [...blocks.filter(isThinking), ...blocks.filter((block) => !isThinking(block))]
 
 const legalId = /^[A-Za-z0-9_-]+$/

@@ -90,7 +90,9 @@ export const geminiEnd = (
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
       refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
-      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, itemsOf(parts.partStarts)) : noAnnotations,
+      annotations: keepsContent
+        ? annotationsOf(state.grounding, parts.content, itemsOf(parts.partStarts))
+        : noAnnotations,
       extensions
     }
   })

@@ -104,8 +104,8 @@ const resultContents = (
       context.target
     )
     if (Result.isFailure(media)) return Result.fail(media.failure)
-    const held = media.success.filter((part) => fitsResponse(part, context.target))
-    for (const part of media.success) if (!held.includes(part)) apartFrom.push(part)
+    const held: Array<PartOut> = []
+    for (const part of media.success) (fitsResponse(part, context.target) ? held : apartFrom).push(part)
     responses.push({
       functionResponse: {
         name: names.mangle(call.name),

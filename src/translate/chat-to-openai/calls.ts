@@ -48,7 +48,8 @@ const isNameless = (call: CallState | undefined): number => (call?.named === fal
 const withCall = (calls: CallsState, place: number, known: CallState | undefined, call: CallState): CallsState => ({
   size: known === undefined ? calls.size + 1 : calls.size,
   byPlace: HashMap.set(calls.byPlace, place, call),
-  byNumber: known === undefined && call.from !== undefined ? HashMap.set(calls.byNumber, call.from, place) : calls.byNumber,
+  byNumber:
+    known === undefined && call.from !== undefined ? HashMap.set(calls.byNumber, call.from, place) : calls.byNumber,
   ids: known === undefined ? HashMap.set(calls.ids, call.id, true) : calls.ids,
   nameless: calls.nameless - isNameless(known) + isNameless(call)
 })

@@ -101,8 +101,7 @@ const readEvent = (state: OpenAiStreamState, event: UpstreamChat, context: Trans
     ended ||= after?.end !== before?.end
     if (after === undefined || after === before) continue
     choices = before === undefined ? choices.concat(after) : choices.length === 1 ? [after] : choices.with(at, after)
-    const excess =
-      choices.length > answerBounds.choices ? tooManyChoices : excessOf(0, after.message.calls.size)
+    const excess = choices.length > answerBounds.choices ? tooManyChoices : excessOf(0, after.message.calls.size)
     if (excess !== undefined) return failStream(state, excess)
   }
   const counted = isJsonObject(event["usage"]) ? event["usage"] : undefined

@@ -24,7 +24,8 @@ export const keptContent = (
   { carrier, whole }: AnswerFinished,
   { input }: Pick<Plan, "input">
 ): JsonObject => {
-  const wholeOf = (item: OutputItem): OutputItem => whole.find(({ id }) => id === item.id) ?? item
+  const wholeById = new Map(whole.map((item) => [item.id, item]))
+  const wholeOf = (item: OutputItem): OutputItem => wholeById.get(item.id) ?? item
   const kept = whole.length === 0 ? response : { ...response, output: response.output.map(wholeOf) }
   return jsonObjectOf({ response: kept, input, carrier: isEmptyCarrier(carrier) ? null : carrier })
 }

@@ -61,7 +61,11 @@ export const addProviderPart = (work: Work, given: { readonly provider: string; 
   }
 }
 
-const withResult = (run: CodeRun, result: JsonObject, part: { readonly provider: string; readonly part: JsonObject }): CodeRun => {
+const withResult = (
+  run: CodeRun,
+  result: JsonObject,
+  part: { readonly provider: string; readonly part: JsonObject }
+): CodeRun => {
   return {
     ...run,
     outputs: grow<CodeOutput>(run.outputs, { type: "logs", logs: textIn(result, "output") }),

@@ -84,7 +84,14 @@ export const growRefusal = (work: Work, before: OpenMessage, refusal: string): O
   let open = before
   if (open.part === "text") {
     const part = closePart(work, open)
-    open = { ...open, parts: [...open.parts, part], part: "refusal", text: "", annotations: undefined, logprobs: undefined }
+    open = {
+      ...open,
+      parts: [...open.parts, part],
+      part: "refusal",
+      text: "",
+      annotations: undefined,
+      logprobs: undefined
+    }
     openPart(work, open)
   }
   work.events.push({

@@ -3,7 +3,17 @@
 import { grow, itemsOf, sizeOf } from "../../../wire/grownList.ts"
 import type { ReasoningItem, SummaryPart } from "../../../wire/openai/responses/Items.ts"
 import { carrierText, fitted } from "../carrier.ts"
-import { announce, carrierOf, done, entriesOf, next, type OpenReasoning, place, recordedEntries, type Work } from "./work.ts"
+import {
+  announce,
+  carrierOf,
+  done,
+  entriesOf,
+  next,
+  type OpenReasoning,
+  place,
+  recordedEntries,
+  type Work
+} from "./work.ts"
 
 /** What a sealed text is longer than what it holds: prefix, form, nonce and tag, then four letters for three bytes. */
 const sealedHead = 5
@@ -82,7 +92,12 @@ export const growReasoning = (work: Work, before: OpenReasoning, block: number, 
   let open = before
   if (open.block !== block) {
     closeSummary(work, open)
-    open = { ...open, summary: grow<SummaryPart>(open.summary, { type: "summary_text", text: open.text }), block, text: "" }
+    open = {
+      ...open,
+      summary: grow<SummaryPart>(open.summary, { type: "summary_text", text: open.text }),
+      block,
+      text: ""
+    }
     openSummary(work, open)
   }
   work.events.push({

@@ -119,7 +119,9 @@ export class AssistantTurn {
       for (const { h, s: signature } of t) texts.set(h, { signature, issuer })
       for (const { at, part } of p) {
         const place = ids.has(at) ? at : ""
-        parts.set(place, [...(parts.get(place) ?? []), { type: "provider_part", ...part, issuer }])
+        const placed = parts.get(place) ?? []
+        placed.push({ type: "provider_part", ...part, issuer })
+        parts.set(place, placed)
       }
     }
     const blocksOf = (piece: Piece): ReadonlyArray<JsonObject> => {

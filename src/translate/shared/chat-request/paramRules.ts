@@ -22,7 +22,7 @@ export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
       const rule = rules.get(name)
       if (rule === undefined || rule.kind === "ignored" || unused.includes(name)) names.push(name)
       else if (paths.length > 0)
-        names.push(...paths.filter((path) => path.startsWith(`${name}.`) || path.startsWith(`${name}[`)))
+        for (const path of paths) if (path.startsWith(`${name}.`) || path.startsWith(`${name}[`)) names.push(path)
     }
     return names
   }

@@ -48,7 +48,7 @@ type Read<A> = Result.Result<A, RequestFault>
 
 interface OpenCall {
   readonly call: ReadCall
-  result: ToolResult | undefined
+  result: { readonly parts: Array<TurnPart>; cacheControl: CacheControl } | undefined
 }
 interface OpenTurn {
   readonly parts: ReadonlyArray<TurnPart>
@@ -57,10 +57,16 @@ interface OpenTurn {
 }
 type Draft = Turn | OpenTurn
 
+/** Calls of one turn with the same id; those before `answered` have a result. */
+interface SameId {
+  readonly calls: Array<OpenCall>
+  answered: number
+}
+
 /** Index of the calls read so far; finding a call does not walk back over the conversation. */
 interface OpenCalls {
   /** By id, from the nearest turn that contains the id. */
-  readonly byId: Map<string, Array<OpenCall>>
+  readonly byId: Map<string, SameId>
   /** By name, nearest call last; calls with a result are removed during the search. */
   readonly byName: Map<string, Array<OpenCall>>
   readonly withoutId: Array<OpenCall>
@@ -189,7 +195,7 @@ const registerCalls = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId
     if (open.call.idMissingAt === undefined) appendCall(own, open.call.id, open)
     else withoutId.push(open)
   }
-  for (const [id, some] of own) byId.set(id, some)
+  for (const [id, some] of own) byId.set(id, { calls: some, answered: 0 })
   // The list is a stack: the first call of a turn is answered first, so it goes on top.
   for (const open of calls.toReversed()) appendCall(byName, open.call.name, open)
 }
@@ -209,8 +215,9 @@ const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Re
       "A tool message needs the tool_call_id it answers."
     )
   }
-  const held = byId.get(id) ?? []
-  const found = held.find(({ result }) => result === undefined) ?? held[0]
+  const held = byId.get(id)
+  while (held?.calls[held.answered]?.result !== undefined) held.answered++
+  const found = held?.calls[held.answered] ?? held?.calls[0]
   if (found !== undefined) return Result.succeed(found)
   const meant = withoutId.findLast(({ result }) => result === undefined)
   return meant?.call.idMissingAt === undefined
@@ -235,11 +242,9 @@ const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<Op
 /** Mutates the drafts of this reading only; the client's messages stay unchanged. */
 const attachResult = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
   Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
-    const before = open.result
     const own = cacheControlOf(message)
-    open.result =
-      before === undefined
-        ? { parts, cacheControl: own }
-        : { parts: [...before.parts, ...parts], cacheControl: own ?? before.cacheControl }
+    open.result ??= { parts: [], cacheControl: own }
+    for (const part of parts) open.result.parts.push(part)
+    open.result.cacheControl = own ?? open.result.cacheControl
     return undefined
   })

@@ -47,12 +47,16 @@ export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNam
   for (const name of names) if (legal.test(name)) taken.add(name)
   const there = new Map<string, string>()
   const back = new Map<string, string>()
+  // Names that collide once collide with every salt: each starts after the salt of the one before.
+  const salts = new Map<string, number>()
   for (const name of names) {
     if (legal.test(name)) continue
-    let salt = 0
-    let free = mangledName(name, salt, grammar)
+    const first = mangledName(name, 0, grammar)
+    let salt = salts.get(first) ?? 0
+    let free = salt === 0 ? first : mangledName(name, salt, grammar)
     while (taken.has(free)) free = mangledName(name, ++salt, grammar)
     taken.add(free)
+    salts.set(first, salt)
     there.set(name, free)
     back.set(free, name)
   }
