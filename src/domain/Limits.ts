@@ -288,8 +288,8 @@ export const defaultLimits: LimitValues = {
  * broken answer (`too_large`).
  */
 export const answerBounds = {
-  /** Choices of one answer: each event looks for its own among them. */
-  choices: 1_024,
+  /** Choices of one answer, each of which an event looks for among the others. OpenAI gives as many. */
+  choices: 128,
   /** Parts or blocks of one choice. */
   parts: 100_000,
   /** Calls of one choice. Results of more could not come back: each is a message, see `messages`. */

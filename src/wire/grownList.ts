@@ -32,5 +32,5 @@ export const itemsOf = <A>(list: GrownList<A>): ReadonlyArray<A> => {
   if (list === undefined) return []
   const items: Array<A> = []
   for (let at: GrownList<A> = list; at !== undefined; at = at.before) items.push(at.last)
-  return items.reverse()
+  return items.toReversed()
 }
