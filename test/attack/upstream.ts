@@ -49,6 +49,8 @@ const googleError = (code: number, status: string, message: string): string =>
     }
   })
 
+type Behaviour = (response: ServerResponse, echo: string, url: string) => void
+
 const gemini = (text: string, finish?: string): string =>
   JSON.stringify({
     candidates: [
@@ -74,13 +76,94 @@ const claude = JSON.stringify({
   stop_sequence: null,
   usage: { input_tokens: 1, output_tokens: 1 }
 })
+/** Events, or the elements of an array, or one body, by what the URL asks for. */
+const answerOf = (url: string, parts: ReadonlyArray<object>, blocks: ReadonlyArray<object>): string => {
+  if (url.includes("awPredict")) {
+    const message = { ...JSON.parse(claude), content: blocks }
+    if (!url.includes("streamRawPredict")) return JSON.stringify(message)
+    const each = blocks.flatMap((content_block, index) => [
+      { type: "content_block_start", index, content_block },
+      { type: "content_block_stop", index }
+    ])
+    const start = { type: "message_start", message: { ...message, content: [] } }
+    const end = [
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } },
+      { type: "message_stop" }
+    ]
+    return [start, ...each, ...end].map(claudeEvent).join("")
+  }
+  const content = (some: ReadonlyArray<object>, finish: object) => ({
+    candidates: [{ content: { role: "model", parts: some }, index: 0, ...finish }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 }
+  })
+  const finish = { finishReason: "STOP" }
+  if (!url.includes("streamGenerateContent")) return JSON.stringify(content(parts, finish))
+  const events = [...parts.map((part) => content([part], {})), content(parts, finish)].map((event) =>
+    JSON.stringify(event)
+  )
+  return url.includes("alt=sse") ? events.map((event) => `data: ${event}\n\n`).join("") : `[${events.join(",\n")}]`
+}
+
+const isStream = (url: string): boolean => url.includes("stream")
+
+/** Every second part has a signature or is a thought, so that none of them joins the part before. */
+const manyParts: Behaviour = (response, _, url) => {
+  const parts = Array.from({ length: 16_000 }, (_one, at) =>
+    at % 2 === 0 ? { text: "a" } : { text: "b", thought: true, thoughtSignature: "c2ln" }
+  )
+  const blocks = Array.from({ length: 16_000 }, (_one, at) =>
+    at % 2 === 0
+      ? {
+          type: "text",
+          text: "a",
+          citations: [{ type: "web_search_result_location", url: "https://a.example", title: "a" }]
+        }
+      : { type: "thinking", thinking: "b", signature: "c2ln" }
+  )
+  response.writeHead(200, isStream(url) ? events : json).end(answerOf(url, parts, blocks))
+}
+
+const manyCalls: Behaviour = (response, _, url) => {
+  const parts = Array.from({ length: 4_500 }, (_one, at) => ({
+    functionCall: { name: `f${at}`, args: { a: at } },
+    thoughtSignature: "c2ln"
+  }))
+  const blocks = Array.from({ length: 9_000 }, (_one, at) => ({
+    type: "tool_use",
+    id: `t${at}`,
+    name: `f${at}`,
+    input: { a: at }
+  }))
+  response.writeHead(200, isStream(url) ? events : json).end(answerOf(url, parts, blocks))
+}
+
+/** Each byte is a chunk of the transfer. Many of them share a packet. */
+const oneByteChunks: Behaviour = (response, _, url) => {
+  const text = "word ".repeat(20_000)
+  const body = Buffer.from(answerOf(url, [{ text }], [{ type: "text", text }]))
+  response.writeHead(200, isStream(url) ? events : json)
+  let at = 0
+  const more = (): void => {
+    response.cork()
+    for (let count = 0; count < 4_096 && at < body.length; count++) response.write(body.subarray(at, ++at))
+    response.uncork()
+    if (at === body.length) response.end()
+    else if (!response.destroyed) setImmediate(more)
+  }
+  more()
+}
+
+const manyComments: Behaviour = (response, _, url) => {
+  const answer = answerOf(url, [{ text: "x" }], [{ type: "text", text: "x" }])
+  const comments = isStream(url) && !answer.startsWith("[") ? ": wait\n\n".repeat(100_000) : ""
+  response.writeHead(200, isStream(url) ? events : json).end(comments + answer)
+}
+
 /** Text of a Gemini stream that never ends and counts nothing. */
 export const trickleText = "tide ".repeat(100)
 
 /** Output tokens of the answers that count. */
 export const longTokens = 8_000
-
-type Behaviour = (response: ServerResponse, echo: string, url: string) => void
 
 const refusal =
   (code: number, status: string): Behaviour =>
@@ -132,6 +215,10 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
           .end(googleError(400, "INVALID_ARGUMENT", "Thinking level LOW is not supported for this model."))
       : void response.writeHead(200, json).end(gemini("fine", "STOP")),
   // Neither the answer nor its last event has counts.
+  parts: manyParts,
+  calls: manyCalls,
+  bytes: oneByteChunks,
+  comments: manyComments,
   silent: (response, _, url) => {
     const answer = `{"candidates":[{"content":{"role":"model","parts":[{"text":"x"}]},"finishReason":"STOP","index":0}]}`
     if (url.includes("alt=sse")) return void response.writeHead(200, events).end(`data: ${answer}\n\n`)

@@ -1,5 +1,6 @@
 // The list of named attacks, in the order they run.
 // Must not run an attack.
+import { answers } from "./answers.ts"
 import type { Attack } from "./attack.ts"
 import { bounds } from "./bounds.ts"
 import { taught } from "./lessons.ts"
@@ -16,5 +17,6 @@ export const attacks: ReadonlyArray<Attack> = [
   ...money,
   ...tenants,
   ...load,
-  ...values
+  ...values,
+  ...answers
 ]
