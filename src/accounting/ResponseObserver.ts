@@ -118,7 +118,8 @@ export class ResponseObserver implements ResponseFacts {
     for (const frame of whole) {
       if (!this.content && frame.event !== "" && frame.event !== "message_start" && frame.event !== "message_delta")
         continue
-      const event = jsonOf(readFrame(frame.bytes)?.data ?? "")
+      const data = readFrame(frame.bytes)?.data
+      const event = data?.startsWith("{") === true ? jsonOf(data) : null
       if (!isJsonObject(event)) continue
       if (frame.event === "" && event["type"] === undefined) this.google(event)
       else this.event(event)

@@ -88,3 +88,13 @@ it.effect("upstream stream: lets go of the network read that its head came with 
     expect(controller.rawHeaders).toBe(null)
   }).pipe(Effect.scoped)
 )
+
+it.effect("upstream stream: chunks of one byte reach the reader in few pieces, larger ones as they came (L31)", () =>
+  Effect.gen(function* () {
+    const { body, receive } = yield* opened(64 * 1024)
+    for (let count = 0; count < 1_000; count++) receive(1)
+    receive(300)
+    receive(300)
+    expect(yield* sizes(body)).toEqual([256, 256, 256, 128, 64, 32, 8, 300, 300])
+  }).pipe(Effect.scoped)
+)

@@ -35,15 +35,12 @@ const routes = (word: string): ReadonlyArray<RequestOptions> => [
   }))
 ]
 
-/** Sends a request twice and takes the smaller figures: another program may block the machine once. */
+/** A request over its figures is measured once more: another program may block the machine once. */
 const costsOf = async (world: World, asked: RequestOptions): Promise<ReadonlyArray<string>> => {
   const { answer, faults } = await generalFaults(world, asked)
-  const [one, other] = [
-    await world.gateway.measured(() => ask(world, asked)),
-    await world.gateway.measured(() => ask(world, asked))
-  ]
-  const held = Math.min(one.held, other.held)
-  const cpu = Math.min(one.cpu, other.cpu)
+  const first = await world.gateway.measured(() => ask(world, asked))
+  const isOver = first.held >= mostHeldMillis || first.cpu >= mostCpuMillis
+  const { cpu, held } = isOver ? await world.gateway.measured(() => ask(world, asked)) : first
   const what = `${asked.path ?? chat} ${JSON.stringify(asked.body).slice(0, 80)}`
   return [
     ...faults.map((fault) => `${what}: ${fault}`),
@@ -64,7 +61,8 @@ const onEveryRoute =
 /** Clients that leave with the first byte: what is left of their answers costs nothing. */
 const left = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
-  for (const asked of routes("bytes")) faults.push(...(await costsOf(world, { ...asked, leaveAfter: 1 })))
+  for (const asked of routes("bytes").filter(({ body }) => JSON.stringify(body).includes('"stream":true')))
+    faults.push(...(await costsOf(world, { ...asked, leaveAfter: 1 })))
   return faults
 }
 
