@@ -295,7 +295,7 @@ export const answerBounds = {
   /** Calls of one choice. Results of more could not come back: each is a message, see `messages`. */
   calls: 10_000,
   /** Events of one stream. */
-  events: 2_000_000,
+  events: 1_000_000,
   /** Comments, blank lines and fields without data between two events. A comment each second for 10 minutes is 20 KB. */
   silentBytes: 1 * MiB,
   /** Fields of counts or of metadata that are put together from several events; others are left out. */
