@@ -245,10 +245,8 @@ export const messageStream = (
         if (counts !== undefined) usage = mergeUsage(usage, counts)
       }
       if (type === "message_stop" || type === "error") phase = "ended"
-      if (type !== "") {
-        begun = true
-        events++
-      }
+      begun ||= type !== ""
+      events += type === "" ? 0 : 1
       silentBytes = type === "" ? silentBytes + frame.length : 0
       const shown = type === "error" || error !== undefined ? redactedError(frame, redaction) : undefined
       if (shown === undefined) run.push(frame)
@@ -264,15 +262,16 @@ export const messageStream = (
       ? [next, done]
       : [{ ...next, frames: noFrames, phase: "failed" }, [...done, streamFailed(fault)]]
   },
-  onHalt: ({ frames, begun, phase }) => {
-    if (phase !== "open") return []
-    // Bytes outside a frame may be an error in plain JSON.
-    const error = begun ? undefined : errorIn(jsonOf(decoder.decode(unfinishedBytes(frames))))
-    return [streamFailed(error === undefined ? cutAnswer : messagesFailureInside(error, redaction))]
-  },
+  onHalt: (state) => (state.phase === "open" ? [streamFailed(cutReason(state, redaction))] : []),
   usage: ({ usage }) => (usage === undefined ? undefined : claudeUsage(usage)),
   progress: ({ isCounted, written }) => ({ isCounted, characters: written })
 })
+
+/** Bytes outside a frame may be an error in plain JSON. */
+const cutReason = ({ begun, frames }: MessageStreamState, redaction: Redaction): Reason => {
+  const error = begun ? undefined : errorIn(jsonOf(decoder.decode(unfinishedBytes(frames))))
+  return error === undefined ? cutAnswer : messagesFailureInside(error, redaction)
+}
 
 /** The bytes of a content event but for what stands around its text. */
 const textBytes = ({ event, length }: WholeFrame): number =>

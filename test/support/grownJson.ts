@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from "../../src/domain/text/json.ts"
 
 export type JsonPath = ReadonlyArray<string | number>
 
-/** Fields that tell items of a list apart, and fields that name an item of another list. */
+/** Fields that number the items of a list, and fields that identify an item. */
 const numbers: ReadonlySet<string> = new Set(["index"])
 const names: ReadonlySet<string> = new Set(["id", "call_id", "tool_call_id", "tool_use_id"])
 

@@ -325,18 +325,7 @@ export const nativeStream = (
           [...joinRanges(run), streamFailed(fault)]
         ]
   },
-  onHalt: (state) => {
-    if (state.phase !== "open") return []
-    const { bytes, event } = restEvent(state)
-    const array = state.framing === "array" ? bareError(restOfElements(state.elements)) : undefined
-    const error = event?.error ?? array
-    if (error !== undefined) return [streamFailed(failureInsideNative(error, redaction))]
-    const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
-    // An event without its blank line would take the error's line into itself, so it does not pass before one.
-    if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
-    const held = itemsOf(state.held).map((range) => range.bytes)
-    return bytes.length === 0 ? held : [...held, bytes]
-  },
+  onHalt: (state) => haltOf(state, redaction),
   usage: (state) => {
     const { event } = state.phase === "open" ? restEvent(state) : { event: undefined }
     const usage = event?.usage === undefined ? state.usage : mergeUsage(state.usage, event.usage)
@@ -349,6 +338,20 @@ export const nativeStream = (
     ...(modelStatus === undefined ? {} : { modelStatus: readModelStatus(modelStatus) })
   })
 })
+
+/** What is left to send when the upstream has ended. */
+const haltOf = (state: NativeStreamState, redaction: Redaction): ReadonlyArray<Uint8Array | StreamFailed> => {
+  if (state.phase !== "open") return []
+  const { bytes, event } = restEvent(state)
+  const array = state.framing === "array" ? bareError(restOfElements(state.elements)) : undefined
+  const error = event?.error ?? array
+  if (error !== undefined) return [streamFailed(failureInsideNative(error, redaction))]
+  const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
+  // An event without its blank line would take the error's line into itself, so it does not pass before one.
+  if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
+  const held = itemsOf(state.held).map((range) => range.bytes)
+  return bytes.length === 0 ? held : [...held, bytes]
+}
 
 /** An error that is the whole of an answer without an array around it. */
 const bareError = (bytes: Uint8Array): JsonObject | undefined => {
