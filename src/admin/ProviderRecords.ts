@@ -34,6 +34,8 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
         fingerprint: secretFingerprint(credentials.key.privateKey),
         client_email: credentials.key.clientEmail
       }
+    case "AuthorizedUser":
+      return { type: "authorized_user", fingerprint: secretFingerprint(credentials.user.refreshToken) }
     case "ApplicationDefault":
       return { type: "application_default" }
   }

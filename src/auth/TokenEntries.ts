@@ -86,6 +86,10 @@ const identity = (credentials: Credentials): ReadonlyArray<string> => {
       const { clientEmail, privateKeyId, privateKey, projectId } = credentials.key
       return [clientEmail, privateKeyId, Redacted.value(privateKey), projectId ?? ""]
     }
+    case "AuthorizedUser": {
+      const { clientId, clientSecret, refreshToken } = credentials.user
+      return [clientId, Redacted.value(clientSecret), Redacted.value(refreshToken)]
+    }
     case "ApplicationDefault":
       return []
   }

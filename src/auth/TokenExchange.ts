@@ -77,7 +77,8 @@ export const requestToken = Effect.fnUntraced(function* (
 
 const sourceOf = (account: ProviderAccount, options: ApplicationDefaultOptions): Effect.Effect<TokenSource, string> => {
   const credentials = account.credentials
-  if (credentials?._tag === "ServiceAccount") return Effect.succeed(credentials)
+  if (credentials?._tag === "ServiceAccount" || credentials?._tag === "AuthorizedUser")
+    return Effect.succeed(credentials)
   // Only the operator may use the machine's own identity; a request may not.
   return credentials?._tag === "ApplicationDefault" && account.origin === "stored"
     ? findApplicationDefault(options)
@@ -112,11 +113,11 @@ const tokenRequest = (
           tokenUrl,
           {
             grant_type: "refresh_token",
-            client_id: source.clientId,
-            client_secret: Redacted.value(source.clientSecret),
-            refresh_token: Redacted.value(source.refreshToken)
+            client_id: source.user.clientId,
+            client_secret: Redacted.value(source.user.clientSecret),
+            refresh_token: Redacted.value(source.user.refreshToken)
           },
-          hiddenOf(Redacted.value(source.clientSecret), Redacted.value(source.refreshToken))
+          hiddenOf(Redacted.value(source.user.clientSecret), Redacted.value(source.user.refreshToken))
         )
       )
     case "ServiceAccount":

@@ -147,6 +147,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
             account.carriedBy === undefined ? stored(credentials.token) : bearer(Redacted.value(credentials.token))
           )
         case "ServiceAccount":
+        case "AuthorizedUser":
         case "ApplicationDefault":
           return kept(account, credentials)
         case undefined:
@@ -155,7 +156,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
     },
     refresh: (account: ProviderAccount): Effect.Effect<boolean> => {
       const credentials = account.credentials
-      if (credentials?._tag !== "ServiceAccount" && credentials?._tag !== "ApplicationDefault")
+      if (credentials === undefined || credentials._tag === "ApiKey" || credentials._tag === "AccessToken")
         return Effect.succeed(false)
       return Effect.flatMap(now, (moment) => {
         const entry = entryOf(account, credentials)

@@ -112,9 +112,11 @@ export const check = Effect.fn("Cli.check")(function* ({
   json
 }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
-  if (Result.isFailure(outcome)) {
-    if (json) yield* Console.log(renderJson({ ok: false, faults: outcome.failure.split("\n") }))
-    return yield* usageFailure(json ? "" : outcome.failure)
+  // A service starts with a credential that cannot be used; its configuration is at fault all the same.
+  const faults = Result.isFailure(outcome) ? outcome.failure : outcome.success.credentialFaults.join("\n")
+  if (Result.isFailure(outcome) || faults !== "") {
+    if (json) yield* Console.log(renderJson({ ok: false, faults: faults.split("\n") }))
+    return yield* usageFailure(json ? "" : faults)
   }
   const { settings } = outcome.success
   const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)

@@ -18,8 +18,8 @@ import { signalsOf } from "./process/signals.ts"
 
 export interface ReloadOptions {
   readonly load: LoadOptions
-  /** The settings the service was started with. */
-  readonly started: Settings
+  /** The configuration that the service was started with. */
+  readonly started: Loaded
   /** Takes over a configuration without faults. */
   readonly apply: (reading: Reading, settings: Settings) => Effect.Effect<void>
 }
@@ -60,18 +60,26 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
   return signals
 })
 
+/** A fault without its line, which moves with the text above it. */
+const withoutPlace = (fault: string): string => fault.replace(/^.*?:\d+:\d+ {2}/, "")
+
 /** The counters, logs and state of reloads: applies a reading whole, or keeps the configuration in use. */
-const makeReloader = Effect.fnUntraced(function* ({ apply, started }: ReloadOptions) {
+const makeReloader = Effect.fnUntraced(function* ({
+  apply,
+  started: { credentialFaults, settings: started }
+}: ReloadOptions) {
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const succeeded = registry.counter(metrics.configReloads, { result: "success" })
   const refused = registry.counter(metrics.configReloads, { result: "failure" })
   let inUse = started
+  let accepted = credentialFaults
 
-  const takeOver = Effect.fnUntraced(function* (reading: Reading, { file, settings }: Loaded) {
+  const takeOver = Effect.fnUntraced(function* (reading: Reading, { credentialFaults, file, settings }: Loaded) {
     const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
     const kept = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
     yield* apply(reading, settings)
     inUse = settings
+    accepted = credentialFaults
     succeeded.add(1)
     yield* Effect.logInfo(
       [
@@ -90,12 +98,22 @@ const makeReloader = Effect.fnUntraced(function* ({ apply, started }: ReloadOpti
   /** True for an empty file that would change something. Its writing failed or is incomplete. */
   const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && namesOfChanges(inUse, settings).length > 0
 
+  /** Credentials that could be used before, or were not there. A reload takes none away. */
+  const newFaults = ({ credentialFaults }: Loaded): ReadonlyArray<string> =>
+    credentialFaults.filter((fault) => !accepted.some((known) => withoutPlace(known) === withoutPlace(fault)))
+
+  const judge = (loaded: Loaded): string | undefined => {
+    if (isCutShort(loaded)) return `${loaded.file}  is empty; write {} for a configuration of defaults`
+    const faults = newFaults(loaded)
+    return faults.length === 0 ? undefined : faults.join("\n")
+  }
+
   const reload = (reading: Reading): Effect.Effect<void> =>
     Result.match(reading.outcome, {
-      onSuccess: (loaded) =>
-        isCutShort(loaded)
-          ? refuse(`${loaded.file}  is empty; write {} for a configuration of defaults`)
-          : takeOver(reading, loaded),
+      onSuccess: (loaded) => {
+        const fault = judge(loaded)
+        return fault === undefined ? takeOver(reading, loaded) : refuse(fault)
+      },
       onFailure: refuse
     })
 
@@ -103,7 +121,7 @@ const makeReloader = Effect.fnUntraced(function* ({ apply, started }: ReloadOpti
   const catchUp = (reading: Reading): Effect.Effect<void> => {
     const { outcome } = reading
     return Result.isSuccess(outcome) &&
-      !isCutShort(outcome.success) &&
+      judge(outcome.success) === undefined &&
       namesOfChanges(started, outcome.success.settings).length > 0
       ? takeOver(reading, outcome.success)
       : Effect.void

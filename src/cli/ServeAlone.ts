@@ -14,7 +14,7 @@ import type { Failure } from "./Failure.ts"
 import { declareWithKey, makeMissingKeys } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
 import { runGateway, startLines } from "./RunGateway.ts"
-import type { Loaded, LoadOptions } from "./settings/LoadSettings.ts"
+import { type Loaded, type LoadOptions, warnOfCredentials } from "./settings/LoadSettings.ts"
 import { shownSettings } from "./settings/ShownSettings.ts"
 import { withLogFormat } from "./Starting.ts"
 
@@ -35,13 +35,14 @@ export const serveAlone = (
       const { declare } = yield* ConfigSnapshot
       yield* followConfiguration({
         load: options,
-        started: settings,
+        started: loaded,
         apply: (reading, changed) => {
           if (Result.isSuccess(reading.outcome)) shown.reload(reading.outcome.success)
           return declare(declareWithKey(keys.inference)(changed))
         }
       })
       yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record, console: linked.lines }))
+      yield* warnOfCredentials(loaded)
     }),
     {},
     Layer.merge(

@@ -11,6 +11,8 @@ export const credentialName = (credentials: Credentials): string => {
       return "access token"
     case "ServiceAccount":
       return `service account ${credentials.key.clientEmail}`
+    case "AuthorizedUser":
+      return "login of a user"
     case "ApplicationDefault":
       return "application default credentials"
   }

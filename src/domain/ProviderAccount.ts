@@ -31,12 +31,25 @@ export interface ServiceAccountKey {
   readonly projectId: string | undefined
 }
 
+/** The login of a user, as `gcloud auth application-default login` keeps it. */
+export interface UserLogin {
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted<string>
+  readonly refreshToken: Redacted.Redacted<string>
+  readonly quotaProject: string | undefined
+}
+
 /** What authenticates the gateway upstream. */
 export type Credentials =
   | { readonly _tag: "ApiKey"; readonly key: Redacted.Redacted<string> }
   | { readonly _tag: "AccessToken"; readonly token: Redacted.Redacted<string> }
   | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
-  | { readonly _tag: "ApplicationDefault" }
+  | { readonly _tag: "AuthorizedUser"; readonly user: UserLogin }
+  | {
+      readonly _tag: "ApplicationDefault"
+      /** That of the user's login in use. */
+      readonly quotaProject?: string | undefined
+    }
 
 /** A self-deployed endpoint: its dialect, host, and served model name. */
 export interface EndpointFacts {

@@ -13,6 +13,8 @@ export interface Fault {
   readonly message: string
   /** The path as keys and indices; undefined when the value is not from a file. */
   readonly at: FaultPath | undefined
+  /** A credential that cannot be used: the account stops, and the service does not. */
+  readonly isOfCredential?: true
 }
 
 /** Renders keys and indices as `providers[0].region`. */

@@ -19,8 +19,16 @@ export const vertexHost = (location: string): string => {
 export const geminiHost = "generativelanguage.googleapis.com"
 
 /** Headers that every call of an account carries. */
-export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, string>> =>
-  account.quotaProject === undefined ? {} : { "x-goog-user-project": account.quotaProject }
+export const fixedHeaders = ({ credentials, quotaProject }: ProviderAccount): Readonly<Record<string, string>> => {
+  const project = quotaProject ?? quotaProjectOf(credentials)
+  return project === undefined ? {} : { "x-goog-user-project": project }
+}
+
+/** Of a user's login, which the account's own setting overrides. cloud.google.com/docs/quotas/set-quota-project */
+const quotaProjectOf = (credentials: ProviderAccount["credentials"]): string | undefined => {
+  if (credentials?._tag === "AuthorizedUser") return credentials.user.quotaProject
+  return credentials?._tag === "ApplicationDefault" ? credentials.quotaProject : undefined
+}
 
 const plainSegment = /^[A-Za-z0-9@:._-]+$/
 

@@ -147,7 +147,7 @@ describe("administration of providers", () => {
         'slug "Bad Slug" is not a slug: lower-case letters, digits and "-", at most 63',
         'region "us-centrl1" is not a region; did you mean us-central1?',
         "base_url expected an http or https URL without user, query or fragment",
-        "api_key give api_key or credentials, not both"
+        "credentials give api_key or credentials, not both"
       ])
       expect(yield* faults({ provider: "vertex", apikey: canary, models: "x" })).toEqual([
         "apikey unknown key; did you mean api_key?",

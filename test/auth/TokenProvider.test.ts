@@ -646,7 +646,7 @@ describe("application default credentials", () => {
     [
       "half a user",
       file("half.json", { type: "authorized_user", client_id: "id" }),
-      "The application default credentials of a user need client_id, client_secret and refresh_token."
+      "The credentials of a user need client_id, client_secret and refresh_token."
     ],
     [
       "TH8 a source that runs a command",

@@ -10,7 +10,11 @@ it.each([
   ["freebsd", {}, "/people/ann", "/people/ann/.local/share/model-gateway"],
   ["darwin", { XDG_DATA_HOME: "/srv/data" }, "/people/ann", "/people/ann/Library/Application Support/model-gateway"],
   ["win32", {}, "C:\\People\\ann", "C:\\People\\ann\\AppData\\Local\\model-gateway"],
-  ["win32", { LOCALAPPDATA: "D:\\Data" }, "C:\\People\\ann", "D:\\Data\\model-gateway"]
+  ["win32", { LOCALAPPDATA: "D:\\Data" }, "C:\\People\\ann", "D:\\Data\\model-gateway"],
+  ["linux", {}, undefined, undefined],
+  ["linux", { XDG_DATA_HOME: "/srv/data" }, undefined, "/srv/data/model-gateway"],
+  ["darwin", {}, undefined, undefined],
+  ["win32", {}, undefined, undefined]
 ])("data directory: on %s with %j and the home %s it is %s", (platform, env, home, folder) => {
   expect(platformFolder(platform, env, home)).toBe(folder)
 })

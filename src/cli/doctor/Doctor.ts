@@ -26,7 +26,7 @@ import { SharedRedis } from "../../store/SharedRedis.ts"
 import { Transport } from "../../upstream/Transport.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { failFinding, type Finding, findingLines, okFinding, warnFinding } from "./Finding.ts"
-import { readConfiguration } from "../settings/LoadSettings.ts"
+import { type Loaded, readConfiguration } from "../settings/LoadSettings.ts"
 import { nodeFinding, portFindings, workerFindings } from "./MachineChecks.ts"
 import { onlineFindings } from "./OnlineChecks.ts"
 import {
@@ -173,7 +173,7 @@ export const modelFindings = (settings: NamingParts, today: string): ReadonlyArr
   ...modelNotices(settings, today).map(({ at, text }) => warnFinding("models", `${at}: ${text}`))
 ]
 
-const collectFindings = Effect.fnUntraced(function* (file: string | undefined, settings: Settings, online: boolean) {
+const collectFindings = Effect.fnUntraced(function* ({ credentialFaults, file, settings }: Loaded, online: boolean) {
   const here = yield* runTogether(
     [
       ...portFindings(settings.server),
@@ -207,6 +207,7 @@ const collectFindings = Effect.fnUntraced(function* (file: string | undefined, s
   return [
     nodeFinding(process.versions.node),
     okFinding("configuration", file ?? "no file; environment and defaults"),
+    ...credentialFaults.map((fault) => failFinding("configuration", fault)),
     ...modelFindings(held, new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)),
     ...here,
     ...rows
@@ -220,8 +221,7 @@ export const doctor = Effect.fn("Cli.doctor")(function* (options: DoctorOptions)
     if (options.json) yield* Console.log(renderJson(faults))
     return yield* usageFailure(options.json ? "" : outcome.failure)
   }
-  const { file, settings } = outcome.success
-  const found = yield* collectFindings(file, settings, options.online)
+  const found = yield* collectFindings(outcome.success, options.online)
   yield* printAnswer(options, found, findingLines(found))
   if (found.some(({ status }) => status === "fail")) return yield* commandFailure("")
 })

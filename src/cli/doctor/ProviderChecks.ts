@@ -56,6 +56,7 @@ const describeRenewal = ({ credentials, kind, slug }: ProviderAccount): string =
   switch (credentials?._tag) {
     case "ServiceAccount":
       return `gcloud iam service-accounts keys create key.json --iam-account=${credentials.key.clientEmail}`
+    case "AuthorizedUser":
     case "ApplicationDefault":
       return "gcloud auth application-default login"
     case "AccessToken":

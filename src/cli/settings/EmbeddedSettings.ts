@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { readConfiguration } from "./LoadSettings.ts"
+import { readConfiguration, warnOfCredentials } from "./LoadSettings.ts"
 
 /** The configuration has faults: one line for each, with its place. */
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
@@ -18,10 +18,8 @@ export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("Sett
 /** The settings of a file, else of the file that `serve` finds, else of the environment alone. */
 export const loadSettings = (file?: string): Effect.Effect<Settings, SettingsInvalid> =>
   Effect.flatMap(readConfiguration({ config: file, flags: {} }), ({ outcome }) =>
-    Effect.fromResult(
-      Result.mapBoth(outcome, {
-        onFailure: (text) => new SettingsInvalid({ faults: text.split("\n") }),
-        onSuccess: ({ settings }) => settings
-      })
-    )
+    Result.match(outcome, {
+      onFailure: (text) => Effect.fail(new SettingsInvalid({ faults: text.split("\n") })),
+      onSuccess: (loaded) => Effect.as(warnOfCredentials(loaded), loaded.settings)
+    })
   )

@@ -5,7 +5,9 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Json } from "../../domain/text/json.ts"
+import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { isUserLogin, parseUserLogin } from "../../domain/settings/serviceAccountKey.ts"
+import { type Json, parseJsonText } from "../../domain/text/json.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
 import type { FileText } from "./readAccounts.ts"
@@ -13,7 +15,7 @@ import type { Flags } from "./overrides.ts"
 import { settingOrigins } from "./SettingOrigins.ts"
 import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
 import { platformFolder } from "./platformFolder.ts"
-import { readSettings } from "./readSettings.ts"
+import { judgeSettings, readSettings } from "./readSettings.ts"
 import type { Places } from "./readStore.ts"
 import type { Position } from "./locate.ts"
 import type { Fault } from "../../domain/faults.ts"
@@ -44,6 +46,8 @@ export interface Loaded {
   readonly file: string | undefined
   /** True for a file without any content. */
   readonly isBlank: boolean
+  /** A line for each credential that cannot be used. Its account has none. */
+  readonly credentialFaults: ReadonlyArray<string>
   readonly origins: ReadonlyArray<SettingOrigin>
 }
 
@@ -57,8 +61,14 @@ export interface Reading {
 }
 
 const existingFile = (env: Environment): string | undefined => {
-  const home = env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
-  const candidates = ["gateway.yaml", "gateway.yml", "gateway.json", join(home, "model-gateway", "gateway.yaml")]
+  const home = homeOf()
+  const folder = env["XDG_CONFIG_HOME"] ?? (home === undefined ? undefined : join(home, ".config"))
+  const candidates = [
+    "gateway.yaml",
+    "gateway.yml",
+    "gateway.json",
+    ...(folder === undefined ? [] : [join(folder, "model-gateway", "gateway.yaml")])
+  ]
   return candidates.find((path) => existsSync(path))
 }
 
@@ -66,21 +76,56 @@ const existingFile = (env: Environment): string | undefined => {
 const chooseFile = (config: string | undefined, env: Environment): string | undefined =>
   config ?? (env["GATEWAY_CONFIG"] || undefined) ?? existingFile(env)
 
-/** The login of gcloud: used after GOOGLE_APPLICATION_CREDENTIALS and before the metadata server. */
-const withLogin = (settings: Settings): Settings => {
-  const path = join(homedir(), ".config", "gcloud", "application_default_credentials.json")
-  return settings.applicationCredentialsFile === undefined && existsSync(path)
-    ? { ...settings, applicationCredentialsFile: path }
-    : settings
+/** The user's directory; undefined for a user without an entry in the system's list and without HOME. */
+const homeOf = (): string | undefined => {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
 }
 
-/** Precedence: `GATEWAY_DATA_DIR`, an existing `data` in the working directory, the platform's directory. */
+/** The login of gcloud: used after GOOGLE_APPLICATION_CREDENTIALS and before the metadata server. */
+const loginFile = (env: Environment): string | undefined => {
+  const home = homeOf()
+  const folder = env["CLOUDSDK_CONFIG"] || (home === undefined ? undefined : join(home, ".config", "gcloud"))
+  const path = folder === undefined ? undefined : join(folder, "application_default_credentials.json")
+  return path !== undefined && existsSync(path) ? path : undefined
+}
+
+/** The settings with the login of gcloud, and with the project that the login in use bills. */
+const withLogin = (settings: Settings, env: Environment, readText: ReadText): Settings => {
+  const path = settings.applicationCredentialsFile ?? loginFile(env)
+  if (path === undefined) return settings
+  const usesIt = ({ credentials }: ProviderAccount): boolean => credentials?._tag === "ApplicationDefault"
+  const login = settings.accounts.some(usesIt) ? readText(path, "the login") : undefined
+  const json = login === undefined ? undefined : Result.getOrUndefined(Result.flatMap(login, parseJsonText))
+  const user = isUserLogin(json) ? Result.getOrUndefined(parseUserLogin(json)) : undefined
+  return {
+    ...settings,
+    applicationCredentialsFile: path,
+    ...(user?.quotaProject === undefined
+      ? {}
+      : {
+          accounts: settings.accounts.map((account) =>
+            usesIt(account)
+              ? { ...account, credentials: { _tag: "ApplicationDefault", quotaProject: user.quotaProject } }
+              : account
+          )
+        })
+  }
+}
+
+/**
+ * Precedence: `GATEWAY_DATA_DIR`, an existing `data` in the working directory, the platform's directory, and without a
+ * directory of the user `data` again.
+ */
 const chooseDataDirectory = (env: Environment): string =>
   resolve(
     env["GATEWAY_DATA_DIR"] ||
       (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true
         ? "data"
-        : platformFolder(process.platform, env, homedir()))
+        : (platformFolder(process.platform, env, homeOf()) ?? "data"))
   )
 
 const readContent = (path: string): FileContent => {
@@ -107,7 +152,11 @@ const textReader = (copy: FilesCopy | undefined) => {
 }
 
 /** One line per fault: faults of the file in file order, then faults of variables and flags. */
-const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<Fault>): string => {
+const faultLines = (
+  file: string | undefined,
+  text: SettingsText | undefined,
+  faults: ReadonlyArray<Fault>
+): ReadonlyArray<string> => {
   const placed = faults.map((fault) => ({
     fault,
     position: fault.at === undefined ? undefined : text?.locate(fault.at)
@@ -127,7 +176,6 @@ const faultLines = (file: string | undefined, text: SettingsText | undefined, fa
         fault.message
       ].join("  ")
     )
-    .join("\n")
 }
 
 const parseFile = (file: string, readText: ReadText): Result.Result<SettingsText, string> =>
@@ -158,7 +206,7 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
       }
     const value: Json = text?.value ?? null
     const secrets = withSecretFiles(env, value, (path) => opened("the file")(path, "environment"))
-    const read = readSettings({
+    const { faults: judged, settings } = judgeSettings({
       file: value,
       env: secrets.env,
       flags: options.flags,
@@ -166,10 +214,12 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
       modelsText: opened("the file of models"),
       places
     })
-    const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
-    return Result.isSuccess(read) && faults.length === 0
+    const faults = [...secrets.faults, ...judged]
+    const lines = faultLines(file, text, faults)
+    return settings !== undefined && secrets.faults.length === 0
       ? Result.succeed({
-          settings: withLogin(read.success),
+          settings: withLogin(settings, env, readText),
+          credentialFaults: lines,
           file,
           isBlank: text?.isBlank === true,
           origins: settingOrigins({
@@ -178,7 +228,7 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
             flags: options.flags
           })
         })
-      : Result.fail(faultLines(file, text, faults))
+      : Result.fail(lines.join("\n"))
   })
   return { files: [...files], copy: { file: file ?? null, contents }, outcome }
 }
@@ -186,6 +236,12 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
 /** Reads the configuration of this process as it is now. */
 export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> =>
   Effect.sync(() => loadConfiguration(options, process.env))
+
+/** Warns of each credential that cannot be used. */
+export const warnOfCredentials = ({ credentialFaults }: Loaded): Effect.Effect<void> =>
+  Effect.forEach(credentialFaults, (line) => Effect.logWarning(`An account has no credential: ${line}`), {
+    discard: true
+  })
 
 /** Reads an environment variable. Empty counts as unset. */
 export const readVariable = (name: string): Effect.Effect<string | undefined> =>
@@ -231,7 +287,7 @@ export const loadDemoSettings = (flags: Flags): Effect.Effect<DemoLoaded, Failur
           key: env["GATEWAY_API_KEY"] || undefined,
           origins: settingOrigins({ file: undefined, env, flags })
         }),
-        onFailure: (faults) => usageFailure(faultLines(undefined, undefined, faults))
+        onFailure: (faults) => usageFailure(faultLines(undefined, undefined, faults).join("\n"))
       })
     )
   })

@@ -126,5 +126,5 @@ export const originOf = (path: string, over: ReadonlyArray<Override>): string | 
 export const nameOrigin = (fault: Fault, over: ReadonlyArray<Override>): Fault => {
   // A variable holds the whole list, so the index is dropped.
   const origin = originOf(fault.path.replace(/\[\d+\]$/, ""), over)
-  return origin === undefined ? fault : { path: origin, message: fault.message, at: undefined }
+  return origin === undefined ? fault : { ...fault, path: origin, at: undefined }
 }

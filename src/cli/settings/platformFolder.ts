@@ -4,9 +4,15 @@ import type { Environment } from "./substitute.ts"
 
 const name = "model-gateway"
 
-/** `home` is the user's directory. Variables that are empty count as unset. */
-export const platformFolder = (platform: string, env: Environment, home: string): string => {
-  if (platform === "win32") return `${env["LOCALAPPDATA"] || `${home}\\AppData\\Local`}\\${name}`
-  if (platform === "darwin") return `${home}/Library/Application Support/${name}`
-  return `${env["XDG_DATA_HOME"] || `${home}/.local/share`}/${name}`
+/**
+ * `home` is the user's directory. Variables that are empty count as unset. Undefined when nothing names a directory of
+ * the user.
+ */
+export const platformFolder = (platform: string, env: Environment, home: string | undefined): string | undefined => {
+  const below = (folder: string): string | undefined => (home === undefined ? undefined : `${home}${folder}`)
+  if (platform === "darwin") return below(`/Library/Application Support/${name}`)
+  const [variable, usual, separator] =
+    platform === "win32" ? ["LOCALAPPDATA", "\\AppData\\Local", "\\"] : ["XDG_DATA_HOME", "/.local/share", "/"]
+  const folder = env[variable] || below(usual)
+  return folder === undefined ? undefined : `${folder}${separator}${name}`
 }

@@ -2,13 +2,13 @@
 // Must not know how accounts are used. A credential's text never enters a fault.
 import * as Result from "effect/Result"
 import { faultAt, type Fault, quoteValue } from "../../domain/faults.ts"
-import { isJsonObject, type Json, parseJsonText } from "../../domain/text/json.ts"
 import { type BuiltInKind, builtInKinds, type Credentials, type ProviderAccount } from "../../domain/ProviderAccount.ts"
 import {
   type FieldFault,
   type ProviderField,
+  isUnread,
   readAccount,
-  serviceAccount,
+  readCredentialText,
   type WrittenCredentials,
   writtenCredentials
 } from "../../domain/settings/readAccount.ts"
@@ -70,14 +70,14 @@ const withField = (
 const hasCredential = (entry: ProviderEntry): boolean => entry.api_key !== undefined || entry.credentials !== undefined
 
 /** A built-in slug with the environment applied: `GATEWAY_*` wins over the file, well-known variables fill its gaps. */
-const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment): Source => {
+const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment, gatewayOnly = false): Source => {
   const names = new Map<ProviderField, string>()
   let entry = source.entry
   for (const [field, name, wins] of variables[kind]) {
     const value = Object.hasOwn(env, name) ? env[name] : undefined
     const credential = field === "api_key" || field === "credentials"
     const taken = credential ? hasCredential(entry) : entry[field] !== undefined
-    if (value === undefined || value === "" || (taken && !wins)) continue
+    if (value === undefined || value === "" || ((taken || gatewayOnly) && !wins)) continue
     entry = withField(entry, field, value)
     names.set(field, name)
   }
@@ -91,13 +91,23 @@ const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment): S
   }
 }
 
+/**
+ * The declared entries, then the built-in slugs that are not declared. One whose kind is declared under another slug
+ * gets no credential and no place of the environment: it is there for requests that bring their own.
+ */
 const collectSources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): ReadonlyArray<Source> => {
   const own = entries.map((entry, index) => {
     const source = readEntry(entry, index)
     return entry.slug === entry.provider ? withEnvironment(source, entry.provider, env) : source
   })
   const missing = builtInKinds.filter((kind) => !entries.some((entry) => entry.slug === kind))
-  return [...own, ...missing.map((kind) => withEnvironment(readEntry({ slug: kind, provider: kind }, -1), kind, env))]
+  return [
+    ...own,
+    ...missing.map((kind) => {
+      const isDeclared = entries.some(({ provider }) => provider === kind)
+      return withEnvironment(readEntry({ slug: kind, provider: kind }, -1), kind, env, isDeclared)
+    })
+  ]
 }
 
 /** Reads the credential file of an entry. Everything else is in the entry. */
@@ -105,22 +115,12 @@ const openCredentialFile =
   (fileText: FileText, writtenIn: "file" | "environment") =>
   (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
     const file =
-      written.type === "service_account" && kind === "vertex-ai" && written.json === undefined
+      written.type === "service_account" && kind === "vertex-ai" && written.json === undefined && !isUnread(written)
         ? written.file
         : undefined
     if (file === undefined) return writtenCredentials(written, kind)
-    const json = Result.flatMap(fileText(file, writtenIn), (text) =>
-      Result.mapError(parseJsonText(text), () => "the credential file does not hold JSON")
-    )
-    return Result.flatMap(json, (value) =>
-      writtenIn === "environment" && isUserCredential(value)
-        ? Result.succeed({ _tag: "ApplicationDefault" })
-        : serviceAccount(value)
-    )
+    return Result.flatMap(fileText(file, writtenIn), (text) => readCredentialText(text, "the credential file"))
   }
-
-/** The file of `gcloud auth application-default login`. It is not a key; GOOGLE_APPLICATION_CREDENTIALS may name it. */
-const isUserCredential = (value: Json): boolean => isJsonObject(value) && value["type"] === "authorized_user"
 
 /** The accounts in file order, undeclared built-in slugs last, and every fault. */
 export const readAccounts = (

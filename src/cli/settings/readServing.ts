@@ -5,11 +5,11 @@ import { type Fault, faultAt, type FaultPath, quoteValue } from "../../domain/fa
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 import { isAliasName, type ModelAliases, resolveModelName } from "../../domain/serve/modelNames.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
-import { hint } from "../../domain/text/nearest.ts"
+import { hint, isNamed } from "../../domain/text/nearest.ts"
 
 /** Providers of the store come and go without a reading of the file, so the file names its own alone. */
 const slugFault = (slug: string, slugs: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<Fault> =>
-  slugs.includes(slug)
+  isNamed(slug, slugs)
     ? []
     : [
         faultAt(

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Fault, faultAt, type FaultPath, faultsOfIssue, quoteValue } from "../../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { isNamed } from "../../domain/text/nearest.ts"
 import type { KeyScope } from "../../domain/GatewayKey.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
@@ -76,7 +77,11 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
 /** The slugs of `native` are those of providers. */
 const nativeFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<Fault> =>
   Object.entries(file.native ?? {}).flatMap(([form, slug]) =>
-    slug === undefined || accounts.some((account) => account.slug === slug)
+    slug === undefined ||
+    isNamed(
+      slug,
+      accounts.map((account) => account.slug)
+    )
       ? []
       : [faultAt(["native", form], `${quoteValue(slug)} is not the slug of a provider`)]
   )
@@ -205,24 +210,41 @@ const checkMeaning = (
   }
 }
 
+/** The settings without faults, or with faults of credentials alone, whose accounts then have none. */
+export interface JudgedSettings {
+  readonly settings: Settings | undefined
+  readonly faults: ReadonlyArray<Fault>
+}
+
+/** The settings, or all faults. */
+export const readSettings = (input: SettingsInput): Result.Result<Settings, ReadonlyArray<Fault>> => {
+  const { faults, settings } = judgeSettings(input)
+  return settings === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(settings)
+}
+
 /**
- * The settings, or all faults. Precedence: flags, variables, file, defaults.
+ * Precedence: flags, variables, file, defaults.
  * Variables without the prefix `GATEWAY_` only fill what the file leaves open on the two built-in slugs.
  */
-export const readSettings = (input: SettingsInput): Result.Result<Settings, ReadonlyArray<Fault>> => {
+export const judgeSettings = (input: SettingsInput): JudgedSettings => {
   const file = input.file ?? {}
-  if (!isJsonObject(file)) return Result.fail([faultAt([], "the configuration must be a mapping of keys")])
+  if (!isJsonObject(file))
+    return { settings: undefined, faults: [faultAt([], "the configuration must be a mapping of keys")] }
   const over = collectOverrides(input.env, input.flags)
   const substituted = substitute(file, input.env)
   const value = applyOverrides(isJsonObject(substituted.value) ? substituted.value : {}, over)
   const whole = decode(value)
   const shapeFaults = Result.isFailure(whole) ? faultsOfIssue(whole.failure.issue, value) : []
   const unread = [...substituted.faults, ...shapeFaults]
-  const sound = repairUntilReadable(value, unread)
+  const sound = repairUntilReadable(value, shapeFaults)
+  const unjudged = [...placesOf(substituted.faults), ...sound.places]
   const rest = sound.file === undefined ? undefined : checkMeaning(sound.file, input, over)
-  const meant = (rest?.faults ?? []).filter(({ at }) => !isRepaired(sound.places, at))
+  const meant = (rest?.faults ?? []).filter(({ at }) => !isRepaired(unjudged, at))
   const faults = firstPerPlace([...unread, ...meant]).map((fault) => nameOrigin(fault, over))
-  return rest === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(rest.settings)
+  return {
+    settings: faults.every(({ isOfCredential }) => isOfCredential === true) ? rest?.settings : undefined,
+    faults
+  }
 }
 
 const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => {

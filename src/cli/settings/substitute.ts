@@ -2,6 +2,7 @@
 // Must not know the configuration's schema. A variable's value never enters a fault.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import { faultAt, type Fault, type FaultPath } from "../../domain/faults.ts"
+import { unreadName } from "../../domain/text/nearest.ts"
 
 /** Environment variables by name. Empty counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -15,8 +16,9 @@ export const referencesIn = (value: Json): ReadonlyArray<string> =>
     .map(([, name = ""]) => name)
     .filter((name) => variableName.test(name))
 
-const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
-  text.replace(referencePattern, (_, name: string, fallback: string | undefined) => {
+const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string => {
+  const before = faults.length
+  const replaced = text.replace(referencePattern, (_, name: string, fallback: string | undefined) => {
     const found = Object.hasOwn(env, name) ? env[name] : undefined
     if (found !== undefined && found !== "") return found
     if (fallback !== undefined) return fallback
@@ -30,6 +32,8 @@ const substituteText = (text: string, env: Environment, path: FaultPath, faults:
     )
     return ""
   })
+  return faults.length === before ? replaced : unreadName
+}
 
 const substituteValue = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
   if (typeof value === "string") return substituteText(value, env, path, faults)
@@ -44,7 +48,7 @@ const substituteValue = (value: Json, env: Environment, path: FaultPath, faults:
   )
 }
 
-/** The value with every reference replaced, and a fault for each unset variable. */
+/** The value with every reference replaced, and a fault for each unset variable. A text with a fault is `unreadName`. */
 export const substitute = (
   value: Json,
   env: Environment

@@ -12,7 +12,7 @@ import { type Failure, usageFailure } from "../Failure.ts"
 import { FaultLog } from "../FaultLog.ts"
 import { followConfiguration } from "../Reload.ts"
 import { startFailure, withLogFormat } from "../Starting.ts"
-import type { FilesCopy, Loaded, LoadOptions } from "../settings/LoadSettings.ts"
+import { type FilesCopy, type Loaded, type LoadOptions, warnOfCredentials } from "../settings/LoadSettings.ts"
 import { makeCrew } from "./Crew.ts"
 
 export interface SuperviseOptions {
@@ -79,7 +79,7 @@ export const supervise = Effect.fn("Cli.supervise")(function* ({
         yield* crew.complete
         yield* followConfiguration({
           load,
-          started: loaded.settings,
+          started: loaded,
           apply: (reading) =>
             Effect.suspend(() => {
               current = reading.copy
@@ -87,6 +87,7 @@ export const supervise = Effect.fn("Cli.supervise")(function* ({
             })
         })
         yield* Console.error(lines)
+        yield* warnOfCredentials(loaded)
         process.exitCode = 0
         return yield* Effect.never
       })

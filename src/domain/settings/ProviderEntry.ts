@@ -7,9 +7,15 @@ const credentials = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("service_account"),
     file: Schema.optionalKey(
-      nonEmptyText.annotate({ description: "Path of the key file, relative to the configuration file." })
+      nonEmptyText.annotate({
+        description: "Path of the key file, or of the login of gcloud, relative to the configuration file."
+      })
     ),
-    json: Schema.optionalKey(Schema.JsonObject.annotate({ description: "The key file's content itself." }))
+    json: Schema.optionalKey(
+      Schema.Union([Schema.JsonObject, nonEmptyText]).annotate({
+        description: "The content of the file itself, as a mapping or as one text."
+      })
+    )
   }),
   Schema.Struct({
     type: Schema.Literal("access_token"),

@@ -4,7 +4,8 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isStoragePrefix } from "../text/cloudStorage.ts"
 import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
-import type { Json } from "../text/json.ts"
+import { isJsonObject, type Json, parseJsonText } from "../text/json.ts"
+import { unreadName } from "../text/nearest.ts"
 import { isEndpointId, isSlug } from "../ModelRef.ts"
 import {
   type BuiltInKind,
@@ -14,7 +15,7 @@ import {
   type ProviderAccount
 } from "../ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
-import { parseServiceAccount } from "./serviceAccountKey.ts"
+import { isUserLogin, parseServiceAccount, parseUserLogin } from "./serviceAccountKey.ts"
 import type { ProviderEntry } from "./ProviderEntry.ts"
 
 export type ProviderField = keyof ProviderEntry
@@ -116,9 +117,24 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
 
 export type WrittenCredentials = NonNullable<ProviderEntry["credentials"]>
 
-/** Reads the content of a service-account key file. */
-export const serviceAccount = (json: Json): Result.Result<Credentials, string> =>
-  Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
+/** Reads the content of a credential file: the key of a service account, or the login of a user. */
+const readCredentialJson = (json: Json): Result.Result<Credentials, string> =>
+  isUserLogin(json)
+    ? Result.map(parseUserLogin(json), (user) => ({ _tag: "AuthorizedUser", user }))
+    : Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
+
+/** The same for the content as one text. */
+export const readCredentialText = (text: string, what: string): Result.Result<Credentials, string> =>
+  Result.flatMap(
+    Result.mapError(parseJsonText(text), () => `${what} does not hold JSON`),
+    readCredentialJson
+  )
+
+/** True where a part of the credential could not be read; that part has its own fault. */
+export const isUnread = ({ file, json }: { readonly file?: string; readonly json?: Json }): boolean =>
+  file === unreadName ||
+  json === unreadName ||
+  (isJsonObject(json) && Object.values(json).some((member) => member === unreadName))
 
 /** Reads credentials whose text is in the entry. Only the reader of the configuration file opens a `file`. */
 export const writtenCredentials = (
@@ -137,7 +153,11 @@ export const writtenCredentials = (
       return Result.succeed({ _tag: "ApplicationDefault" })
     case "service_account":
       if (written.json !== undefined && written.file !== undefined) return Result.fail("give file or json, not both")
-      if (written.json !== undefined) return serviceAccount(written.json)
+      if (isUnread(written)) return Result.succeed({ _tag: "ApplicationDefault" })
+      if (written.json !== undefined)
+        return typeof written.json === "string"
+          ? readCredentialText(written.json, "json")
+          : readCredentialJson(written.json)
       return Result.fail(
         written.file === undefined
           ? "type service_account needs file or json"
@@ -154,11 +174,14 @@ const credentialsOf = (
   if (entry.api_key !== undefined) {
     return entry.credentials === undefined
       ? Result.succeed({ _tag: "ApiKey", key: Redacted.make(entry.api_key) })
-      : Result.fail(fault("api_key", "give api_key or credentials, not both"))
+      : Result.fail({ ...fault("credentials", "give api_key or credentials, not both"), isOfCredential: true })
   }
   return entry.credentials === undefined
     ? Result.succeed(undefined)
-    : Result.mapError(read(entry.credentials, entry.provider), (message) => fault("credentials", message))
+    : Result.mapError(read(entry.credentials, entry.provider), (message) => ({
+        ...fault("credentials", message),
+        isOfCredential: true
+      }))
 }
 
 const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFacts>> =>

@@ -1,9 +1,9 @@
-// Parses the JSON of a service-account key file, or returns one sentence with the reason why the key is rejected.
+// Parses the JSON of a service-account key file or of a user's login, or returns one sentence with the reason why it is rejected.
 // It must not know where the JSON came from or what the key is used for.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject } from "../text/json.ts"
-import type { ServiceAccountKey } from "../ProviderAccount.ts"
+import { isProject, type ServiceAccountKey, type UserLogin } from "../ProviderAccount.ts"
 
 /**
  * Accepts a key file of type `service_account` with an RSA key of 2048 bits or more in PKCS#8. It ignores `token_uri`,
@@ -36,6 +36,28 @@ export const parseServiceAccount = (json: unknown): Result.Result<ServiceAccount
     privateKey: Redacted.make(privateKey, { label: "private key" }),
     projectId: text(json, "project_id")
   }))
+}
+
+/** True for the file of `gcloud auth application-default login`. */
+export const isUserLogin = (json: unknown): json is JsonObject =>
+  isJsonObject(json) && json["type"] === "authorized_user"
+
+/** Reads a user's login. As with a key, its `token_uri` is ignored. */
+export const parseUserLogin = (json: JsonObject): Result.Result<UserLogin, string> => {
+  const [clientId, clientSecret, refreshToken] = ["client_id", "client_secret", "refresh_token"].map((name) =>
+    text(json, name)
+  )
+  if (clientId === undefined || clientSecret === undefined || refreshToken === undefined)
+    return Result.fail("The credentials of a user need client_id, client_secret and refresh_token.")
+  const quotaProject = text(json, "quota_project_id")
+  if (quotaProject !== undefined && !isProject(quotaProject))
+    return Result.fail("The quota_project_id of the credentials is not a Google Cloud project id or number.")
+  return Result.succeed({
+    clientId,
+    clientSecret: Redacted.make(clientSecret, { label: "client secret" }),
+    refreshToken: Redacted.make(refreshToken, { label: "refresh token" }),
+    quotaProject
+  })
 }
 
 const text = (json: JsonObject, name: string): string | undefined => {

@@ -39,13 +39,14 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
 /** A placeholder for a known name that could not be read; any unknown name may mean it. */
 export const unreadName = "\u0000"
 
-/** True for a known name, and for every name when one of the known names could not be read. */
+/** True for a known name, and where the name or one of the known names could not be read. */
 export const isNamed = (word: string, known: ReadonlyArray<string>): boolean =>
-  known.includes(word) || known.includes(unreadName)
+  word === unreadName || known.includes(word) || known.includes(unreadName)
 
 /** `; did you mean X?`, else `; known: ...`, else empty text when nothing is known. */
 export const hint = (word: string, known: ReadonlyArray<string>): string => {
   const near = nearest(word, known)
   if (near !== undefined) return `; did you mean ${near}?`
-  return known.length === 0 ? "" : `; known: ${known.join(", ")}`
+  const readable = known.filter((name) => name !== unreadName)
+  return readable.length === 0 ? "" : `; known: ${readable.join(", ")}`
 }

@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type Flags, variableOf } from "../../../src/cli/settings/overrides.ts"
-import { readSettings } from "../../../src/cli/settings/readSettings.ts"
+import { judgeSettings, readSettings, type SettingsInput } from "../../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
@@ -27,27 +27,42 @@ const serviceAccount = {
   project_id: "sa-project"
 }
 
+const userLogin = {
+  type: "authorized_user",
+  client_id: "id",
+  client_secret: "sekret",
+  refresh_token: "sekret too",
+  quota_project_id: "my-billing"
+}
+
 const files: Readonly<Record<string, string>> = {
   "file:sa.json": JSON.stringify(serviceAccount),
   "environment:/run/sa.json": JSON.stringify(serviceAccount),
-  "environment:/run/user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
-  "file:user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
+  "environment:/run/user.json": JSON.stringify(userLogin),
+  "environment:/run/wif.json": JSON.stringify({ type: "impersonated_service_account" }),
+  "file:user.json": JSON.stringify(userLogin),
+  "file:half.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
+  "file:wrongQuota.json": JSON.stringify({ ...userLogin, quota_project_id: "a b" }),
   "file:broken.json": "{ sekret",
   "file:models.yaml": "gemini-5-*: { inherits: gemini-4-neon, context: 5 }\nClaude-Opus-5-5: { context: 6 }",
   "file:wrong.yaml": "gemini-5-*: { contxt: 5, inherits: gemini-4-noen }\ngemini-6: { inherits: gemini-4-noen }",
   "file:broken.yaml": "a: {"
 }
 
+const inputOf = (file: Json, env: Record<string, string | undefined>, flags: Flags): SettingsInput => ({
+  file,
+  env,
+  flags,
+  fileText: (path, writtenIn) => {
+    const text = files[`${writtenIn}:${path}`]
+    return text === undefined ? Result.fail("the credential file does not exist") : Result.succeed(text)
+  }
+})
+
 const read = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}) =>
-  readSettings({
-    file,
-    env,
-    flags,
-    fileText: (path, writtenIn) => {
-      const text = files[`${writtenIn}:${path}`]
-      return text === undefined ? Result.fail("the credential file does not exist") : Result.succeed(text)
-    }
-  })
+  readSettings(inputOf(file, env, flags))
+
+const judge = (file: Json, env: Record<string, string | undefined> = {}) => judgeSettings(inputOf(file, env, {}))
 
 const settings = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}): Settings =>
   Result.getOrThrowWith(read(file, env, flags), (faults) => new Error(JSON.stringify(faults)))
@@ -452,7 +467,7 @@ describe("faults of a configuration", () => {
     [
       "key and credentials",
       vertex({ api_key: "sekret", credentials: { type: "application_default" } }),
-      ["providers[0].api_key  give api_key or credentials, not both"]
+      ["providers[0].credentials  give api_key or credentials, not both"]
     ],
     [
       "credentials of no type",
@@ -504,10 +519,84 @@ describe("faults of a configuration", () => {
       ["providers[0].credentials  the credential file does not hold JSON"]
     ],
     [
-      "key file of a user (TH8)",
-      vertex({ credentials: { type: "service_account", file: "user.json" } }),
+      "half a login of a user",
+      vertex({ credentials: { type: "service_account", file: "half.json" } }),
+      ["providers[0].credentials  The credentials of a user need client_id, client_secret and refresh_token."]
+    ],
+    [
+      "a login of a user that bills no project",
+      vertex({ credentials: { type: "service_account", file: "wrongQuota.json" } }),
+      ["providers[0].credentials  The quota_project_id of the credentials is not a Google Cloud project id or number."]
+    ],
+    [
+      "a key as text that is no JSON",
+      vertex({ credentials: { type: "service_account", json: "{ sekret" } }),
+      ["providers[0].credentials  json does not hold JSON"]
+    ],
+    [
+      "a variable that is not set, next to faults of the same entry and of others",
+      {
+        providers: [
+          { slug: "g", provider: "google", api_key: "${UNSET}", region: "nowhere" },
+          { slug: "g", provider: "google", api_key: "${UNSET}", base_url: "ftp://x" },
+          {
+            slug: "v",
+            provider: "vertex-ai",
+            region: "nowhere",
+            regions: ["${UNSET}", "nowhere"],
+            credentials: { type: "access_token", token: "${UNSET}" }
+          },
+          {
+            slug: "w",
+            provider: "vertex-ai",
+            api_key: "${UNSET}",
+            credentials: { type: "service_account", file: "${UNSET}" }
+          },
+          { slug: "x", provider: "google", credentials: { type: "service_account", file: "${UNSET}" } },
+          {
+            slug: "y",
+            provider: "vertex-ai",
+            projects: ["a b"],
+            credentials: { type: "service_account", json: { type: "service_account", private_key: "${UNSET}" } }
+          }
+        ],
+        keys: [
+          { name: "a", key: "${UNSET}", providers: ["nono", "${UNSET}"] },
+          { name: "a", key: "${UNSET}" }
+        ],
+        aliases: { fast: "${UNSET}", slow: "@nono/gemini-2.5-flash" },
+        native: { gemini: "${UNSET}" },
+        configs: { f: { strategy: { mode: "fallback" }, targets: [{ provider: "${UNSET}" }, { provider: "nono" }] } }
+      },
       [
-        'providers[0].credentials  Credentials of type "authorized_user" are not taken; the key file of a service account (type "service_account") is.'
+        ...[
+          "providers[0].api_key",
+          "providers[1].api_key",
+          "providers[2].regions[0]",
+          "providers[2].credentials.token",
+          "providers[3].api_key",
+          "providers[3].credentials.file",
+          "providers[4].credentials.file",
+          "providers[5].credentials.json.private_key",
+          "keys[0].key",
+          "keys[0].providers[1]",
+          "keys[1].key",
+          "aliases.fast",
+          "native.gemini",
+          "configs.f.targets[0].provider"
+        ].map((path) => `${path}  the environment variable UNSET is not set; set it, or write \${UNSET:-default}`),
+        'providers[0].region  "nowhere" is not a region, such as us-central1, global, us or eu',
+        'providers[1].slug  "g" is declared twice',
+        "providers[1].base_url  expected an http or https URL without user, query or fragment",
+        'providers[2].region  "nowhere" is not a region, such as us-central1, global, us or eu',
+        'providers[2].regions[1]  "nowhere" is not a region, such as us-central1, global, us or eu',
+        "providers[3].credentials  give api_key or credentials, not both",
+        "providers[4].credentials  type service_account has no meaning for provider google; use api_key",
+        'providers[5].projects[0]  "a b" is not a Google Cloud project id or number',
+        'keys[0].providers[0]  "nono" is no provider of this configuration; known: g, g, v, w, x, y, vertex-ai, google',
+        'keys[1].name  "a" is declared twice',
+        'configs.f.targets[1]  "nono" is no provider of this configuration; known: g, g, v, w, x, y, vertex-ai, google',
+        'aliases.slow  "nono" is no provider of this file, and one of the store cannot be named here; known: g, g, v, w, x, y, vertex-ai, google'
       ]
     ],
     [
@@ -884,10 +973,94 @@ describe("sources of settings", () => {
     })
   })
 
-  it("settings: a user's own login is ambient, and only where the operator named its file (TH9)", () => {
-    expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual({
-      _tag: "ApplicationDefault"
+  const ofUser = {
+    _tag: "AuthorizedUser",
+    user: {
+      clientId: "id",
+      clientSecret: Redacted.make("sekret", { label: "client secret" }),
+      refreshToken: Redacted.make("sekret too", { label: "refresh token" }),
+      quotaProject: "my-billing"
+    }
+  }
+
+  it("settings: a credential is a file of a key or a login, or its content as a mapping or one text", () => {
+    const credentialOf = (credentials: Json, env: Record<string, string> = {}) =>
+      settings(vertex({ credentials }), env).accounts[0]?.credentials
+    expect(credentialOf({ type: "service_account", file: "user.json" })).toEqual(ofUser)
+    expect(credentialOf({ type: "service_account", json: userLogin })).toEqual(ofUser)
+    expect(credentialOf({ type: "service_account", json: "${SA}" }, { SA: JSON.stringify(userLogin) })).toEqual(ofUser)
+    const key = credentialOf({ type: "service_account", file: "sa.json" })
+    expect(key?._tag).toBe("ServiceAccount")
+    expect(credentialOf({ type: "service_account", json: serviceAccount })).toEqual(key)
+    expect(credentialOf({ type: "service_account", json: "${SA}" }, { SA: JSON.stringify(serviceAccount) })).toEqual(
+      key
+    )
+  })
+
+  it("settings: a credential that cannot be used stops its account only", () => {
+    const { faults: found, settings: left } = judge(
+      vertex({ credentials: { type: "service_account", file: "gone" } }),
+      {
+        GEMINI_API_KEY: "gem"
+      }
+    )
+    expect(found).toEqual([
+      {
+        path: "providers[0].credentials",
+        message: "the credential file does not exist",
+        at: ["providers", 0, "credentials"],
+        isOfCredential: true
+      }
+    ])
+    expect(left?.accounts.map(({ credentials, slug }) => [slug, credentials?._tag])).toEqual([
+      ["v", undefined],
+      ["vertex-ai", undefined],
+      ["google", "ApiKey"]
+    ])
+    const ambient = judge(google({ api_key: "own" }), { GOOGLE_APPLICATION_CREDENTIALS: "/run/wif.json" })
+    expect(ambient.faults).toEqual([
+      {
+        path: "GOOGLE_APPLICATION_CREDENTIALS",
+        message:
+          'Credentials of type "impersonated_service_account" are not taken; the key file of a service account (type "service_account") is.',
+        at: undefined,
+        isOfCredential: true
+      }
+    ])
+    expect(ambient.settings?.accounts.map(({ credentials, slug }) => [slug, credentials?._tag])).toEqual([
+      ["g", "ApiKey"],
+      ["vertex-ai", undefined],
+      ["google", undefined]
+    ])
+    expect(judge(vertex({ region: "nowhere", credentials: { type: "service_account", file: "gone" } })).settings).toBe(
+      undefined
+    )
+  })
+
+  it("settings: the environment makes no account of a kind that the file declares", () => {
+    const env = {
+      GEMINI_API_KEY: "gem",
+      GOOGLE_APPLICATION_CREDENTIALS: "/run/sa.json",
+      GOOGLE_CLOUD_PROJECT: "my-project",
+      GOOGLE_CLOUD_LOCATION: "europe-west4",
+      GATEWAY_GEMINI_BASE_URL: "http://127.0.0.1:2"
+    }
+    const google = { slug: "gemini", provider: "google", api_key: "own", base_url: "https://own" }
+    const vertex = { slug: "cloud", provider: "vertex-ai", credentials: { type: "application_default" } }
+    expect(settings({ providers: [google, vertex] }, env).accounts.slice(2)).toEqual([
+      { ...bare, slug: "vertex-ai", kind: "vertex-ai" },
+      { ...bare, slug: "google", kind: "google", baseUrl: "http://127.0.0.1:2" }
+    ])
+    expect(settings({ providers: [google] }, env).accounts[1]).toMatchObject({
+      slug: "vertex-ai",
+      projectId: "my-project",
+      region: "europe-west4",
+      credentials: { _tag: "ServiceAccount" }
     })
+  })
+
+  it("settings: a user's own login is used only where the operator named its file (TH9)", () => {
+    expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual(ofUser)
     expect(settings(vertex({}), { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toBe(
       undefined
     )
