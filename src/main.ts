@@ -38,7 +38,7 @@ for (const signal of signalsOf(process.platform).ending) process.on(signal, () =
 runMain(cli(process.argv.slice(2)), {
   teardown: (exit, end) => {
     if (Exit.isSuccess(exit)) return end(0)
-    // A service that has begun to listen sets the exit code itself, because a stop is its normal end.
+    // A service sets the exit code at its start, because a stop is its normal end.
     const interrupted = Cause.hasInterruptsOnly(exit.cause)
     end(interrupted ? Number(process.exitCode ?? 130) : getErrorExitCode(Cause.squash(exit.cause)))
   }

@@ -1,6 +1,6 @@
 // Tests the JSON Schema of the configuration file against its reader, on every example and on typical slips.
 // Must not state a key of its own.
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -9,6 +9,8 @@ import { expect, it } from "vitest"
 import { readSettings } from "../src/cli/settings/readSettings.ts"
 import { parseSettingsText } from "../src/cli/settings/SettingsText.ts"
 import type { Json } from "../src/domain/text/json.ts"
+import { listedVariables } from "./support/environmentPage.ts"
+import { settingsVariables } from "./support/settingsVariables.ts"
 import { settingsSchema } from "./support/settingsSchema.ts"
 
 const root = fileURLToPath(new URL("../", import.meta.url))
@@ -80,6 +82,17 @@ const wrong: ReadonlyArray<Json> = [
   { limits: { bodyBites: 1 } },
   { telemetry: { accounting: "no" } }
 ]
+
+it("settings page: lists every variable that the sources read, and no other", () => {
+  const folder = join(root, "src")
+  const written = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => [...readFileSync(join(folder, path), "utf8").matchAll(/\benv\["([A-Z_]+)"\]/g)])
+    .map(([, name = ""]) => name)
+  expect([...listedVariables(settingsVariables)].sort()).toEqual(
+    [...new Set([...settingsVariables, ...written])].sort()
+  )
+})
 
 it("settings schema: agrees with the reader", () => {
   const reads = (file: Json) =>

@@ -30,7 +30,7 @@ const onTerminal = (settings: Settings): Settings =>
     ? { ...settings, limits: { ...settings.limits, readyDelayMillis: 0 } }
     : settings
 
-/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop after that is not a failure. */
+/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop is not a failure. */
 export const runGateway = (
   settings: Settings,
   open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
@@ -39,6 +39,8 @@ export const runGateway = (
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      // A stop is the normal end of a service, also before it listens.
+      process.exitCode = 0
       const waiting = onTerminal(settings)
       const { limits, warnings } = yield* fitLimits(waiting.limits)
       const surroundings = Layer.mergeAll(
@@ -55,11 +57,8 @@ export const runGateway = (
         context
       )
       for (const warning of warnings) yield* Effect.provide(Effect.logWarning(warning), context)
-      yield* Effect.sync(() => {
-        process.exitCode = 0
-        // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
-        flushCompileCache()
-      })
+      // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
+      yield* Effect.sync(flushCompileCache)
       return yield* Effect.never
     })
   )

@@ -1,6 +1,6 @@
 // `serve --workers`: limits that all processes share, replacement, reload, drain, and metrics of all of them.
 // Must not look inside a process.
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -146,6 +146,17 @@ const end = async (gateway: Started): Promise<void> => {
 
 // Processes start slowly on a busy machine.
 const timeout = 120_000
+
+it("serve --workers: ends with 0 when it is stopped before all workers are up", async () => {
+  const { child, ended, folder } = start(["serve"], {
+    files: { "gateway.yaml": configuration() },
+    env: { ...env, GATEWAY_DATA_DIR: "kept" }
+  })
+  // The first worker opens the store long before the last one is up.
+  await until(() => existsSync(join(folder, "kept", "gateway.db")), processPatienceMillis)
+  child.kill("SIGTERM")
+  expect((await ended).code).toBe(0)
+})
 
 describe("one service with two workers", { timeout }, () => {
   let gateway: Started

@@ -6,12 +6,29 @@ import { readSettings } from "../../src/cli/settings/readSettings.ts"
 /** Every variable that the reader of the settings looks up. */
 export const settingsVariables: ReadonlySet<string> = (() => {
   const asked = new Set<string>()
-  const note = (name: string | symbol): undefined => void asked.add(String(name))
+  // With an exporter more variables are read.
+  const env = new Proxy<Record<string, string>>(
+    {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:1",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://127.0.0.1:1"
+    },
+    {
+      get: (set, name) => {
+        asked.add(String(name))
+        return set[String(name)]
+      },
+      getOwnPropertyDescriptor: (set, name) => {
+        asked.add(String(name))
+        return Object.getOwnPropertyDescriptor(set, name)
+      }
+    }
+  )
   readSettings({
     file: null,
-    env: new Proxy({}, { get: (_, name) => note(name), getOwnPropertyDescriptor: (_, name) => note(name) }),
+    env,
     flags: {},
-    fileText: () => Result.fail("no file")
+    fileText: () => Result.fail("no file"),
+    places: { data: "data", resolve: (path) => path }
   })
   return asked
 })()

@@ -11,8 +11,9 @@ const name = "model-gateway"
 export const platformFolder = (platform: string, env: Environment, home: string | undefined): string | undefined => {
   const below = (folder: string): string | undefined => (home === undefined ? undefined : `${home}${folder}`)
   if (platform === "darwin") return below(`/Library/Application Support/${name}`)
-  const [variable, usual, separator] =
-    platform === "win32" ? ["LOCALAPPDATA", "\\AppData\\Local", "\\"] : ["XDG_DATA_HOME", "/.local/share", "/"]
-  const folder = env[variable] || below(usual)
+  const [folder, separator] =
+    platform === "win32"
+      ? [env["LOCALAPPDATA"] || below("\\AppData\\Local"), "\\"]
+      : [env["XDG_DATA_HOME"] || below("/.local/share"), "/"]
   return folder === undefined ? undefined : `${folder}${separator}${name}`
 }

@@ -62,6 +62,8 @@ export const supervise = Effect.fn("Cli.supervise")(function* ({
   ])
   const [mainPort, adminPort] = yield* Effect.mapError(places, startFailure(settings))
   let current = copy
+  // A stop is the normal end of a service, also before all workers are up.
+  process.exitCode = 0
   const supervised = Effect.scoped(
     Effect.gen(function* () {
       const crew = yield* makeCrew(count, (worker, started) => ({
@@ -88,7 +90,6 @@ export const supervise = Effect.fn("Cli.supervise")(function* ({
         })
         yield* Console.error(lines)
         yield* warnOfCredentials(loaded)
-        process.exitCode = 0
         return yield* Effect.never
       })
       const later = (worker: number) => Effect.andThen(crew.started, crew.keep(worker))
