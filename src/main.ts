@@ -10,6 +10,7 @@ if (fault !== undefined) {
 }
 
 await import("./cli/process/V8Flags.ts")
+await import("./cli/process/SqliteWarning.ts")
 await import("./cli/process/TickShape.ts")
 // Caches compiled code between starts, if the temporary folder is writable.
 const { enableCompileCache } = await import("node:module")

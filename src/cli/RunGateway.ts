@@ -30,10 +30,16 @@ const onTerminal = (settings: Settings): Settings =>
     ? { ...settings, limits: { ...settings.limits, readyDelayMillis: 0 } }
     : settings
 
-/** Starts the gateway, runs `open` with its services once it listens, and stays. A stop is not a failure. */
+/**
+ * Starts the gateway, runs `open` with its services once it listens, and stays. A stop is not a failure. `open` gets what
+ * an operator should know of limits that were lowered.
+ */
 export const runGateway = (
   settings: Settings,
-  open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
+  open: (
+    origin: string,
+    warnings: ReadonlyArray<string>
+  ) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>,
   parts: GatewayParts = {},
   around: Layer.Layer<never, CassetteUnusable> = Layer.empty
 ): Effect.Effect<never, Failure> =>
@@ -53,10 +59,9 @@ export const runGateway = (
       ).pipe(Effect.mapError(startFailure(settings)))
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(
-        open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port)),
+        open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port), warnings),
         context
       )
-      for (const warning of warnings) yield* Effect.provide(Effect.logWarning(warning), context)
       // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
       yield* Effect.sync(flushCompileCache)
       return yield* Effect.never

@@ -28,7 +28,7 @@ export const serveAlone = (
   const shown = shownSettings(loaded)
   return runGateway(
     withLogFormat(linked.settings),
-    Effect.fnUntraced(function* (origin) {
+    Effect.fnUntraced(function* (origin, warnings) {
       const { settings } = loaded
       const keys = yield* makeMissingKeys(settings)
       const accounts = (yield* Catalog).list()
@@ -43,6 +43,7 @@ export const serveAlone = (
       })
       yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record, console: linked.lines }))
       yield* warnOfCredentials(loaded)
+      for (const warning of warnings) yield* Effect.logWarning(warning)
     }),
     {},
     Layer.merge(

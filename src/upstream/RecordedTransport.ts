@@ -78,6 +78,19 @@ export const recordingTransport = (
     }
   })
 
+/** Names the path only: a log hides whole addresses. */
+const missingText = (
+  folder: string,
+  { method, url }: Exchange["request"],
+  exchanges: ReadonlyArray<Exchange>
+): string => {
+  const others = exchanges.filter(({ request }) => request.method === method && request.url === url).length
+  const path = new URL(url).pathname
+  return others === 0
+    ? `${folder} has no recording of ${method} ${path}: serve --record records one.`
+    : `${folder} has no recording of ${method} ${path} with this body; it has ${others} with another one. serve --record records more.`
+}
+
 /**
  * Plays the exchanges of a folder back. Equal requests get their responses in the order of recording, then the last one
  * again. A request that was not recorded fails.
@@ -100,7 +113,7 @@ export const replayingTransport = (
       const response = next(exchangeKey(known))
       return response === undefined
         ? Effect.andThen(
-            Effect.logWarning(`${folder} has no recording of ${known.method} ${known.url} with this body.`),
+            Effect.logWarning(missingText(folder, known, exchanges)),
             Effect.fail(new TransportFault({ kind: "unrecorded" }))
           )
         : { status: response.status, headers: response.headers, chunks: response.body.map(bytesOf) }

@@ -65,11 +65,11 @@ it("serve makes an admin key once and keeps it, and follows changes of the comma
 it("the demo plays back what serve recorded", async () => {
   const google = await makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [], anyLocation: true }).listen()
   const calls = join(home, "calls")
-  const ask = async (origin: string, key: string) => {
+  const ask = async (origin: string, key: string, content = "Hello") => {
     const response = await fetch(`${origin}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-gateway-api-key": key },
-      body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+      body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content }] })
     })
     const { choices }: { readonly choices: unknown } = JSON.parse(await response.text())
     return choices
@@ -89,7 +89,12 @@ it("the demo plays back what serve recorded", async () => {
   const [, origin = ""] = await demo.said(/API {6}(http:\S+)\/v1/)
   const [, recorded] = await demo.said(/Replay {3}(.*)/)
   const again = await ask(origin, demoKey)
+  await ask(origin, demoKey, "Hello again")
+  const [warning] = await demo.said(/warn .* has no recording of .*/)
   await demo.stop()
+  expect(warning.slice(warning.indexOf("has"))).toBe(
+    "has no recording of POST /v1beta/models/gemini-2.5-flash:generateContent with this body; it has 1 with another one. serve --record records more."
+  )
   expect(recorded).toBe(`${calls}   1 recorded`)
   expect(again).toEqual(first)
 })

@@ -354,7 +354,7 @@ describe("console files", () => {
       expect([browser.status, ...headersOf(browser, "location", "vary")]).toEqual([303, "/console/", "accept"])
       expect(yield* textOf(yield* send("/", { headers: { accept: "*/*" } }))).toEqual([
         200,
-        '{"status":"ok","docs":"/docs"}'
+        '{"name":"model-gateway","version":"0.1.0","status":"ok","docs":"/docs"}'
       ])
     }).pipe(Effect.provide(gateway()))
   )

@@ -92,7 +92,7 @@ const preflight = { origin: "https://app.example", "access-control-request-metho
 const paths: ReadonlyArray<Row> = [
   ["a route of GET", "GET /health/live", {}, alive],
   ["HEAD of a route of GET", "HEAD /health/live", {}, withoutBody(alive)],
-  ["the root", "GET /", {}, withoutIds('{"status":"ok","docs":"/docs"}')],
+  ["the root", "GET /", {}, withoutIds('{"name":"model-gateway","version":"0.1.0","status":"ok","docs":"/docs"}')],
   ["readiness", "GET /readyz", {}, withoutIds('{"status":"ok","checks":{"config":"ok"},"version":"0.1.0"}')],
   ["an unknown path (B4)", "GET /v1/nothing", {}, unknownUrl],
   ["HEAD of an unknown path (B4)", "HEAD /v1/nothing", {}, withoutBody(unknownUrl)],

@@ -18,7 +18,7 @@ describe("paths", () => {
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toStrictEqual([
       200,
       "application/json",
-      method === "GET" ? '{"status":"ok","docs":"/docs"}' : ""
+      method === "GET" ? '{"name":"model-gateway","version":"0.1.0","status":"ok","docs":"/docs"}' : ""
     ])
   })
 

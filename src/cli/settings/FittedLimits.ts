@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import { fittingFiles } from "../../domain/fitting/descriptors.ts"
 import { fittingMemory, type ProcessMemory } from "../../domain/fitting/memory.ts"
-import type { LimitValues } from "../../domain/Limits.ts"
+import { defaultLimits, type LimitValues } from "../../domain/Limits.ts"
 import { processMemory } from "../../http/node/MemoryMeter.ts"
 
 /** The soft limit of the kernel; Node has raised it to the hard one. Undefined where the system does not show it. */
@@ -43,12 +43,18 @@ export const fitMemory = (asked: LimitValues): Effect.Effect<FittedLimits> =>
     return { limits, warnings: isLowered ? [memoryText(memory, limits)] : [] }
   })
 
+/** With fewer connections a service may turn clients away on an ordinary day. */
+const fewConnections = 1_000
+
+/** A bound that the operator has set cannot be kept, or that of the defaults becomes small. */
+const isTooFew = (asked: LimitValues, { connections }: LimitValues): boolean =>
+  connections < (asked.connections === defaultLimits.connections ? fewConnections : asked.connections)
+
 /** The same, and to the files that the process may open. */
 export const fitLimits = (asked: LimitValues): Effect.Effect<FittedLimits> =>
   Effect.map(fitMemory(asked), (fitted) => {
     const files = openFiles()
     if (files === undefined) return fitted
     const limits = { ...fitted.limits, ...fittingFiles(fitted.limits, files) }
-    const isLowered = limits.connections < fitted.limits.connections
-    return { limits, warnings: [...(isLowered ? [filesText(files, limits)] : []), ...fitted.warnings] }
+    return { limits, warnings: [...(isTooFew(asked, limits) ? [filesText(files, limits)] : []), ...fitted.warnings] }
   })

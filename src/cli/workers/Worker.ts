@@ -144,7 +144,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
     shared: layerPrimaryState(link),
     readiness: { workers: () => workersState(presence.ready, presence.count) }
   }
-  const open = Effect.fnUntraced(function* (origin: string) {
+  const open = Effect.fnUntraced(function* (origin: string, warnings: ReadonlyArray<string>) {
     const keys = yield* keysOf(begin, loaded.settings)
     const { declare, refresh } = yield* ConfigSnapshot
     const accounts = (yield* Catalog).list()
@@ -159,6 +159,8 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
     yield* Deferred.succeed(snapshot, { refresh, reload })
     const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count, console: consoleLines })
     link.tell("started", { lines, inference: keys.inference ?? null })
+    // The limits of all workers are lowered alike.
+    if (begin.worker === 1) for (const warning of warnings) yield* Effect.logWarning(warning)
   })
   yield* runGateway(settings, open, parts, Layer.merge(aroundOf(link), shown.layer))
 })

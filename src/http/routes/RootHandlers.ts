@@ -1,13 +1,17 @@
-// GET and HEAD of "/": clients look there whether a server answers before they send their first request. Browsers are led to the console.
+// GET and HEAD of "/": name and version, for clients that look whether a server answers before their first request. Browsers are led to the console.
 // It must not depend on keys or dependencies. An application that mounts the routes keeps its own "/".
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { version } from "../../domain/version.ts"
 import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
 import type { Answering, Routes } from "../edge/Route.ts"
 
 const headers = { "cache-control": "no-store" }
 const answer = Effect.succeed(
-  HttpServerResponse.text(JSON.stringify({ status: "ok", docs: "/docs" }), { contentType: "application/json", headers })
+  HttpServerResponse.text(JSON.stringify({ name: "model-gateway", version, status: "ok", docs: "/docs" }), {
+    contentType: "application/json",
+    headers
+  })
 )
 const toConsole = Effect.succeed(
   HttpServerResponse.redirect("/console/", { status: 303, headers: { ...headers, vary: "accept" } })

@@ -42,7 +42,12 @@ class Reader implements Connection {
   /** The thread begins with the first report. While none is asked for it does not keep the process alive. */
   private get thread(): Worker {
     if (this.worker !== undefined) return this.worker
-    const worker = new Worker(program, { eval: true, workerData: { path: this.path } })
+    const worker = new Worker(program, {
+      eval: true,
+      // Older versions of Node warn in each thread that SQLite is experimental.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      workerData: { path: this.path }
+    })
     worker.unref()
     worker.on("message", (answer: Answer) => this.answered(answer))
     worker.on("error", (cause) => this.ended(cause))

@@ -88,5 +88,8 @@ it("admin port: requests of the main port are counted on the other (TH23)", asyn
 
 it("admin port: the main port leads no browser to a console (TH23)", async () => {
   const answer = await fetch(main, { headers: { accept: "text/html" }, redirect: "manual" })
-  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok","docs":"/docs"}'])
+  expect([answer.status, await answer.text()]).toEqual([
+    200,
+    '{"name":"model-gateway","version":"0.1.0","status":"ok","docs":"/docs"}'
+  ])
 })

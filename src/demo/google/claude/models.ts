@@ -2,7 +2,7 @@
 // It must not depend on requests or routes.
 // Source: the copy of the facts; recorded answers for what answers contain.
 
-import { factRow, isServedAt, isShutDown } from "../shared/factRows.ts"
+import { factRow, isPublished, isServedAt, isShutDown } from "../shared/factRows.ts"
 import type { FactRow } from "../shared/factRows.ts"
 import type { Call } from "../shared/operation.ts"
 
@@ -113,6 +113,7 @@ export const isServedClaude = (
   { anyLocation, day, route }: Pick<Call, "anyLocation" | "day" | "route">
 ): boolean => {
   if (!claudeId.test(model)) return false
+  if (!model.startsWith("demo-") && !isPublished(model)) return false
   const row = model.startsWith("demo-") ? undefined : factRow(model)
   if (row === undefined) return model.startsWith("demo-")
   const placed = anyLocation || route.location === undefined || isServedAt(row, route.location)

@@ -3,7 +3,7 @@
 
 import { googleError, publisherModelMissing } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
-import { answeringId, exactRow, factRow, isServedAt, isShutDown } from "../shared/factRows.ts"
+import { answeringId, exactRow, factRow, isPublished, isServedAt, isShutDown } from "../shared/factRows.ts"
 import type { ProviderName } from "../shared/factRows.ts"
 import { isFault } from "../shared/faults.ts"
 import { modelKind } from "../shared/models.ts"
@@ -37,7 +37,7 @@ export type Called = Pick<Call, "anyLocation" | "day" | "route">
 /** True for a model that the provider and the place of a route serve on a day. */
 export const isServed = ({ anyLocation, day, route }: Called, id: string): boolean => {
   const row = factRow(id)
-  if (row === undefined) return false
+  if (row === undefined || !isPublished(id)) return false
   const provider = providerOf(route)
   const offered = exactRow(id)?.providers?.includes(provider) ?? true
   const placed = anyLocation || route.location === undefined || isServedAt(row, route.location)

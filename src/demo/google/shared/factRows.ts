@@ -92,6 +92,17 @@ const neighbourOf = (asked: string): string | undefined => {
 /** The row of an id; one that is not in the copy has the row of its kin, or of its nearest neighbour. */
 export const factRow = (id: string): FactRow | undefined => rows.get(id) ?? rows.get(kinOf(id) ?? neighbourOf(id) ?? "")
 
+/** A version, a stage with a day, or a date of Anthropic after `@`. */
+const versionEnding = /^(-\d{3}|-(preview|exp|latest)(-[\w-]+)?|@(\d{8}|default|latest))$/
+
+/** True for an id of the copy, with the ending of a version or without its date. Google answers 404 for any other. */
+export const isPublished = (id: string): boolean =>
+  rows.has(id) ||
+  factIds.some((known) => {
+    const [stem = known] = known.split("@")
+    return id === stem || (id.startsWith(stem) && versionEnding.test(id.slice(stem.length)))
+  })
+
 export type ProviderName = "google" | "vertex-ai"
 
 /**

@@ -96,6 +96,19 @@ describe("models that are not served", () => {
     ])
   })
 
+  it("a misspelled id and one that was never published answer 404, and one with a version is served (M-723)", async () => {
+    const unknown = ["gemini-2.5-flsh", "gemini-2.5-flash-lte", "gemini-9", "gemini-3-flash", "gemini-embeding-001"]
+    const versioned = ["gemini-2.5-flash-001", "gemini-2.5-flash-preview-09-2025", "gemini-3.8-flash"]
+    const statusOf = async (model: string) => [
+      (await ask(`/v1beta/models/${model}:generateContent`, hello)).status,
+      (await ask(vertex("global", model), hello)).status
+    ]
+    expect(await Promise.all([...unknown, ...versioned].map(statusOf))).toEqual([
+      ...unknown.map(() => [404, 404]),
+      ...versioned.map(() => [200, 200])
+    ])
+  })
+
   it("the newest models are served in no single region (M-800)", async () => {
     const statuses = await Promise.all(
       ["global", "eu", "us-central1"].flatMap((place) =>

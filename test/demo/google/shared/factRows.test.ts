@@ -7,6 +7,7 @@ import {
   exactRow,
   factIds,
   factRow,
+  isPublished,
   isServedAt,
   isShutDown
 } from "../../../../src/demo/google/shared/factRows.ts"
@@ -20,6 +21,22 @@ const row = (id: string) => {
   return found
 }
 const idOf = (id: string) => factIds.find((one) => exactRow(one) === factRow(id))
+
+describe("ids that Google publishes", () => {
+  it.each([
+    ["claude-opus-4-1", true],
+    ["claude-opus-4-1@20250805", true],
+    ["claude-opus-4-1@default", true],
+    ["claude-opos-4-1@20250805", false],
+    ["claude-opus-9", false],
+    ["gemini-2.5-pro", true],
+    ["gemini-2.5-pro-002", true],
+    ["gemini-2.5-proo", false],
+    ["text-embeding-005", false]
+  ])("published ids: %s is %s (M-723)", (id, published) => {
+    expect(isPublished(id)).toBe(published)
+  })
+})
 
 describe("the simulator's copy of the facts", () => {
   it("is what the command writes (M-1003)", () => {
