@@ -15,6 +15,7 @@ import { version } from "../domain/version.ts"
 import { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { recordVerbs } from "./records/RecordVerbs.ts"
+import { reportVerbs } from "./records/ReportVerbs.ts"
 
 const config = Flag.String("config").pipe(
   Flag.withMetavar("gateway.yaml"),
@@ -257,9 +258,11 @@ const explain = Command.make(
 const health = Command.make(
   "health",
   {
+    config,
     url: Flag.String("url").pipe(
-      Flag.withDescription("Where the gateway listens"),
-      Flag.withDefault("http://127.0.0.1:8787")
+      Flag.withDescription("Where the gateway listens (default: the host and port of its configuration)"),
+      Flag.optional,
+      Flag.map(Option.getOrUndefined)
     ),
     json
   },
@@ -270,7 +273,10 @@ const health = Command.make(
     )
 ).pipe(
   Command.withDescription("Exit 0 when a running gateway is ready, 1 when not"),
-  Command.withExamples([{ command: "model-gateway health --url http://127.0.0.1:8787" }])
+  Command.withExamples([
+    { command: "model-gateway health --config gateway.yaml" },
+    { command: "model-gateway health --url http://127.0.0.1:8787" }
+  ])
 )
 
 const gateway = Command.make("model-gateway").pipe(
@@ -284,6 +290,7 @@ const gateway = Command.make("model-gateway").pipe(
     explain,
     health,
     ...recordVerbs,
+    ...reportVerbs,
     migrate,
     backup,
     restore,

@@ -1,11 +1,14 @@
 // `health`: asks a running gateway whether it is ready, and prints its state with what is wrong.
-// Must not read the configuration.
+// Must not need a configuration without faults: the gateway may run on the one before.
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import { visible } from "../domain/text/printable.ts"
+import { defaultServer } from "../domain/settings/Settings.ts"
 import { commandFailure, type Failure, usageFailure } from "./Failure.ts"
+import { readConfiguration } from "./settings/LoadSettings.ts"
+import { renderOrigin } from "./Starting.ts"
 
 const waitMillis = 5_000
 
@@ -38,11 +41,20 @@ const faultLines = (report: JsonObject): ReadonlyArray<string> => {
     )
 }
 
+/** The origin of the configuration. Without --config, one with faults counts as none. */
+const originOf = Effect.fnUntraced(function* (config: string | undefined): Effect.fn.Return<string, Failure> {
+  const { outcome } = yield* readConfiguration({ config, flags: {} })
+  if (Result.isFailure(outcome) && config !== undefined) return yield* usageFailure(outcome.failure)
+  const { host, port } = Result.isSuccess(outcome) ? outcome.success.settings.server : defaultServer
+  return renderOrigin(host, port)
+})
+
 export const health = Effect.fn("Cli.health")(function* (options: {
-  readonly url: string
+  readonly config: string | undefined
+  readonly url: string | undefined
   readonly json: boolean
 }): Effect.fn.Return<void, Failure> {
-  const url = readyUrl(options.url)
+  const url = readyUrl(options.url ?? (yield* originOf(options.config)))
   if (url === undefined) return yield* usageFailure("--url takes an http or https URL")
   const response = yield* Effect.tryPromise({
     try: () => fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMillis) }),

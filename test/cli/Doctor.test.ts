@@ -1,6 +1,6 @@
 // `doctor` in front of the simulated Google services: everything in order, and each fault.
 // Must not call real services.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createTlsServer } from "node:https"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
@@ -249,5 +249,49 @@ describe("doctor's clock check", () => {
     [[300_000, 400_000], "fail", "300 s earlier than the upstream"]
   ])("doctor's clock check: offsets of %j ms give %s", (skews, status, detail) => {
     expect(clockFinding(skews)).toMatchObject({ status, detail })
+  })
+})
+
+describe("providers test", () => {
+  const test = async (providers: string, ...words: ReadonlyArray<string>) => {
+    const file = join(folder, "gateway.yaml")
+    writeFileSync(file, providers)
+    const ended = await commandLine(["providers", "test", "--config", file, ...words], { GATEWAY_DATA_DIR: folder })
+    return { ...ended, out: ended.out.replace(/\d+ ms|(?<="duration_ms": )\d+/, "N") }
+  }
+
+  it("providers test: prints that the provider takes the credential, and makes no store", async () => {
+    expect(await test(google(geminiKey), "google")).toEqual({
+      code: 0,
+      out: "ok  @google  The provider answers, and takes the credential. (gemini-3.8-flash, N)\n",
+      err: ""
+    })
+    expect(existsSync(join(folder, "gateway.db"))).toBe(false)
+  })
+
+  it("providers test: prints what is wrong and what to do, exit 1", async () => {
+    expect(await test(google("wrong"), "google", "--json")).toEqual({
+      code: 1,
+      out: `${JSON.stringify(
+        {
+          object: "provider_test",
+          slug: "google",
+          model: "gemini-3.8-flash",
+          duration_ms: "N",
+          ok: false,
+          message: "API key not valid. Please pass a valid API key. Give the account a credential that is valid.",
+          code: "upstream_credentials_rejected",
+          upstream_status: 400
+        },
+        null,
+        2
+      ).replace('"N"', "N")}\n`,
+      err: ""
+    })
+    expect(await test(google(geminiKey), "gone")).toEqual({
+      code: 1,
+      out: "",
+      err: "There is no such provider; providers list shows them with their slugs.\n"
+    })
   })
 })

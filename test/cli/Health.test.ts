@@ -62,3 +62,26 @@ it.each([
 ])("health: %s", async (_title, status, body, code, out, err) => {
   expect(await healthOf(status, body)).toEqual({ code, out, err })
 })
+
+it("health: asks the address of the configuration and of its variables, and a faulty file counts as none", async () => {
+  const server = createServer((_request, response) => response.writeHead(200).end("fine")).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" ? String(address?.port) : ""
+  const files = { "gateway.yaml": `server: { port: ${port} }`, "other.yaml": "server: { prot: 1 }" }
+  const ready = { code: 0, out: "ready\n", err: "" }
+  expect(await commandLine(["health", "--config", "gateway.yaml"], {}, { files })).toEqual(ready)
+  expect(await commandLine(["health"], {}, { files })).toEqual(ready)
+  expect(await commandLine(["health"], { PORT: port }, { files: {} })).toEqual(ready)
+  expect(await commandLine(["health"], { PORT: "1" }, { files: {} })).toEqual({
+    code: 1,
+    out: "",
+    err: "no answer from http://127.0.0.1:1\n"
+  })
+  expect(await commandLine(["health", "--config", "other.yaml"], {}, { files })).toEqual({
+    code: 2,
+    out: "",
+    err: "other.yaml:1:11  server.prot  unknown key; did you mean port?\n"
+  })
+  server.close()
+})

@@ -1,4 +1,4 @@
-// `model-gateway usage` on a store: the table, JSON, CSV, filters and faults.
+// `model-gateway usage` and `requests` on a store: the table, JSON, CSV, filters and faults.
 // Must not check how requests are stored.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -147,4 +147,53 @@ it("usage names the flag that is wrong", async () => {
     [2, "--csv and --json exclude each other\n", ""],
     [2, '--metadata has a name that is not counted: add "user" to telemetry.usage_metadata.\n', ""]
   ])
+})
+
+const requests = async (...words: ReadonlyArray<string>) => {
+  const { code, err, out } = await commandLine(["requests", "--config", file, ...words])
+  return [code, err, out]
+}
+
+it("requests prints the newest requests as a table, the last one first", async () => {
+  expect(await requests()).toEqual([
+    0,
+    "",
+    [
+      "ts                        status  duration_ms  provider  model  key  input_tokens  output_tokens  cost_usd  error_code  request_id",
+      "2027-02-01T12:00:00.000Z  200     10           google    m      ci   1000          100            0.2       -           r86400000",
+      "2027-01-31T12:00:00.001Z  503     10           google    m      -    -             -              -         x           r1",
+      "2027-01-31T12:00:00.000Z  200     10           google    m      ci   1000          100            0.1       -           r0",
+      ""
+    ].join("\n")
+  ])
+})
+
+it("requests takes the filters of the admin API, and names the flag of a wrong one", async () => {
+  const idsOf = async (...words: ReadonlyArray<string>) => {
+    const { code, err, out } = await commandLine(["requests", "--config", file, "--json", ...words])
+    expect([code, err]).toEqual([0, ""])
+    const rows: ReadonlyArray<{ readonly request_id: string }> = JSON.parse(out)
+    return rows.map(({ request_id: id }) => id)
+  }
+  expect([
+    await idsOf("--limit", "1"),
+    await idsOf("--status", "503"),
+    await idsOf("--key", "ci", "--model", "m"),
+    await idsOf("--since", "2027-01-31T12:00:00.001Z"),
+    await idsOf("--until", "2027-01-31T12:00:00.001Z"),
+    await idsOf("--use-config", "fast"),
+    await idsOf("--metadata", "team=red"),
+    await idsOf("--request-id", "r1")
+  ]).toEqual([["r86400000"], ["r1"], ["r86400000", "r0"], ["r86400000", "r1"], ["r0"], ["r86400000"], ["r0"], ["r1"]])
+  expect([
+    await requests("--limit", "2000"),
+    await requests("--metadata", "user=x"),
+    await requests("--request-id", "a\u0007")
+  ]).toEqual(
+    [
+      [2, "", "--limit is a whole number from 1 to 1000."],
+      [2, "", '--metadata has a name that is not counted: add "user" to telemetry.usage_metadata.'],
+      [2, "", "--request-id is a name of at most 256 characters, without control characters."]
+    ].map(([code, out, err]) => [code, `${err}\n`, out])
+  )
 })

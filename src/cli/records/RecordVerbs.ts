@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { RecordKind, SecretSources } from "./RecordCommands.ts"
 
-const optional = <A>(flag: Flag.Flag<A>, description: string) =>
+export const optional = <A>(flag: Flag.Flag<A>, description: string) =>
   flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))
 
 /** A part of the written resource. Empty when the flag is absent. */
@@ -46,7 +46,7 @@ const unset = Flag.String("unset").pipe(
   Flag.withDescription("Field to take away; may be given several times"),
   Flag.atLeast(0)
 )
-const commonFlags = { config, json }
+export const commonFlags = { config, json }
 
 const graceSeconds = optional(
   Flag.Int("grace-seconds"),
@@ -256,6 +256,17 @@ const providers = Command.make("providers").pipe(
           verbs.updateRecord("providers", given.slug, { ...given, parts: collectParts(fields) })
         )
     ).pipe(Command.withDescription("Change what flags name; with --file, all. A credential that is not given stays")),
+    Command.make("test", { ...commonFlags, slug: id("providers") }, ({ slug, ...given }) =>
+      Effect.flatMap(
+        Effect.promise(() => import("./TestProvider.ts")),
+        (verb) => verb.testProvider(slug, given)
+      )
+    ).pipe(
+      Command.withDescription(
+        "Call the provider once with the account's credential, which is free; exit 1 when it fails"
+      ),
+      Command.withExamples([{ command: "model-gateway providers test vertex-ai" }])
+    ),
     removeVerb("providers", "delete")
   ])
 )
@@ -316,57 +327,4 @@ const prompts = Command.make("prompts").pipe(
   ])
 )
 
-const usageFlag = (name: string, description: string) => optional(Flag.String(name), description)
-
-const usage = Command.make(
-  "usage",
-  {
-    ...commonFlags,
-    csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
-    by: usageFlag(
-      "by",
-      "Any of day, key, provider, model, config, client, metadata.NAME, joined by commas (default day)"
-    ),
-    from: usageFlag("from", "First day, as 2027-01-31; with --bucket a moment of RFC 3339"),
-    to: usageFlag("to", "Last day; with --bucket the moment before which buckets begin"),
-    bucket: usageFlag("bucket", "minute, hour or day: usage over time, by none or one of key, provider, model, status"),
-    key: usageFlag("key", "Only requests of the key with this id"),
-    provider: usageFlag("provider", "Only requests of this account"),
-    model: usageFlag("model", "Only requests of this model"),
-    useConfig: usageFlag("use-config", "Only requests of this config; inline for configs of requests"),
-    client: usageFlag("client", "Only requests of this program, by its user-agent"),
-    metadata: Flag.KeyValuePair("metadata").pipe(
-      Flag.withDescription("name=value: only requests with it; telemetry.usage_metadata has the names"),
-      Flag.optional,
-      Flag.map(Option.getOrElse((): Record<string, string> => ({})))
-    )
-  },
-  ({ bucket, by, client, from, key, metadata, model, provider, to, useConfig, ...given }) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./Usage.ts")),
-      (verb) =>
-        verb.printUsage({
-          ...given,
-          fields: {
-            bucket,
-            group_by: by,
-            from,
-            to,
-            key,
-            provider,
-            model,
-            config: useConfig,
-            client,
-            ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]))
-          }
-        })
-    )
-).pipe(
-  Command.withDescription("What requests used and cost, summed from the store"),
-  Command.withExamples([
-    { command: "model-gateway usage --by key,model --from 2027-01-01 --to 2027-01-31", description: "Who spent what" },
-    { command: "model-gateway usage --by day,provider --csv > usage.csv", description: "For a spreadsheet" }
-  ])
-)
-
-export const recordVerbs = [keys, providers, configs, prompts, usage] as const
+export const recordVerbs = [keys, providers, configs, prompts] as const

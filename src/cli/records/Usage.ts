@@ -13,44 +13,22 @@ import { UsageLog } from "../../keys/UsageLog.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { alignColumns } from "../output/table.ts"
 import { renderJson } from "../output/Answer.ts"
+import { checkedQuery, type QueryFields, searchOf } from "./queryFlags.ts"
 import { onStore, type PrintOptions } from "./RecordCommands.ts"
 
 export interface UsageOptions extends PrintOptions {
   readonly csv: boolean
   /** Fields of the query of `GET /admin/v1/usage`. */
-  readonly fields: Readonly<Record<string, string | undefined>>
+  readonly fields: QueryFields
 }
-
-const searchOf = (fields: UsageOptions["fields"]): URLSearchParams =>
-  new URLSearchParams(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
-
-/** The flag that gives a field of the query. */
-const flagOf = (field: string): string =>
-  field === "group_by"
-    ? "--by"
-    : field === "config"
-      ? "--use-config"
-      : field.startsWith("metadata.")
-        ? "--metadata"
-        : `--${field}`
 
 const readRows = Effect.fnUntraced(function* ({ fields }: UsageOptions, metadata: ReadonlyArray<string>) {
   const search = searchOf(fields)
   const log = yield* UsageLog
   const { keys } = yield* Administration
-  const unknown = [...search.keys()].find(
-    (field) => field.startsWith("metadata.") && !metadata.includes(field.slice("metadata.".length))
-  )
-  if (unknown !== undefined) {
-    return yield* usageFailure(
-      `--metadata has a name that is not counted: add "${unknown.slice("metadata.".length)}" to telemetry.usage_metadata.`
-    )
-  }
   const rows: Array<JsonObject> = []
   for (;;) {
-    const query = yield* Effect.mapError(Effect.fromResult(usageQuery(`?${search}`, metadata)), (error) =>
-      usageFailure(error.message.replace(error.param ?? "", flagOf(error.param ?? "")))
-    )
+    const query = yield* checkedQuery(usageQuery, search, metadata)
     const page = yield* Effect.mapError(usagePages(log, keys.nameOf)(query), (error) =>
       commandFailure(errorFacts(error).message)
     )
