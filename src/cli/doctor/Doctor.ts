@@ -38,7 +38,7 @@ import {
   originOfAccount,
   type ProviderServices
 } from "./ProviderChecks.ts"
-import { storeFindings, withoutAbsentStore } from "./StoreChecks.ts"
+import { isStoreReady, storeFindings } from "./StoreChecks.ts"
 
 export interface DoctorOptions {
   readonly config: string | undefined
@@ -182,11 +182,9 @@ const collectFindings = Effect.fnUntraced(function* ({ credentialFaults, file, s
       ...redisFinding(settings)
     ].map(limitTime("machine"))
   )
-  // An unusable store has its own row. The declared accounts are then checked without it.
+  // A store that cannot be used, or that a look would change, has its own row. The declared accounts are checked without it.
   const { store: _, ...alone } = settings
-  const usable = here.some(({ check, status }) => check === "store" && status === "fail")
-    ? alone
-    : withoutAbsentStore(settings)
+  const usable = isStoreReady(settings, here) ? settings : alone
   const { layer, services } = servicesOf(usable)
   const looked = Effect.provide(
     Effect.flatMap(services, ({ held, made }) =>

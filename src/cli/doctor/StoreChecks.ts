@@ -3,10 +3,13 @@
 import { constants, existsSync } from "node:fs"
 import { access, stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Settings, StoreSetting } from "../../domain/settings/Settings.ts"
 import { describeStore } from "../../domain/settings/storeLocation.ts"
 import { Limits } from "../../domain/Limits.ts"
+import { lastMigration, readMigration } from "../../store/database/Migrations.ts"
+import { checkReachable, reasonOf, sqlClientLayer } from "../../store/database/Sql.ts"
 import { Records } from "../../store/Records.ts"
 import * as Store from "../../store/Store.ts"
 import { failFinding, type Finding, okFinding, warnFinding } from "./Finding.ts"
@@ -39,12 +42,21 @@ const folderFinding = (folder: string): Effect.Effect<Finding> =>
     )
   })
 
-const tryOpen = (setting: StoreSetting, { limits }: Settings): Effect.Effect<Finding> =>
+const answering = ({ location }: StoreSetting): Finding => okFinding("store", `${describeStore(location)} answers`)
+
+/** True where the store answers and has the tables of this version, so that it can be opened without a change of it. */
+export const isStoreReady = ({ store }: Settings, found: ReadonlyArray<Finding>): boolean =>
+  store !== undefined && found.some(({ check, detail }) => check === "store" && detail === answering(store).detail)
+
+/** How long a check waits for a database that is slow: less than a row may take. */
+const patienceMillis = 10_000
+
+const openStore = (setting: StoreSetting, { limits }: Settings): Effect.Effect<Finding> =>
   Effect.flatMap(Records, ({ revision }) => revision).pipe(
     Effect.provide(Store.layerOf(setting)),
     Effect.provideService(Limits, limits),
     Effect.match({
-      onSuccess: () => okFinding("store", `${describeStore(setting.location)} answers`),
+      onSuccess: () => answering(setting),
       onFailure: (error) =>
         failFinding(
           "store",
@@ -53,6 +65,50 @@ const tryOpen = (setting: StoreSetting, { limits }: Settings): Effect.Effect<Fin
         )
     })
   )
+
+/** Looks at the tables before the store is opened, since opening it makes them. */
+const tryOpen = (setting: StoreSetting, settings: Settings): Effect.Effect<Finding> => {
+  const where = describeStore(setting.location)
+  const { limits } = settings
+  const looked = Effect.gen(function* () {
+    const [elapsed] = yield* Effect.timed(checkReachable(where))
+    return { millis: Math.ceil(Duration.toMillis(elapsed)), migration: yield* readMigration }
+  }).pipe(
+    Effect.provide(sqlClientLayer(setting.location)),
+    Effect.provideService(Limits, { ...limits, storeAnswerMillis: Math.max(limits.storeAnswerMillis, patienceMillis) })
+  )
+  return Effect.matchEffect(looked, {
+    onFailure: (error) =>
+      Effect.succeed(
+        failFinding(
+          "store",
+          error._tag === "StoreUnusable" ? error.message : `the store ${where}: ${reasonOf(error)}`,
+          "check store.url and GATEWAY_SECRET_KEY"
+        )
+      ),
+    onSuccess: ({ migration, millis }) => {
+      if (millis > limits.storeAnswerMillis)
+        return Effect.succeed(
+          failFinding(
+            "store",
+            `${where} is slow: it answered after ${millis} ms, and a gateway waits ${limits.storeAnswerMillis} ms`,
+            "look at the load of the database and the way to it, or raise limits.storeAnswerMillis"
+          )
+        )
+      if (migration === undefined)
+        return Effect.succeed(okFinding("store", `${where} answers; its tables will be made`))
+      return migration < lastMigration
+        ? Effect.succeed(
+            warnFinding(
+              "store",
+              `${where} has the tables of an older version, so that its accounts are not looked at`,
+              "model-gateway migrate, or start the gateway"
+            )
+          )
+        : openStore(setting, settings)
+    }
+  })
+}
 
 /** Gateways on one PostgreSQL need one key; a key file is on one machine only, and ends with its container. */
 const keyFindings = ({ keyFile, location, secretKeys }: StoreSetting): ReadonlyArray<Effect.Effect<Finding>> =>

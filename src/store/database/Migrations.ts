@@ -353,6 +353,17 @@ export const migrate: Effect.Effect<
   return yield* transaction(sql)(Effect.andThen(lock, Effect.tap(run, mark)))
 }).pipe(Effect.mapError(unusable))
 
+/** The last migration that the database has; undefined for one without tables. Nothing is written. */
+export const readMigration: Effect.Effect<number | undefined, SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = onSqlite(sql)
+    ? yield* sql<{ readonly name: string | null }>`SELECT name FROM sqlite_master WHERE name = 'migrations'`
+    : yield* sql<{ readonly name: string | null }>`SELECT CAST(to_regclass('migrations') AS TEXT) AS name`
+  if ((table?.name ?? null) === null) return undefined
+  const [last] = yield* sql<{ readonly id: number | null }>`SELECT MAX(migration_id) AS id FROM migrations`
+  return last?.id ?? undefined
+})
+
 /** Fails for a migrated store whose release is two or more after this one, before anything is written to it. */
 const checkCompatible = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
   Effect.gen(function* () {
