@@ -38,3 +38,4 @@ export {
   WrittenPrompt as AdminPromptBody,
   WrittenProvider as AdminProviderBody
 } from "./api/AdminResources.ts"
+export type { WrittenConfig } from "./domain/config/GatewayConfig.ts"

@@ -137,6 +137,27 @@ describe("packed package", { timeout: 120_000 }, () => {
     expect(stdout).toBe("")
   })
 
+  it("packed package: every type that an exported value's type mentions is exported", async () => {
+    const folder = join(app, "named")
+    mkdirSync(folder)
+    for (const [index, [path, one]] of Object.entries(manifest.exports).entries()) {
+      const sources: object = await import(join(root, one["model-gateway-source"]))
+      const values = Object.keys(sources).map((name) => `export const ${name} = all.${name}`)
+      writeFileSync(
+        join(folder, `${index}.ts`),
+        [`import * as all from "model-gateway${path.slice(1)}"`, ...values, ""].join("\n")
+      )
+    }
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"))
+    const options = { ...compilerOptions, customConditions: [], declaration: true, noEmit: false, outDir: "out" }
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...options, allowImportingTsExtensions: false }, include: ["*.ts"] })
+    )
+    const { stdout } = await run(tsc, ["-p", folder]).catch(({ stdout }: { stdout: string }) => ({ stdout }))
+    expect(stdout).toBe("")
+  })
+
   it("the packed package serves as the image does, and reports when it is ready", async () => {
     const program = join(app, "node_modules", "model-gateway", manifest.bin["model-gateway"] ?? "")
     const env = {
