@@ -1,5 +1,6 @@
 // The warning about open files: where a bound that was set cannot be kept, or the one of the defaults becomes small.
 // Must not start a process.
+import type * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import { expect, it, vi } from "vitest"
 import { fitLimits } from "../../src/cli/settings/FittedLimits.ts"
@@ -7,7 +8,7 @@ import { defaultLimits } from "../../src/domain/Limits.ts"
 
 const files = vi.hoisted(() => ({ most: 0 }))
 vi.mock("node:fs", async (original) => {
-  const module = await original<typeof import("node:fs")>()
+  const module = await original<typeof Fs>()
   return {
     ...module,
     readFileSync: (path: string, ...rest: [BufferEncoding]) =>

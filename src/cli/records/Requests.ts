@@ -10,7 +10,7 @@ import { UsageLog } from "../../keys/UsageLog.ts"
 import { commandFailure, type Failure } from "../Failure.ts"
 import { printAnswer } from "../output/Answer.ts"
 import { alignColumns } from "../output/table.ts"
-import { checkedQuery, type QueryFields, searchOf } from "./queryFlags.ts"
+import { checkedQuery, type QueryFields, searchOf } from "./QueryFlags.ts"
 import { onStore, type PrintOptions } from "./RecordCommands.ts"
 
 export interface RequestsOptions extends PrintOptions {

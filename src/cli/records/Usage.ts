@@ -13,7 +13,7 @@ import { UsageLog } from "../../keys/UsageLog.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { alignColumns } from "../output/table.ts"
 import { renderJson } from "../output/Answer.ts"
-import { checkedQuery, type QueryFields, searchOf } from "./queryFlags.ts"
+import { checkedQuery, type QueryFields, searchOf } from "./QueryFlags.ts"
 import { onStore, type PrintOptions } from "./RecordCommands.ts"
 
 export interface UsageOptions extends PrintOptions {

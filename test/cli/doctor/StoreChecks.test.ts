@@ -1,4 +1,4 @@
-// The checks of `doctor` on a store: they make no tables, and tell a slow database from one that is away.
+// The checks of `doctor` on a store: they make no tables, and report a slow database as slow, not as away.
 // Must not open a store that has no tables.
 import * as Effect from "effect/Effect"
 import { expect, it } from "@effect/vitest"
