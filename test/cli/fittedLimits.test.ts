@@ -1,26 +1,12 @@
 // The warning about open files: where a bound that was set cannot be kept, or the one of the defaults becomes small.
 // Must not start a process.
-import type * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { fitLimits } from "../../src/cli/settings/FittedLimits.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 
-const files = vi.hoisted(() => ({ most: 0 }))
-vi.mock("node:fs", async (original) => {
-  const module = await original<typeof Fs>()
-  return {
-    ...module,
-    readFileSync: (path: string, ...rest: [BufferEncoding]) =>
-      path === "/proc/self/limits"
-        ? `Max open files  ${files.most}  ${files.most}  files`
-        : module.readFileSync(path, ...rest)
-  }
-})
-
 const warnings = async (openFiles: number, limits: Partial<typeof defaultLimits> = {}) => {
-  files.most = openFiles
-  const fitted = await Effect.runPromise(fitLimits({ ...defaultLimits, ...limits }))
+  const fitted = await Effect.runPromise(fitLimits({ ...defaultLimits, ...limits }, openFiles))
   return fitted.warnings.filter((text) => text.includes("files"))
 }
 

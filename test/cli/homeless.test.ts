@@ -1,15 +1,22 @@
 // A user without a home directory: no entry in the system's list of users, and no HOME.
 // Must not start a process.
+import { syncBuiltinESMExports } from "node:module"
+import os from "node:os"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { commandLine, startCommand } from "../support/commandLine.ts"
 
-vi.mock("node:os", async (original) => ({
-  ...(await original<object>()),
-  homedir: () => {
+const { homedir } = os
+beforeAll(() => {
+  os.homedir = () => {
     throw new Error("A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)")
   }
-}))
+  syncBuiltinESMExports()
+})
+afterAll(() => {
+  os.homedir = homedir
+  syncBuiltinESMExports()
+})
 
 it("serve starts for a user without a home directory, on the data of GATEWAY_DATA_DIR or of ./data", async () => {
   const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LOG_FORMAT: "off" }

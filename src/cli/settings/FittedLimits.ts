@@ -51,9 +51,8 @@ const isTooFew = (asked: LimitValues, { connections }: LimitValues): boolean =>
   connections < (asked.connections === defaultLimits.connections ? fewConnections : asked.connections)
 
 /** The same, and to the files that the process may open. */
-export const fitLimits = (asked: LimitValues): Effect.Effect<FittedLimits> =>
+export const fitLimits = (asked: LimitValues, files = openFiles()): Effect.Effect<FittedLimits> =>
   Effect.map(fitMemory(asked), (fitted) => {
-    const files = openFiles()
     if (files === undefined) return fitted
     const limits = { ...fitted.limits, ...fittingFiles(fitted.limits, files) }
     return { limits, warnings: [...(isTooFew(asked, limits) ? [filesText(files, limits)] : []), ...fitted.warnings] }
