@@ -12,8 +12,8 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8")
 /** An id: the letter of its kind, its number, and perhaps a letter for a variant. */
 const id = /\b(?:TH|M-|[TBFMPSGNRLHW])\d{1,4}[a-z]?\b/g
 
-/** Words of this form that are no ids: a slug and a cursor of tests. */
-const otherWords: ReadonlyArray<string> = ["S4", "W10"]
+/** Words of this form that are no ids: a slug of a test. */
+const otherWords: ReadonlyArray<string> = ["S4"]
 
 const texts = ["src", "test", "docs", "examples"]
   .flatMap((folder) =>

@@ -9,7 +9,8 @@ import { clientName } from "../domain/usage/countedNames.ts"
 import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/tokens/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
-import { dollarsOf, microDollars, type Price, type Usage } from "../domain/Usage.ts"
+import { invoice } from "../domain/invoice.ts"
+import { dollarsOf, type Price, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { keptAdjusted, keptIgnored } from "./keptParams.ts"
@@ -28,7 +29,7 @@ export interface Ended {
 }
 
 /** The target of a call. */
-export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex" | "ending">
+export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex" | "place" | "ending">
 
 /** A target with its label, price and meters. */
 export interface CountedTarget extends CountedModel {
@@ -57,6 +58,8 @@ export interface Settled {
   /** The usage lacks a count that its price needs. */
   readonly isPart: boolean
   readonly costMicros: number | undefined
+  /** Something was used whose price is not known. */
+  readonly isCostPartial: boolean
   readonly saved: SavedUsage | undefined
 }
 
@@ -66,7 +69,9 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   const read = usageOf(record)
   const isCached = record.served?.cache === "HIT"
   const usage = isCached && read !== undefined ? noUsage : read
-  const fullMicros = read === undefined || target?.price === undefined ? undefined : microDollars(read, target.price)
+  const { nanos, unpriced = [] } =
+    read === undefined || target?.price === undefined ? {} : invoice(read, target.price, calledLast(record)?.place)
+  const fullMicros = nanos === undefined ? undefined : Math.round(nanos / 1e3)
   const costMicros = record.attempts.length === 0 ? undefined : fullMicros
   const saved =
     isCached && read !== undefined ? { input: read.input, output: read.output, costMicros: fullMicros } : undefined
@@ -86,7 +91,8 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
   const isPart = lacksCounts(record, usage, target?.price)
-  return { status, durationMillis, overheadMillis, usage, isPart, costMicros, saved }
+  const isCostPartial = costMicros !== undefined && unpriced.length > 0
+  return { status, durationMillis, overheadMillis, usage, isPart, costMicros, isCostPartial, saved }
 }
 
 const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
@@ -140,6 +146,8 @@ export const rowOf = (
     overheadMillis: settled.overheadMillis,
     usage: settled.usage,
     costMicros: settled.costMicros,
+    isCostPartial: settled.isCostPartial ? true : undefined,
+    place: target?.place,
     saved: settled.saved,
     keyId: record.keyId,
     ignored: keptIgnored(record.served?.ignored),

@@ -151,6 +151,28 @@ const hasModality = ({ modalities }: JsonObject, word: string): boolean =>
 const isDrawn = (body: JsonObject, modelId: string, models: ModelTable): boolean =>
   models.find(modelId).record.output?.includes("image") === true || hasModality(body, "image")
 
+const searchTools = ["googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval", "googleMaps"]
+
+/** Searches that the model may make: as many as a tool allows, else one. */
+const searchesOf = (body: JsonObject): number => {
+  const tools = Array.isArray(body["tools"]) ? body["tools"].filter(isJsonObject) : []
+  const searches = tools.map((tool) => {
+    const { max_uses: most, type } = tool
+    const isSearch = typeof type === "string" && type.includes("search") && type !== "file_search"
+    return isSearch || searchTools.some((name) => name in tool) ? Math.max(1, countOf(most)) : 0
+  })
+  return Math.max(0, body["web_search_options"] === undefined ? 0 : 1, ...searches)
+}
+
+/** What the invoice reads besides tokens: the tier that is asked for, where it costs more, and searches. */
+const billedOf = (body: JsonObject): Pick<Usage, "tier" | "searches"> => {
+  const searches = searchesOf(body)
+  return {
+    ...(body["service_tier"] === "priority" ? { tier: "priority" } : {}),
+    ...(searches > 0 ? { searches } : {})
+  }
+}
+
 /** The whole context of a model, where nothing is known of its size. */
 const usualContext = 2 ** 20
 
@@ -179,13 +201,14 @@ export const estimatedUsage = (
       const spoken = answers * outputOf(body, usualOutput, isClaudeName(modelId))
       return {
         ...read,
+        ...billedOf(body),
         output: spoken + imageOutput,
         audioOutput: hasModality(body, "audio") ? spoken : 0,
         imageOutput
       }
     }
     case "messages":
-      return { ...read, output: outputOf(body, usualOutput, false) }
+      return { ...read, ...billedOf(body), output: outputOf(body, usualOutput, false) }
     case "embeddings":
     case "nativeEmbeddings":
       return read
@@ -197,7 +220,13 @@ export const estimatedUsage = (
     case "nativeContent": {
       const { answers, draws, pictureTokens: size, speaks, tokens } = nativeOutput(body, usualOutput)
       const imageOutput = draws || isDrawn({}, modelId, models) ? answers * size : 0
-      return { ...read, output: tokens + imageOutput, audioOutput: speaks ? tokens : 0, imageOutput }
+      return {
+        ...read,
+        ...billedOf(body),
+        output: tokens + imageOutput,
+        audioOutput: speaks ? tokens : 0,
+        imageOutput
+      }
     }
     case "nativePredictions": {
       const { images, tokens } = predictedOutput(body)

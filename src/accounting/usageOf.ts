@@ -1,13 +1,23 @@
 // Reads the usage from the response of each operation, in the one convention of the service.
 // Must not know upstreams, streams or prices.
-import type { Usage } from "../domain/Usage.ts"
+import type { Tier, Usage } from "../domain/Usage.ts"
 import type { Usage as ChatUsage } from "../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
 import type { ImageList } from "../wire/openai/Images.ts"
 
+/** The tiers that change a price, as providers name them. */
+const tierWords: Readonly<Record<string, Tier>> = {
+  flex: "flex",
+  priority: "priority",
+  batch: "batch",
+  provisioned_throughput: "provisioned"
+}
+
 export const chatUsage = (usage: ChatUsage | undefined): Usage | undefined => {
   if (usage === undefined) return undefined
   const { prompt_tokens_details: input, completion_tokens_details: output } = usage
+  const word = usage.service_tier?.toLowerCase() ?? ""
+  const tier = Object.hasOwn(tierWords, word) ? tierWords[word] : undefined
   return {
     input: usage.prompt_tokens,
     output: usage.completion_tokens,
@@ -17,7 +27,11 @@ export const chatUsage = (usage: ChatUsage | undefined): Usage | undefined => {
     audioInput: input?.audio_tokens ?? 0,
     audioOutput: output?.audio_tokens ?? 0,
     imageOutput: output?.image_tokens ?? 0,
-    images: 0
+    images: 0,
+    ...(input?.cached_audio_tokens === undefined ? {} : { cachedAudio: input.cached_audio_tokens }),
+    ...(input?.cache_write_1h_tokens === undefined ? {} : { cacheWrittenHour: input.cache_write_1h_tokens }),
+    ...(usage.searches === undefined ? {} : { searches: usage.searches }),
+    ...(tier === undefined ? {} : { tier })
   }
 }
 

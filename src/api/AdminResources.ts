@@ -5,6 +5,7 @@ import { nonEmptyText } from "../domain/config/configured.ts"
 import { WrittenConfig } from "../domain/config/GatewayConfig.ts"
 import { ModelFields } from "../domain/models/ModelRecord.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import { tiers } from "../domain/Usage.ts"
 import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
 import { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { openObject } from "./shapes.ts"
@@ -177,10 +178,21 @@ export const AdminRequest = Schema.Struct({
       cached_tokens: count,
       cache_write_tokens: count,
       reasoning_tokens: count,
-      images: count
+      images: count,
+      cache_write_1h_tokens: opt(
+        count.annotate({ description: "What of cache_write_tokens is kept for an hour instead of five minutes." })
+      ),
+      searches: opt(count.annotate({ description: "Searches of the provider's own." })),
+      tier: opt(
+        Schema.Literals(tiers).annotate({ description: "The tier that served, where it is not the standard one." })
+      )
     })
   ),
   cost_usd: opt(Schema.Number),
+  cost_partial: opt(
+    Schema.Literal(true).annotate({ description: "Something was used whose price is not known; the cost lacks it." })
+  ),
+  place: opt(Schema.String.annotate({ description: "The location that was called." })),
   cost_lines: opt(
     Schema.Array(
       Schema.Struct({
@@ -188,6 +200,7 @@ export const AdminRequest = Schema.Struct({
         count,
         usd_per_million: opt(Schema.Number),
         usd_each: opt(Schema.Number),
+        factor: opt(Schema.Number.annotate({ description: "Of the tier, the location and the operator's discount." })),
         cost_usd: Schema.Number
       })
     ).annotate({

@@ -12,6 +12,7 @@ import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Catalog } from "./Catalog.ts"
 import { knownModels, listedModels } from "./models.ts"
 import { priceSupplement } from "./priceSupplement.ts"
+import { priceTerms } from "./priceTerms.ts"
 import { recordPrice } from "./recordPrice.ts"
 
 /** The label and price of a model. */
@@ -111,7 +112,8 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
       const stated = statedPrice(sources, slug, modelId, day)
       if (stated === undefined && list === undefined) return undefined
       const label = labels.has(modelId) ? modelId : other
-      const price = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
+      const rates = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
+      const price = rates === undefined ? undefined : { ...priceTerms(sources.models.find(modelId).record), ...rates }
       const counted = { label, price, day }
       remember(slug, modelId, counted)
       return counted

@@ -21,7 +21,7 @@ export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   }
 )
 
-type RateName = Exclude<keyof Price, "image">
+type RateName = "input" | "output" | "cached" | "cacheWritten" | "audioInput" | "audioOutput" | "imageOutput"
 const names: ReadonlyArray<readonly [own: RateName, listed: string]> = [
   ["input", "input_mtok"],
   ["output", "output_mtok"],

@@ -3,15 +3,24 @@
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { Price, Rate } from "../domain/Usage.ts"
 
-type RateName = Exclude<keyof Price, "image">
+type RateName =
+  | "input"
+  | "output"
+  | "cached"
+  | "cacheWritten"
+  | "cacheWrittenHour"
+  | "audioInput"
+  | "audioOutput"
+  | "imageOutput"
 type RecordPrice = NonNullable<ModelRecord["price"]>
-type StatedName = Exclude<keyof NonNullable<RecordPrice["after"]>, "image_input" | "video_input" | "cache_write_1h">
+type StatedName = Exclude<keyof NonNullable<RecordPrice["after"]>, "image_input" | "video_input">
 
 const names: ReadonlyArray<readonly [own: RateName, stated: StatedName]> = [
   ["input", "input"],
   ["output", "output"],
   ["cached", "cached_input"],
   ["cacheWritten", "cache_write_5m"],
+  ["cacheWrittenHour", "cache_write_1h"],
   ["audioInput", "audio_input"],
   ["audioOutput", "audio_output"],
   ["imageOutput", "image_output"]

@@ -15,6 +15,8 @@ export interface AttemptTarget {
   readonly modelId: string
   readonly operation: Operation
   readonly optionIndex: number
+  /** The location that is called; undefined where the product has none. */
+  readonly place?: string | undefined
   /** Undefined for a model without an end in sight (M-730). */
   readonly ending?: ModelEnding | undefined
 }

@@ -55,6 +55,10 @@ export interface RequestRow {
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined
+  /** Something was used whose price is not known, so that the cost lacks it. */
+  readonly isCostPartial?: true | undefined
+  /** The location that was called; undefined where the product has none. */
+  readonly place?: string | undefined
   /** For answers from the cache, whose own usage is 0. */
   readonly saved?: SavedUsage | undefined
   readonly keyId: string | undefined

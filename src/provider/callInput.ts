@@ -109,6 +109,7 @@ export const callInput = (
     target: {
       slug: account.slug,
       kind: account.kind,
+      place: account.region,
       modelId: model.modelId,
       issuer: translated.issuer,
       operation,

@@ -44,6 +44,8 @@ export type { Explained, ServedBy } from "./attempt/shownAttempt.ts"
 export interface TargetName {
   readonly slug: string
   readonly modelId: string
+  /** The location that would be called; undefined where the product has none. */
+  readonly place?: string | undefined
   /** The body with the edits of this target, before it is translated. */
   readonly params: JsonObject
 }
@@ -196,6 +198,7 @@ const nameTarget = (
   Result.map(parseFamily(planned.modelId), ({ modelId }) => ({
     slug: planned.account.slug,
     modelId,
+    place: planned.account.region,
     params: paramsOf(planned)
   }))
 

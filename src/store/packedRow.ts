@@ -1,7 +1,7 @@
 // The stored form of an ended request: one short JSON array of facts. The view `requests` of the store has the same order.
 // Must not know tables. A new fact goes to the end, so that older texts stay readable.
 import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
-import type { Usage } from "../domain/Usage.ts"
+import type { Tier, Usage } from "../domain/Usage.ts"
 
 /** Times are whole microseconds, which is finer than any reader needs; fractions print slowly. */
 const micros = (millis: number): number => Math.round(millis * 1000)
@@ -28,7 +28,7 @@ const packedAttempt = (attempt: AttemptRow): PackedAttempt => {
   return errorMessage === null ? facts : [...facts, errorMessage]
 }
 
-const packedUsage = ({
+const usageCounts = ({
   audioInput,
   audioOutput,
   cached,
@@ -39,6 +39,24 @@ const packedUsage = ({
   output,
   reasoning
 }: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
+
+type PackedUsage = readonly [...ReturnType<typeof usageCounts>, billed?: PackedBilled]
+
+/** What few providers report. */
+type PackedBilled = readonly [
+  cachedAudio: number | null,
+  cacheWrittenHour: number | null,
+  searches: number | null,
+  tier: Tier | null
+]
+
+const packedUsage = (usage: Usage): PackedUsage => {
+  const { cachedAudio = null, cacheWrittenHour = null, searches = null, tier = null } = usage
+  const counts = usageCounts(usage)
+  return cachedAudio === null && cacheWrittenHour === null && searches === null && tier === null
+    ? counts
+    : [...counts, [cachedAudio, cacheWrittenHour, searches, tier]]
+}
 
 type PackedAttempt = readonly [
   ...ReturnType<typeof attemptFacts>,
@@ -61,7 +79,9 @@ export type PackedRow = readonly [
   config?: string | null,
   client?: string | null,
   metadata?: Readonly<Record<string, string>> | null,
-  params?: PackedParams | null
+  params?: PackedParams | null,
+  place?: string | null,
+  isCostPartial?: true | null
 ]
 
 type PackedParams = readonly [ignored: ReadonlyArray<string>, adjusted: ReadonlyArray<string>]
@@ -98,7 +118,9 @@ const rareFacts = ({
   errorParam,
   id,
   ignored,
+  isCostPartial,
   metadata,
+  place,
   saved
 }: RequestRow): ReadonlyArray<Rare> => {
   const rare: Array<Rare> = [
@@ -109,13 +131,15 @@ const rareFacts = ({
     config ?? null,
     client ?? null,
     metadata ?? null,
-    ignored === undefined && adjusted === undefined ? null : [ignored ?? [], adjusted ?? []]
+    ignored === undefined && adjusted === undefined ? null : [ignored ?? [], adjusted ?? []],
+    place ?? null,
+    isCostPartial ?? null
   ]
   while (rare.at(-1) === null) rare.pop()
   return rare
 }
 
-type Rare = string | PackedSaved | PackedParams | Readonly<Record<string, string>> | null
+type Rare = string | true | PackedSaved | PackedParams | Readonly<Record<string, string>> | null
 
 export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
 
@@ -155,8 +179,9 @@ const usageOf = ([
   audioInput,
   audioOutput,
   imageOutput,
-  images
-]: ReturnType<typeof packedUsage>): Usage => ({
+  images,
+  billed
+]: PackedUsage): Usage => ({
   input,
   output,
   cached,
@@ -165,7 +190,17 @@ const usageOf = ([
   audioInput,
   audioOutput,
   imageOutput,
-  images
+  images,
+  ...billedOf(billed)
+})
+
+const billedOf = ([cachedAudio, cacheWrittenHour, searches, tier]:
+  | PackedBilled
+  | readonly [] = []): Partial<Usage> => ({
+  ...(typeof cachedAudio === "number" ? { cachedAudio } : {}),
+  ...(typeof cacheWrittenHour === "number" ? { cacheWrittenHour } : {}),
+  ...(typeof searches === "number" ? { searches } : {}),
+  ...(typeof tier === "string" ? { tier } : {})
 })
 
 const savedOf = ([input, output, costMicros]: PackedSaved): SavedUsage => ({
@@ -204,7 +239,9 @@ export const unpackRow = ([
   config,
   client,
   metadata,
-  params
+  params,
+  place,
+  isCostPartial
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
@@ -230,6 +267,8 @@ export const unpackRow = ([
   metadata: orUndefined(metadata),
   ignored: namesOf(params?.[0]),
   adjusted: namesOf(params?.[1]),
+  place: orUndefined(place),
+  isCostPartial: orUndefined(isCostPartial),
   errorCode: orUndefined(errorCode),
   errorMessage: orUndefined(errorMessage),
   errorParam: orUndefined(errorParam)

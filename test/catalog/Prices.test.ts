@@ -10,6 +10,7 @@ import { type PriceList, Prices } from "../../src/catalog/Prices.ts"
 import { ConfigSnapshot } from "../../src/store/ConfigSnapshot.ts"
 import * as Store from "../../src/store/Store.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
+import { ratesOf } from "../support/rates.ts"
 
 const day = Date.parse("2027-01-31T12:00:00Z")
 const accounts = [
@@ -88,7 +89,7 @@ describe("price of a model", () => {
   it.effect("price: the operator's covers the versions of its model, before the list", () =>
     Effect.gen(function* () {
       const prices = yield* Prices
-      const price = (modelId: string) => prices.counted("google", modelId, day)?.price
+      const price = (modelId: string) => ratesOf(prices.counted("google", modelId, day)?.price)
       expect(["claude-x@20250514", "claude-x@default", "claude-x-001", "claude-x"].map(price)).toEqual([
         { input: 7 },
         { input: 7 },
@@ -144,7 +145,7 @@ describe("price of a model", () => {
       const prices = yield* Prices
       yield* prices.load
       yield* prices.load
-      const price = (millis: number) => prices.counted("google", "gemini-2.0-flash", millis)?.price
+      const price = (millis: number) => ratesOf(prices.counted("google", "gemini-2.0-flash", millis)?.price)
       expect([price(day), price(day + 11 * 3_600_000), price(day + 13 * 3_600_000)]).toEqual([
         { input: 31 },
         { input: 31 },
@@ -159,7 +160,7 @@ describe("price of a model", () => {
       const prices = yield* Prices
       yield* prices.load
       const price = (moment: string, modelId = "gemini-9-own") =>
-        prices.counted("google", modelId, Date.parse(moment))?.price
+        ratesOf(prices.counted("google", modelId, Date.parse(moment))?.price)
       expect([
         price("2026-11-30T23:59:59.999Z"),
         price("2026-12-01T00:00:00Z"),

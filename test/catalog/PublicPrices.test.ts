@@ -12,7 +12,9 @@ import { Prices } from "../../src/catalog/Prices.ts"
 import { publicPrices } from "../../src/catalog/PublicPrices.ts"
 import { priceSupplement } from "../../src/catalog/priceSupplement.ts"
 import { builtInKinds } from "../../src/domain/ProviderAccount.ts"
-import { microDollars, type Usage } from "../../src/domain/Usage.ts"
+import { microDollars } from "../../src/domain/invoice.ts"
+import type { Usage } from "../../src/domain/Usage.ts"
+import { ratesOf } from "../support/rates.ts"
 
 const day = Date.parse("2027-01-31T12:00:00Z")
 const none: Usage = {
@@ -91,7 +93,7 @@ describe("prices of list and supplement", () => {
     Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
-      return prices.counted("google", modelId, day)?.price
+      return ratesOf(prices.counted("google", modelId, day)?.price)
     }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([])))))
 
   effectIt.effect.each([

@@ -10,6 +10,7 @@ import { recordPrice } from "../../src/catalog/recordPrice.ts"
 import { builtInModels, modelTable } from "../../src/domain/models/modelTable.ts"
 import { estimatedUsage } from "../../src/accounting/estimatedUsage.ts"
 import { googleAccount } from "../support/account.ts"
+import { ratesOf } from "../support/rates.ts"
 
 const record = (id: string) => builtInModels.find(id).record
 const today = Date.parse("2026-11-22T12:00:00Z")
@@ -99,14 +100,14 @@ describe("the facts in force", () => {
       const seen = yield* counted(["gemini-4-neon", "gemini-5-own", "gemini-4-hydrogen", "own-one"]).pipe(
         Effect.provide(prices(catalog))
       )
-      expect(seen.map((one) => [one?.label, one?.price])).toEqual([
+      expect(seen.map((one) => [one?.label, ratesOf(one?.price)])).toEqual([
         ["gemini-4-neon", { input: 1, output: 2, cached: 0.15 }],
         ["gemini-5-own", { input: 7 }],
         ["gemini-4-hydrogen", { input: 1.5, output: 7.5, cached: 0.075 }],
         ["other", undefined]
       ])
       const plain = yield* counted(["gemini-4-neon"]).pipe(Effect.provide(prices(Catalog.layerMemory([googleAccount]))))
-      expect(plain.map((one) => one?.price)).toEqual([{ input: 9 }])
+      expect(plain.map((one) => ratesOf(one?.price))).toEqual([{ input: 9 }])
     })
   )
 

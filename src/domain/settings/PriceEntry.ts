@@ -3,9 +3,10 @@
 import * as Schema from "effect/Schema"
 import { calendarDay, dollars } from "../config/configured.ts"
 import { type Fault, faultAt, quoteValue } from "../faults.ts"
-import type { DatedPrice, StatedPrices } from "../Usage.ts"
+import { type DatedPrice, type StatedPrices, tiers } from "../Usage.ts"
 
 const rate = dollars(1_000_000)
+const factor = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
 const WrittenPrice = Schema.Struct({
   from: Schema.optionalKey(
     calendarDay.annotate({
@@ -17,10 +18,28 @@ const WrittenPrice = Schema.Struct({
   output: Schema.optionalKey(rate),
   cached_input: Schema.optionalKey(rate),
   cache_write: Schema.optionalKey(rate),
+  cache_write_1h: Schema.optionalKey(rate.annotate({ description: "1.6 times cache_write unless set." })),
   audio_input: Schema.optionalKey(rate),
+  cached_audio_input: Schema.optionalKey(
+    rate.annotate({ description: "audio_input times cached_input by input unless set." })
+  ),
   audio_output: Schema.optionalKey(rate),
   image_output: Schema.optionalKey(rate),
-  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." }))
+  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." })),
+  search: Schema.optionalKey(rate.annotate({ description: "US dollars per search of the provider's own." })),
+  tiers: Schema.optionalKey(
+    Schema.Record(Schema.Literals(tiers), Schema.optionalKey(factor)).annotate({
+      description: "Factors on the prices of tokens, by the tier that served: flex, priority, batch, provisioned."
+    })
+  ),
+  regional: Schema.optionalKey(
+    factor.annotate({ description: "Factor on the prices of tokens outside the location global." })
+  ),
+  discount: Schema.optionalKey(
+    Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
+      description: "Share of everything that is not charged, as 0.15."
+    })
+  )
 })
 type WrittenPrice = typeof WrittenPrice.Type
 
@@ -37,7 +56,13 @@ const priceOf = (one: WrittenPrice): DatedPrice => ({
   ...(one.audio_input === undefined ? {} : { audioInput: one.audio_input }),
   ...(one.audio_output === undefined ? {} : { audioOutput: one.audio_output }),
   ...(one.image_output === undefined ? {} : { imageOutput: one.image_output }),
-  ...(one.image === undefined ? {} : { image: one.image })
+  ...(one.image === undefined ? {} : { image: one.image }),
+  ...(one.cache_write_1h === undefined ? {} : { cacheWrittenHour: one.cache_write_1h }),
+  ...(one.cached_audio_input === undefined ? {} : { cachedAudio: one.cached_audio_input }),
+  ...(one.search === undefined ? {} : { search: { usd: one.search, per: "search" } }),
+  ...(one.tiers === undefined ? {} : { tiers: one.tiers }),
+  ...(one.regional === undefined ? {} : { regional: one.regional }),
+  ...(one.discount === undefined ? {} : { factor: Number((1 - one.discount).toPrecision(12)) })
 })
 
 const isList = (entry: PriceEntries[string]): entry is ReadonlyArray<WrittenPrice> => Array.isArray(entry)

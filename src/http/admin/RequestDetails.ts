@@ -3,19 +3,19 @@
 import * as Effect from "effect/Effect"
 import { Prices } from "../../catalog/Prices.ts"
 import { ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { type CostLine, costLines } from "../../domain/Usage.ts"
+import { type CostLine, invoice } from "../../domain/invoice.ts"
 import { ContentStore } from "../../store/content/ContentStore.ts"
 import { shownCostLine, shownRequest } from "./adminRows.ts"
 
 /** Undefined without usage or price. Requests without usage do not load the price list. */
 const linesOf =
   (prices: Prices["Service"]) =>
-  ({ endedMillis, model, provider, usage }: RequestRow): Effect.Effect<ReadonlyArray<CostLine> | undefined> =>
+  ({ endedMillis, model, place, provider, usage }: RequestRow): Effect.Effect<ReadonlyArray<CostLine> | undefined> =>
     model === undefined || provider === undefined || usage === undefined
       ? Effect.succeed(undefined)
       : Effect.map(prices.load, () => {
           const price = prices.counted(provider, model, endedMillis)?.price
-          return price === undefined ? undefined : costLines(usage, price)
+          return price === undefined ? undefined : invoice(usage, price, place).lines
         })
 
 export const requestDetails = Effect.gen(function* () {

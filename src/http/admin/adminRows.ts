@@ -1,7 +1,8 @@
 // Requests and sums in the form of the admin API.
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { type CostLine, dollarsOf, type Usage } from "../../domain/Usage.ts"
+import type { CostLine } from "../../domain/invoice.ts"
+import { dollarsOf, type Usage } from "../../domain/Usage.ts"
 import type { SeriesPoint, SeriesQuery, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup, UsageQuery } from "../../domain/usage/usageSums.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
@@ -29,7 +30,10 @@ const usageOf = (usage: Usage) => ({
   cached_tokens: usage.cached,
   cache_write_tokens: usage.cacheWritten,
   reasoning_tokens: usage.reasoning,
-  images: usage.images
+  images: usage.images,
+  ...(usage.cacheWrittenHour === undefined ? {} : { cache_write_1h_tokens: usage.cacheWrittenHour }),
+  ...(usage.searches === undefined ? {} : { searches: usage.searches }),
+  ...(usage.tier === undefined ? {} : { tier: usage.tier })
 })
 
 /** The names of the log line; what is not known is left out. */
@@ -51,6 +55,8 @@ export const shownRequest = (row: RequestRow) => ({
   overhead_ms: roundToMicros(row.overheadMillis),
   usage: row.usage === undefined ? undefined : usageOf(row.usage),
   cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
+  cost_partial: row.isCostPartial,
+  place: row.place,
   saved:
     row.saved === undefined
       ? undefined
@@ -74,18 +80,22 @@ export const shownRequest = (row: RequestRow) => ({
 const partNames: Readonly<Record<CostLine["part"], string>> = {
   input: "input_tokens",
   cached: "cached_tokens",
+  cachedAudio: "cached_audio_tokens",
   cacheWritten: "cache_write_tokens",
+  cacheWrittenHour: "cache_write_1h_tokens",
   audioInput: "audio_input_tokens",
   output: "output_tokens",
   audioOutput: "audio_output_tokens",
   imageOutput: "image_output_tokens",
-  image: "images"
+  image: "images",
+  search: "searches"
 }
 
-export const shownCostLine = ({ count, dollars, part, rate }: CostLine) => ({
+export const shownCostLine = ({ count, dollars, factor, part, rate }: CostLine) => ({
   part: partNames[part],
   count,
-  ...(part === "image" ? { usd_each: rate } : { usd_per_million: rate }),
+  ...(part === "image" || part === "search" ? { usd_each: rate } : { usd_per_million: rate }),
+  ...(factor === undefined ? {} : { factor }),
   cost_usd: dollars
 })
 

@@ -8,7 +8,8 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
-import { microDollars, type Usage } from "../../domain/Usage.ts"
+import { microDollars } from "../../domain/invoice.ts"
+import type { Usage } from "../../domain/Usage.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { Admission, type Admitted, type Estimate } from "../../keys/Admission.ts"
 import type { Operations } from "../../provider/Provider.ts"
@@ -97,11 +98,11 @@ const highestCost = (
 ): number | ModelNotPriced | undefined => {
   let highest = 0
   for (const { target, usage } of expected) {
-    const { modelId, slug } = target
+    const { modelId, place, slug } = target
     const counted = prices.counted(slug, modelId, nowMillis)
     if (counted === undefined) return undefined
     if (counted.price === undefined) return new ModelNotPriced({ slug, modelId })
-    highest = Math.max(highest, microDollars(usage, counted.price))
+    highest = Math.max(highest, microDollars(usage, counted.price, place))
   }
   return highest
 }

@@ -18,6 +18,8 @@ export interface ServedBy {
   /** `family/kind`: the issuer of the signatures in the answer. */
   readonly issuer: string
   readonly optionIndex: number
+  /** The location that was called; undefined where the product has none. */
+  readonly place?: string | undefined
   readonly retryCount: number
   readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
@@ -53,6 +55,7 @@ export const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache
   modelId: prepared.target.modelId,
   issuer: prepared.target.issuer,
   optionIndex: prepared.target.optionIndex,
+  place: prepared.target.place,
   retryCount,
   cache,
   ignored,

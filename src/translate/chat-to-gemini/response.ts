@@ -23,6 +23,7 @@ import { googleFailureInside } from "../shared/google/googleFailure.ts"
 import { joinDeltas } from "../shared/reply/message.ts"
 import type { HopTranslation, TranslateContext } from "../Translator.ts"
 import { joinAudio, wantsAudio } from "./audio.ts"
+import { countSearches, withSearches } from "../shared/google/geminiSearches.ts"
 import { modelStatusField } from "../shared/google/modelStatus.ts"
 import { blockedEnd, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
 import { geminiLogprobs } from "./logprobs.ts"
@@ -36,7 +37,12 @@ export const responseFromGemini = (
   headers?: Readonly<Record<string, string>>
 ): Result.Result<ChatCompletion, Reason> => {
   const candidates = (reply.candidates ?? []).map((candidate) => [candidate] as const)
-  const usage = withTier(geminiUsage(reply.usageMetadata ?? undefined), readGeminiTier(headers))
+  const counted = withTier(geminiUsage(reply.usageMetadata ?? undefined), readGeminiTier(headers))
+  const searches = (reply.candidates ?? []).reduce(
+    (sum, { groundingMetadata }) => sum + countSearches(groundingMetadata),
+    0
+  )
+  const usage = withSearches(counted, searches)
   return completionOf(reply, candidates, usage, context, request)
 }
 

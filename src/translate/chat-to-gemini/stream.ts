@@ -13,6 +13,7 @@ import { mergeUsage } from "../shared/reply/counts.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
+import { countSearches, withSearches } from "../shared/google/geminiSearches.ts"
 import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
 import { usageOfHops } from "../shared/google/hopUsage.ts"
 import { googleFailureInside } from "../shared/google/googleFailure.ts"
@@ -129,8 +130,11 @@ export const streamFromGemini = (
   }
 }
 
-const usageOf = ({ hops, usage }: GeminiStreamState, { tier }: Facts): Usage =>
-  withTier(hops.length === 0 ? geminiUsage(usage) : usageOfHops([...hops, usage ?? {}]), tier)
+const usageOf = ({ choices, hops, usage }: GeminiStreamState, { tier }: Facts): Usage =>
+  withSearches(
+    withTier(hops.length === 0 ? geminiUsage(usage) : usageOfHops([...hops, usage ?? {}]), tier),
+    choices.reduce((sum, choice) => sum + countSearches(choice?.end.grounding), 0)
+  )
 
 /** The finish reason of the hop is forgotten: the next hop has one of its own (M-603). */
 const nextHop = (

@@ -11,6 +11,7 @@ import {
   skipBlank,
   valueEnd
 } from "../../domain/text/json.ts"
+import { countSearches } from "../shared/google/geminiSearches.ts"
 import { memberJson } from "../../domain/text/topMembers.ts"
 
 export interface NativeEvent {
@@ -23,6 +24,8 @@ export interface NativeEvent {
   /** It has candidates, feedback or counts, one of which every content has; without any it is no content. */
   readonly isContent: boolean
   readonly output: NativeOutputSize
+  /** Searches that are billed. */
+  readonly searches: number
 }
 
 /** What an event has of the answer itself, without the JSON around it. */
@@ -82,6 +85,7 @@ const contentMembers: ReadonlyMap<string, number> = new Map([
 
 const finishMark = "inishReason"
 const blockMark = "lockReason"
+const searchMark = "webSearchQueries"
 
 /** True for a value that is a string with something in it. */
 const isText = (bytes: Uint8Array, { value }: Span): boolean => bytes[value] === quote && bytes[value + 1] !== quote
@@ -164,7 +168,11 @@ const readEvent = (event: JsonObject): NativeEvent => {
       objects(event["candidates"]).some(({ finishReason }) => isSaid(finishReason)) ||
       isSaid(feedback?.["blockReason"]),
     isContent: Array.isArray(event["candidates"]) || feedback !== undefined || usage !== undefined,
-    output: outputOf(event["candidates"])
+    output: outputOf(event["candidates"]),
+    searches: objects(event["candidates"]).reduce(
+      (sum, { groundingMetadata }) => sum + countSearches(groundingMetadata),
+      0
+    )
   }
 }
 
@@ -185,17 +193,30 @@ export const readNativeEvent = (bytes: Uint8Array, open: number): NativeEvent =>
   return parsed ?? walkedEvent(bytes, open)
 }
 
+/** Only the grounding of each candidate is parsed. */
+const searchesIn = (bytes: Uint8Array, candidates: Span): number => {
+  let searches = 0
+  eachObject(bytes, candidates.value, (candidate) =>
+    eachMember(bytes, candidate, (key, span) => {
+      if (key === "groundingMetadata") searches += countSearches(parseObjectAt(bytes, span))
+    })
+  )
+  return searches
+}
+
 const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   // Most events of a stream have neither, and a search of the bytes is cheaper than a walk.
   const mayFinish = text.includes(finishMark, open, "latin1")
   const mayBlock = text.includes(blockMark, open, "latin1")
+  const maySearch = text.includes(searchMark, open, "latin1")
   let usage: Span | undefined
   let error: Span | undefined
   let modelStatus: Span | undefined
   let isFinished = false
   let isContent = false
   let output = noOutput
+  let searches = 0
   eachMember(bytes, open, (key, span) => {
     isContent ||= bytes[span.value] === contentMembers.get(key)
     if (key === "usageMetadata") usage = span
@@ -203,6 +224,7 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
     else if (key === "modelStatus") modelStatus = span
     else if (key === "candidates") {
       output = walkedOutput(bytes, span)
+      if (maySearch) searches = searchesIn(bytes, span)
       if (!mayFinish) return
       eachObject(bytes, span.value, (candidate) => {
         isFinished ||= hasText(bytes, candidate, "finishReason")
@@ -217,6 +239,7 @@ const walkedEvent = (bytes: Uint8Array, open: number): NativeEvent => {
     modelStatus: parseObjectAt(bytes, modelStatus),
     isFinished,
     isContent,
-    output
+    output,
+    searches
   }
 }

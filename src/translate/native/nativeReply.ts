@@ -7,6 +7,7 @@ import { type JsonObject, skipBlank } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { claudeUsage } from "../shared/claude/claudeUsage.ts"
+import { withSearches } from "../shared/google/geminiSearches.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readCount } from "../shared/reply/counts.ts"
 import { eachMember, eachObject, type NativeEvent, parseObjectAt, readNativeEvent } from "./nativeEvents.ts"
@@ -72,16 +73,16 @@ const claude = (bytes: Uint8Array, open: number): NativeCounts => {
 export const nativeCounts = (verb: NativeVerb, bytes: Uint8Array, event?: NativeEvent): NativeCounts => {
   const open = skipBlank(bytes, 0)
   if (bytes[open] !== 0x7b) return nothing
-  const readUsage = () => (event ?? readNativeEvent(bytes, open)).usage
+  const readEvent = () => event ?? readNativeEvent(bytes, open)
   switch (verb) {
     case "generateContent":
     case "streamGenerateContent": {
-      const usage = readUsage()
-      return usage === undefined ? nothing : { usage: geminiUsage(usage), images: 0 }
+      const { searches, usage } = readEvent()
+      return usage === undefined ? nothing : { usage: withSearches(geminiUsage(usage), searches), images: 0 }
     }
     case "embedContent":
     case "batchEmbedContents":
-      return tokens(readCount(readUsage()?.["promptTokenCount"]))
+      return tokens(readCount(readEvent().usage?.["promptTokenCount"]))
     case "predict":
       return predicted(bytes, open)
     case "rawPredict":

@@ -26,6 +26,7 @@ import {
 } from "../../wire/wholeFrames.ts"
 import { EventForms } from "../repeatedEvents.ts"
 import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
+import { withSearches } from "../shared/google/geminiSearches.ts"
 import { geminiUsage } from "../shared/google/geminiUsage.ts"
 import { readModelStatus } from "../shared/google/modelStatus.ts"
 import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/badStream.ts"
@@ -49,6 +50,8 @@ export interface NativeStreamState {
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
+  /** The most that an event has counted: grounding is repeated whole. */
+  readonly searches: number
   readonly modelStatus: JsonObject | undefined
   readonly isFinished: boolean
   /** Bytes of the answer without the JSON around them. */
@@ -69,6 +72,7 @@ const start: NativeStreamState = {
   begun: false,
   phase: "open",
   usage: undefined,
+  searches: 0,
   modelStatus: undefined,
   isFinished: false,
   written: 0,
@@ -143,6 +147,7 @@ const leastRun = 4
 /** An event that repeats the one before but for its text; the counts of its run come with the last one. */
 const repeatedEvent: NativeEvent = {
   usage: undefined,
+  searches: 0,
   error: undefined,
   modelStatus: undefined,
   isFinished: false,
@@ -304,6 +309,7 @@ export const nativeStream = (
         state.isFinished ||= event.isFinished
         if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
         if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
+        if (event.searches > state.searches) state.searches = event.searches
         state.written += size
         state.hasMedia ||= event.output.hasMedia
       }
@@ -329,7 +335,8 @@ export const nativeStream = (
   usage: (state) => {
     const { event } = state.phase === "open" ? restEvent(state) : { event: undefined }
     const usage = event?.usage === undefined ? state.usage : mergeUsage(state.usage, event.usage)
-    return usage === undefined ? undefined : geminiUsage(usage)
+    const searches = Math.max(state.searches, event?.searches ?? 0)
+    return usage === undefined ? undefined : withSearches(geminiUsage(usage), searches)
   },
   progress: ({ hasMedia, isFinished, modelStatus, written }) => ({
     isCounted: isFinished,

@@ -101,6 +101,9 @@ export const Usage = Schema.Struct({
     Schema.Struct({
       cached_tokens: opt(Schema.Number),
       cache_write_tokens: opt(Schema.Number),
+      /** What of them is kept for an hour, and what of the cached tokens is sound (extensions). */
+      cache_write_1h_tokens: opt(Schema.Number),
+      cached_audio_tokens: opt(Schema.Number),
       audio_tokens: opt(Schema.Number),
       image_tokens: opt(Schema.Number),
       text_tokens: opt(Schema.Number)
@@ -116,6 +119,8 @@ export const Usage = Schema.Struct({
   ),
   /** The provider's own usage object, unchanged (extension). */
   upstream: opt(Schema.Unknown),
+  /** Searches of the provider's own (extension). */
+  searches: opt(Schema.Number),
   /** The tier that served the request (extension). */
   service_tier: opt(Schema.String)
 })

@@ -6,8 +6,8 @@ import { List } from "../../parts/List.tsx"
 
 type CostLine = NonNullable<RequestRow["cost_lines"]>[number]
 
-const rateOf = ({ usd_each: each, usd_per_million: million }: CostLine): string =>
-  each === undefined ? `${dollars(million)} per million` : `${dollars(each)} each`
+const rateOf = ({ factor, usd_each: each, usd_per_million: million }: CostLine): string =>
+  `${each === undefined ? `${dollars(million)} per million` : `${dollars(each)} each`}${factor === undefined ? "" : ` × ${factor}`}`
 
 const numbers = new Set(["Count", "Cost"])
 
@@ -45,7 +45,7 @@ const Counts = ({ usage }: { readonly usage: NonNullable<RequestRow["usage"]> })
 const isChanged = (cost: number | undefined, lines: ReadonlyArray<CostLine>): boolean =>
   cost !== undefined && Math.abs(lines.reduce((sum, line) => sum + line.cost_usd, 0) - cost) > 1e-6
 
-export const Cost = ({ cost_lines: lines, cost_usd: cost, saved, usage }: RequestRow) => (
+export const Cost = ({ cost_lines: lines, cost_partial: isPartial, cost_usd: cost, saved, usage }: RequestRow) => (
   <section class="card">
     <h2>Usage and cost</h2>
     {usage === undefined ? <p class="muted">No usage was reported.</p> : <Counts usage={usage} />}
@@ -56,6 +56,9 @@ export const Cost = ({ cost_lines: lines, cost_usd: cost, saved, usage }: Reques
     )}
     {lines !== undefined && isChanged(cost, lines) ? (
       <p class="muted">The rates have changed since the request ended.</p>
+    ) : null}
+    {isPartial === true ? (
+      <p class="muted">Searches without a known fee are not in the cost: state it under prices.</p>
     ) : null}
     {saved === undefined ? null : <p>The cache saved {dollars(saved.cost_usd)}.</p>}
   </section>

@@ -11,11 +11,16 @@ export const claudeUsage = (counts: JsonObject | undefined): Usage => {
   const details = counts?.["output_tokens_details"]
   const thoughts = isJsonObject(details) ? details["thinking_tokens"] : undefined
   const tier = counts?.["service_tier"]
+  const lives = counts?.["cache_creation"]
+  const hour = isJsonObject(lives) ? readCount(lives["ephemeral_1h_input_tokens"]) : 0
+  const tools = counts?.["server_tool_use"]
+  const searches = isJsonObject(tools) ? readCount(tools["web_search_requests"]) : 0
   const prompt = readCount(counts?.["input_tokens"]) + readCount(read) + readCount(written)
   const completion = readCount(counts?.["output_tokens"])
   const promptDetails = {
     cached_tokens: readCount(read),
-    ...(typeof written === "number" ? { cache_write_tokens: readCount(written) } : {})
+    ...(typeof written === "number" ? { cache_write_tokens: readCount(written) } : {}),
+    ...(hour > 0 ? { cache_write_1h_tokens: hour } : {})
   }
   return {
     prompt_tokens: prompt,
@@ -26,6 +31,7 @@ export const claudeUsage = (counts: JsonObject | undefined): Usage => {
       ? { completion_tokens_details: { reasoning_tokens: Math.min(readCount(thoughts), completion) } }
       : {}),
     ...(counts === undefined ? {} : { upstream: counts }),
+    ...(searches > 0 ? { searches } : {}),
     ...(typeof tier === "string" ? { service_tier: tier } : {})
   }
 }

@@ -29,17 +29,31 @@ export const geminiUsage = (metadata: UsageMetadata | JsonObject | undefined): U
     ...(typeof counts["thoughtsTokenCount"] === "number" ? { reasoning_tokens: thoughts } : {}),
     ...byModality(counts["candidatesTokensDetails"])
   }
-  const tier = counts["serviceTier"]
+  const tier = counts["serviceTier"] ?? trafficTier(counts["trafficType"])
+  const { audio_tokens: cachedAudio = 0 } = byModality(counts["cacheTokensDetails"])
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached, ...promptBy },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      ...promptBy,
+      ...(cachedAudio > 0 ? { cached_audio_tokens: cachedAudio } : {})
+    },
     ...(Object.keys(completionDetails).length > 0 ? { completion_tokens_details: completionDetails } : {}),
     ...(metadata === undefined ? {} : { upstream: metadata }),
     ...(typeof tier === "string" ? { service_tier: tier } : {})
   }
 }
+
+/** Vertex AI's words for the tier that served; on demand is the standard one. */
+const trafficTiers: Readonly<Record<string, string>> = {
+  ON_DEMAND_FLEX: "flex",
+  ON_DEMAND_PRIORITY: "priority",
+  PROVISIONED_THROUGHPUT: "provisioned_throughput"
+}
+const trafficTier = (type: Json | undefined): string | undefined =>
+  typeof type === "string" && Object.hasOwn(trafficTiers, type) ? trafficTiers[type] : undefined
 
 const chatModalities = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "text_tokens" } as const
 

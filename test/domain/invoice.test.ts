@@ -1,7 +1,9 @@
 // Tests the cost of a request, to the millionth of a dollar.
 // Must not depend on a price list.
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { costLines, microDollars, type Price, type Usage } from "../../src/domain/Usage.ts"
+import { invoice, microDollars } from "../../src/domain/invoice.ts"
+import { type Price, tiers, type Usage } from "../../src/domain/Usage.ts"
 
 const none: Usage = {
   input: 0,
@@ -30,7 +32,7 @@ describe("cost of a request", () => {
   it("cost: its lines are the parts that a usage has, each at its rate", () => {
     const usage = used({ input: 300_000, cached: 100_000, output: 1000, reasoning: 200, images: 2 })
     const price = { input: { base: 1, tiers: [{ start: 200_000, price: 2 }] }, cached: 0.25, output: 10, image: 0.04 }
-    expect(costLines(usage, price)).toEqual([
+    expect(invoice(usage, price).lines).toEqual([
       { part: "input", count: 200_000, rate: 2, dollars: 0.4 },
       { part: "cached", count: 100_000, rate: 0.25, dollars: 0.025 },
       { part: "output", count: 1000, rate: 10, dollars: 0.01 },
@@ -47,6 +49,52 @@ describe("cost of a request", () => {
         price
       )
     ).toBe(200)
+  })
+
+  it("cost: the lines add up to the amount, for any counts and prices (W10)", () => {
+    const count = fc.nat(2_000_000)
+    const rate = fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 1000)
+    const usages = fc.record({
+      input: count,
+      output: count,
+      cached: count,
+      cacheWritten: count,
+      reasoning: count,
+      audioInput: count,
+      audioOutput: count,
+      imageOutput: count,
+      images: fc.nat(10),
+      cachedAudio: count,
+      cacheWrittenHour: count,
+      searches: fc.nat(10),
+      tier: fc.constantFrom(...tiers)
+    })
+    const prices = fc.record(
+      {
+        input: rate,
+        output: rate,
+        cached: rate,
+        cachedAudio: rate,
+        cacheWritten: rate,
+        cacheWrittenHour: rate,
+        audioInput: rate,
+        audioOutput: rate,
+        imageOutput: rate,
+        image: rate,
+        search: fc.record({ usd: rate, per: fc.constantFrom("search" as const, "answer" as const) }),
+        regional: fc.constantFrom(1, 1.1),
+        factor: fc.constantFrom(1, 0.85)
+      },
+      { requiredKeys: [] }
+    )
+    fc.assert(
+      fc.property(usages, prices, (usage, price) => {
+        const { lines, nanos } = invoice(usage, price, "us-central1")
+        expect(lines.reduce((sum, { dollars }) => sum + Math.round(dollars * 1e9), 0)).toBe(nanos)
+        const tokens = lines.filter(({ part }) => part !== "image" && part !== "search")
+        expect(tokens.reduce((sum, { count: tokensOf }) => sum + tokensOf, 0)).toBe(usage.input + usage.output)
+      })
+    )
   })
 
   it("cost: shares that exceed the whole cost no more than the whole", () => {
