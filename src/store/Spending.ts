@@ -9,12 +9,12 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { lazyTransaction, makeStoreCall, makeStoreWrite } from "./database/Sql.ts"
+import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
 export interface SpendingChange {
   readonly keyId: string
-  /** A day or month of UTC. Each period begins with nothing spent. */
+  /** A day or month of UTC. A budget that is set within a period begins with what the key has cost in it. */
   readonly period: string
   readonly budgetMicros: number
   /** The number of this change. A change that is sent again under its number counts once. */
@@ -85,6 +85,9 @@ export class Spending extends Context.Service<
 
 const granted = (budget: number, wanted: number, taken: number): number => Math.max(0, Math.min(wanted, budget - taken))
 
+/** Spent according to a row that was just inserted. */
+const newRow = -1
+
 interface LeaseRow {
   readonly holder: string
   readonly micros: number
@@ -99,14 +102,29 @@ const make = Effect.gen(function* () {
   const { leaseReclaimMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
+  /** What the requests of a period have cost so far, with a budget or without. */
+  const logged = (keyId: string, period: string) =>
+    Effect.map(
+      sql<{ readonly micros: number | null }>`
+      SELECT CAST(SUM(cost_micros) AS ${sql.literal(onSqlite(sql) ? "INTEGER" : "BIGINT")}) AS micros FROM usage_sums
+      WHERE key_id = ${keyId} AND day LIKE ${`${period}%`}`,
+      ([sum]) => Number(sum?.micros ?? 0)
+    )
+
   const exchanged = Effect.fnUntraced(function* (
     { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,
     now: number
   ) {
-    // Locks the row, so that the processes take turns.
-    const [before] = yield* sql<{ readonly spent_micros: number }>`
-      INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, 0, ${now})
+    // Locks the row, so that the processes take turns. A new row has the mark until this transaction ends.
+    const [row] = yield* sql<{ readonly spent_micros: number }>`
+      INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, ${newRow}, ${now})
       ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING spent_micros`
+    const [before] =
+      row?.spent_micros === newRow
+        ? yield* sql<{ readonly spent_micros: number }>`
+      UPDATE spending SET spent_micros = ${yield* logged(keyId, period)}
+      WHERE key_id = ${keyId} AND period = ${period} RETURNING spent_micros`
+        : [row]
     const leases = yield* sql<LeaseRow>`
       SELECT holder, micros, turn, until_millis FROM spending_leases WHERE key_id = ${keyId} AND period = ${period}`
     const isRepeated = leases.some((lease) => lease.holder === holder && lease.turn === turn)
@@ -147,13 +165,13 @@ const make = Effect.gen(function* () {
         written(lazyTransaction(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
       ),
     spent: (keyId, period) =>
-      Effect.map(
-        within(
+      within(
+        Effect.flatMap(
           sql<{
             readonly spent_micros: number
-          }>`SELECT spent_micros FROM spending WHERE key_id = ${keyId} AND period = ${period}`
-        ),
-        ([row]) => row?.spent_micros ?? 0
+          }>`SELECT spent_micros FROM spending WHERE key_id = ${keyId} AND period = ${period}`,
+          ([row]) => (row === undefined ? logged(keyId, period) : Effect.succeed(row.spent_micros))
+        )
       )
   })
 })

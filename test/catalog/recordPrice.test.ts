@@ -38,7 +38,8 @@ describe("the price of a record", () => {
       input: 4,
       output: 20,
       cached: 0.2,
-      cacheWritten: 5
+      cacheWritten: 5,
+      cacheWrittenHour: 8
     })
   })
 

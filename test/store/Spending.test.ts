@@ -3,6 +3,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { database } from "../../src/store/database/Migrations.ts"
 import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
@@ -56,6 +57,32 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
       ])
       expect(yield* other({ keyId: "two", wantedMicros: 5 })).toEqual([{ spentMicros: 0, leasedMicros: 5 }])
       expect(yield* other({ period: "2027-02", wantedMicros: 5 })).toEqual([{ spentMicros: 0, leasedMicros: 5 }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("spending: a budget that is set within its period begins with what the key has cost in it (W10)", () =>
+    Effect.gen(function* () {
+      const at = yield* location
+      const context = yield* Layer.build(Spending.layer.pipe(Layer.provideMerge(database(at))))
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { exchange, spent } = yield* Spending
+        const cost = (day: string, keyId: string, model: string, micros: number) =>
+          sql`INSERT INTO usage_sums (day, key_id, provider, model, requests, errors, input, output, cached, cost_micros)
+            VALUES (${day}, ${keyId}, 'google', ${model}, 1, 0, 1, 1, 0, ${micros})`
+        yield* cost("2026-12-31", "ci", "a", 400)
+        yield* cost("2027-01-01", "ci", "a", 30)
+        yield* cost("2027-01-15", "ci", "a", 200)
+        yield* cost("2027-01-15", "ci", "b", 70)
+        yield* cost("2027-01-15", "other", "a", 500)
+        expect(yield* spent("ci", "2027-01")).toBe(300)
+        expect(yield* exchange([change({ wantedMicros: 900 })])).toEqual([{ spentMicros: 300, leasedMicros: 700 }])
+        expect(yield* exchange([change({ turn: 2, spentMicros: 50 })])).toEqual([{ spentMicros: 350, leasedMicros: 0 }])
+        expect(yield* spent("ci", "2027-01")).toBe(350)
+        const day = { period: "2027-01-15", wantedMicros: 900 }
+        expect(yield* exchange([change(day)])).toEqual([{ spentMicros: 270, leasedMicros: 730 }])
+        expect(yield* exchange([change({ ...day, keyId: "new" })])).toEqual([{ spentMicros: 0, leasedMicros: 900 }])
+      }).pipe(Effect.provide(context))
     }).pipe(Effect.scoped)
   )
 
