@@ -164,7 +164,7 @@ const searchesOf = (body: JsonObject): number => {
   return Math.max(0, body["web_search_options"] === undefined ? 0 : 1, ...searches)
 }
 
-/** What the invoice reads besides tokens: the tier that is asked for, where it costs more, and searches. */
+/** What the invoice reads next to tokens: the tier that is asked for, where it costs more, and searches. */
 const billedOf = (body: JsonObject): Pick<Usage, "tier" | "searches"> => {
   const searches = searchesOf(body)
   return {

@@ -1,4 +1,4 @@
-// What a model's price has beside its rates: factors of tiers and places, and the fee of a search.
+// What a model's price has next to its rates: factors of tiers and places, and the fee of a search.
 // It must not know rates.
 // Sources: ai.google.dev/gemini-api/docs/pricing, cloud.google.com/vertex-ai/generative-ai/pricing, claude.com/pricing.
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
@@ -95,21 +96,24 @@ interface LeaseRow {
   readonly until_millis: number
 }
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const within = yield* makeStoreCall
-  const written = yield* makeStoreWrite
-  const { leaseReclaimMillis, usageDays } = yield* Limits
-  const holder = randomUUID()
-
-  /** What the requests of a period have cost so far, with a budget or without. */
-  const logged = (keyId: string, period: string) =>
+/** What the requests of a period have cost so far, with a budget or without. */
+const costSoFar =
+  (sql: SqlClient.SqlClient) =>
+  (keyId: string, period: string): Effect.Effect<number, SqlError> =>
     Effect.map(
       sql<{ readonly micros: number | null }>`
       SELECT CAST(SUM(cost_micros) AS ${sql.literal(onSqlite(sql) ? "INTEGER" : "BIGINT")}) AS micros FROM usage_sums
       WHERE key_id = ${keyId} AND day LIKE ${`${period}%`}`,
       ([sum]) => Number(sum?.micros ?? 0)
     )
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const logged = costSoFar(sql)
+  const within = yield* makeStoreCall
+  const written = yield* makeStoreWrite
+  const { leaseReclaimMillis, usageDays } = yield* Limits
+  const holder = randomUUID()
 
   const exchanged = Effect.fnUntraced(function* (
     { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,

@@ -12,7 +12,7 @@ import { Prices } from "../../src/catalog/Prices.ts"
 import { publicPrices } from "../../src/catalog/PublicPrices.ts"
 import { priceSupplement } from "../../src/catalog/priceSupplement.ts"
 import { builtInKinds } from "../../src/domain/ProviderAccount.ts"
-import { microDollars } from "../../src/domain/invoice.ts"
+import { microDollars } from "../../src/domain/usage/invoice.ts"
 import type { Usage } from "../../src/domain/Usage.ts"
 import { ratesOf } from "../support/rates.ts"
 

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import { Prices } from "../../catalog/Prices.ts"
 import { ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { type CostLine, invoice } from "../../domain/invoice.ts"
+import { type CostLine, invoice } from "../../domain/usage/invoice.ts"
 import { ContentStore } from "../../store/content/ContentStore.ts"
 import { shownCostLine, shownRequest } from "./adminRows.ts"
 

@@ -1,7 +1,7 @@
 // Requests and sums in the form of the admin API.
 // It must not depend on the key of the caller.
 import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import type { CostLine } from "../../domain/invoice.ts"
+import type { CostLine } from "../../domain/usage/invoice.ts"
 import { dollarsOf, type Usage } from "../../domain/Usage.ts"
 import type { SeriesPoint, SeriesQuery, SeriesScope, TopEntry } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup, UsageQuery } from "../../domain/usage/usageSums.ts"

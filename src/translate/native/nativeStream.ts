@@ -277,6 +277,17 @@ const excess = (state: NativeStreamState, eventBytes: number): Reason | undefine
         ? tooSilent
         : undefined
 
+/** What is kept of an event that has passed. */
+const readInto = (state: Types.Mutable<NativeStreamState>, event: NativeEvent, size: number): void => {
+  state.begun = true
+  state.isFinished ||= event.isFinished
+  if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
+  if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
+  state.searches = Math.max(state.searches, event.searches)
+  state.written += size
+  state.hasMedia ||= event.output.hasMedia
+}
+
 export const nativeStream = (
   limits: { readonly eventBytes: number },
   redaction: Redaction
@@ -304,15 +315,7 @@ export const nativeStream = (
         state.heldBytes += range.length
         continue
       }
-      if (event !== undefined) {
-        state.begun = true
-        state.isFinished ||= event.isFinished
-        if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
-        if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
-        if (event.searches > state.searches) state.searches = event.searches
-        state.written += size
-        state.hasMedia ||= event.output.hasMedia
-      }
+      if (event !== undefined) readInto(state, event, size)
       if (state.held !== undefined) {
         for (const before of itemsOf(state.held)) run.push(before)
         state.held = undefined

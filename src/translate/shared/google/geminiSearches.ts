@@ -1,4 +1,4 @@
-// Counts the searches of Google's that an answer was grounded in, which are billed beside its tokens.
+// Counts the searches of Google's that an answer was grounded in, which are billed alongside its tokens.
 // Must not depend on what a search costs.
 import { isJsonObject, type Json } from "../../../domain/text/json.ts"
 import type { Usage } from "../../../wire/openai/ChatReply.ts"

@@ -1,6 +1,6 @@
 // What a request costs: the one place where counts meet prices, line by line.
 // It must not know where counts or prices come from.
-import type { Price, Rate, Usage } from "./Usage.ts"
+import type { Price, Rate, Usage } from "../Usage.ts"
 
 /** The parts of an invoice, in its order. */
 export const invoiceParts = [

@@ -2,8 +2,8 @@
 // Must not depend on a price list.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { invoice, microDollars } from "../../src/domain/invoice.ts"
-import { type Price, tiers, type Usage } from "../../src/domain/Usage.ts"
+import { invoice, microDollars } from "../../../src/domain/usage/invoice.ts"
+import { type Price, tiers, type Usage } from "../../../src/domain/Usage.ts"
 
 const none: Usage = {
   input: 0,
