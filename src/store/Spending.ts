@@ -97,19 +97,32 @@ interface LeaseRow {
 }
 
 /** What the requests of a period have cost so far, with a budget or without. */
-const costSoFar =
-  (sql: SqlClient.SqlClient) =>
-  (keyId: string, period: string): Effect.Effect<number, SqlError> =>
-    Effect.map(
-      sql<{ readonly micros: number | null }>`
+const costSoFar = (sql: SqlClient.SqlClient, keyId: string, period: string): Effect.Effect<number, SqlError> =>
+  Effect.map(
+    sql<{ readonly micros: number | null }>`
       SELECT CAST(SUM(cost_micros) AS ${sql.literal(onSqlite(sql) ? "INTEGER" : "BIGINT")}) AS micros FROM usage_sums
       WHERE key_id = ${keyId} AND day LIKE ${`${period}%`}`,
-      ([sum]) => Number(sum?.micros ?? 0)
-    )
+    ([sum]) => Number(sum?.micros ?? 0)
+  )
+
+/** Locks the row of a period, so that the processes take turns. A new row has the mark until the transaction ends. */
+const lockedSpending = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  keyId: string,
+  period: string,
+  now: number
+) {
+  const [row] = yield* sql<{ readonly spent_micros: number }>`
+    INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, ${newRow}, ${now})
+    ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING spent_micros`
+  if (row?.spent_micros !== newRow) return row?.spent_micros ?? 0
+  const spent = yield* costSoFar(sql, keyId, period)
+  yield* sql`UPDATE spending SET spent_micros = ${spent} WHERE key_id = ${keyId} AND period = ${period}`
+  return spent
+})
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const logged = costSoFar(sql)
   const within = yield* makeStoreCall
   const written = yield* makeStoreWrite
   const { leaseReclaimMillis, usageDays } = yield* Limits
@@ -119,22 +132,13 @@ const make = Effect.gen(function* () {
     { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,
     now: number
   ) {
-    // Locks the row, so that the processes take turns. A new row has the mark until this transaction ends.
-    const [row] = yield* sql<{ readonly spent_micros: number }>`
-      INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, ${newRow}, ${now})
-      ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING spent_micros`
-    const [before] =
-      row?.spent_micros === newRow
-        ? yield* sql<{ readonly spent_micros: number }>`
-      UPDATE spending SET spent_micros = ${yield* logged(keyId, period)}
-      WHERE key_id = ${keyId} AND period = ${period} RETURNING spent_micros`
-        : [row]
+    const before = yield* lockedSpending(sql, keyId, period, now)
     const leases = yield* sql<LeaseRow>`
       SELECT holder, micros, turn, until_millis FROM spending_leases WHERE key_id = ${keyId} AND period = ${period}`
     const isRepeated = leases.some((lease) => lease.holder === holder && lease.turn === turn)
     const [after] =
       isRepeated || spentMicros === 0
-        ? [before]
+        ? [{ spent_micros: before }]
         : yield* sql<{ readonly spent_micros: number }>`
       UPDATE spending SET spent_micros = spent_micros + ${spentMicros}
       WHERE key_id = ${keyId} AND period = ${period} RETURNING spent_micros`
@@ -174,7 +178,7 @@ const make = Effect.gen(function* () {
           sql<{
             readonly spent_micros: number
           }>`SELECT spent_micros FROM spending WHERE key_id = ${keyId} AND period = ${period}`,
-          ([row]) => (row === undefined ? logged(keyId, period) : Effect.succeed(row.spent_micros))
+          ([row]) => (row === undefined ? costSoFar(sql, keyId, period) : Effect.succeed(row.spent_micros))
         )
       )
   })
