@@ -109,11 +109,15 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
       const day = dayOf(nowMillis)
       const met = known.get(slug)?.get(modelId)
       if (met?.day === day) return met
-      const stated = statedPrice(sources, slug, modelId, day)
+      const own = ownPrice(sources.own, slug, modelId, day)
+      const stated = own ?? statedPrice(sources, modelId, day)
       if (stated === undefined && list === undefined) return undefined
       const label = labels.has(modelId) ? modelId : other
       const rates = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
-      const price = rates === undefined ? undefined : { ...priceTerms(sources.models.find(modelId).record), ...rates }
+      const terms = priceTerms(sources.models.find(modelId).record)
+      // The operator states what the calls of a place cost.
+      const price =
+        rates === undefined ? undefined : { ...terms, ...(own === undefined ? {} : { regional: 1 }), ...rates }
       const counted = { label, price, day }
       remember(slug, modelId, counted)
       return counted
@@ -141,8 +145,8 @@ const ownPrice = (own: StatedPrices, slug: string, modelId: string, day: string)
 }
 
 /** A price that needs no list. */
-const statedPrice = ({ models, own }: Sources, slug: string, modelId: string, day: string): Price | undefined =>
-  ownPrice(own, slug, modelId, day) ?? factPrice(models.find(modelId), day, "user") ?? supplement.get(modelId)
+const statedPrice = ({ models }: Sources, modelId: string, day: string): Price | undefined =>
+  factPrice(models.find(modelId), day, "user") ?? supplement.get(modelId)
 
 const listedPrice = (
   models: ModelTable,

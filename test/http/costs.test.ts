@@ -3,6 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import { expect, it } from "vitest"
 import { adminKey } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { gatewaysOver } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
@@ -68,8 +69,13 @@ const costOf = async ({
     const found = await send(at, { headers: { "x-gateway-api-key": adminKey } })
     return found.json()
   }
-  const { data } = await read("/admin/v1/requests?limit=1")
-  const { cost_lines, cost_partial, cost_usd } = await read(`/admin/v1/requests/${data[0].id}`)
+  // A first request waits for the list of prices before it has its row.
+  let data: ReadonlyArray<{ readonly id: string }> = []
+  await until(async () => {
+    ;({ data } = await read("/admin/v1/requests?limit=1"))
+    return data.length > 0
+  })
+  const { cost_lines, cost_partial, cost_usd } = await read(`/admin/v1/requests/${data[0]?.id}`)
   return {
     cost_usd,
     ...(cost_partial === undefined ? {} : { cost_partial }),

@@ -1,5 +1,6 @@
 // The usage that the chat route reads of a recorded answer, as the measure for the reader of bytes.
 import { jsonEvents } from "../../../src/translate/jsonEvents.ts"
+import { countSearches, withSearches } from "../../../src/translate/shared/google/geminiSearches.ts"
 import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
 import { mergeUsage } from "../../../src/translate/shared/reply/counts.ts"
 import { isStreamFailed, machine, runMachine } from "../../../src/translate/Translator.ts"
@@ -7,10 +8,13 @@ import { isJsonObject, type JsonObject } from "../../../src/domain/text/json.ts"
 
 export const chatStream = (text: string) => {
   let merged: JsonObject | undefined
+  let searches = 0
   for (const event of runMachine(machine(jsonEvents({ eventBytes: 8_388_608 })), [new TextEncoder().encode(text)])) {
     if (isStreamFailed(event) || !isJsonObject(event)) continue
     const metadata = event["usageMetadata"]
     if (isJsonObject(metadata)) merged = mergeUsage(merged, metadata)
+    const [candidate] = Array.isArray(event["candidates"]) ? event["candidates"] : []
+    if (isJsonObject(candidate)) searches = Math.max(searches, countSearches(candidate["groundingMetadata"]))
   }
-  return merged === undefined ? undefined : geminiUsage(merged)
+  return merged === undefined ? undefined : withSearches(geminiUsage(merged), searches)
 }

@@ -13,6 +13,7 @@ import {
 } from "../../../src/translate/native/nativeBody.ts"
 import { nativeCounts, readNativeReply } from "../../../src/translate/native/nativeReply.ts"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
+import { countSearches, withSearches } from "../../../src/translate/shared/google/geminiSearches.ts"
 import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
 import { clientRequests } from "../../support/clientRequests.ts"
 import { loudlySkipped, recordings, sharedDir } from "../../support/shared.ts"
@@ -82,6 +83,10 @@ describe("native bodies: recorded", () => {
       }
     }
   )
+  const searchesOf = (body: object): number =>
+    "candidates" in body && Array.isArray(body.candidates)
+      ? body.candidates.reduce((sum, { groundingMetadata }) => sum + countSearches(groundingMetadata), 0)
+      : 0
   it.runIf(sharedDir() !== undefined)("native replies: counts are those of the chat route (N407)", () => {
     for (const { id, response } of [...recordings("gemini-api"), ...recordings("vertex-gemini")]) {
       const { body } = response
@@ -93,7 +98,7 @@ describe("native bodies: recorded", () => {
           : undefined
       expect([id, nativeCounts("generateContent", bytes).usage]).toStrictEqual([
         id,
-        metadata === undefined ? undefined : geminiUsage(metadata)
+        metadata === undefined ? undefined : withSearches(geminiUsage(metadata), searchesOf(body))
       ])
       expect([id, faultOf(bytes)]).toStrictEqual([id, undefined])
     }
