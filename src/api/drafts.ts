@@ -43,6 +43,18 @@ export const apiErrorDraft = (status: number, code: string, message: string, hea
 /** Stops the automatic retries of SDKs for a request that would fail again. */
 export const noRetry = { "x-should-retry": "false" }
 
+/** Errors of the request itself that pass with time: a slow body, and a rate. */
+const passing: ReadonlySet<number> = new Set([408, 429])
+
+/**
+ * The headers of an error, with the stop of retries where the same request fails again. Some clients retry a 401 for
+ * minutes without it.
+ */
+export const withRetrySignal = (
+  status: number,
+  headers: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> => (status >= 500 || passing.has(status) ? headers : { ...headers, ...noRetry })
+
 /** A delay in both headers: whole seconds rounded up, and milliseconds. */
 export const retryAfter = (millis: number | undefined): Readonly<Record<string, string>> =>
   millis === undefined
@@ -57,10 +69,17 @@ export const notFoundDraft = (code: string, message: string, param: string | nul
   param
 })
 
+/** A limit that passes with time. */
 export const quotaDraft = (message: string, headers: Readonly<Record<string, string>>): Draft => ({
   status: 429,
   type: "insufficient_quota",
   code: "insufficient_quota",
   message,
   headers
+})
+
+/** Spent money. Agents retry a 429 for minutes whatever its headers state, and stop at a 402. */
+export const spentDraft = (message: string, headers = noHeaders): Draft => ({
+  ...quotaDraft(message, headers),
+  status: 402
 })

@@ -20,7 +20,9 @@ import {
   noHeaders,
   noRetry,
   notFoundDraft,
-  retryAfter
+  retryAfter,
+  spentDraft,
+  withRetrySignal
 } from "./drafts.ts"
 import { pageDraft, sessionDraft } from "./sessionDraft.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
@@ -57,7 +59,7 @@ const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: Error
   code: draft.code,
   param: draft.param ?? null,
   message: draft.message,
-  headers: draft.headers ?? noHeaders,
+  headers: withRetrySignal(draft.status, draft.headers ?? noHeaders),
   ...(draft.faults === undefined ? {} : { faults: draft.faults }),
   upstream,
   tried
@@ -350,8 +352,7 @@ const reasonDraft = (reason: Reason): Draft => {
           (reason.permission?.endsWith("endpoints.predict") === true
             ? "missing_permission_endpoints_predict"
             : "upstream_permission_denied"),
-        message,
-        headers: reason.code === undefined ? noHeaders : noRetry
+        message
       }
     case "ModelNotFound":
       return notFoundDraft("model_not_found", message, "model")
@@ -361,11 +362,12 @@ const reasonDraft = (reason: Reason): Draft => {
         type: "rate_limit_error",
         code: "rate_limit_exceeded"
       }
-    case "QuotaExhausted":
-      return {
-        ...quotaDraft(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),
-        type: reason.isBilling === true ? "insufficient_quota" : "rate_limit_error"
-      }
+    case "QuotaExhausted": {
+      const delay = retryAfter(reason.retryAfterMillis)
+      return reason.isBilling === true
+        ? spentDraft(message, delay)
+        : { ...quotaDraft(message, { ...delay, ...noRetry }), type: "rate_limit_error" }
+    }
     case "Overloaded":
       return apiErrorDraft(503, reason.code, message, retryAfter(reason.retryAfterMillis))
     case "CircuitOpen":

@@ -7,7 +7,7 @@ import type {
   RateLimitReached,
   StoreUnavailable
 } from "../domain/GatewayError.ts"
-import { apiErrorDraft, type Draft, quotaDraft, noRetry, retryAfter } from "./drafts.ts"
+import { apiErrorDraft, type Draft, noRetry, quotaDraft, retryAfter, spentDraft } from "./drafts.ts"
 
 /** A store that recovers answers within seconds. */
 const storeRetryMillis = 1000
@@ -30,7 +30,8 @@ export const unableDraft = (
     ? apiErrorDraft(
         507,
         "storage_unavailable",
-        "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room."
+        "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room.",
+        noRetry
       )
     : apiErrorDraft(
         503,
@@ -87,9 +88,6 @@ const budgetDraft = (error: BudgetSpent): Draft => {
   const mends = "Lower max_tokens, or let an operator raise budget.usd of the key"
   // Waiting helps only a request that a whole budget covers.
   return estimateUsd > usd
-    ? quotaDraft(`${fact}. ${mends}.`, noRetry)
-    : quotaDraft(`${fact}. ${mends}; the next ${per} begins ${resets}.`, {
-        ...retryAfter(retryMillis),
-        ...noRetry
-      })
+    ? spentDraft(`${fact}. ${mends}.`)
+    : spentDraft(`${fact}. ${mends}; the next ${per} begins ${resets}.`, retryAfter(retryMillis))
 }

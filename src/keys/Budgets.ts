@@ -168,14 +168,16 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
         })
         return Effect.void
       }
-      // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
-      if (micros > budget.micros || lease.isRefused(micros, now))
-        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
-      return Effect.flatMap(asked(lease, micros), () => {
-        if (!lease.isShort || lease.fits(micros, now)) return attempt
+      const refused = Effect.suspend(() => {
         lease.refuse(micros, now)
         return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
       })
+      if (lease.isRefused(micros, now))
+        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
+      // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
+      // The least amount is, so that the refusal states what all processes have left.
+      if (micros > budget.micros) return Effect.andThen(Effect.ignore(asked(lease, leastMicros)), refused)
+      return Effect.flatMap(asked(lease, micros), () => (!lease.isShort || lease.fits(micros, now) ? attempt : refused))
     })
     return attempt
   }

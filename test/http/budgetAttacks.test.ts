@@ -82,7 +82,7 @@ describe("image requests and the budget", () => {
     const gateway = gatewayFor(cents(0.1), () => drawn)
     const outcomes = []
     for (let at = 0; at < 5; at++) outcomes.push(await outcome(gateway.post("/v1/images/generations", image)))
-    const refused = [429, "insufficient_quota"]
+    const refused = [402, "insufficient_quota"]
     expect([outcomes, gateway.seen.length]).toEqual([
       [[200, undefined], [200, undefined], refused, refused, refused],
       2
@@ -95,7 +95,7 @@ describe("image requests and the budget", () => {
     const asked = [{ n: 3 }, { n: 2, size: "2048x2048" }, { image_size: "4K", n: 2 }, { imageSize: "4K", n: 2 }]
     for (const more of asked)
       expect(await outcome(gateway.post("/v1/images/generations", { ...image, ...more }))).toEqual([
-        429,
+        402,
         "insufficient_quota"
       ])
     expect(gateway.seen).toEqual([])
@@ -106,7 +106,7 @@ describe("image requests and the budget", () => {
     const gateway = gatewayFor(cents(0.03), () => drawn)
     const asked = { ...hello, model: "@google/gemini-2.5-flash-image", max_tokens: 10 }
     for (const more of [{}, { modalities: ["text", "image"] }])
-      expect(await outcome(gateway.post(chat, { ...asked, ...more }))).toEqual([429, "insufficient_quota"])
+      expect(await outcome(gateway.post(chat, { ...asked, ...more }))).toEqual([402, "insufficient_quota"])
     expect(gateway.seen).toEqual([])
   })
 })
@@ -134,7 +134,7 @@ describe("estimates from the edited body", () => {
   ])("budget: the estimate follows the edited body when %s", async (_name, more, edits) => {
     const gateway = gatewayFor(cents(0.05), () => counted, {}, { over: overRouter })
     expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([200, undefined])
-    expect(await outcome(gateway.post(chat, { ...hello, ...more }, config(edits)))).toEqual([429, "insufficient_quota"])
+    expect(await outcome(gateway.post(chat, { ...hello, ...more }, config(edits)))).toEqual([402, "insufficient_quota"])
     expect(gateway.seen.length).toBe(1)
   })
 
@@ -147,7 +147,7 @@ describe("estimates from the edited body", () => {
       })
     })
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(60_000)))).toEqual([
-      429,
+      402,
       "insufficient_quota"
     ])
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(20)))).toEqual([200, undefined])
@@ -166,7 +166,7 @@ describe("estimates from the edited body", () => {
     })
     const body = { ...hello, max_tokens: 10 }
     expect(await outcome(gateway.post(chat, body, balance({ override_params: { max_tokens: 60_000 } })))).toEqual([
-      429,
+      402,
       "insufficient_quota"
     ])
     expect(
@@ -191,10 +191,10 @@ describe("estimates from the edited body", () => {
       "x-gateway-config": JSON.stringify({ provider: "@vertex-ai", override_params: { max_tokens: 60_000 } })
     }
     const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "x".repeat(100_000) } }
-    expect(await outcome(gateway.post("/v1/messages", body, edited))).toEqual([429, undefined])
+    expect(await outcome(gateway.post("/v1/messages", body, edited))).toEqual([402, undefined])
     expect(
       await outcome(gateway.post("/v1/messages", { ...body, messages: [{ role: "user", content: [document] }] }))
-    ).toEqual([429, undefined])
+    ).toEqual([402, undefined])
     expect(await outcome(gateway.post("/v1/messages", body))).toEqual([200, undefined])
     expect(gateway.seen.length).toBe(1)
   })
@@ -203,7 +203,7 @@ describe("estimates from the edited body", () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const broken = config({ override_params: { temperature: "hot" } })
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 60_000 }, broken))).toEqual([
-      429,
+      402,
       "insufficient_quota"
     ])
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, broken))).toEqual([400, "invalid_config"])
@@ -229,7 +229,7 @@ describe("estimates from the edited body", () => {
       { max_completion_tokens: null, max_tokens: 24_000 },
       { max_completion_tokens: 1, max_tokens: 24_000 }
     ])
-      expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([429, "insufficient_quota"])
+      expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([402, "insufficient_quota"])
     expect(await outcome(gateway.post(chat, { ...hello, thinking: { type: "disabled" } }))).toEqual([200, undefined])
   })
 
@@ -259,7 +259,7 @@ describe("estimates from the edited body", () => {
       }
     ])
       expect(await outcome(gateway.post(chat, { max_tokens: 1, ...hello, ...more }))).toEqual([
-        429,
+        402,
         "insufficient_quota"
       ])
     const picture = { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: long } }] }] }
@@ -276,7 +276,7 @@ describe("models without a price", () => {
     const refused = await refusal(await gateway.post(chat, unpriced))
     expect(refused).toEqual({
       status: 403,
-      retry: null,
+      retry: "false",
       body: {
         error: {
           message:
@@ -319,12 +319,12 @@ describe("models without a price", () => {
     expect(await spentOf(gateway)).toBe(0.000_01)
     const none = await refusal(await gateway.post(chat, unpriced))
     expect([none.status, none.retry, none.body.error.type, none.body.error.code]).toEqual([
-      429,
+      402,
       "false",
       "insufficient_quota",
       "insufficient_quota"
     ])
-    expect(await outcome(gateway.post(`${chat}/count_tokens`, unpriced))).toEqual([429, "insufficient_quota"])
+    expect(await outcome(gateway.post(`${chat}/count_tokens`, unpriced))).toEqual([402, "insufficient_quota"])
     expect(gateway.seen.length).toBe(2)
   })
 

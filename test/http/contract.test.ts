@@ -544,7 +544,7 @@ faces("contract of the %s", (_name, over) => {
     const spent =
       "This request may cost 0.015364 US dollars, and 0.000001 are left of the gateway key's budget of 0.000001 a month. Lower max_tokens, or let an operator raise budget.usd of the key."
     expect(await answerTo(toChat, keyed(poorKey))).toStrictEqual(
-      whole(429, openAiError("insufficient_quota", "insufficient_quota", spent), { "x-should-retry": "false" })
+      whole(402, openAiError("insufficient_quota", "insufficient_quota", spent), { "x-should-retry": "false" })
     )
   })
 

@@ -50,7 +50,9 @@ const json = (body: string): Headers => ({
 /** A complete answer: the ids, the type and the length of its body. */
 export const whole = (status: number, value: unknown, headers: Headers = {}): Seen => {
   const body = typeof value === "string" ? value : JSON.stringify(value)
-  return { status, headers: { ...ids, ...json(body), ...headers }, body }
+  // Of a client's own faults only those of time pass.
+  const signal = status < 400 || status >= 500 || status === 408 || status === 429 ? {} : { "x-should-retry": "false" }
+  return { status, headers: { ...ids, ...json(body), ...signal, ...headers }, body }
 }
 
 /** A complete answer of a route that gives no ids. */

@@ -200,9 +200,9 @@ describe("budget of a key", () => {
       statuses.push(response.status)
       await response.text()
     }
-    expect(statuses).toEqual([200, 200, 429, 429])
+    expect(statuses).toEqual([200, 200, 402, 402])
     const refused = await gateway.post("/v1/chat/completions", { ...hello, max_tokens: 2000 })
-    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([402, "false"])
     const { error } = await refused.json()
     expect([error.type, error.code]).toEqual(["insufficient_quota", "insufficient_quota"])
     expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({

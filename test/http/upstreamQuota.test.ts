@@ -58,6 +58,6 @@ it.each([
 
 it("upstream quota: an unpaid upstream account keeps the type of a quota (table 14)", async () => {
   const refused = await refusalsOf({ type: "error", error: { type: "billing_error", message } }, 402)
-  expect(refused.openai).toEqual(routes.map(() => [429, "false", inOpenAi("insufficient_quota", "insufficient_quota")]))
-  expect(refused.anthropic).toEqual(["", ""].map(() => [429, "false", inAnthropic("billing_error")]))
+  expect(refused.openai).toEqual(routes.map(() => [402, "false", inOpenAi("insufficient_quota", "insufficient_quota")]))
+  expect(refused.anthropic).toEqual(["", ""].map(() => [402, "false", inAnthropic("billing_error")]))
 })

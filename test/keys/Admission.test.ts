@@ -441,9 +441,25 @@ describe("budget on a store", () => {
         expect((yield* Effect.flip(admit(key, { costMicros })))._tag).toBe("BudgetSpent")
       }
       yield* admit(key, { costMicros: 100_000 })
-      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([101_000])
+      // The first refusal asks for the least, to know what is left; the second one comes within its second.
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([1_001, 101_000])
     }).pipe(Effect.provide(layer))
   })
+
+  it.effect("budget on a store: a refusal of more than all of it states what other gateways have left (W11)", () =>
+    Effect.gen(function* () {
+      const spending = Layer.succeed(Spending, yield* Spending)
+      const one = yield* Layer.build(Layer.fresh(admissionOn(RateStore.layerMemory, spending)))
+      const other = yield* Layer.build(Layer.fresh(admissionOn(RateStore.layerMemory, spending)))
+      yield* Effect.provide(
+        Effect.flatMap(admit(key, { costMicros: 60_000 }), ({ settle }) => settle({ tokens: 0, costMicros: 60_000 })),
+        one
+      )
+      yield* TestClock.adjust(250)
+      const refused = yield* Effect.flip(Effect.provide(admit(key, { costMicros: 100_001 }), other))
+      expect(refused).toMatchObject({ _tag: "BudgetSpent", usd: 0.1, estimateUsd: 0.100001, leftUsd: 0.04 })
+    }).pipe(Effect.provide(Spending.layerMemory))
+  )
 
   it.effect(
     "budget on a store: serves from its lease during an outage for at least ten minutes, and then reports the reason",

@@ -291,6 +291,7 @@ const errorsPage = (): string => {
     "When strict schema compliance is off, `provider`, `upstream_status` and, where an upstream named a quota, `details.quota_id` may join inside `error`.",
     "Where a config has several targets and none answers, the error is that of the last one that was tried.",
     'After the first byte of a stream an error is one `data: {"error":{...}}` frame, and no `[DONE]` follows.',
+    "Every error that the same request meets again has `x-should-retry: false`. On Google's routes a spent budget is 429 with a `QuotaFailure` of a day, because Google has no 402.",
     "",
     "## Found by the gateway",
     "",

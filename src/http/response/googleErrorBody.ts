@@ -3,6 +3,7 @@
 import { servedVerbs } from "../../domain/native/nativePath.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
+import { statusFor } from "./statusFor.ts"
 
 const type = (name: string): string => `type.googleapis.com/google.rpc.${name}`
 
@@ -33,21 +34,23 @@ type Detail = Readonly<Record<string, unknown>>
 /** The failure itself, where it is the last of several. */
 const rootOf = (error: GatewayError): GatewayError => (error._tag === "AllTargetsFailed" ? error.last : error)
 
-/** A spent budget does not return within minutes, so the quota named is that of a day or a month. */
+const quotaFailureOf = (description: string, quotaIds: ReadonlyArray<string>): ReadonlyArray<Detail> => [
+  { "@type": type("QuotaFailure"), violations: quotaIds.map((quotaId) => ({ quotaId, description })) }
+]
+
+/**
+ * A quota that does not return within minutes. gemini-cli retries for minutes unless a `quotaId` contains `PerDay`, so
+ * a spent month names its day as well.
+ */
 const quotaFailure = (error: GatewayError | undefined): ReadonlyArray<Detail> => {
   const root = error === undefined ? undefined : rootOf(error)
-  return root?._tag === "BudgetSpent" && !root.isReserved
-    ? [
-        {
-          "@type": type("QuotaFailure"),
-          violations: [
-            {
-              quotaId: root.per === "day" ? "GatewayBudgetPerDay" : "GatewayBudgetPerMonth",
-              description: "The budget of the gateway key is spent."
-            }
-          ]
-        }
-      ]
+  if (root?._tag === "BudgetSpent" && !root.isReserved)
+    return quotaFailureOf("The budget of the gateway key does not cover the request.", [
+      ...(root.per === "month" ? ["GatewayBudgetPerMonth"] : []),
+      "GatewayBudgetPerDay"
+    ])
+  return root?._tag === "ProviderError" && root.reason._tag === "QuotaExhausted"
+    ? quotaFailureOf("The quota of the provider's account is spent.", ["ProviderQuotaPerDay"])
     : []
 }
 
@@ -93,11 +96,12 @@ const messageOf = ({ code, message }: ErrorFacts): string =>
 /** The answer's body as JSON text, also the object that ends a stream (N404). */
 export const googleErrorBody = (error: GatewayError | undefined, facts: ErrorFacts, requestId: string): string => {
   const details = facts.upstream?.details
+  const status = statusFor(facts, "google")
   return JSON.stringify({
     error: {
-      code: facts.status,
+      code: status,
       message: messageOf(facts),
-      status: statusWord(facts),
+      status: statusWord({ ...facts, status }),
       details: details === undefined ? ownDetails(error, facts, requestId) : upstreamDetails(details, facts, requestId)
     }
   })

@@ -144,7 +144,9 @@ describe("native requests: limits", () => {
       "This request may cost 0.005 US dollars, and 0 are left of the gateway key's budget of 0.03 a day. Lower max_tokens, or let an operator raise budget.usd of the key; the next day begins 2027-02-01T00:00:00.000Z."
     const quota = {
       "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-      violations: [{ quotaId: "GatewayBudgetPerDay", description: "The budget of the gateway key is spent." }]
+      violations: [
+        { quotaId: "GatewayBudgetPerDay", description: "The budget of the gateway key does not cover the request." }
+      ]
     }
     expect([first.status, second.status, await second.json()]).toStrictEqual([
       200,

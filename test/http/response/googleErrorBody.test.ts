@@ -118,7 +118,12 @@ describe("errors in Google's envelope: our own", () => {
           info("INSUFFICIENT_QUOTA"),
           {
             "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-            violations: [{ quotaId: "GatewayBudgetPerDay", description: "The budget of the gateway key is spent." }]
+            violations: [
+              {
+                quotaId: "GatewayBudgetPerDay",
+                description: "The budget of the gateway key does not cover the request."
+              }
+            ]
           },
           { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.5s" }
         ]
