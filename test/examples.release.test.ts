@@ -46,7 +46,7 @@ describe("examples", { timeout: 120_000 }, () => {
         "call 4 of down with key-of-spare",
         whole("down", "spare"),
         "call 5 of silent with key-of-main",
-        '504 {"error":{"message":"The upstream did not finish its answer in the time allowed.","type":"api_error","param":null,"code":"upstream_timeout"}}',
+        '504 {"error":{"message":"The upstream did not finish its answer within 5 s (limits.totalMillis, x-gateway-request-timeout, or request_timeout or timeouts.total of the config).","type":"api_error","param":null,"code":"upstream_timeout"}}',
         "call 6 of cut with key-of-main",
         `200 ${chunk('"role":"assistant","content":""')}`,
         "",

@@ -20,6 +20,9 @@ export interface ExchangeContext {
   readonly options: ApplicationDefaultOptions
 }
 
+const setting = "limits.connectMillis"
+const tokenSettings = { connect: setting, first_byte: setting, idle: setting, total: setting }
+
 /** One token request for an account whose credential is not itself a token. */
 export const requestToken = Effect.fnUntraced(function* (
   { transport, limits, options }: ExchangeContext,
@@ -51,7 +54,7 @@ export const requestToken = Effect.fnUntraced(function* (
     Effect.catch(send(request), (fault) =>
       fault.kind === "stale" ? send({ ...request, isFresh: true }) : Effect.fail(fault)
     ),
-    (fault) => fail(faultReason(fault.kind, subject))
+    (fault) => fail(faultReason(fault, { name: subject, settings: tokenSettings }))
   )
   if (source._tag === "Metadata" && answer.headers["metadata-flavor"] !== "Google") {
     return yield* fail({

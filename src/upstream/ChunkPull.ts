@@ -11,7 +11,7 @@ import { isStreamFailed, type Machine, type Progress, type StreamFailed } from "
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { TransportResponse } from "./HttpExchange.ts"
 import type { Prepared } from "./Prepared.ts"
-import { faultReason, noRoom, TransportFault } from "./TransportFault.ts"
+import { faultReason, noRoom, TransportFault, upstreamSubject } from "./TransportFault.ts"
 
 type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
 
@@ -134,7 +134,7 @@ export class ChunkPull<Chunk> {
     const chunks = this.chunksOf(outputs)
     const shortage = this.openLine.read(reads)
     if (shortage !== undefined)
-      this.end ??= Effect.fail(unanswered(this.slug, new TransportFault({ kind: noRoom[shortage] })))
+      this.end ??= Effect.fail(unanswered(this.slug, new TransportFault({ kind: noRoom[shortage] }), true))
     return this.emit(chunks)
   }
 
@@ -198,10 +198,10 @@ export class ChunkPull<Chunk> {
 const broken = (slug: string, fault: TransportFault, begun: boolean): ProviderError =>
   begun && fault.kind === "reset"
     ? badStream(slug, "truncated", "The upstream closed the connection in the middle of its answer.")
-    : unanswered(slug, fault)
+    : unanswered(slug, fault, true)
 
-export const unanswered = (slug: string, fault: TransportFault): ProviderError =>
-  new ProviderError({ slug, reason: faultReason(fault.kind, "The upstream") })
+export const unanswered = (slug: string, fault: TransportFault, isStream: boolean): ProviderError =>
+  new ProviderError({ slug, reason: faultReason(fault, upstreamSubject(isStream)) })
 
 export const badStream = (slug: string, kind: "empty" | "truncated", message: string): ProviderError =>
   new ProviderError({ slug, reason: { _tag: "BadReply", kind, message } })

@@ -50,6 +50,8 @@ export abstract class Call {
   private phase: Phase = "connect"
   private phaseAt = 0
   private totalAt = 0
+  private phaseMillis = 0
+  private readonly totalMillis: number
   private armedFor = 0
   private timer: NodeJS.Timeout | undefined
 
@@ -61,12 +63,13 @@ export abstract class Call {
     this.observed = request.observed
     this.firstByteMillis = request.firstByteMillis
     this.idleMillis = request.idleMillis
+    this.totalMillis = request.totalMillis
   }
 
   protected abstract onHead(status: number, headers: Record<string, string>): void
   protected abstract onBytes(bytes: Buffer): void
   protected abstract onEnd(): void
-  protected abstract onFault(kind: FaultKind): void
+  protected abstract onFault(fault: TransportFault): void
 
   start(): void {
     const { unsent } = this
@@ -89,10 +92,11 @@ export abstract class Call {
     if (abort) this.controller?.abort(aborted)
   }
 
-  protected fail(kind: FaultKind): void {
+  /** `millis`: the limit that a timer has reached. */
+  protected fail(kind: FaultKind, millis?: number): void {
     if (this.over) return
     this.settle(true)
-    this.onFault(kind)
+    this.onFault(new TransportFault({ kind, ...(millis === undefined ? {} : { millis }) }))
   }
 
   private dispatch(): void {
@@ -110,6 +114,7 @@ export abstract class Call {
   protected enter(phase: Phase, millis: number): number {
     const now = performance.now()
     this.phase = phase
+    this.phaseMillis = millis
     this.phaseAt = now + millis
     this.arm(now)
     return now
@@ -134,8 +139,8 @@ export abstract class Call {
     this.timer = undefined
     if (this.over) return
     const now = performance.now()
-    if (now >= this.totalAt) this.fail("total_timeout")
-    else if (now >= this.phaseAt) this.fail(`${this.phase}_timeout`)
+    if (now >= this.totalAt) this.fail("total_timeout", this.totalMillis)
+    else if (now >= this.phaseAt) this.fail(`${this.phase}_timeout`, this.phaseMillis)
     else this.arm(now)
   }
 
@@ -257,9 +262,9 @@ export class CollectCall extends Call {
     schedulePhase("reply", () => this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes })))
   }
 
-  protected onFault(kind: FaultKind): void {
+  protected onFault(fault: TransportFault): void {
     if (this.status > 0 && !isSuccess(this.status)) this.onEnd()
-    else this.resume(Effect.fail(new TransportFault({ kind })))
+    else this.resume(Effect.fail(fault))
   }
 }
 
@@ -276,7 +281,7 @@ export class StreamCall extends Call {
   /** True from the first bytes that were pulled. */
   private begun = false
   private flushing = false
-  private fault: FaultKind | undefined
+  private fault: TransportFault | undefined
 
   readonly close = Effect.sync(() => this.abort())
 
@@ -324,10 +329,10 @@ export class StreamCall extends Call {
     this.flushSoon()
   }
 
-  protected onFault(kind: FaultKind): void {
-    this.fault = kind
+  protected onFault(fault: TransportFault): void {
+    this.fault = fault
     if (this.status > 0) this.flushSoon()
-    this.onHeadReady?.(Effect.fail(new TransportFault({ kind })))
+    this.onHeadReady?.(Effect.fail(fault))
   }
 
   /** One network read may have many pieces: the reader wakes once, after all of them. */
@@ -354,7 +359,7 @@ export class StreamCall extends Call {
       this.unpause()
       return Effect.succeed([first, ...rest])
     }
-    if (this.fault !== undefined) return Effect.fail(new TransportFault({ kind: this.fault }))
+    if (this.fault !== undefined) return Effect.fail(this.fault)
     return this.over ? Cause.done() : undefined
   }
 

@@ -37,6 +37,6 @@ export const mediaFaultText = (why: MediaFaultKind): string => {
     case "timeout":
       return "What this URL holds did not come in the time allowed."
     case "transport":
-      return faultReason(why.fault, "The host of this URL").message
+      return faultReason({ kind: why.fault }, { name: "The host of this URL" }).message
   }
 }

@@ -49,15 +49,20 @@ class CallTimer {
   private readonly totalAt: number
   private phase: "connect" | "first_byte" | "idle" = "connect"
   private phaseAt: number
+  private phaseMillis: number
+  private readonly totalMillis: number
 
   constructor(request: TransportRequest, startMillis: number) {
+    this.totalMillis = request.totalMillis
     this.totalAt = startMillis + request.totalMillis
+    this.phaseMillis = request.connectMillis
     this.phaseAt = startMillis + request.connectMillis
   }
 
   readonly enter = (phase: "first_byte" | "idle", millis: number): Effect.Effect<void> =>
     Effect.map(now, (at) => {
       this.phase = phase
+      this.phaseMillis = millis
       this.phaseAt = at + millis
     })
 
@@ -68,7 +73,9 @@ class CallTimer {
         duration: Math.max(0, Math.min(this.phaseAt, this.totalAt) - at),
         orElse: () =>
           Effect.fail(
-            new TransportFault({ kind: this.totalAt <= this.phaseAt ? "total_timeout" : `${this.phase}_timeout` })
+            this.totalAt <= this.phaseAt
+              ? new TransportFault({ kind: "total_timeout", millis: this.totalMillis })
+              : new TransportFault({ kind: `${this.phase}_timeout`, millis: this.phaseMillis })
           )
       })
     )

@@ -29,8 +29,12 @@ export type FaultKind =
 /** The fault of a shortage of memory. */
 export const noRoom: Readonly<Record<Shortage, FaultKind>> = { key: "no_room_for_key", all: "no_room" }
 
-/** A call without a usable response; `kind` contains no host and no text from the network. */
-export class TransportFault extends Data.TaggedError("TransportFault")<{ readonly kind: FaultKind }> {}
+/** A call without a usable response; no part contains a host or text from the network. */
+export class TransportFault extends Data.TaggedError("TransportFault")<{
+  readonly kind: FaultKind
+  /** The limit that a timer has reached. */
+  readonly millis?: number
+}> {}
 
 const byCode = new Map<string, FaultKind>([
   ["ECONNREFUSED", "refused"],
@@ -64,21 +68,74 @@ const codeOf = (error: unknown): string | undefined => {
   return "errors" in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined
 }
 
-/** The error reason of a fault; `subject` begins the message, such as "The upstream". */
-export const faultReason = (kind: FaultKind, subject: string): Reason => {
+/** The server of a call, as an error names it. */
+export interface FaultSubject {
+  /** Begins the message, such as "The upstream". */
+  readonly name: string
+  /** The setting of each timer, and what else may shorten it; undefined where the message names none. */
+  readonly settings?: Readonly<Record<"connect" | "first_byte" | "idle" | "total", string>>
+}
+
+/** What a call to a provider takes its time limits from. */
+export const upstreamSubject = (isStream: boolean): FaultSubject => (isStream ? streamed : whole)
+
+const upstream = (firstByte: string, total: string): FaultSubject => ({
+  name: "The upstream",
+  settings: {
+    connect: "limits.connectMillis, or timeouts.connect of the config",
+    first_byte: firstByte,
+    idle: "limits.idleMillis, or timeouts.idle of the config",
+    total: `limits.totalMillis, x-gateway-request-timeout, or ${total} of the config`
+  }
+})
+/** A stream that has begun is an answer in time: `request_timeout` covers its first byte only. */
+const streamed = upstream(
+  "limits.firstByteMillis, or request_timeout or timeouts.first_byte of the config",
+  "timeouts.total"
+)
+const whole = upstream(
+  "limits.unaryFirstByteMillis, or timeouts.first_byte of the config",
+  "request_timeout or timeouts.total"
+)
+
+/** The total may be the rest of a deadline, so it is rounded up to two digits. */
+const roundedUp = (millis: number): number => {
+  const unit = 10 ** Math.max(0, Math.ceil(Math.log10(millis + 1)) - 2)
+  return Math.ceil(millis / unit) * unit
+}
+
+const time = (millis: number): string => (millis < 1000 ? `${millis} ms` : `${millis / 1000} s`)
+
+/** The reason of a timer; the message has its limit and setting where they are known. */
+const timeoutReason = (
+  phase: "connect" | "first_byte" | "idle" | "total",
+  millis: number | undefined,
+  { name, settings }: FaultSubject
+): Reason => {
+  const within = (otherwise: string, word = "within"): string =>
+    millis === undefined ? otherwise : `${word} ${time(phase === "total" ? roundedUp(millis) : millis)}`
+  const texts = {
+    connect: `did not accept a connection ${within("in time")}`,
+    first_byte: `accepted the request and did not begin to answer ${within("in time")}`,
+    idle: `fell silent ${millis === undefined ? "" : `${within("", "for")} `}in the middle of its answer`,
+    total: `did not finish its answer ${within("in the time allowed")}`
+  }
+  const setting = settings === undefined ? "" : ` (${settings[phase]})`
+  return { _tag: "Timeout", phase, message: `${name} ${texts[phase]}${setting}.` }
+}
+
+/** The error reason of a fault. */
+export const faultReason = ({ kind, millis }: Pick<TransportFault, "kind" | "millis">, of: FaultSubject): Reason => {
+  const subject = of.name
   switch (kind) {
     case "connect_timeout":
-      return { _tag: "Timeout", phase: "connect", message: `${subject} did not accept a connection in time.` }
+      return timeoutReason("connect", millis, of)
     case "first_byte_timeout":
-      return {
-        _tag: "Timeout",
-        phase: "first_byte",
-        message: `${subject} accepted the request and did not begin to answer in time.`
-      }
+      return timeoutReason("first_byte", millis, of)
     case "idle_timeout":
-      return { _tag: "Timeout", phase: "idle", message: `${subject} fell silent in the middle of its answer.` }
+      return timeoutReason("idle", millis, of)
     case "total_timeout":
-      return { _tag: "Timeout", phase: "total", message: `${subject} did not finish its answer in the time allowed.` }
+      return timeoutReason("total", millis, of)
     case "refused":
       return { _tag: "Transport", kind, message: `${subject} refused the connection.` }
     case "reset":

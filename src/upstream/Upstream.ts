@@ -21,7 +21,7 @@ import { retryAfterMillis } from "./retryAfter.ts"
 import type { AuthHeaders, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { credentialsIn } from "./ConnectionPool.ts"
 import { Transport } from "./Transport.ts"
-import { faultReason, noRoom, type TransportFault } from "./TransportFault.ts"
+import { faultReason, noRoom, type TransportFault, upstreamSubject } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./HttpExchange.ts"
 
@@ -90,6 +90,7 @@ export class Upstream extends Context.Service<
             withBody(
               prepared,
               requestOf(prepared, auth, times, room),
+              false,
               (request) => transport.collect(request, bounds),
               (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
             )
@@ -102,7 +103,7 @@ export class Upstream extends Context.Service<
             read: (response: TransportResponse, redaction: Redaction) => Effect.Effect<A, ProviderError>
           ) =>
             inTurn(room?.size, () =>
-              withBody(call, requestOf(call, headers, limits, room), transport.open, (response) => {
+              withBody(call, requestOf(call, headers, limits, room), true, transport.open, (response) => {
                 const redaction = redactionOf(call, headers)
                 return Effect.onError(
                   response.status >= 200 && response.status < 300
@@ -142,6 +143,7 @@ export class Upstream extends Context.Service<
 const withBody = <A, B, R>(
   prepared: Prepared<unknown, unknown>,
   request: TransportRequest,
+  isStream: boolean,
   call: (request: TransportRequest) => Effect.Effect<A, TransportFault, R>,
   read: (answer: A) => Effect.Effect<B, ProviderError>
 ): Effect.Effect<B, ProviderError, R> => {
@@ -152,7 +154,7 @@ const withBody = <A, B, R>(
   return Effect.matchEffect(call(request), {
     onFailure: (fault) => {
       room?.give(bytes)
-      return Effect.fail(unanswered(prepared.target.slug, fault))
+      return Effect.fail(unanswered(prepared.target.slug, fault, isStream))
     },
     onSuccess: (answer) => {
       room?.give(bytes)
@@ -188,7 +190,7 @@ const requestOf = (
 })
 
 const uncalled = (prepared: Prepared<unknown, unknown>, shortage: Shortage): ProviderError => {
-  const reason = faultReason(noRoom[shortage], "The upstream")
+  const reason = faultReason({ kind: noRoom[shortage] }, upstreamSubject(false))
   return new ProviderError({
     slug: prepared.target.slug,
     reason: reason._tag === "NoRoom" ? { ...reason, isUncalled: true } : reason

@@ -432,7 +432,7 @@ describe("failed token exchanges (F35)", () => {
       {
         _tag: "Timeout",
         phase: "first_byte",
-        message: "The token endpoint accepted the request and did not begin to answer in time."
+        message: "The token endpoint accepted the request and did not begin to answer in time (limits.connectMillis)."
       }
     ]
   ]

@@ -14,7 +14,14 @@ const untrusted = [
   { "x-should-retry": "false" },
   apiError("upstream_unreachable", "The upstream could not be trusted: the TLS handshake or its certificate failed.")
 ]
-const notConnected = [504, {}, apiError("upstream_timeout", "The upstream did not accept a connection in time.")]
+const notConnected = [
+  504,
+  {},
+  apiError(
+    "upstream_timeout",
+    "The upstream did not accept a connection within 100 ms (limits.connectMillis, or timeouts.connect of the config)."
+  )
+]
 const nobody = netServer(() => undefined)
 const certificates = makeCertificates()
 

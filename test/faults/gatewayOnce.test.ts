@@ -30,7 +30,10 @@ describe("unary answers through the gateway", () => {
     expect(refusal(seen)).toEqual([
       504,
       {},
-      apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")
+      apiError(
+        "upstream_timeout",
+        "The upstream accepted the request and did not begin to answer within 50 ms (limits.unaryFirstByteMillis, or timeouts.first_byte of the config)."
+      )
     ])
     expect(seen.upstream.accepted()).toBe(1)
   })
@@ -43,7 +46,10 @@ describe("unary answers through the gateway", () => {
     expect(refusal(seen)).toEqual([
       504,
       {},
-      apiError("upstream_timeout", "The upstream fell silent in the middle of its answer.")
+      apiError(
+        "upstream_timeout",
+        "The upstream fell silent for 50 ms in the middle of its answer (limits.idleMillis, or timeouts.idle of the config)."
+      )
     ])
   })
 
@@ -56,7 +62,10 @@ describe("unary answers through the gateway", () => {
     expect(refusal(await throughGateway(drip, { limits: { totalMillis: 150 }, lateIn: "head" }))).toEqual([
       504,
       {},
-      apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.")
+      apiError(
+        "upstream_timeout",
+        "The upstream did not finish its answer within 150 ms (limits.totalMillis, x-gateway-request-timeout, or request_timeout or timeouts.total of the config)."
+      )
     ])
   })
 

@@ -34,7 +34,12 @@ describe("streams through the gateway", () => {
     expect(streamOf(seen)).toEqual({
       texts: ["Hi"],
       finish: [],
-      errors: [apiError("upstream_timeout", "The upstream fell silent in the middle of its answer.").error],
+      errors: [
+        apiError(
+          "upstream_timeout",
+          "The upstream fell silent for 50 ms in the middle of its answer (limits.idleMillis, or timeouts.idle of the config)."
+        ).error
+      ],
       done: false
     })
   })
@@ -47,7 +52,10 @@ describe("streams through the gateway", () => {
     expect(refusal(seen)).toEqual([
       504,
       {},
-      apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")
+      apiError(
+        "upstream_timeout",
+        "The upstream accepted the request and did not begin to answer within 50 ms (limits.firstByteMillis, or request_timeout or timeouts.first_byte of the config)."
+      )
     ])
   })
 
@@ -62,7 +70,12 @@ describe("streams through the gateway", () => {
     expect({ done, errors, finish }).toEqual({
       done: false,
       finish: [],
-      errors: [apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.").error]
+      errors: [
+        apiError(
+          "upstream_timeout",
+          "The upstream did not finish its answer within 200 ms (limits.totalMillis, x-gateway-request-timeout, or timeouts.total of the config)."
+        ).error
+      ]
     })
   })
 

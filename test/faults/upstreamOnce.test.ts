@@ -105,7 +105,8 @@ describe("unary upstream calls", () => {
         expect(yield* reasonOf(server.url, { firstByteMillis: 50 })).toEqual({
           _tag: "Timeout",
           phase: "first_byte",
-          message: "The upstream accepted the request and did not begin to answer in time."
+          message:
+            "The upstream accepted the request and did not begin to answer within 50 ms (limits.unaryFirstByteMillis, or timeouts.first_byte of the config)."
         })
         yield* Effect.promise(() => server.closed(1))
       }).pipe(Effect.provide(real))
@@ -117,7 +118,8 @@ describe("unary upstream calls", () => {
       expect(yield* reasonOf(server.url.replace("http:", "https:"), { connectMillis: 50 })).toEqual({
         _tag: "Timeout",
         phase: "connect",
-        message: "The upstream did not accept a connection in time."
+        message:
+          "The upstream did not accept a connection within 50 ms (limits.connectMillis, or timeouts.connect of the config)."
       })
     }).pipe(Effect.provide(real))
   )
@@ -139,7 +141,8 @@ describe("unary upstream calls", () => {
       expect(yield* reasonOf(server.url, { idleMillis: 50 })).toEqual({
         _tag: "Timeout",
         phase: "idle",
-        message: "The upstream fell silent in the middle of its answer."
+        message:
+          "The upstream fell silent for 50 ms in the middle of its answer (limits.idleMillis, or timeouts.idle of the config)."
       })
       yield* Effect.promise(() => server.closed(1))
     }).pipe(Effect.provide(real))
@@ -155,7 +158,8 @@ describe("unary upstream calls", () => {
       expect(yield* reasonOf(server.url, { totalMillis: 120, idleMillis: 1_000 })).toEqual({
         _tag: "Timeout",
         phase: "total",
-        message: "The upstream did not finish its answer in the time allowed."
+        message:
+          "The upstream did not finish its answer within 120 ms (limits.totalMillis, x-gateway-request-timeout, or request_timeout or timeouts.total of the config)."
       })
       yield* Effect.promise(() => server.closed(1))
     }).pipe(Effect.provide(real))

@@ -75,7 +75,12 @@ describe("upstream streams", () => {
       const server = yield* rawServer((socket) => void socket.write(chunked + piece("a\n")))
       expect(yield* outcome(server.url, { idleMillis: 50 })).toEqual({
         arrays: [["a"]],
-        broken: { _tag: "Timeout", phase: "idle", message: "The upstream fell silent in the middle of its answer." }
+        broken: {
+          _tag: "Timeout",
+          phase: "idle",
+          message:
+            "The upstream fell silent for 50 ms in the middle of its answer (limits.idleMillis, or timeouts.idle of the config)."
+        }
       })
       yield* Effect.promise(() => server.closed(1))
     }).pipe(Effect.provide(real))
@@ -89,7 +94,8 @@ describe("upstream streams", () => {
         refused: {
           _tag: "Timeout",
           phase: "first_byte",
-          message: "The upstream accepted the request and did not begin to answer in time."
+          message:
+            "The upstream accepted the request and did not begin to answer within 50 ms (limits.firstByteMillis, or request_timeout or timeouts.first_byte of the config)."
         }
       })
       yield* Effect.promise(() => server.closed(1))
@@ -109,7 +115,8 @@ describe("upstream streams", () => {
       expect(reason(yield* Effect.promise(() => passUntilEnded(10, ended)))).toEqual({
         _tag: "Timeout",
         phase: "total",
-        message: "The upstream did not finish its answer in the time allowed."
+        message:
+          "The upstream did not finish its answer within 150 ms (limits.totalMillis, x-gateway-request-timeout, or timeouts.total of the config)."
       })
     }).pipe(Effect.provide(real))
   )

@@ -493,7 +493,8 @@ faces("contract of the %s", (_name, over) => {
   it.each([false, true])("contract: ends a request at its deadline, stream %s (S12)", async (stream) => {
     // The wall clock stands still, so the deadline has never passed before the call.
     script = () => Effect.never
-    const late = "The upstream did not finish its answer in the time allowed."
+    const total = stream ? "timeouts.total" : "request_timeout or timeouts.total"
+    const late = `The upstream did not finish its answer within 20 ms (limits.totalMillis, x-gateway-request-timeout, or ${total} of the config).`
     expect(await answerTo(toChat, { body: { ...chat, stream }, headers: { [timeout]: "20" } })).toStrictEqual(
       whole(504, openAiError("api_error", "upstream_timeout", late), served)
     )

@@ -267,7 +267,8 @@ describe("embeddings in several calls", () => {
       504,
       {
         error: {
-          message: "The upstream did not finish its answer in the time allowed.",
+          message:
+            "The upstream did not finish its answer within 100 ms (limits.totalMillis, x-gateway-request-timeout, or request_timeout or timeouts.total of the config).",
           type: "api_error",
           param: null,
           code: "upstream_timeout"

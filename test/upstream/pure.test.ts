@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { retryAfterMillis } from "../../src/upstream/retryAfter.ts"
-import { faultKind, type FaultKind, faultReason } from "../../src/upstream/TransportFault.ts"
+import { faultKind, type FaultKind, faultReason, upstreamSubject } from "../../src/upstream/TransportFault.ts"
 
 describe("retry-after", () => {
   const now = Date.parse("2026-01-02T03:04:05Z")
@@ -36,6 +36,19 @@ describe("retry-after", () => {
 })
 
 describe("transport faults", () => {
+  it.each([
+    [9, "9 ms"],
+    [197, "200 ms"],
+    [29_987, "30 s"],
+    [600_000, "600 s"]
+  ])("transport faults: a total of %s ms names its limit and settings (W11)", (millis, time) => {
+    expect(faultReason({ kind: "total_timeout", millis }, upstreamSubject(true))).toStrictEqual({
+      _tag: "Timeout",
+      phase: "total",
+      message: `The upstream did not finish its answer within ${time} (limits.totalMillis, x-gateway-request-timeout, or timeouts.total of the config).`
+    })
+  })
+
   const coded = (code: string) => Object.assign(new Error("secret.host:443"), { code })
   const cases: ReadonlyArray<readonly [unknown, FaultKind]> = [
     [coded("ECONNREFUSED"), "refused"],
@@ -74,7 +87,9 @@ describe("transport faults", () => {
       "too_large"
     ]
     expect(
-      kinds.map((kind) => faultReason(kind, "X").message).filter((message) => !/^X [a-zA-Z ,:'-]+\.$/.test(message))
+      kinds
+        .map((kind) => faultReason({ kind }, { name: "X" }).message)
+        .filter((message) => !/^X [a-zA-Z ,:'-]+\.$/.test(message))
     ).toStrictEqual([])
   })
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { ProviderError } from "../../domain/ProviderError.ts"
 import type { Prepared, Split } from "../../upstream/Prepared.ts"
-import { faultReason } from "../../upstream/TransportFault.ts"
+import { faultReason, upstreamSubject } from "../../upstream/TransportFault.ts"
 import type { AttemptTimes } from "../../upstream/Upstream.ts"
 
 /**
@@ -34,7 +34,10 @@ export const sendSplit = <Out, Chunk>(
     return outs.length === 0 && failure !== undefined ? Effect.fail(failure.failure) : Effect.succeed(join(outs))
   })
   const late = () =>
-    new ProviderError({ slug: prepared.target.slug, reason: faultReason("total_timeout", "The upstream") })
+    new ProviderError({
+      slug: prepared.target.slug,
+      reason: faultReason({ kind: "total_timeout", millis: totalMillis }, upstreamSubject(false))
+    })
   return Effect.timeoutOrElse(joined, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }
 
