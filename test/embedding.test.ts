@@ -96,7 +96,7 @@ it("embedding: an error has its status, type, code and headers", () => {
   const { code, headers, status, type } = errorFacts(new GatewayErrors.KeyMissing())
   expect({ code, headers, status, type }).toEqual({
     code: "missing_gateway_key",
-    headers: {},
+    headers: { "x-should-retry": "false" },
     status: 401,
     type: "authentication_error"
   })

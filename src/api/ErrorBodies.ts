@@ -54,7 +54,8 @@ export const statusMeanings = {
   412: "It has changed since the version in If-Match.",
   413: "The body is too large.",
   415: "The body is not plain JSON in UTF-8.",
-  429: "Too many requests or tokens, or the budget is spent; retry-after has the seconds to wait.",
+  402: "The budget of the key or the account of the provider is spent.",
+  429: "Too many requests or tokens, or what is left of the budget is reserved; retry-after has the seconds to wait.",
   500: "The gateway failed; its log has the request id.",
   502: "The provider failed, or answered what cannot be read.",
   503: "The gateway or the provider is overloaded, or is leaving.",
@@ -73,7 +74,7 @@ const withStatus =
     )
 
 const ofKey = [401, 403, 404, 500, 503]
-const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]
+const ofModel = [400, 401, 402, 403, 404, 413, 415, 429, 500, 502, 503, 504]
 
 /** Errors of a route that calls a model in OpenAI's dialect. */
 export const modelErrors = ofModel.map(withStatus(OpenAiError, calledFields))

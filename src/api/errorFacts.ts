@@ -84,8 +84,8 @@ const credentialsDraft = (code: string, message: string): Draft => ({
   param: "authorization"
 })
 
-const unpriced = ({ modelId, slug }: ModelNotPriced): string =>
-  `The key has a budget, and "${modelId}" on ${slug} has no price: an operator states one under prices; 0 is a price.`
+const unpriced = ({ modelId, near, slug }: ModelNotPriced): string =>
+  `The key has a budget, and "${modelId}" on ${slug} has no price: ${near === undefined ? "" : `did you mean ${near}? Else `}an operator states one under prices; 0 is a price.`
 
 /** The facts of any error a request can end in. A new error does not compile without a row here. */
 export const errorFacts = (error: GatewayError): ErrorFacts => {
@@ -106,7 +106,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         status: 401,
         type: "authentication_error",
         code: "invalid_gateway_key",
-        message: "The gateway key is not valid."
+        message: `The gateway key is not valid.${error.looksLike === undefined ? "" : ` It looks like ${error.looksLike}: the gateway takes keys of its own, and a provider's credential next to x-gateway-api-key.`}`
       })
     case "ModelNotAllowed":
       return finished(modelForbidden("model_not_allowed", error.message))

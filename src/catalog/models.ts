@@ -1,9 +1,11 @@
 // Model ids: the default model list of each provider, and the closed set of known ids for metric labels.
 // It must not know which models an account may call; the upstream decides that.
-import type { BuiltInKind } from "../domain/ProviderAccount.ts"
+import { modelIdOf } from "../domain/ModelRef.ts"
+import { type BuiltInKind, isBuiltIn, type ProviderKind } from "../domain/ProviderAccount.ts"
 import { keptImagen } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
-import { builtInModels, type ModelTable } from "../domain/models/modelTable.ts"
+import { builtInModels, isKnownModel, type ModelTable } from "../domain/models/modelTable.ts"
+import { nearest } from "../domain/text/nearest.ts"
 
 const operations: ReadonlySet<string | undefined> = new Set([
   "generateContent",
@@ -33,6 +35,15 @@ export const listedModels = (kind: BuiltInKind, models: ModelTable = builtInMode
     .filter((record) => isListed(record, kind))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
     .map(spelled)
+
+/** The served model whose id is nearest to one that no facts are about; undefined for a known id. */
+export const nearModel = (kind: ProviderKind, modelId: string, models: ModelTable): string | undefined =>
+  isKnownModel(models.find(modelId)) || !isBuiltIn(kind)
+    ? undefined
+    : nearest(
+        modelId,
+        listedModels(kind, models).map((id) => modelIdOf(id).replace(/@.*$/, ""))
+      )
 
 /** Ids of models that Google serves or has served. They are labels of metrics and sums; an id outside the closed set is `other`. */
 export const knownModels: ReadonlyArray<string> = builtInModels.ids

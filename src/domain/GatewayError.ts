@@ -5,7 +5,10 @@ import { Allowance } from "./LimitState.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
-export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
+export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {
+  /** What the text is by its form, such as a key of OpenAI. */
+  looksLike: Schema.optionalKey(Schema.String)
+}) {}
 /**
  * The console takes no sign-in or change from this request: its key or link is not valid, too many sign-ins failed, or
  * it may come from a page of another origin.
@@ -29,7 +32,9 @@ export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("Mode
 /** The key has a budget, and the model has no price. */
 export class ModelNotPriced extends Schema.TaggedError<ModelNotPriced>()("ModelNotPriced", {
   slug: Schema.String,
-  modelId: Schema.String
+  modelId: Schema.String,
+  /** The known model whose name is near. */
+  near: Schema.optionalKey(Schema.String)
 }) {}
 /** The stored credential may not read or write the object that the request names; `message` names it. */
 export class ObjectNotAllowed extends Schema.TaggedError<ObjectNotAllowed>()("ObjectNotAllowed", {

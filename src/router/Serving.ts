@@ -20,6 +20,7 @@ import { attemptTimes, type TimesOf } from "./attempt/Deadline.ts"
 import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
 import { cached } from "./attempt/Cached.ts"
 import { healRefused } from "./attempt/CallHealing.ts"
+import { withFailureWords } from "./attempt/failureWords.ts"
 import type { CallStrategy } from "./attempt/CallStrategy.ts"
 import { circuitOf, refusedBy, verdictOf } from "./retry/circuit.ts"
 import { failureOf } from "./retry/failures.ts"
@@ -163,7 +164,7 @@ export class Serving {
     { resent, retries: retryCount, target }: AttemptState,
     strategy: CallStrategy<Op, A, R>
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> {
-    const { cache, limits } = this.services
+    const { cache, catalog, limits } = this.services
     const { context, stream } = asking
     const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
     const timesNow = this.timesOf(attempt.account, planned.target?.times, context, stream)
@@ -173,7 +174,15 @@ export class Serving {
         : { times: timesNow, retry: (later) => this.retryTarget(asking, planned, budget, later, laterAttempt) }
     return Effect.flatMapEager(timesNow, (now): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
       const times = resent === target ? { ...now, isFresh: true } : now
-      const call = this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating))
+      const failed = {
+        account: attempt.account,
+        modelId: attempt.prepared.target.modelId,
+        models: (context.catalog ?? catalog).models
+      }
+      const call = Effect.mapError(
+        this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating)),
+        (error) => withFailureWords(error, failed)
+      )
       return ask === undefined
         ? Effect.map(call, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
         : Effect.map(

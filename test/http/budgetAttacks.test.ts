@@ -292,6 +292,18 @@ describe("models without a price", () => {
     expect(await outcome(free.post(chat, unpriced))).toEqual([200, undefined])
   })
 
+  it("budget: the refusal of a misspelt model names the near one (W11)", async () => {
+    const gateway = gatewayFor(cents(1), () => counted)
+    const { error } = (await refusal(await gateway.post(chat, { ...hello, model: "@google/gemini-2.5-flsh" }))).body
+    expect(error).toEqual({
+      message:
+        'The key has a budget, and "gemini-2.5-flsh" on google has no price: did you mean gemini-2.5-flash? Else an operator states one under prices; 0 is a price.',
+      type: "permission_error",
+      param: "model",
+      code: "model_not_priced"
+    })
+  })
+
   it("budget: an unpriced model is refused as any target of a config, on every route", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
     const second = {

@@ -482,8 +482,9 @@ faces("contract of the %s", (_name, over) => {
 
   it("contract: answers 502 where the upstream refuses the stored credential (B105)", async () => {
     script = () => notNow(401, "UNAUTHENTICATED")
+    const refused = 'The gateway\'s credential for "google" was refused by Google; ask its operator: Not now.'
     expect(await answerTo(toChat, { body: chat })).toStrictEqual(
-      whole(502, openAiError("api_error", "upstream_credentials_rejected", "Not now."), {
+      whole(502, openAiError("api_error", "upstream_credentials_rejected", refused), {
         ...served,
         "x-should-retry": "false"
       })

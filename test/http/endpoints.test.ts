@@ -131,7 +131,7 @@ describe("endpoints that cannot answer", () => {
       403,
       {
         message:
-          "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
+          "The gateway's credential for \"vertex-ai\" may not do this at Google; ask its operator: Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
         type: "permission_error",
         param: null,
         code: "missing_permission_endpoints_predict"

@@ -185,7 +185,8 @@ describe("error texts of upstreams", () => {
 
   it("leaks: a credential is removed from the whole error body (TH21)", async () => {
     given(encodeURIComponent, 403)
-    const error = { message: shown, type: "permission_error", param: null, code: "upstream_permission_denied" }
+    const message = `The gateway's credential for "exchange" may not do this at Google; ask its operator: ${shown}`
+    const error = { message, type: "permission_error", param: null, code: "upstream_permission_denied" }
     expect(await post(...first(vertexRoutes, "exchange"))).toEqual({ status: 403, text: JSON.stringify({ error }) })
   })
 

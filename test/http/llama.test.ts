@@ -321,7 +321,12 @@ describe("upstream errors of Llama chat", () => {
       401,
       google(401, "UNAUTHENTICATED", "m"),
       502,
-      { message: "m", type: "api_error", param: null, code: "upstream_credentials_rejected" }
+      {
+        message: 'The gateway\'s credential for "vertex-ai" was refused by Google; ask its operator: m',
+        type: "api_error",
+        param: null,
+        code: "upstream_credentials_rejected"
+      }
     ],
     [
       "the permission is missing (T2014)",
@@ -330,7 +335,7 @@ describe("upstream errors of Llama chat", () => {
       403,
       {
         message:
-          "aiplatform.endpoints.predict denied Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
+          'The gateway\'s credential for "vertex-ai" may not do this at Google; ask its operator: aiplatform.endpoints.predict denied Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.',
         type: "permission_error",
         param: null,
         code: "missing_permission_endpoints_predict"

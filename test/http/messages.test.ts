@@ -236,7 +236,13 @@ describe("errors of messages", () => {
       "Publisher Model was not found."
     ],
     ["a quota", google(429, "RESOURCE_EXHAUSTED", "Quota exceeded."), 429, "rate_limit_error", "Quota exceeded."],
-    ["a missing permission", google(403, "PERMISSION_DENIED", "No."), 403, "permission_error", "No."],
+    [
+      "a missing permission",
+      google(403, "PERMISSION_DENIED", "No."),
+      403,
+      "permission_error",
+      'The gateway\'s credential for "vertex-ai" may not do this at Google; ask its operator: No.'
+    ],
     [
       "a request that is too large",
       anthropic(413, "request_too_large", "Too large."),
@@ -284,7 +290,13 @@ describe("errors of messages", () => {
       ]
     ),
     ["an empty body", { status: 200 }, 502, "api_error", "The upstream answered without a body."],
-    ["a refused stored credential", google(401, "UNAUTHENTICATED", "No."), 502, "api_error", "No."]
+    [
+      "a refused stored credential",
+      google(401, "UNAUTHENTICATED", "No."),
+      502,
+      "api_error",
+      'The gateway\'s credential for "vertex-ai" was refused by Google; ask its operator: No.'
+    ]
   ])(
     "messages: the upstream failure is an error in Anthropic's format: %s (T1905)",
     async (_name, scripted, status, type, message) => {

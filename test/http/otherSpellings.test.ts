@@ -192,16 +192,18 @@ describe("keys", () => {
     const { sent, status } = await ask(headers)
     expect([status, JSON.stringify(sent).includes(plain)]).toStrictEqual([200, false])
   })
+  const foreign =
+    "The gateway key is not valid. It looks like a key of OpenAI: the gateway takes keys of its own, and a provider's credential next to x-gateway-api-key."
   const authentication = (code: string, message: string) => ({
     error: { message, type: "authentication_error", param: null, code }
   })
   it.each([
-    [{ authorization: "Bearer sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
-    [{ authorization: "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
-    [{ "x-gateway-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
-    [{ "x-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
-    [{ "x-goog-api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
-    [{ "api-key": "sk-wrong" }, "invalid_gateway_key", "The gateway key is not valid."],
+    [{ authorization: "Bearer sk-wrong" }, "invalid_gateway_key", foreign],
+    [{ authorization: "sk-wrong" }, "invalid_gateway_key", foreign],
+    [{ "x-gateway-api-key": "sk-wrong" }, "invalid_gateway_key", foreign],
+    [{ "x-api-key": "sk-wrong" }, "invalid_gateway_key", foreign],
+    [{ "x-goog-api-key": "sk-wrong" }, "invalid_gateway_key", foreign],
+    [{ "api-key": "sk-wrong" }, "invalid_gateway_key", foreign],
     [{}, "missing_gateway_key", "No gateway key: send it as x-gateway-api-key, or as the API key of your SDK."]
   ])("keys: %j is refused for what it is (N1205)", async (headers, code, message) => {
     const answer = await gateway.send("/v1/chat/completions", {
@@ -217,7 +219,7 @@ describe("keys", () => {
       401,
       {
         error: {
-          message: "The gateway key is not valid.",
+          message: foreign,
           type: "authentication_error",
           param: null,
           code: "invalid_gateway_key"

@@ -17,7 +17,7 @@ const exhausted = (quotaId: string, quotaValue = "250") => ({
 
 const messages = [{ role: "user", content: "Hi" }]
 const chat = { model: "@google/gemini-2.5-flash", messages }
-const routes: ReadonlyArray<readonly [string, unknown]> = [
+const routes: ReadonlyArray<readonly [string, { readonly model: string; readonly [field: string]: unknown }]> = [
   ["/v1/chat/completions", chat],
   ["/v1/chat/completions", { ...chat, stream: true }],
   ["/v1/chat/completions", { model: "@vertex-ai/anthropic.claude-sonnet-4-5", messages }],
@@ -44,20 +44,34 @@ const refusalsOf = async (body: unknown, status: number) => {
   }
 }
 
-const inOpenAi = (type: string, code: string) => ({ error: { message, type, param: null, code } })
-const inAnthropic = (type: string) => ({ type: "error", error: { type, message }, request_id: "request-1" })
+/** The words are about the account of the gateway, not about the client (W11). */
+const spentAt = (slug: string) =>
+  `The quota of the gateway's account "${slug}" is spent at Google; ask its operator: ${message}`
+const slugIn = ([, { model }]: (typeof routes)[number]) => model.split("/")[0]?.slice(1) ?? ""
+const inOpenAi = (type: string, code: string) => (route: (typeof routes)[number]) => ({
+  error: { message: spentAt(slugIn(route)), type, param: null, code }
+})
+const inAnthropic = (type: string) => ({
+  type: "error",
+  error: { type, message: spentAt("vertex-ai") },
+  request_id: "request-1"
+})
 
 it.each([
   ["a quota per day", exhausted("GenerateRequestsPerDayPerProjectPerModel-FreeTier")],
   ["a limit of 0", exhausted("GenerateRequestsPerMinutePerProjectPerModel", "0")]
 ])("upstream quota: %s has the type of a rate limit and the code of a quota (T2304)", async (_name, body) => {
   const refused = await refusalsOf(body, 429)
-  expect(refused.openai).toEqual(routes.map(() => [429, "false", inOpenAi("rate_limit_error", "insufficient_quota")]))
+  expect(refused.openai).toEqual(
+    routes.map((route) => [429, "false", inOpenAi("rate_limit_error", "insufficient_quota")(route)])
+  )
   expect(refused.anthropic).toEqual(["", ""].map(() => [429, "false", inAnthropic("rate_limit_error")]))
 })
 
 it("upstream quota: an unpaid upstream account keeps the type of a quota (table 14)", async () => {
   const refused = await refusalsOf({ type: "error", error: { type: "billing_error", message } }, 402)
-  expect(refused.openai).toEqual(routes.map(() => [402, "false", inOpenAi("insufficient_quota", "insufficient_quota")]))
+  expect(refused.openai).toEqual(
+    routes.map((route) => [402, "false", inOpenAi("insufficient_quota", "insufficient_quota")(route)])
+  )
   expect(refused.anthropic).toEqual(["", ""].map(() => [402, "false", inAnthropic("billing_error")]))
 })

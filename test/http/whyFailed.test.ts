@@ -180,8 +180,8 @@ describe("why a request failed", () => {
       return [status, headers.has("retry-after"), headers.get("x-should-retry")]
     }
     expect([await refusal(30_000), await refusal(60_000)]).toEqual([
-      [429, false, "false"],
-      [429, true, "false"]
+      [402, false, "false"],
+      [402, true, "false"]
     ])
   })
 })

@@ -25,3 +25,21 @@ export const presentedKeys = (headers: HeaderRecord, queryKey?: string): Readonl
   ]
   return [...new Set(places.filter(isKeyText))]
 }
+
+/** How the credentials of others begin, the longer beginning first. */
+const foreignForms: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^sk-ant-/, "a key of Anthropic"],
+  [/^sk-or-/, "a key of OpenRouter"],
+  [/^sk-lf-|^pk-lf-/, "a key of Langfuse"],
+  [/^sk-/, "a key of OpenAI"],
+  [/^pk-/, "a public key of another service"],
+  [/^(AIza|AQ\.)/, "an API key of Google"],
+  [/^ya29\./, "an access token of Google"],
+  [/^eyJ/, "a signed token"],
+  [/^gsk_/, "a key of Groq"],
+  [/^xai-/, "a key of xAI"],
+  [/^hf_/, "a token of Hugging Face"]
+]
+
+/** What a text that is no known key is by its form. The text itself is never repeated. */
+export const foreignForm = (text: string): string | undefined => foreignForms.find(([form]) => form.test(text))?.[1]

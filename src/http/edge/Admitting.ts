@@ -1,12 +1,14 @@
 // Admits a request before any upstream is called: estimates its usage and reserves that under the limits of its key.
 // It must not depend on how limits are kept. Answers from the cache need admission; keys without limits do not.
 import * as Effect from "effect/Effect"
+import { nearModel } from "../../catalog/models.ts"
 import { Prices } from "../../catalog/Prices.ts"
 import { type GatewayError, ModelNotPriced, type RateLimitReached } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
+import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import { microDollars } from "../../domain/usage/invoice.ts"
 import type { Usage } from "../../domain/Usage.ts"
@@ -90,18 +92,25 @@ const expectedUsage = (
   })
 }
 
+const unpriced = ({ modelId, slug }: Pick<TargetName, "modelId" | "slug">, catalog: CatalogView | undefined) => {
+  const kind = catalog?.resolve(slug)?.kind
+  const near = catalog === undefined || kind === undefined ? undefined : nearModel(kind, modelId, catalog.models)
+  return new ModelNotPriced({ slug, modelId, ...(near === undefined ? {} : { near }) })
+}
+
 /** The cost at the most expensive target, because any of them may answer; undefined until prices are loaded. */
 const highestCost = (
   expected: ReadonlyArray<Expected>,
   prices: Prices["Service"],
-  nowMillis: number
+  nowMillis: number,
+  catalog: CatalogView | undefined
 ): number | ModelNotPriced | undefined => {
   let highest = 0
   for (const { target, usage } of expected) {
     const { modelId, place, slug } = target
     const counted = prices.counted(slug, modelId, nowMillis)
     if (counted === undefined) return undefined
-    if (counted.price === undefined) return new ModelNotPriced({ slug, modelId })
+    if (counted.price === undefined) return unpriced(target, catalog)
     highest = Math.max(highest, microDollars(usage, counted.price, place))
   }
   return highest
@@ -110,13 +119,14 @@ const highestCost = (
 const loadedCost = (
   expected: ReadonlyArray<Expected>,
   prices: Prices["Service"],
-  nowMillis: number
+  nowMillis: number,
+  catalog: CatalogView | undefined
 ): Effect.Effect<number, ModelNotPriced> => {
-  const cost = highestCost(expected, prices, nowMillis)
+  const cost = highestCost(expected, prices, nowMillis, catalog)
   if (cost === undefined)
     return Effect.andThen(
       prices.load,
-      Effect.suspend(() => loadedCost(expected, prices, nowMillis))
+      Effect.suspend(() => loadedCost(expected, prices, nowMillis, catalog))
     )
   return typeof cost === "number" ? Effect.succeed(cost) : Effect.fail(cost)
 }
@@ -147,7 +157,10 @@ const estimateRequest = <Op extends Operation>(
     const tokens = tokensOf(expected.map(({ usage }) => usage))
     return budget === undefined
       ? Effect.succeed({ ...tokens, costMicros: 0 })
-      : Effect.map(loadedCost(expected, prices, startedMillis), (costMicros) => ({ ...tokens, costMicros }))
+      : Effect.map(loadedCost(expected, prices, startedMillis, context.catalog), (costMicros) => ({
+          ...tokens,
+          costMicros
+        }))
   })
 }
 
@@ -166,9 +179,8 @@ export const admitting: Effect.Effect<Admit, never, Admission | Prices | Provide
     const admitMore: AdmitMore = (target, promptTokens) =>
       Effect.clockWith((clock) => {
         const expected = [{ target: { ...target, params: {} }, usage: { ...noUsage, input: promptTokens } }]
-        return Effect.flatMap(loadedCost(expected, services.prices, clock.currentTimeMillisUnsafe()), (costMicros) =>
-          admission.admitMore(key, costMicros, holdMore)
-        )
+        const cost = loadedCost(expected, services.prices, clock.currentTimeMillisUnsafe(), context.catalog)
+        return Effect.flatMap(cost, (costMicros) => admission.admitMore(key, costMicros, holdMore))
       })
     return admitMore
   })

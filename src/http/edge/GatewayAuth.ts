@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
-import { presentedKeys } from "../../api/clients/presentedKeys.ts"
+import { foreignForm, presentedKeys } from "../../api/clients/presentedKeys.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { Configs } from "../../catalog/Configs.ts"
 import {
@@ -58,6 +58,11 @@ interface Known {
   readonly keyText: string
 }
 
+const keyInvalid = (text: string): KeyInvalid => {
+  const looksLike = foreignForm(text)
+  return new KeyInvalid(looksLike === undefined ? {} : { looksLike })
+}
+
 /** The first text that is a known key. Without one the fault of the first text counts. */
 const firstKnown = (
   { find }: GatewayKeys["Service"],
@@ -65,10 +70,11 @@ const firstKnown = (
 ): Effect.Effect<Known, KeyMissing | KeyInvalid | StoreUnavailable> => {
   const known = (keyText: string) => Effect.mapEager(find(keyText), (key): Known => ({ key, keyText }))
   if (first === undefined) return Effect.fail(new KeyMissing())
-  return others.reduce(
-    (search, text) => Effect.catch(search, (fault) => Effect.mapError(known(text), () => fault)),
+  const search = others.reduce(
+    (before, text) => Effect.catch(before, (fault) => Effect.mapError(known(text), () => fault)),
     known(first)
   )
+  return Effect.mapErrorEager(search, (fault) => (fault._tag === "KeyInvalid" ? keyInvalid(first) : fault))
 }
 
 /** A route for holders of a gateway key; `make` builds its handler once. */
@@ -104,7 +110,7 @@ export const keyed = <R>(
         incoming.recorder?.keyed(key)
         // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
         if (!key.scopes.includes(scope))
-          return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
+          return Effect.fail(scope === "admin" ? keyInvalid(keyText) : new ScopeMissing({ scope }))
         const hold = shares.enter(key.id, key.concurrency)
         if (typeof hold === "string") return Effect.fail(crowded(hold, key))
         incoming.hold = hold

@@ -279,7 +279,7 @@ describe("native errors", () => {
         {
           error: {
             code: 429,
-            message: "Quota exceeded.",
+            message: `The quota of the gateway's account "google" is spent at Google; ask its operator: Quota exceeded.`,
             status: "RESOURCE_EXHAUSTED",
             details: [quota, retry, { "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId: "request-1" }]
           }
@@ -290,7 +290,7 @@ describe("native errors", () => {
         {
           error: {
             code: 502,
-            message: "API key not valid.",
+            message: `The gateway's credential for "google" was refused by Google; ask its operator: API key not valid.`,
             status: "INTERNAL",
             details: [info("UPSTREAM_CREDENTIALS_REJECTED")]
           }

@@ -2,5 +2,6 @@
 // Must not hold a report itself.
 import type { Row } from "../row.ts"
 import { media } from "./media.ts"
+import { messages } from "./messages.ts"
 
-export const rows: ReadonlyArray<Row> = [...media]
+export const rows: ReadonlyArray<Row> = [...media, ...messages]

@@ -1,0 +1,152 @@
+// Reports about refusals: whose mistake a message names, and what it advises.
+// Must not depend on the service.
+import type { Row } from "../row.ts"
+
+const hello = (model = "@d/gemini-2.5-flash") => ({ model, messages: [{ role: "user", content: "Hi" }] })
+const google = (status: number, word: string, message: string) => ({
+  status,
+  body: { error: { code: status, status: word, message } }
+})
+const openAi = (message: string, type: string, code: string, param: string | null = null) => ({
+  error: { message, type, param, code }
+})
+const wrongKey = (form?: string) =>
+  openAi(
+    `The gateway key is not valid.${form === undefined ? "" : ` It looks like ${form}: the gateway takes keys of its own, and a provider's credential next to x-gateway-api-key.`}`,
+    "authentication_error",
+    "invalid_gateway_key"
+  )
+const noRetry = { "x-should-retry": "false" }
+
+const keyRows = (
+  [
+    ["sk-ant-api03-x", "a key of Anthropic"],
+    ["sk-proj-x", "a key of OpenAI"],
+    ["AIzaSyx", "an API key of Google"],
+    ["ya29.x", "an access token of Google"],
+    ["pk-x", "a public key of another service"],
+    ["mgk_wrong", undefined]
+  ] as const
+).map(([key, form], at): Row => ({
+  id: `W11-${at + 1}`,
+  kind: "W11",
+  title: `a wrong key that looks like ${form ?? "none of others"} is refused with a hint and never repeated`,
+  headers: { "x-gateway-api-key": key },
+  body: hello(),
+  expected: { status: 401, sent: [], headers: noRetry, answer: wrongKey(form) }
+}))
+
+const credentialRows: ReadonlyArray<Row> = [
+  {
+    id: "W11-11",
+    kind: "W11",
+    title: "a refused key of the operator does not read as the client's",
+    body: hello(),
+    upstream: [google(401, "UNAUTHENTICATED", "API key not valid.")],
+    expected: {
+      status: 502,
+      headers: noRetry,
+      answer: openAi(
+        `The gateway's credential for "d" was refused by Google; ask its operator: API key not valid.`,
+        "api_error",
+        "upstream_credentials_rejected"
+      )
+    }
+  },
+  {
+    id: "W11-12",
+    kind: "W11",
+    title: "a refused key that came with the request reads as the client's own",
+    headers: { authorization: "Bearer AIza-own" },
+    body: hello(),
+    upstream: [google(401, "UNAUTHENTICATED", "API key not valid.")],
+    expected: {
+      status: 401,
+      headers: noRetry,
+      answer: openAi(
+        `The credential for "d" that came with the request was refused by Google: API key not valid.`,
+        "authentication_error",
+        "provider_credentials_rejected"
+      )
+    }
+  },
+  {
+    id: "W11-13",
+    kind: "W11",
+    title: "a missing permission of the operator does not read as the client's, in Anthropic's dialect either",
+    path: "/v1/messages",
+    headers: { "x-request-id": "r1" },
+    body: { ...hello("@p/claude-sonnet-4-5"), max_tokens: 9 },
+    upstream: [google(403, "PERMISSION_DENIED", "No.")],
+    expected: {
+      status: 403,
+      headers: noRetry,
+      answer: {
+        type: "error",
+        error: {
+          type: "permission_error",
+          message: `The gateway's credential for "p" may not do this at Google; ask its operator: No.`
+        },
+        request_id: "r1"
+      }
+    }
+  },
+  {
+    id: "W11-14",
+    kind: "W11",
+    title: "an account that is not paid stops the retries of agents",
+    body: hello(),
+    upstream: [google(402, "RESOURCE_EXHAUSTED", "Not paid.")],
+    expected: {
+      status: 402,
+      headers: noRetry,
+      answer: openAi(
+        `The quota of the gateway's account "d" is spent at Google; ask its operator: Not paid.`,
+        "insufficient_quota",
+        "insufficient_quota"
+      )
+    }
+  }
+]
+
+const modelRows: ReadonlyArray<Row> = [
+  {
+    id: "W11-21",
+    kind: "W11",
+    title: "an unknown model is refused with the near one",
+    body: hello("@d/gemini-2.5-flsh"),
+    upstream: [google(404, "NOT_FOUND", "models/gemini-2.5-flsh is not found.")],
+    expected: {
+      status: 404,
+      headers: noRetry,
+      answer: openAi(
+        "models/gemini-2.5-flsh is not found. Did you mean gemini-2.5-flash?",
+        "not_found_error",
+        "model_not_found",
+        "model"
+      )
+    }
+  },
+  {
+    id: "W11-22",
+    kind: "W11",
+    title: "an unknown model of Claude is refused with the near one",
+    path: "/v1/messages",
+    headers: { "x-request-id": "r1" },
+    body: { ...hello("@p/claude-sonet-4-5"), max_tokens: 9 },
+    upstream: [google(404, "NOT_FOUND", "Publisher Model was not found.")],
+    expected: {
+      status: 404,
+      answer: {
+        type: "error",
+        error: {
+          type: "not_found_error",
+          message: "Publisher Model was not found. Did you mean claude-sonnet-4-5?"
+        },
+        request_id: "r1"
+      }
+    }
+  }
+]
+
+export const messages: ReadonlyArray<Row> = [...keyRows, ...credentialRows, ...modelRows]
