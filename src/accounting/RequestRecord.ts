@@ -123,7 +123,7 @@ export class RequestRecord implements Observed {
   trace: TracesAttempts | undefined
   /** Undefined unless the content of the request is kept. */
   content: ContentCapture | undefined
-  /** Its config and metadata; undefined before it is routed. */
+  /** Its config and metadata, those of the key first: a refusal before the routing is counted by them too. */
   route: ObservedRoute | undefined
   /** When routing began, for a traced request. */
   routedAt = 0
@@ -142,6 +142,7 @@ export class RequestRecord implements Observed {
   /** The key of the request is known. */
   keyed(key: GatewayKey): void {
     this.keyId = key.id
+    if (key.metadata !== undefined) this.route = { config: undefined, configId: undefined, metadata: key.metadata }
     this.content = this.capture?.(key)
   }
 

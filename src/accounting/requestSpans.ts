@@ -31,7 +31,7 @@ export const requestSpans = (
     endMillis: epoch + ended.at,
     attributes: serverAttributes(ended, settled, traceId, method, route),
     failed: settled.status >= 500 || (record.error !== undefined && settled.status === 200),
-    below: record.route === undefined ? [] : [routeSpan(record.route, ended, settled, epoch)]
+    below: record.route === undefined || record.routedAt === 0 ? [] : [routeSpan(record.route, ended, settled, epoch)]
   }
 }
 

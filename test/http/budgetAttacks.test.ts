@@ -267,6 +267,26 @@ describe("estimates from the edited body", () => {
   })
 })
 
+describe("rows of refused requests", () => {
+  it("requests: a refusal for rate, budget, price or a faulty header keeps the team of the request (W11)", async () => {
+    const settings = { usageMetadata: ["team"], prices: { "gemini-2.5-flash": { output: 500 } } }
+    const team = { "x-gateway-metadata": '{"team":"own"}' }
+    const rowOf = async (key: Partial<KeySetting>, body: object, headers: Record<string, string>) => {
+      const gateway = gatewayFor({ metadata: { team: "key" }, ...key }, () => gemini({}), settings)
+      await gateway.post(chat, { max_tokens: 1, ...body }, headers)
+      await gateway.post(chat, { max_tokens: 1, ...body }, headers)
+      return await gateway.admin("/admin/v1/requests?limit=1")
+    }
+    const rate = { rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }
+    const row = (code: string, of: string) => ({ data: [{ error_code: code, metadata: { team: of } }] })
+    expect(await rowOf(rate, hello, team)).toMatchObject(row("rate_limit_exceeded", "own"))
+    expect(await rowOf(cents(0.000_01), hello, team)).toMatchObject(row("insufficient_quota", "own"))
+    const unheardOf = { ...hello, model: "@google/gemini-9-unheard-of" }
+    expect(await rowOf(cents(1), unheardOf, {})).toMatchObject(row("model_not_priced", "key"))
+    expect(await rowOf({}, hello, { "x-gateway-cache": "odd" })).toMatchObject(row("invalid_header", "key"))
+  })
+})
+
 describe("models without a price", () => {
   const counted = gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
   const unpriced = { ...hello, model: "@google/gemini-9-unheard-of" }

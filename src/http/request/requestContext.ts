@@ -45,7 +45,7 @@ export const requestContext = ({
   const betas = readBetas(reader)
   const cache = readCache(reader)
   if (reader.fault !== undefined) return Result.fail(reader.fault)
-  return Result.succeed({
+  const context: RequestContext = {
     requestId: incoming.requestId,
     traceId: incoming.traceId,
     createdSeconds: Math.floor(incoming.startedMillis / 1000),
@@ -67,7 +67,9 @@ export const requestContext = ({
     idSeed: incoming.freshId,
     recorder: incoming.recorder,
     room: incoming.hold
-  })
+  }
+  if (incoming.recorder !== undefined) incoming.recorder.route = context
+  return Result.succeed(context)
 }
 
 const checkTraceId = (reader: HeaderReader): void => {
