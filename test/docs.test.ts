@@ -18,6 +18,7 @@ import { defaultLimits } from "../src/domain/Limits.ts"
 import { readConfig } from "../src/domain/config/readConfig.ts"
 import * as Package from "../src/index.ts"
 import { agents } from "./agents/clients.ts"
+import { run } from "./agents/run.ts"
 import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
 import { generatedPages } from "./support/generateDocs.ts"
 import { testNames } from "./support/testNames.ts"
@@ -185,6 +186,10 @@ describe("configs page", () => {
   })
 })
 
+/** Lines of a client with their values. */
+const filled = (text: string, origin: string, key: string, model: string): string =>
+  text.replaceAll("{origin}", origin).replaceAll("{key}", key).replaceAll("{model}", model)
+
 describe("page on clients", () => {
   const page = read("docs/connect.md")
   let gateway: TestGateway
@@ -203,20 +208,39 @@ describe("page on clients", () => {
   })
 
   it("connect: shows the lines of each client that the admin API has", () => {
-    const values: Readonly<Record<string, string>> = {
-      "{origin}": "http://127.0.0.1:8787",
-      "{key}": "mgk_demo",
-      "{model}": "@google/gemini-3.8-flash"
-    }
-    const fill = (text: string): string => text.replaceAll(/\{(?:origin|key|model)\}/g, (name) => values[name] ?? name)
-    const shown = clientLines.map(
-      ({ language, lines, name, place }) =>
-        `### Lines of ${name}\n\n${fill(place)}:\n\n\`\`\`${language}\n${fill(lines)}\n\`\`\`\n`
-    )
+    const demo = "http://127.0.0.1:8787"
+    const shown = clientLines.map(({ language, lines, model, name, place }) => {
+      const [where, text] = [place, lines].map((one) => filled(one, demo, "mgk_demo", model))
+      return `### Lines of ${name}\n\n${where}:\n\n\`\`\`${language}\n${text}\n\`\`\`\n`
+    })
     expect(page.slice(page.indexOf("### Lines of curl"), page.indexOf("## Agents that are tested"))).toBe(
       `${shown.join("\n")}\n`
     )
   })
+
+  it.each(clientLines.map((client) => [client.name, client] as const))(
+    "connect: the model in the lines of %s is one that its route serves (W11, RB54)",
+    async (_name, { model, route }) => {
+      const messages = [{ role: "user", content: "Hello" }]
+      const [path, body] = route.endsWith("/models/")
+        ? [`${route}${model}:generateContent`, { contents: [{ parts: [{ text: "Hello" }] }] }]
+        : [route, route === "/v1/responses" ? { model, input: "Hello" } : { model, max_tokens: 1000, messages }]
+      const headers = { "content-type": "application/json", "x-api-key": gatewayKey }
+      const answer = await fetch(gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) })
+      expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+    }
+  )
+
+  it.each(clientLines.filter(({ language }) => language === "ts").map((client) => [client.name, client] as const))(
+    "connect: the lines of %s run as they are (W11, RB54)",
+    async (_name, { lines, model }) => {
+      const script = filled(lines, gateway.url, gatewayKey, model)
+      expect(await run(process.execPath, ["--input-type=module", "-e", script], { cwd: root })).toMatchObject({
+        code: 0
+      })
+    },
+    60_000
+  )
 
   it("connect: shows requests of curl that are served", async () => {
     const shown = (blocks(page, "sh").find((block) => block.startsWith("curl")) ?? "").split(/^curl /m).slice(1)

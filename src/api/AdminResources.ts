@@ -312,6 +312,7 @@ export const AdminClient = Schema.Struct({
   place: Schema.String.annotate({ description: "Where the lines belong." }),
   language: Schema.Literals(["sh", "ts", "toml", "json", "text"]),
   route: Schema.String.annotate({ description: "How the routes of its requests begin." }),
+  model: Schema.String.annotate({ description: "A model that its route serves." }),
   lines: Schema.String.annotate({ description: "With {origin}, {key} and {model} in the places of the values." })
 }).annotate({ identifier: "AdminClient" })
 export interface AdminClient extends Schema.Schema.Type<typeof AdminClient> {}

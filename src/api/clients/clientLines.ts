@@ -9,10 +9,14 @@ export interface ClientLines {
   readonly language: "sh" | "ts" | "toml" | "json" | "text"
   /** How the routes of its requests begin. */
   readonly route: string
+  /** A model that this route serves. */
+  readonly model: string
   /** With `{origin}`, `{key}` and `{model}` in the places of the values. */
   readonly lines: string
 }
 
+const gemini = "@google/gemini-3.8-flash"
+const claude = "@vertex-ai/claude-sonnet-4-6"
 const chat = "/v1/chat/completions"
 const google = "/v1beta/models/"
 
@@ -23,6 +27,7 @@ export const clientLines: ReadonlyArray<ClientLines> = [
     place: "In a shell",
     language: "sh",
     route: chat,
+    model: gemini,
     lines: `curl {origin}/v1/chat/completions -H "x-gateway-api-key: {key}" -H "content-type: application/json" \\
   -d '{"model":"{model}","messages":[{"role":"user","content":"Hello"}]}'`
   },
@@ -32,6 +37,7 @@ export const clientLines: ReadonlyArray<ClientLines> = [
     place: "In TypeScript, with the package openai",
     language: "ts",
     route: chat,
+    model: gemini,
     lines: `import OpenAI from "openai"
 
 const client = new OpenAI({ baseURL: "{origin}/v1", apiKey: "{key}" })
@@ -46,6 +52,7 @@ const answer = await client.chat.completions.create({
     place: "In TypeScript, with the package @anthropic-ai/sdk",
     language: "ts",
     route: "/v1/messages",
+    model: claude,
     lines: `import Anthropic from "@anthropic-ai/sdk"
 
 const client = new Anthropic({ baseURL: "{origin}", apiKey: "{key}" })
@@ -61,6 +68,7 @@ const answer = await client.messages.create({
     place: "In TypeScript, with the package @google/genai",
     language: "ts",
     route: google,
+    model: gemini,
     lines: `import { GoogleGenAI } from "@google/genai"
 
 const client = new GoogleGenAI({ apiKey: "{key}", httpOptions: { baseUrl: "{origin}" } })
@@ -72,6 +80,7 @@ const answer = await client.models.generateContent({ model: "{model}", contents:
     place: "In TypeScript, with the packages ai and @ai-sdk/openai-compatible",
     language: "ts",
     route: chat,
+    model: gemini,
     lines: `import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText } from "ai"
 
@@ -84,6 +93,7 @@ const answer = await generateText({ model: gateway("{model}"), prompt: "Hello" }
     place: "In TypeScript, with the package @langchain/openai",
     language: "ts",
     route: chat,
+    model: gemini,
     lines: `import { ChatOpenAI } from "@langchain/openai"
 
 const chat = new ChatOpenAI({ model: "{model}", apiKey: "{key}", configuration: { baseURL: "{origin}/v1" } })
@@ -95,6 +105,7 @@ const answer = await chat.invoke("Hello")`
     place: "In a shell",
     language: "sh",
     route: "/v1/messages",
+    model: claude,
     lines: "ANTHROPIC_BASE_URL={origin} ANTHROPIC_AUTH_TOKEN={key} claude --model {model}"
   },
   {
@@ -103,6 +114,7 @@ const answer = await chat.invoke("Hello")`
     place: "In ~/.codex/config.toml; start it with GATEWAY_KEY={key} codex",
     language: "toml",
     route: "/v1/responses",
+    model: gemini,
     lines: `model = "{model}"
 model_provider = "gateway"
 [model_providers.gateway]
@@ -117,6 +129,7 @@ wire_api = "responses"`
     place: "In a shell",
     language: "sh",
     route: google,
+    model: gemini,
     lines: "GOOGLE_GEMINI_BASE_URL={origin} GEMINI_API_KEY={key} gemini --model {model}"
   },
   {
@@ -125,6 +138,7 @@ wire_api = "responses"`
     place: "In opencode.json",
     language: "json",
     route: chat,
+    model: gemini,
     lines: `{
   "$schema": "https://opencode.ai/config.json",
   "provider": {
@@ -143,6 +157,7 @@ wire_api = "responses"`
     place: "In its settings, under Models; its servers call the gateway, so the address must be a public one",
     language: "text",
     route: chat,
+    model: gemini,
     lines: `OpenAI API key            {key}
 Override OpenAI base URL  {origin}/v1
 Add model                 {model}`

@@ -11,7 +11,6 @@ import { useQuery } from "../parts/Query.ts"
 import { Status } from "../parts/Status.tsx"
 
 const everyMillis = 2000
-const model = "@google/gemini-3.8-flash"
 
 interface Watched {
   readonly keyId: string
@@ -93,11 +92,13 @@ export const Connect = () => {
   })
   const keyId = useSignal("")
   const text = useSignal("")
-  const named = useSignal(model)
+  /** What was typed; undefined for the model of the client. */
+  const typed = useSignal<string | undefined>(undefined)
   const chosen = place.value.query.get("client")
   const rows = data.value?.lines ?? []
   const row = rows.find(({ id }) => id === chosen) ?? rows[0]
-  const fill = (lines: string): string => filled(lines, text.value, named.value)
+  const model = typed.value ?? row?.model ?? ""
+  const fill = (lines: string): string => filled(lines, text.value, model)
   return (
     <>
       <div class="title">
@@ -112,7 +113,11 @@ export const Connect = () => {
           <select
             data-search
             value={row?.id ?? ""}
-            onChange={(event) => navigate(href("/connect", { client: event.currentTarget.value }))}
+            onChange={(event) => {
+              // Another client may have another route, which serves other models.
+              typed.value = undefined
+              navigate(href("/connect", { client: event.currentTarget.value }))
+            }}
           >
             <Options rows={rows} />
           </select>
@@ -138,8 +143,8 @@ export const Connect = () => {
           Model
           <input
             spellcheck={false}
-            value={named.value}
-            onInput={(event) => (named.value = event.currentTarget.value.trim())}
+            value={model}
+            onInput={(event) => (typed.value = event.currentTarget.value.trim())}
           />
         </label>
       </form>

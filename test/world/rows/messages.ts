@@ -149,4 +149,23 @@ const modelRows: ReadonlyArray<Row> = [
   }
 ]
 
-export const messages: ReadonlyArray<Row> = [...keyRows, ...credentialRows, ...modelRows]
+const lineRows: ReadonlyArray<Row> = [
+  {
+    id: "RB54",
+    kind: "W11",
+    title: "the lines of Claude Code and of Anthropic's SDK have a model that their route serves",
+    path: "/v1/messages",
+    body: { model: "@p/claude-sonnet-4-6", max_tokens: 1000, messages: [{ role: "user", content: "Hello" }] },
+    expected: {
+      sent: [
+        {
+          max_tokens: 1000,
+          messages: [{ role: "user", content: "Hello" }],
+          anthropic_version: "vertex-2023-10-16"
+        }
+      ]
+    }
+  }
+]
+
+export const messages: ReadonlyArray<Row> = [...lineRows, ...keyRows, ...credentialRows, ...modelRows]
