@@ -113,6 +113,10 @@ const preparePassthrough = <Chunk>({
   )
 }
 
+/** Clients of rawPredict expect them, except the AI SDK, whose parser ends at an event that it does not know. */
+const keepsVertexEvents = ({ hidesVertexEvents, isRaw }: MessagesRequest): boolean =>
+  isRaw === true && hidesVertexEvents !== true
+
 export const claudeMessages =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"messages"> =>
   (request, attempt) =>
@@ -127,7 +131,10 @@ export const claudeMessages =
           limits,
           bytes: messagesBody(request, attempt.request.anthropicVersion),
           chunks: (_headers, redaction = noRedaction) =>
-            machineWithOrigin(attempt.account.origin, machine(messageStream(limits, redaction, request.isRaw)))
+            machineWithOrigin(
+              attempt.account.origin,
+              machine(messageStream(limits, redaction, keepsVertexEvents(request)))
+            )
         })
       )
     )

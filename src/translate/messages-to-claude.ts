@@ -44,6 +44,8 @@ export interface MessagesRequest {
   readonly spans?: ReadonlyArray<MemberSpan> | undefined
   /** The client speaks to Vertex AI itself: the bytes are those of rawPredict already. */
   readonly isRaw?: true
+  /** The client fails at events that only Vertex AI has. */
+  readonly hidesVertexEvents?: true
 }
 
 /** A complete answer of the upstream as its own bytes. */
@@ -122,7 +124,8 @@ export const readMessagesRequest: typeof readCountRequest = (body, bytes, spans)
  */
 const vertexEdits = ({ version }: MessagesRequest, ofHeader: string | undefined): TopLevelEdits => ({
   anthropic_version: JSON.stringify(claudeVersion(version, ofHeader)),
-  anthropic_beta: undefined
+  anthropic_beta: undefined,
+  thread: undefined
 })
 
 const knownMembers = ({ bytes, spans }: MessagesRequest) => (spans === undefined ? undefined : withKeys(bytes, spans))

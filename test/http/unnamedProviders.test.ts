@@ -99,6 +99,13 @@ describe("messages", () => {
     )
     expect(calls.map((call) => call.body)).toStrictEqual([{ max_tokens: 7, messages, anthropic_version: "2026-10-21" }])
   })
+  it("thread: false asks for none, and is left out (W11)", async () => {
+    const { sent: calls, status } = await ask({ model: "claude-sonnet-4-6", thread: false })
+    expect([status, calls.map(({ body }) => body)]).toStrictEqual([
+      200,
+      [{ max_tokens: 5, messages, anthropic_version: "vertex-2023-10-16" }]
+    ])
+  })
   it("thread: is refused with what to send instead (N1208)", async () => {
     const { body, sent: calls, status } = await ask({ model: "claude-sonnet-4-6", thread: { id: "t" } })
     expect([status, body, calls]).toStrictEqual([
@@ -107,7 +114,8 @@ describe("messages", () => {
         type: "error",
         error: {
           type: "invalid_request_error",
-          message: "thread is not taken: Vertex AI keeps no conversations; send the whole history in messages."
+          message:
+            "thread is not taken: Vertex AI keeps no conversations; send the whole history in messages, as the tool runner of Anthropic's SDK does with thread: false."
         },
         request_id: "request-1"
       },

@@ -52,7 +52,7 @@ const native = (most: BodyLimit): Effect.Effect<Read<NativeRequest>> =>
   )
 
 const raw: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, incoming, { bytes, limits }) =>
-  Effect.fromResult(readRawMessages(call, incoming.query, bytes, limits))
+  Effect.fromResult(readRawMessages(call, incoming.query, incoming.headers, bytes, limits))
 )
 
 const content = operationHandler({

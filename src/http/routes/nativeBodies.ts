@@ -78,10 +78,14 @@ export const readNative = (
 
 const noModel = { rest: "", modelId: "" }
 
+/** Each provider of the AI SDK names it in its user agent. */
+const aiSdk = /(^|\s)ai-sdk\//
+
 /** A request of Claude's clients that speak to Vertex AI; a count names its model in the body (N802). */
 export const readRawMessages = (
   call: NativeCall,
   query: string,
+  headers: HeaderRecord,
   bytes: Uint8Array,
   limits: JsonLimits
 ): Result.Result<MessagesRequest, Fault> =>
@@ -95,7 +99,8 @@ export const readRawMessages = (
         betas: body.betas,
         bytes: body.bytes,
         version: undefined,
-        isRaw: true
+        isRaw: true,
+        ...(aiSdk.test(headers["user-agent"] ?? "") ? { hidesVertexEvents: true } : {})
       }))
     })
   )

@@ -157,15 +157,35 @@ const lineRows: ReadonlyArray<Row> = [
     path: "/v1/messages",
     body: { model: "@p/claude-sonnet-4-6", max_tokens: 1000, messages: [{ role: "user", content: "Hello" }] },
     expected: {
-      sent: [
-        {
-          max_tokens: 1000,
-          messages: [{ role: "user", content: "Hello" }],
-          anthropic_version: "vertex-2023-10-16"
-        }
+      called: [
+        "/v1/projects/test-project/locations/us-central1/publishers/anthropic/models/claude-sonnet-4-6:rawPredict"
       ]
     }
   }
 ]
 
-export const messages: ReadonlyArray<Row> = [...lineRows, ...keyRows, ...credentialRows, ...modelRows]
+const event = (type: string) => `event: ${type}\ndata: {"type":"${type}"}\n\n`
+const vertexRow = (n: number, client: string, isLeftOut: boolean): Row => ({
+  id: `W11-${n}`,
+  kind: "W11",
+  title: `the event of Vertex AI's own is ${isLeftOut ? "left out of" : "kept in"} the stream of ${client}`,
+  path: "/v1/projects/any/locations/global/publishers/anthropic/models/@p/claude-sonnet-4-6:streamRawPredict",
+  headers: { "user-agent": client },
+  body: { anthropic_version: "vertex-2023-10-16", max_tokens: 9, messages: hello().messages, stream: true },
+  upstream: [
+    {
+      status: 200,
+      body: [event("message_start"), event("vertex_event"), event("message_stop")],
+      headers: { "content-type": "text/event-stream" }
+    }
+  ],
+  expected: {
+    answer: [{ type: "message_start" }, ...(isLeftOut ? [] : [{ type: "vertex_event" }]), { type: "message_stop" }]
+  }
+})
+const vertexRows = [
+  vertexRow(31, "ai/5.0.1 ai-sdk/google-vertex/4.0.1 runtime/node.js/24", true),
+  vertexRow(32, "AnthropicVertex/JS 0.14.0", false)
+]
+
+export const messages: ReadonlyArray<Row> = [...vertexRows, ...lineRows, ...keyRows, ...credentialRows, ...modelRows]

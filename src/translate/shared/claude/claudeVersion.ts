@@ -17,12 +17,12 @@ const isNewer = (version: unknown): version is string =>
 export const claudeVersion = (ofBody: unknown, ofHeader: string | undefined): string =>
   isNewer(ofBody) ? ofBody : isNewer(ofHeader) ? ofHeader : vertexVersion
 
-/** A conversation that Anthropic keeps is not there on Vertex AI. */
+/** A conversation that Anthropic keeps is not there on Vertex AI; false asks for none. */
 export const withoutThread = (body: JsonObject): Result.Result<JsonObject, BodyInvalid> =>
-  body["thread"] === undefined || body["thread"] === null
+  body["thread"] === undefined || body["thread"] === null || body["thread"] === false
     ? Result.succeed(body)
     : invalid(
         "thread",
         "unsupported_parameter",
-        "thread is not taken: Vertex AI keeps no conversations; send the whole history in messages."
+        "thread is not taken: Vertex AI keeps no conversations; send the whole history in messages, as the tool runner of Anthropic's SDK does with thread: false."
       )
