@@ -24,6 +24,8 @@ export type FetchedMedia =
   | { readonly _tag: "Failed"; readonly message: string }
   /** A dry run: the media would be fetched before sending. */
   | { readonly _tag: "Shown" }
+  /** The gateway fetches media, and none at an address of this kind. */
+  | { readonly _tag: "Unfetchable" }
 
 /** Everything a translation may depend on in addition to the body: values and pure functions only. */
 export interface TranslateContext {

@@ -221,7 +221,7 @@ describe("media that cannot be fetched", () => {
       )
     )
   })
-  it("media: private addresses are refused without a connection (B118)", async () => {
+  it("media: addresses that are not fetched are refused without a connection, in words that hold (B118, W11)", async () => {
     const gateway = fetching()
     for (const url of [
       "http://media.example/a.png",
@@ -233,7 +233,10 @@ describe("media that cannot be fetched", () => {
       "https://media.example:444/a.png"
     ]) {
       expect(await told(await gateway.post(path, asking(url)))).toEqual(
-        refused("invalid_media_url", "Claude reads media from the request itself only: send data:<type>;base64,<data>.")
+        refused(
+          "invalid_media_url",
+          "Claude reads media from the request itself, and the gateway fetches public https addresses only, without user name and port, and none of Google's files or of video pages: send such an address, or data:<type>;base64,<data>."
+        )
       )
     }
     expect(gateway.seen).toEqual([])

@@ -31,7 +31,7 @@ import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { callIds } from "./callIds.ts"
 import type { CallStrategy } from "./CallStrategy.ts"
 import { authorizeInTime, inTime, least, remainingMillis } from "./Deadline.ts"
-import type { Fetched, Fetching } from "./Fetching.ts"
+import { type Fetched, fetchedAt, type Fetching, nothingFetched } from "./Fetching.ts"
 import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
 import type { Planned } from "../plan/plan.ts"
@@ -131,7 +131,8 @@ export const prepareAttempt = <Op extends Operation>(
     lessonsOf: (scope) => (limits.heals === 0 ? [] : learned.recall(scope, context.startedMillis))
   }
   const urls = fetch === undefined ? undefined : provider?.media?.[operation]?.(request, { account, modelId })
-  if (fetch === undefined || urls === undefined || urls.length === 0) return withSignatures(draft, memory, undefined)
+  if (fetch === undefined) return withSignatures(draft, memory, undefined)
+  if (urls === undefined || urls.length === 0) return withSignatures(draft, memory, nothingFetched)
   return Effect.flatMap(fetch(asking, urls), (media) =>
     // Fetching takes time, and a request past its deadline is not prepared.
     Effect.andThen(remainingMillis(account, context), withSignatures(draft, memory, media))
@@ -179,7 +180,7 @@ const prepareCall = <Op extends Operation>(
     mixesKinds: planned.mixesKinds === true,
     callId: callIds(context.idSeed),
     signature: (callId) => signatures?.get(callId),
-    media: (url) => media?.get(url)
+    media: (url) => fetchedAt(media, url)
   })
   if (Result.isFailure(result)) return Result.fail(result.failure)
   const { target } = result.success

@@ -35,6 +35,13 @@ export const fetching = (fetch: MediaFetch, { mediaMillis }: LimitValues): Fetch
     })
 }
 
+/** Where media are fetched, and a request names none that is. */
+export const nothingFetched: Fetched = new Map()
+
+/** What is known of an address; undefined where nothing is fetched at all. */
+export const fetchedAt = (media: Fetched | undefined, url: string): FetchedMedia | undefined =>
+  media === undefined ? undefined : (media.get(url) ?? { _tag: "Unfetchable" })
+
 /** For dry runs, which show a request and send none. */
 export const notFetching: Fetching = (_asking, urls) =>
   Effect.succeed(new Map(urls.map((url) => [url, { _tag: "Shown" }])))

@@ -28,6 +28,12 @@ export const readFetched = (
   switch (fetched._tag) {
     case "Failed":
       return failed(source, fetched.message)
+    case "Unfetchable":
+      return mediaFault(
+        source,
+        "invalid_media_url",
+        `${upstream} reads media from the request itself, and the gateway fetches public https addresses only, without user name and port, and none of Google's files or of video pages: send such an address, or data:<type>;base64,<data>.`
+      )
     case "Shown":
       return placeholderMedia(source)
     case "Fetched":
