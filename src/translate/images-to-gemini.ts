@@ -11,7 +11,7 @@ import {
   type UsageMetadata
 } from "../wire/google/GenerateContent.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
-import { filterWords } from "./shared/google/filterWords.ts"
+import { filterText, filterWords } from "./shared/google/filterWords.ts"
 import { geminiUsage } from "./shared/google/geminiUsage.ts"
 import { failureFromGoogle, googleFailureInside } from "./shared/google/googleFailure.ts"
 import { filteredPicture, noPicture, outputFormatOf, encodePicture } from "./shared/reply/imageList.ts"
@@ -150,9 +150,14 @@ const geminiResponse = (
 }
 
 const missingPictureReason = ({ candidates, promptFeedback }: GenerateContentReply): Reason => {
-  if (promptFeedback?.blockReason) return filteredPicture(promptFeedback.blockReasonMessage)
+  if (promptFeedback?.blockReason) {
+    const { blockReason, blockReasonMessage, safetyRatings } = promptFeedback
+    return filteredPicture(filterText(blockReasonMessage, blockReason, safetyRatings))
+  }
   const held = candidates?.find(({ finishReason }) => filterWords.has(finishReason ?? ""))
-  return held === undefined ? noPicture : filteredPicture(held.finishMessage)
+  return held === undefined
+    ? noPicture
+    : filteredPicture(filterText(held.finishMessage, held.finishReason, held.safetyRatings))
 }
 
 /** Tokens without a modality count as text in the prompt, and as image in the answer except thoughts. */

@@ -9,7 +9,7 @@ import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 import { mergeFields } from "../shared/reply/counts.ts"
-import { filterWords } from "../shared/google/filterWords.ts"
+import { filterText, filterWords } from "../shared/google/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
 import type { PartsFacts, PartsState } from "./parts.ts"
 
@@ -89,7 +89,10 @@ export const geminiEnd = (
     if (token !== undefined) extensions.continuation_token = token
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
-      refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
+      refusal:
+        finish === "content_filter" && parts.content === ""
+          ? filterText(state.message, state.reason, rated)
+          : undefined,
       annotations: keepsContent
         ? annotationsOf(state.grounding, parts.content, itemsOf(parts.partStarts))
         : noAnnotations,
@@ -105,7 +108,11 @@ export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"], str
     ? undefined
     : {
         finish_reason: "content_filter",
-        refusal: (feedback.blockReasonMessage || (strict ? feedback.blockReason : undefined)) ?? undefined,
+        refusal: filterText(
+          feedback.blockReasonMessage || (strict ? feedback.blockReason : undefined),
+          feedback.blockReason,
+          feedback.safetyRatings
+        ),
         annotations: [],
         extensions: {
           ...(feedback.blockReason ? { native_finish_reason: feedback.blockReason } : {}),

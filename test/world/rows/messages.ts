@@ -188,4 +188,66 @@ const vertexRows = [
   vertexRow(32, "AnthropicVertex/JS 0.14.0", false)
 ]
 
-export const messages: ReadonlyArray<Row> = [...vertexRows, ...lineRows, ...keyRows, ...credentialRows, ...modelRows]
+const hate = { category: "HARM_CATEGORY_HATE_SPEECH", probability: "HIGH", blocked: true }
+const filterRows: ReadonlyArray<Row> = [
+  {
+    id: "W11-41",
+    kind: "W11",
+    title: "a blocked prompt names the category in the refusal",
+    headers: { "x-request-id": "r1" },
+    body: hello(),
+    upstream: [
+      {
+        status: 200,
+        body: {
+          promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "No", safetyRatings: [hate] },
+          usageMetadata: { promptTokenCount: 1, totalTokenCount: 1 },
+          modelVersion: "m"
+        }
+      }
+    ],
+    expected: {
+      answer: {
+        id: "chatcmpl-ID",
+        object: "chat.completion",
+        created: 0,
+        model: "m",
+        choices: [
+          {
+            index: 0,
+            message: { role: "assistant", content: "", refusal: "No: HARM_CATEGORY_HATE_SPEECH" },
+            finish_reason: "content_filter",
+            logprobs: null
+          }
+        ],
+        usage: { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1, prompt_tokens_details: { cached_tokens: 0 } }
+      }
+    }
+  },
+  {
+    id: "W11-42",
+    kind: "W11",
+    title: "a picture that a filter withheld names the category in the error",
+    path: "/v1/images/generations",
+    body: { model: "@d/gemini-2.5-flash-image", prompt: "x" },
+    upstream: [{ status: 200, body: { candidates: [{ finishReason: "IMAGE_SAFETY", safetyRatings: [hate] }] } }],
+    expected: {
+      status: 400,
+      answer: openAi(
+        "The provider's filter withheld this (IMAGE_SAFETY): HARM_CATEGORY_HATE_SPEECH",
+        "invalid_request_error",
+        "content_policy_violation",
+        "prompt"
+      )
+    }
+  }
+]
+
+export const messages: ReadonlyArray<Row> = [
+  ...filterRows,
+  ...vertexRows,
+  ...lineRows,
+  ...keyRows,
+  ...credentialRows,
+  ...modelRows
+]
