@@ -1,6 +1,6 @@
 // The lines that connect a client to this gateway, and whether its first request has arrived.
 // Must not know clients; the gateway has their lines.
-import { useSignal } from "@preact/signals"
+import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as client from "../AdminClient.ts"
 import { clients } from "../AdminReads.ts"
@@ -85,6 +85,15 @@ const filled = (text: string, key: string, named: string): string =>
     .replaceAll("{key}", () => key || "$GATEWAY_KEY")
     .replaceAll("{model}", () => named)
 
+/** What was typed as the model; undefined for the model of the client. */
+const typed = signal<string | undefined>(undefined)
+
+/** Another client may have another route, which serves other models. */
+const choose = (client: string): void => {
+  typed.value = undefined
+  navigate(href("/connect", { client }))
+}
+
 export const Connect = () => {
   const { data, fault } = useQuery("connect", async () => {
     const [lines, keys] = await Promise.all([clients(), client.keys()])
@@ -92,8 +101,6 @@ export const Connect = () => {
   })
   const keyId = useSignal("")
   const text = useSignal("")
-  /** What was typed; undefined for the model of the client. */
-  const typed = useSignal<string | undefined>(undefined)
   const chosen = place.value.query.get("client")
   const rows = data.value?.lines ?? []
   const row = rows.find(({ id }) => id === chosen) ?? rows[0]
@@ -110,15 +117,7 @@ export const Connect = () => {
       <form class="card form" onSubmit={(event) => event.preventDefault()}>
         <label>
           Client
-          <select
-            data-search
-            value={row?.id ?? ""}
-            onChange={(event) => {
-              // Another client may have another route, which serves other models.
-              typed.value = undefined
-              navigate(href("/connect", { client: event.currentTarget.value }))
-            }}
-          >
+          <select data-search value={row?.id ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
             <Options rows={rows} />
           </select>
         </label>

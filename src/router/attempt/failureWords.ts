@@ -46,7 +46,7 @@ const inWords = (reason: Reason, { account, modelId, models }: RefusedCall): str
   return subject === undefined ? undefined : `${subject}: ${reason.message}`
 }
 
-/** The error with a message that tells the client's own mistakes from those of the gateway's operator (W11). */
+/** The error with a message that separates the client's own mistakes from those of the gateway's operator (W11). */
 export const withFailureWords = <E extends GatewayError>(
   error: E | ProviderError,
   call: RefusedCall
