@@ -2,6 +2,6 @@
 // Must not hold a report itself.
 import type { Row } from "../row.ts"
 import { media } from "./media.ts"
-import { messages } from "./messages.ts"
+import { refusals } from "./refusals.ts"
 
-export const rows: ReadonlyArray<Row> = [...media, ...messages]
+export const rows: ReadonlyArray<Row> = [...media, ...refusals]

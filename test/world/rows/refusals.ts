@@ -243,7 +243,7 @@ const filterRows: ReadonlyArray<Row> = [
   }
 ]
 
-export const messages: ReadonlyArray<Row> = [
+export const refusals: ReadonlyArray<Row> = [
   ...filterRows,
   ...vertexRows,
   ...lineRows,
