@@ -22,6 +22,14 @@ describe("paths", () => {
     ])
   })
 
+  it.each(["GET", "HEAD"])("paths: %s /api/hello is answered without a key (W34)", async (method) => {
+    const answer = await gateway.send("/api/hello", { method })
+    expect([answer.status, await answer.text()]).toStrictEqual([
+      200,
+      method === "GET" ? '{"status":"ok","docs":"/docs"}' : ""
+    ])
+  })
+
   it.each([
     "/v1/chat/completions/",
     "//v1/chat/completions",
@@ -59,6 +67,8 @@ describe("paths that are not served", () => {
     error: { type: "not_found_error", message },
     request_id: "r1"
   })
+  const noMessages =
+    "There is no such URL here: served are /v1/messages, /v1/messages/count_tokens, /v1/models, and rawPredict and streamRawPredict of publishers/anthropic/models."
   const ofAnthropic = { "anthropic-version": "2023-06-01" }
   it.each([
     ["/v1/completions", {}, openAi("There is no such URL here: use /v1/chat/completions.")],
@@ -78,7 +88,10 @@ describe("paths that are not served", () => {
       {},
       anthropic("There is no such URL here: message batches are not offered; send the messages one by one.")
     ],
-    ["/v1/organizations/me", {}, anthropic(noUrl)],
+    ["/v1/organizations/me", {}, anthropic(noMessages)],
+    ["/v1beta/messages/none", {}, anthropic(noMessages)],
+    ["/v1beta/elsewhere", ofAnthropic, anthropic(noUrl)],
+    ["/v1/projects/p/locations/l/publishers/anthropic/none", {}, anthropic(noMessages)],
     ["/v1/complete", ofAnthropic, anthropic("There is no such URL here: use /v1/messages.")]
   ])("paths: POST %s with %j (N1203)", async (path, headers, body) => {
     const answer = await gateway.post(path, {}, headers)
@@ -155,6 +168,40 @@ describe("the list of models for a client of Anthropic", () => {
         request_id: "r1"
       }
     })
+  })
+})
+
+describe("one model by the names that requests give it", () => {
+  const ask = async (id: string, headers: Record<string, string> = {}, models?: ReadonlyArray<string>) => {
+    const one = gatewayOver(gemini, { accounts: [models === undefined ? vertexAccount : { ...vertexAccount, models }] })
+    const answer = await one.send(`/v1/models/${id}`, { headers: { "x-api-key": gatewayKey, ...headers } })
+    await one.dispose()
+    return [answer.status, await answer.json()]
+  }
+  const row = (id: string, created: number) => [200, { id, object: "model", created, owned_by: "anthropic" }]
+
+  it.each(["claude-haiku-4-5-20251001", "claude-haiku-4-5@20251001", "@vertex-ai/claude-haiku-4-5-20251001"])(
+    "models: %s is found (W34)",
+    async (id) => expect(await ask(id)).toStrictEqual(row(id, 1_760_486_400))
+  )
+  it("models: a release that is not known is the day of the id (W34)", async () => {
+    const headers = { "anthropic-version": "2023-06-01" }
+    expect(await ask("claude-opus-4-1@20250805", {}, ["claude-*"])).toStrictEqual(
+      row("claude-opus-4-1@20250805", 1_754_352_000)
+    )
+    expect(await ask("claude-opus-4-1-20250805", headers, ["claude-*"])).toStrictEqual([
+      200,
+      {
+        type: "model",
+        id: "claude-opus-4-1-20250805",
+        display_name: "Claude Opus 4 1 20250805",
+        created_at: "2025-08-05T00:00:00Z"
+      }
+    ])
+  })
+  it("models: a name that no account serves is not found (W34)", async () => {
+    expect((await ask("claude-none"))[0]).toBe(404)
+    expect((await ask("@other/claude-haiku-4-5"))[0]).toBe(404)
   })
 })
 

@@ -1,10 +1,9 @@
 // Which dialect a client speaks where a path alone does not show it: `/v1/models`, `/v1/files`, unknown paths.
 // It must not know routes or handlers.
 import type { HeaderRecord } from "../Headers.ts"
+import { isAnthropicPath } from "./canonicalPath.ts"
 
 export type ClientDialect = "openai" | "anthropic" | "google"
-
-const anthropicPath = /^\/v1\/(messages|files|complete|organizations|skills)(\/|$)/
 
 /** By headers: `anthropic-version` is sent by each of Anthropic's SDKs, `x-goog-*` by each of Google's. */
 export const clientDialect = (headers: HeaderRecord): ClientDialect => {
@@ -16,6 +15,5 @@ export const clientDialect = (headers: HeaderRecord): ClientDialect => {
 export const dialectOfUnknown = (path: string, headers: HeaderRecord): ClientDialect => {
   const dialect = clientDialect(headers)
   if (dialect !== "openai") return dialect
-  const isAnthropic = anthropicPath.test(path) && !path.startsWith("/v1/files")
-  return isAnthropic ? "anthropic" : "openai"
+  return isAnthropicPath(path) ? "anthropic" : "openai"
 }

@@ -21,6 +21,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/admin/v1/settings", ["GET"]],
   ["/admin/v1/usage", ["GET"]],
   ["/", ["GET"]],
+  ["/api/hello", ["GET"]],
   ["/metrics", ["GET"]],
   ["/openapi.json", ["GET"]],
   ["/docs", ["GET"]],

@@ -3,7 +3,7 @@
 import { IncomingMessage, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { HeaderRecord } from "../../api/Headers.ts"
-import { canonicalPath } from "../../api/clients/canonicalPath.ts"
+import { knownPath } from "../../api/clients/canonicalPath.ts"
 import { clientDialect } from "../../api/clients/clientDialect.ts"
 import { type NativePath, readNativePath } from "../../domain/native/nativePath.ts"
 
@@ -25,6 +25,8 @@ interface Origin {
 export interface Arrival extends Origin {
   /** As the routes know it, without the query. */
   readonly path: string
+  /** The model that the path names, which goes before the body's; undefined where the body alone names it. */
+  readonly pathModel: string | undefined
   /** The text after `?`. */
   readonly query: string
   /** The reading of the path where it is one of Google's own dialects. */
@@ -33,7 +35,7 @@ export interface Arrival extends Origin {
 
 const arrival = ({ accessor, headers, message, method, node, url }: Origin): Arrival => {
   const at = url.indexOf("?")
-  const path = canonicalPath(at < 0 ? url : url.slice(0, at))
+  const { model, path } = knownPath(at < 0 ? url : url.slice(0, at))
   return {
     method,
     url,
@@ -42,6 +44,7 @@ const arrival = ({ accessor, headers, message, method, node, url }: Origin): Arr
     node,
     accessor,
     path,
+    pathModel: model,
     query: at < 0 ? "" : url.slice(at + 1),
     native: readNativePath(method, path, clientDialect(headers) === "google")
   }

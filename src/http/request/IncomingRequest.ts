@@ -87,7 +87,7 @@ type Receive = (arrival: Arrival, clock: Clock.Clock, recorder: RequestRecord | 
 export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.gen(function* () {
   const traffic = yield* Traffic
   const freshId = yield* FreshId
-  return ({ accessor, headers, message, method, native, node, path, query, url }, clock, recorder) => {
+  return ({ accessor, headers, message, method, native, node, path, pathModel, query, url }, clock, recorder) => {
     const startedMillis = clock.currentTimeMillisUnsafe()
     const id = freshId(startedMillis)
     const { hasOptions, usesAlias } = ownHeaders(headers)
@@ -102,6 +102,7 @@ export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.ge
       method,
       url,
       path,
+      pathModel,
       query,
       native,
       queryKey: native === undefined || query === "" ? undefined : queryKey(query),

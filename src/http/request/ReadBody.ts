@@ -25,7 +25,7 @@ import type { IncomingRequest } from "./IncomingRequest.ts"
 
 type ReadFault = BodyTooLarge | Busy | ConcurrencyReached | BodyInvalid
 
-/** Reads the body of a request, whose bytes stay counted until the request ends; `model` replaces a missing one. */
+/** Reads the body of a request, whose bytes stay counted until the request ends; `model` replaces a missing one, and the model of the path any. */
 export type ReadBody<A> = (
   incoming: IncomingRequest,
   model?: string
@@ -108,7 +108,8 @@ const objectReader = <A>(
             })
             if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
             const body = parsed.success
-            const filled = model !== undefined && body["model"] === undefined ? { ...body, model } : body
+            const named = incoming.pathModel ?? (body["model"] === undefined ? model : undefined)
+            const filled = named === undefined ? body : { ...body, model: named }
             return inTurn(incoming.hold?.size, () => Effect.fromResult(read(filled, bytes, left, spans)))
           })
         : Effect.fail(fault)

@@ -74,7 +74,7 @@ export const refusal = (
   error?: GatewayError
 ): HttpServerResponse.HttpServerResponse => {
   const { headers: asked, native, path } = incoming
-  const envelope = native === undefined ? envelopeOf(path, asked) : nativeEnvelope(native)
+  const envelope = native === undefined ? envelopeOf(path, asked) : nativeEnvelope(native, path, asked)
   const status = statusFor(facts, envelope)
   incoming.recorder?.failed(status, facts)
   const headers = Object.assign(baseHeaders(incoming), facts.headers)

@@ -11,9 +11,14 @@ import { googleErrorBody } from "./googleErrorBody.ts"
 /** Which dialect the caller speaks. */
 export type Envelope = Dialect | "problem"
 
-/** The dialect of a path of Google's; Claude's clients read errors of Anthropic. */
-export const nativeEnvelope = (path: NativePath): Envelope =>
-  path._tag === "Call" && isClaudeVerb(path.verb) ? "anthropic" : "google"
+/** The dialect of a path of Google's; Claude's clients read errors of Anthropic, on paths that nothing serves as well. */
+export const nativeEnvelope = (native: NativePath, path: string, headers: HeaderRecord): Envelope => {
+  const isClaude =
+    native._tag === "Call"
+      ? isClaudeVerb(native.verb)
+      : native._tag !== "Models" && dialectOfUnknown(path, headers) === "anthropic"
+  return isClaude ? "anthropic" : "google"
+}
 
 /** Paths that OpenAI's dialect alone has. On others, such as the model list and unknown ones, the client decides. */
 const isOpenAi = (path: string): boolean => operationPaths.includes(path) || path.startsWith("/v1/prompts/")

@@ -7,7 +7,7 @@ import { Catalog } from "../../catalog/Catalog.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import { type AnthropicModel, anthropicModels, anthropicPage } from "../../translate/native/modelLists.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
-import { modelList } from "./modelList.ts"
+import { findModel, type ListedModel, modelList } from "./modelList.ts"
 import { json } from "../response/Reply.ts"
 import { allowedMethods } from "../edge/routes.ts"
 
@@ -33,6 +33,10 @@ const anthropicList = (models: ReadonlyArray<AnthropicModel>, url: string) => {
   })
 }
 
+/** Claude's models among them, in Anthropic's form. */
+const ofClaude = (rows: ReadonlyArray<ListedModel>): ReadonlyArray<AnthropicModel> =>
+  anthropicModels(rows.map(({ model, target }) => ({ id: model.id, created: model.created, target })))
+
 /** Effect's wildcard takes the path without its rest as well. */
 export const ModelsHandlers = keyedRoute(
   "GET",
@@ -40,25 +44,26 @@ export const ModelsHandlers = keyedRoute(
   Effect.gen(function* () {
     const catalog = yield* Catalog
     return Effect.fnUntraced(function* ({ incoming, key }) {
-      const rows = modelList(catalog.now(), key, incoming.strict)
-      const ofClaude =
-        clientDialect(incoming.headers) === "anthropic"
-          ? anthropicModels(rows.map(({ model, target }) => ({ id: model.id, created: model.created, target })))
-          : undefined
-      const data: ReadonlyArray<Model | AnthropicModel> = ofClaude ?? rows.map(({ model }) => model)
-      if (incoming.path === "/v1/models")
+      const { strict } = incoming
+      const isClaude = clientDialect(incoming.headers) === "anthropic"
+      const written = (rows: ReadonlyArray<ListedModel>): ReadonlyArray<Model | AnthropicModel> =>
+        isClaude ? ofClaude(rows) : rows.map(({ model }) => model)
+      if (incoming.path === "/v1/models") {
+        const rows = modelList(catalog.now(), key, strict)
         return yield* json(
-          ofClaude === undefined ? { object: "list", data } : anthropicList(ofClaude, incoming.url),
+          isClaude ? anthropicList(ofClaude(rows), incoming.url) : { object: "list", data: written(rows) },
           incoming
         )
+      }
       const id = idOf(incoming.path)
       if (id === undefined || allowedMethods(incoming.path).length === 0) {
         return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
       }
-      const found = data.find((model) => model.id === id)
-      return found === undefined
+      const found = findModel(catalog.now(), key, strict, id)
+      const [model] = found === undefined ? [] : written([found])
+      return model === undefined
         ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
-        : yield* json(found, incoming)
+        : yield* json(model, incoming)
     })
   })
 )

@@ -29,8 +29,11 @@ const owner = (model: string, kind: ProviderKind): string => {
   }
 }
 
-/** Seconds of the day of release; 0 for a day that is not known. */
-const createdOf = ({ release }: ModelRecord): number => (release === undefined ? 0 : Date.parse(release) / 1000)
+/** Seconds of the day of release, or of the day that the id ends in; 0 for a day that is not known. */
+const createdOf = (model: string, { release }: Partial<ModelRecord>): number => {
+  const day = release ?? /@(\d{4})(\d\d)(\d\d)$/.exec(modelIdOf(model))?.slice(1).join("-")
+  return day === undefined ? 0 : Date.parse(day) / 1000
+}
 
 /** What OpenAI's model has no field for; a fact that is not known is left out. */
 const extensions = (record: ModelRecord, kind: ProviderKind) => {
@@ -62,7 +65,7 @@ const rowOf = (id: string, model: string, kind: ProviderKind, models: ModelTable
   return {
     id,
     object: "model",
-    created: isKnown ? createdOf(found.record) : 0,
+    created: createdOf(model, isKnown ? found.record : {}),
     owned_by: owner(model, kind),
     ...(isKnown && !strict ? extensions(found.record, kind) : {})
   }
@@ -91,20 +94,28 @@ const ofAccounts = (
 
 /** The operator's names of models, as far as this key reaches the account and the model of each. */
 const ofAliases = (catalog: ListedFrom, key: GatewayKey, strict: boolean): ReadonlyArray<ListedModel> => {
-  const { list, models, serving = noServing } = catalog
-  const accounts = list()
+  const { models, serving = noServing } = catalog
   return Object.keys(serving.aliases).flatMap((name) => {
-    const read = parseModelRef(resolveModelName(name, serving.aliases).model)
-    if (Result.isFailure(read) || !allows(key.models, read.success.rest)) return []
-    const { rest, slug } = read.success
-    const choice = { model: rest, accounts, key, defaults: serving.defaults, isCarried: false }
-    const chosen = slug ?? Result.getOrElse(chooseAccount(choice), () => undefined)
-    const account = accounts.find((one) => one.slug === chosen && allows(key.providers, one.slug))
-    return account === undefined || !allows(account.models, rest)
+    const found = serviceOf(catalog, key, name)
+    return found === undefined
       ? []
-      : [{ model: rowOf(name, rest, account.kind, models, strict), target: `@${account.slug}/${rest}` }]
+      : [{ model: rowOf(name, found.rest, found.account.kind, models, strict), target: targetOf(found) }]
   })
 }
+
+/** The account that a request with this name of a model is sent to; undefined where none may serve it. */
+const serviceOf = ({ list, serving = noServing }: ListedFrom, key: GatewayKey, name: string) => {
+  const accounts = list()
+  const read = parseModelRef(resolveModelName(name, serving.aliases).model)
+  if (Result.isFailure(read) || !allows(key.models, read.success.rest)) return undefined
+  const { rest, slug } = read.success
+  const choice = { model: rest, accounts, key, defaults: serving.defaults, isCarried: false }
+  const chosen = slug ?? Result.getOrElse(chooseAccount(choice), () => undefined)
+  const account = accounts.find((one) => one.slug === chosen && allows(key.providers, one.slug))
+  return account === undefined || !allows(account.models, rest) ? undefined : { account, rest }
+}
+
+const targetOf = ({ account, rest }: NonNullable<ReturnType<typeof serviceOf>>) => `@${account.slug}/${rest}`
 
 type ListedFrom = Pick<CatalogView, "list" | "models" | "serving">
 
@@ -113,3 +124,23 @@ export const modelList = (catalog: ListedFrom, key: GatewayKey, strict: boolean)
   ...ofAccounts(catalog, key, strict),
   ...ofAliases(catalog, key, strict)
 ]
+
+/** Whether an account is known to serve a model: by its own list, or by the table of models. */
+const isServed = ({ account, rest }: NonNullable<ReturnType<typeof serviceOf>>, models: ModelTable): boolean =>
+  account.models !== undefined ||
+  (isBuiltIn(account.kind) && listedModels(account.kind, models).some((model) => modelIdOf(model) === modelIdOf(rest)))
+
+/** One model by its id in the list, or by any name that a request may give it. */
+export const findModel = (
+  catalog: ListedFrom,
+  key: GatewayKey,
+  strict: boolean,
+  name: string
+): ListedModel | undefined => {
+  const listed = modelList(catalog, key, strict).find(({ model }) => model.id === name)
+  if (listed !== undefined) return listed
+  const found = serviceOf(catalog, key, name)
+  return found === undefined || !isServed(found, catalog.models)
+    ? undefined
+    : { model: rowOf(name, found.rest, found.account.kind, catalog.models, strict), target: targetOf(found) }
+}

@@ -1,6 +1,6 @@
 // What shows which client asks: its paths, the places of its key, its dialect.
 import { describe, expect, it } from "vitest"
-import { canonicalPath, insteadOf } from "../../../src/api/clients/canonicalPath.ts"
+import { knownPath, insteadOf } from "../../../src/api/clients/canonicalPath.ts"
 import { clientDialect, dialectOfUnknown } from "../../../src/api/clients/clientDialect.ts"
 import { presentedKeys } from "../../../src/api/clients/presentedKeys.ts"
 import { queryless, withoutQueryKeys } from "../../../src/domain/text/queryless.ts"
@@ -23,17 +23,57 @@ describe("paths of clients", () => {
     ["/modelsque", "/modelsque"],
     ["///models", "///models"]
   ])("path %s: is known as %s (N109)", (path, known) => {
-    expect(canonicalPath(path)).toBe(known)
-    expect(canonicalPath(known)).toBe(known)
+    expect(knownPath(path)).toStrictEqual({ path: known, model: undefined })
+    expect(knownPath(known)).toStrictEqual({ path: known, model: undefined })
+  })
+  it.each([
+    ["/v1beta/openai/chat/completions", "/v1/chat/completions"],
+    ["/v1beta/openai/models/", "/v1/models"],
+    ["/v1beta/openai/v1/embeddings", "/v1/embeddings"],
+    ["/v1alpha/openai/files", "/v1/files"],
+    ["//v1beta/openai/responses", "/v1/responses"],
+    ["/openai/v1/chat/completions", "/v1/chat/completions"],
+    ["/openai/responses/input_tokens", "/v1/responses/input_tokens"],
+    ["/api/v1/chat/completions", "/v1/chat/completions"],
+    ["/api/v1/models", "/v1/models"],
+    ["/api/openai/v1/models", "/v1/models"],
+    ["/anthropic/v1/messages", "/v1/messages"],
+    ["/v1beta/v1/messages", "/v1/messages"],
+    ["/v1/projects/p/locations/l/endpoints/openapi/chat/completions", "/v1/chat/completions"],
+    ["/v1beta1/projects/p/locations/l/endpoints/openapi/embeddings", "/v1/embeddings"],
+    ["/v1/projects/p/locations/l/endpoints/openapi:predict", "/v1/projects/p/locations/l/endpoints/openapi:predict"],
+    ["/api/hello", "/api/hello"],
+    ["/api/v1/keys", "/api/v1/keys"],
+    ["/openaiish/v1/models", "/openaiish/v1/models"]
+  ])("path of another service %s: is known as %s (W34)", (path, known) => {
+    expect(knownPath(path)).toStrictEqual({ path: known, model: undefined })
+  })
+  it.each([
+    ["/openai/deployments/gemini-3.8-flash/chat/completions", "/v1/chat/completions", "gemini-3.8-flash"],
+    ["/openai/deployments/@d/gemini-3.8-flash/embeddings", "/v1/embeddings", "@d/gemini-3.8-flash"],
+    ["/openai/deployments/%40d%2Fgemini-3.8-flash/chat/completions/", "/v1/chat/completions", "@d/gemini-3.8-flash"],
+    ["/deployments/imagen/images/generations", "/v1/images/generations", "imagen"],
+    ["/v1/engines/gemini-3.8-flash/chat/completions", "/v1/chat/completions", "gemini-3.8-flash"],
+    ["/v1/engines/a%/embeddings", "/v1/embeddings", "a%"],
+    ["/v1/projects/p/locations/l/endpoints/12/chat/completions", "/v1/chat/completions", "endpoints.12"]
+  ])("path %s: names the model (W34)", (path, known, model) => {
+    expect(knownPath(path)).toStrictEqual({ path: known, model })
   })
   it("unknown path: its answer names what is served (N903)", () => {
     expect(
-      ["/v1/completions", "/v1/complete", "/v1/messages/batches", "/v1/files", "/v1/batches", "/v1/audio/speech"].map(
-        insteadOf
-      )
+      [
+        "/v1/completions",
+        "/v1/complete",
+        "/v1/messages/nothing",
+        "/v1/messages/batches",
+        "/v1/files",
+        "/v1/batches",
+        "/v1/audio/speech"
+      ].map(insteadOf)
     ).toStrictEqual([
       "use /v1/chat/completions",
       "use /v1/messages",
+      "served are /v1/messages, /v1/messages/count_tokens, /v1/models, and rawPredict and streamRawPredict of publishers/anthropic/models",
       "message batches are not offered; send the messages one by one",
       "files are not kept here; send data inline, or as gs:// on Vertex AI",
       "batches are not offered; send the requests one by one",

@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { canonicalPath } from "../../../src/api/clients/canonicalPath.ts"
+import { knownPath } from "../../../src/api/clients/canonicalPath.ts"
 import { clientDialect } from "../../../src/api/clients/clientDialect.ts"
 import { presentedKeys } from "../../../src/api/clients/presentedKeys.ts"
 import { readNativeModel } from "../../../src/domain/native/nativeModel.ts"
@@ -23,7 +23,7 @@ const accounts = [
 const outcome = ({ request }: ClientRequest): string => {
   const [target = "", query = ""] = request.path.split("?")
   const keys = presentedKeys(request.headers, queryKey(query)).join(" ")
-  const path = canonicalPath(target)
+  const { path } = knownPath(target)
   const read = readNativePath(request.method, path, clientDialect(request.headers) === "google")
   if (read === undefined) return `${request.method} ${path} [${keys}]`
   switch (read._tag) {

@@ -1,7 +1,8 @@
 // All reports of the world.
 // Must not hold a report itself.
 import type { Row } from "../row.ts"
+import { addresses } from "./addresses.ts"
 import { media } from "./media.ts"
 import { refusals } from "./refusals.ts"
 
-export const rows: ReadonlyArray<Row> = [...media, ...refusals]
+export const rows: ReadonlyArray<Row> = [...addresses, ...media, ...refusals]
