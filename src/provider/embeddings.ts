@@ -9,6 +9,7 @@ import { embeddingsToPredict } from "../translate/embeddings-to-predict/Embeddin
 import { joinEmbeddings } from "../translate/shared/reply/embeddingList.ts"
 import { type EmbeddingModel, embeddingModel } from "../translate/shared/embeddingModels.ts"
 import { cutEmbeddings } from "../translate/shared/readEmbeddings.ts"
+import type { Unary } from "../translate/Translator.ts"
 import { type Prepared, prepareUnary } from "../upstream/Prepared.ts"
 import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import type { PrepareModel } from "./byFamily.ts"
@@ -23,30 +24,53 @@ interface Call {
   readonly concurrency: number
   readonly prepare: (
     request: EmbeddingsRequest,
-    input: CallInput
+    input: CallInput,
+    empty: ReadonlyArray<string>
   ) => Result.Result<Prepared<EmbeddingList, never>, GatewayError>
+}
+
+/** The translator, which names the empty texts of a call that the provider refuses. */
+const namingEmpty = <Body, Reply>(
+  translator: Unary<EmbeddingsRequest, Body, Reply, EmbeddingList>,
+  empty: ReadonlyArray<string>
+): Unary<EmbeddingsRequest, Body, Reply, EmbeddingList> => {
+  const [first] = empty
+  if (first === undefined) return translator
+  return {
+    ...translator,
+    failure: (...facts) => {
+      const reason = translator.failure(...facts)
+      if (reason._tag !== "InvalidRequest") return reason
+      const message = `${reason.message} ${empty.join(", ")} has no text; leave it out or send a text.`
+      return { ...reason, message, param: first }
+    }
+  }
 }
 
 const calls: Readonly<Record<EmbeddingModel["operation"], Call>> = {
   batchEmbedContents: {
     verb: ":batchEmbedContents",
     concurrency: 4,
-    prepare: (request, input) => prepareUnary({ translator: embeddingsToBatch, request, ...input })
+    prepare: (request, input, empty) =>
+      prepareUnary({ translator: namingEmpty(embeddingsToBatch, empty), request, ...input })
   },
   embedContent: {
     verb: ":embedContent",
     concurrency: 8,
-    prepare: (request, input) => prepareUnary({ translator: embeddingsToEmbedContent, request, ...input })
+    prepare: (request, input, empty) =>
+      prepareUnary({ translator: namingEmpty(embeddingsToEmbedContent, empty), request, ...input })
   },
   embeddings: {
     verb: "/embeddings",
     concurrency: 8,
-    prepare: (request, input) => prepareUnary({ translator: embeddingsToOpenAi, request, ...input })
+    prepare: (request, input, empty) =>
+      prepareUnary({ translator: namingEmpty(embeddingsToOpenAi, empty), request, ...input })
   },
   predict: {
     verb: ":predict",
     concurrency: 8,
-    prepare: (request, input) => prepareUnary({ translator: embeddingsToPredict, request, ...input })
+    prepare: (request, input, empty) =>
+      prepareUnary({ translator: namingEmpty(embeddingsToPredict, empty), request, ...input })
   }
 }
 
@@ -68,7 +92,7 @@ export const embeddings =
     const route = routeOf(account, model, verb)
     if (Result.isFailure(route)) return Result.fail(route.failure)
     const input = callInput("embeddings", context, model, route.success, limits, found)
-    return Result.flatMap(cutEmbeddings(request, facts.inputsPerCall), (parts) =>
-      inParts(parts, (part) => prepare(part, input), { concurrency, join: joinEmbeddings })
+    return Result.flatMap(cutEmbeddings(request, facts), (parts) =>
+      inParts(parts, ({ empty, request: part }) => prepare(part, input, empty), { concurrency, join: joinEmbeddings })
     )
   }

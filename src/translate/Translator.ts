@@ -108,7 +108,7 @@ export interface Unary<Req, Body, Reply, Out> {
   readonly name: string
   readonly reply: Schema.Codec<Reply, Json>
   /** True where `response` takes a `NumberList` for each long list of numbers. */
-  readonly passesNumbers?: (request: Req) => boolean
+  readonly passesNumbers?: (request: Req, context: TranslateContext) => boolean
   readonly request: (request: Req, context: TranslateContext) => Result.Result<Translated<Body>, RequestFault>
   /** `headers` are those of the response; undefined where they are not at hand. */
   readonly response: (

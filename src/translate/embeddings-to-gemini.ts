@@ -3,9 +3,11 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import { readEach } from "../domain/text/readEach.ts"
 import {
   BatchEmbedContentsReply,
   type BatchEmbedContentsRequest,
+  type EmbedContent,
   EmbedContentReply,
   type EmbedContentRequest
 } from "../wire/google/EmbedContent.ts"
@@ -14,7 +16,10 @@ import { embeddingList, passesVectors, readVector } from "./shared/reply/embeddi
 import { readCount } from "./shared/reply/counts.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { readEmbeddings, requireTexts } from "./shared/readEmbeddings.ts"
+import { partsToGemini } from "./chat-to-gemini/requestParts.ts"
+import { embeddingModel } from "./shared/embeddingModels.ts"
+import { invalid } from "./shared/fault.ts"
+import { type EmbeddingInput, readEmbeddings, textOfInput, textsOnly } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>
@@ -50,6 +55,17 @@ export const embedContentParams: Rules = {
 const ignoredOfBatch = ignoredBy(batchParams)
 const ignoredOfEmbedContent = ignoredBy(embedContentParams)
 
+/** The content of one vector. An empty text stays, for every input has its vector. */
+const contentOf = (
+  input: EmbeddingInput,
+  target: TranslateContext["target"]
+): Result.Result<EmbedContent, RequestFault> => {
+  const text = textOfInput(input)
+  if (text !== undefined) return Result.succeed({ parts: [{ text }] })
+  if (embeddingModel(target)?.takesMedia !== true) return textsOnly(input.path)
+  return Result.map(partsToGemini(input.parts, target), (parts) => ({ parts }))
+}
+
 const batchRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
@@ -63,11 +79,14 @@ const batchRequest = (
     ...(title === undefined ? {} : { title }),
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions })
   }
-  return Result.map(requireTexts(inputs), (texts) => ({
-    body: { requests: texts.map((text) => ({ model, content: { parts: [{ text }] }, ...fields })) },
-    headers: {},
-    ignored: ignoredOfBatch(request, unused)
-  }))
+  return Result.map(
+    readEach(inputs, (input) => contentOf(input, target)),
+    (contents) => ({
+      body: { requests: contents.map((content) => ({ model, content, ...fields })) },
+      headers: {},
+      ignored: ignoredOfBatch(request, unused)
+    })
+  )
 }
 
 const batchResponse = (
@@ -76,7 +95,7 @@ const batchResponse = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const found = (embeddings ?? []).map(({ values }) => {
-    const vector = readVector(values, request)
+    const vector = readVector(values, request, context)
     return vector === undefined ? undefined : { embedding: vector }
   })
   return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
@@ -98,7 +117,8 @@ export const embeddingsToBatch: Unary<
 
 /** One input per call; `cutEmbeddings` guarantees that. */
 const embedContentRequest = (
-  request: EmbeddingsRequest
+  request: EmbeddingsRequest,
+  { target }: TranslateContext
 ): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
   const options = readEmbeddings(request)
   if (Result.isFailure(options)) return Result.fail(options.failure)
@@ -110,9 +130,11 @@ const embedContentRequest = (
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
     ...(autoTruncate === undefined ? {} : { autoTruncate })
   }
-  return Result.map(requireTexts(inputs), ([text = ""]) => ({
+  const [input] = inputs
+  if (input === undefined) return invalid("input", "invalid_value", "input is empty; send at least one text.")
+  return Result.map(contentOf(input, target), (content) => ({
     body: {
-      content: { parts: [{ text }] },
+      content,
       ...(Object.keys(config).length === 0 ? {} : { embedContentConfig: config })
     },
     headers: {},
@@ -125,7 +147,7 @@ const embedContentResponse = (
   context: TranslateContext,
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
-  const vector = readVector(embedding?.values, request)
+  const vector = readVector(embedding?.values, request, context)
   const found = vector === undefined ? [] : [{ embedding: vector, ...(truncated === true ? { truncated } : {}) }]
   return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }

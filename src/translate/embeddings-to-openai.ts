@@ -45,8 +45,11 @@ const request = (
     if (rule?.kind === "ignored") unused.push(name)
     else fields.push([name, name === "model" ? target.modelId : value])
   }
-  return Result.map(requireTexts(options.success.inputs), () => ({
-    body: Object.fromEntries(fields),
+  return Result.map(requireTexts(options.success.inputs), (texts) => ({
+    // Texts in objects are words of Google's and of other services.
+    body: Object.fromEntries(
+      [asked.input].flat().every((one) => typeof one === "string") ? fields : [...fields, ["input", texts]]
+    ),
     headers: {},
     ignored: unused
   }))

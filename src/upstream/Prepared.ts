@@ -352,7 +352,7 @@ const readJsonReply = <Req, Body, Reply, Out>(
   const { createdSeconds, target: model } = context
   const failure: typeof translator.failure = (...facts) =>
     withAbsence(translator.failure(...facts), { kind: model.kind, record: model.record, createdSeconds })
-  const passesNumbers = translator.passesNumbers?.(request) ?? false
+  const passesNumbers = translator.passesNumbers?.(request, context) ?? false
   const body = readSuccessJson(
     { slug: target.slug, origin, failure },
     passesNumbers ? { ...answer, passesNumbers } : answer

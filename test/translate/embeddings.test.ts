@@ -168,18 +168,13 @@ describe("embeddings requests", () => {
 describe("malformed embeddings inputs", () => {
   const many = Array.from({ length: 2_049 }, () => "a")
   const rows: ReadonlyArray<readonly [string, unknown, string]> = [
-    ["an empty text (T1508)", "", "invalid_value"],
     ["no text (T1508)", [], "invalid_value"],
-    ["an empty text among others (T1508)", ["a", ""], "invalid_value"],
-    ["texts and objects (T1508)", ["a", { text: "b" }], "invalid_value"],
-    ["a text and null (T1508)", ["a", null], "invalid_value"],
     ["too many (T1508)", many, "array_too_long"],
     ["tokens (T1507)", [1, 2], "unsupported_input"],
     ["lists of tokens (T1507)", [[1], [2]], "unsupported_input"],
     ["more tokens than texts are taken (T1507)", Array.from({ length: 4_000 }, (_, at) => at), "unsupported_input"],
     ["a number (T918)", 5, "invalid_type"],
-    ["null (T918)", null, "invalid_type"],
-    ["an object for a model of texts (T1513)", { text: "a" }, "unsupported_input"]
+    ["null (T918)", null, "invalid_type"]
   ]
   it.each(rows)("a malformed input is refused: %s", (_, input, code) => {
     for (const [pair, context] of [
@@ -189,6 +184,42 @@ describe("malformed embeddings inputs", () => {
     ] as const) {
       expect(pair.fault(asking(input), context)).toStrictEqual([code, "input"])
     }
+  })
+
+  it("a token array names the setting of the client that sends it (W35, RB09)", () => {
+    const fault = batch.sent
+    expect(() => fault(asking([[9906, 1917]]), google)).toThrow(
+      "Token arrays mean nothing to this model, whose tokens are others; send texts. In LangChain's OpenAIEmbeddings set check_embedding_ctx_length=False."
+    )
+  })
+
+  it("an entry that is neither text nor object is refused by its place (T1508)", () => {
+    expect(batch.fault(asking(["a", null]), google)).toStrictEqual(["invalid_type", "input[1]"])
+    expect(embed.fault(asking({}), embed2)).toStrictEqual(["invalid_value", "input"])
+  })
+
+  it("texts in objects, mixed and empty ones are texts (W35)", () => {
+    const texts = ["", "a", { text: "b" }, { type: "text", text: "c" }, { content: [{ type: "text", text: "d" }] }]
+    expect(batch.sent(asking(texts), google).body).toStrictEqual({
+      requests: ["", "a", "b", "c", "d"].map((text) => ({
+        model: "models/gemini-embedding-001",
+        content: { parts: [{ text }] }
+      }))
+    })
+    expect(predict.sent(asking(texts), text004).body).toStrictEqual({
+      instances: ["", "a", "b", "c", "d"].map((content) => ({ content }))
+    })
+  })
+
+  it("media are refused by models of texts (T1513)", () => {
+    for (const [pair, context] of [
+      [batch, google],
+      [predict, text004]
+    ] as const)
+      expect(pair.fault(asking(["a", { image: { base64: "iVBORw0KGgo=" } }]), context)).toStrictEqual([
+        "unsupported_input",
+        "input[1]"
+      ])
   })
 
   it("the largest accepted input passes (T1508)", () => {
@@ -434,9 +465,15 @@ describe("embeddings on OpenAI-compatible endpoints (T2009)", () => {
     })
   })
 
+  it("texts in objects become texts (W35)", () => {
+    expect(openAi.sent(asking([{ text: "a" }, "b"]), server).body).toMatchObject({ input: ["a", "b"] })
+  })
   it("inputs are checked as for every upstream (T1507, T1508)", () => {
     expect(openAi.fault(asking([[1]]), server)).toStrictEqual(["unsupported_input", "input"])
-    expect(openAi.fault(asking({ text: "a" }), server)).toStrictEqual(["unsupported_input", "input"])
+    expect(openAi.fault(asking({ image: { base64: "iVBORw0KGgo=" } }), server)).toStrictEqual([
+      "unsupported_input",
+      "input"
+    ])
   })
 
   const two = asking(["a", "b"])
@@ -540,10 +577,14 @@ describe("embedding operations (table 11)", () => {
     ["gemini-embedding-2", {}, "batchEmbedContents", 100]
   ]
   it.each(rows)("the operation of a model: %s %o", (model, options, operation, inputsPerCall) => {
+    const multimodal = model === "multimodalembedding@001"
+    const isText = operation === "predict" && options.family === undefined
     expect(embeddingModel(chatContext(model, options).target)).toStrictEqual({
       operation,
       inputsPerCall,
-      multimodal: model === "multimodalembedding@001"
+      multimodal,
+      takesMedia: multimodal || model.startsWith("gemini-embedding-2") || model === "gemini-embedding-9",
+      ...(isText ? { tokensPerCall: 20_000 } : {})
     })
   })
 
@@ -558,29 +599,43 @@ describe("embedding operations (table 11)", () => {
 })
 
 describe("splitting and joining embeddings", () => {
+  const one = { inputsPerCall: 1 }
   const inputs = fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 40 })
 
   it("the calls contain all inputs in order within their bound, and all other parameters (L14, T1502)", () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 1, max: 12 }), (input, most) => {
-        const calls = Result.getOrThrow(cutEmbeddings(deepFreeze(asking(input, { dimensions: 8 })), most))
+        const bounds = { inputsPerCall: most }
+        const parts = Result.getOrThrow(cutEmbeddings(deepFreeze(asking(input, { dimensions: 8 })), bounds))
+        const calls = parts.map(({ request }) => request)
         expect(calls.flatMap((call) => call.input)).toStrictEqual(input)
         expect(calls.length).toBe(Math.ceil(input.length / most))
         for (const call of calls) expect(call).toStrictEqual(asking(call.input, { dimensions: 8 }))
       })
     )
     const single = asking("a")
-    expect(cutEmbeddings(single, 1)).toStrictEqual(Result.succeed([single]))
-    expect(Result.getOrThrow(cutEmbeddings(asking([{ text: "a" }, { text: "b" }]), 1))).toStrictEqual([
-      asking([{ text: "a" }]),
-      asking([{ text: "b" }])
+    expect(cutEmbeddings(single, one)).toStrictEqual(Result.succeed([{ request: single, empty: [] }]))
+    expect(Result.getOrThrow(cutEmbeddings(asking([{ text: "a" }, { text: "" }]), one))).toStrictEqual([
+      { request: asking([{ text: "a" }]), empty: [] },
+      { request: asking([{ text: "" }]), empty: ["input[1]"] }
     ])
   })
 
+  it("texts are cut by an estimate of their tokens as well, in order (W47, RB76)", () => {
+    const bounds = { inputsPerCall: 250, tokensPerCall: 20_000 }
+    const texts = Array.from({ length: 250 }, (_, at) => `${at} ${"word ".repeat(299)}`.trim())
+    const calls = Result.getOrThrow(cutEmbeddings(asking(texts), bounds)).map(({ request }) => [request.input].flat())
+    expect(calls.flat()).toStrictEqual(texts)
+    expect(calls.map(({ length }) => length)).toStrictEqual([40, 40, 40, 40, 40, 40, 10])
+    const words = Array.from({ length: 3 }, () => "a ".repeat(9_999))
+    expect(Result.getOrThrow(cutEmbeddings(asking(words), bounds))).toHaveLength(2)
+    expect(Result.getOrThrow(cutEmbeddings(asking(["a ".repeat(30_000)]), bounds))).toHaveLength(1)
+  })
+
   it("a fault in any part is found before splitting", () => {
-    const [fault] = [cutEmbeddings(asking(["a", "b", ""]), 1)]
+    const fault = cutEmbeddings(asking(["a", "b", {}]), one)
     expect(Result.isFailure(fault) ? fault.failure.message : undefined).toBe(
-      "input[2] is empty; leave it out or send a text."
+      "input[2] holds nothing to embed; give text, image, video or audio."
     )
   })
 
@@ -592,7 +647,7 @@ describe("splitting and joining embeddings", () => {
           usageMetadata: { promptTokenCount: texts.length }
         })
         const request = asking(input)
-        const parts = Result.getOrThrow(cutEmbeddings(request, most))
+        const parts = Result.getOrThrow(cutEmbeddings(request, { inputsPerCall: most })).map((part) => part.request)
         const joined = joinEmbeddings(
           parts.map((part) => batch.answer(reply([part.input].flat() as ReadonlyArray<string>), google, part))
         )

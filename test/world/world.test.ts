@@ -58,10 +58,14 @@ const greeting = ({ body, url }: Pick<SeenCall, "url" | "body">): unknown => {
   return url.includes("/endpoints/") ? openAi : gemini
 }
 
+/** A body that passes as its own bytes is read as well. */
+const written = (body: unknown): unknown =>
+  typeof body === "string" || body instanceof Uint8Array ? JSON.parse(Buffer.from(body).toString()) : body
+
 const answering = (upstream: ReadonlyArray<Reply> | undefined): TransportScript => {
   let n = 0
   return (request) => {
-    const body: unknown = typeof request.body === "string" ? JSON.parse(request.body) : request.body
+    const body = written(request.body)
     const reply = upstream?.[Math.min(n++, upstream.length - 1)] ?? {
       status: 200,
       body: greeting({ ...request, body })
@@ -102,7 +106,7 @@ const outcome = async (row: Omit<Row, "id" | "kind" | "title">): Promise<unknown
     // An unexpected answer explains itself.
     ...(answer.status === status ? {} : { text }),
     headers: Object.fromEntries(Object.keys(headers).map((name) => [name, answer.headers.get(name)])),
-    ...(sent === undefined ? {} : { sent: seen.map(({ body }) => body) }),
+    ...(sent === undefined ? {} : { sent: seen.map(({ body }) => written(body)) }),
     ...(called === undefined ? {} : { called: seen.map(({ url }) => pathOf(url)) }),
     ...(wanted === undefined ? {} : { answer: isStream(answer) ? events(text) : settled(text) })
   }

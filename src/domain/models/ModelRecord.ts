@@ -70,6 +70,7 @@ export const ModelFields = Schema.Struct({
   ),
   /** What one call on Vertex AI embeds. */
   inputs_per_call: optional(tokens),
+  tokens_per_call: optional(tokens.annotate({ description: "Tokens of all texts that one call on Vertex AI embeds." })),
   providers: optional(words),
   /** `global`, `us`, `eu`, single regions by name, or `regions` for several that are not listed. */
   locations: optional(words.annotate({ description: "global, us, eu, single regions by name, or regions for any." })),

@@ -7,16 +7,34 @@ import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../d
 import { normaliseBase64 } from "../shared/media/base64.ts"
 import { invalid } from "../shared/fault.ts"
 import { isCloudStorageUri, readMedia } from "../shared/media/media.ts"
-import type { EmbeddingInputs } from "../shared/readEmbeddings.ts"
+import { mimeOfPath } from "../shared/media/mime.ts"
+import type { EmbeddingInput } from "../shared/readEmbeddings.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
 /** A text input becomes an instance of that text. */
-export const multimodalInstances = (inputs: EmbeddingInputs): Read<ReadonlyArray<JsonObject>> => {
-  if (inputs._tag === "Texts") return Result.succeed(inputs.texts.map((text) => ({ text })))
-  return readEach(inputs.objects, (input, index) =>
-    instanceOf(input, inputs.objects.length === 1 ? "input" : `input[${index}]`)
-  )
+export const multimodalInstances = (inputs: ReadonlyArray<EmbeddingInput>): Read<ReadonlyArray<JsonObject>> =>
+  readEach(inputs, (input) => instanceOf(inFields(input), input.path))
+
+const isFields = (written: unknown): written is JsonObject =>
+  isJsonObject(written) && written["type"] === undefined && ["text", "image", "video"].some((name) => name in written)
+
+/** An input in the fields of an instance: parts of chats are sorted into them. */
+const inFields = ({ parts, written }: EmbeddingInput): JsonObject => {
+  if (isFields(written)) return written
+  const fields: Record<string, Json> = {}
+  const texts: Array<string> = []
+  for (const part of parts) {
+    if (part._tag === "Text") texts.push(part.text)
+    if (part._tag !== "Media") continue
+    const { declaredType, isData, url } = part.source
+    const isVideo = (declaredType ?? mimeOfPath(url) ?? url.slice("data:".length)).startsWith("video/")
+    fields[isVideo ? "video" : "image"] = {
+      [isData ? "base64" : "url"]: url,
+      ...(declaredType === undefined ? {} : { mime_type: declaredType })
+    }
+  }
+  return { ...(texts.length === 0 ? {} : { text: texts.join("\n") }), ...fields }
 }
 
 const instanceOf = (input: JsonObject, path: string): Read<JsonObject> => {

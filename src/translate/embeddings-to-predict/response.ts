@@ -5,7 +5,13 @@ import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { PredictReply } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest, Vector } from "../../wire/openai/Embeddings.ts"
-import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "../shared/reply/embeddingList.ts"
+import {
+  embeddingList,
+  type EmbeddingEntry,
+  finishVector,
+  readNumbers,
+  encodeVector
+} from "../shared/reply/embeddingList.ts"
 import { readCount } from "../shared/reply/counts.ts"
 import type { TranslateContext } from "../Translator.ts"
 
@@ -23,7 +29,7 @@ export const embeddingsFromPredict = (
     tokens += readCount(statistics["token_count"])
     const cut = statistics["truncated"] === true ? ({ truncated: true } as const) : {}
     const numbers = readNumbers(embeddings["values"])
-    return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request), ...cut }
+    return numbers === undefined ? undefined : { embedding: finishVector(numbers, request, context), ...cut }
   })
   return embeddingList(found, tokens, context, request)
 }

@@ -6,6 +6,7 @@ import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { cutInputs } from "../shared/cutInputs.ts"
 import { embeddingModel } from "../shared/embeddingModels.ts"
 import { invalid } from "../shared/fault.ts"
 import { camelMembers } from "./camelMembers.ts"
@@ -77,23 +78,46 @@ const toVertex = (request: JsonObject, model: CrossModel, path: string): Read<Cr
   )
 }
 
-/** The vector of a reply of either verb. */
-const valuesOf = (reply: JsonObject): Json =>
-  object(reply["embedding"])["values"] ?? object(list(reply["predictions"])[0]?.["embeddings"])["values"] ?? []
+/** The vectors of a reply of either verb. */
+const vectorsOf = (reply: JsonObject): ReadonlyArray<Json> =>
+  reply["predictions"] === undefined
+    ? [object(reply["embedding"])["values"] ?? []]
+    : list(reply["predictions"]).map(({ embeddings }) => object(embeddings)["values"] ?? [])
+
+/** Predictions of one call, where all settings but those of each instance agree. */
+const joinable = (one: CrossedCall, other: CrossedCall): boolean =>
+  one.verb === "predict" &&
+  other.verb === "predict" &&
+  JSON.stringify(one.body["parameters"]) === JSON.stringify(other.body["parameters"])
+
+const instancesOf = ({ body }: CrossedCall): ReadonlyArray<JsonObject> => list(body["instances"])
+
+/** Calls of one text each in as few calls as the model takes. */
+const joined = (calls: ReadonlyArray<CrossedCall>, model: CrossModel): ReadonlyArray<CrossedCall> => {
+  const bounds = embeddingModel({ kind: "vertex-ai", family: "gemini", record: model.record })
+  const [first] = calls
+  if (bounds === undefined || first === undefined || !calls.every((one) => joinable(first, one))) return calls
+  const texts = calls.flatMap(instancesOf)
+  return cutInputs(texts, bounds, ({ content }) => String(content)).map((instances) => ({
+    ...first,
+    body: { ...first.body, instances }
+  }))
+}
 
 const batchToVertex = (body: JsonObject, model: CrossModel): Read<CrossedCalls> =>
   Result.map(
     readEach(list(body["requests"]), (request, index) => toVertex(request, model, `requests[${index}].content`)),
     (calls) => ({
-      calls,
-      answer: (replies) => ({ embeddings: replies.map((reply) => ({ values: valuesOf(reply) })) })
+      calls: joined(calls, model),
+      answer: (replies) => ({ embeddings: replies.flatMap(vectorsOf).map((values) => ({ values })) })
     })
   )
 
 const embedToVertex = (body: JsonObject, model: CrossModel): Read<CrossedCalls> =>
   Result.map(toVertex(body, model, "content"), (one) => ({
     calls: [one],
-    answer: one.verb === "predict" ? ([reply]) => ({ embedding: { values: valuesOf(reply ?? {}) } }) : undefined
+    answer:
+      one.verb === "predict" ? ([reply]) => ({ embedding: { values: vectorsOf(reply ?? {})[0] ?? [] } }) : undefined
   }))
 
 const embedToGoogle = (body: JsonObject): CrossedCalls => {

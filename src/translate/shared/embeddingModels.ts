@@ -5,19 +5,24 @@ import type { TranslateContext } from "../Translator.ts"
 export interface EmbeddingModel {
   readonly operation: "predict" | "embedContent" | "batchEmbedContents" | "embeddings"
   readonly inputsPerCall: number
-  /** True for models that also embed images and videos; such models have media fields. */
+  /** All inputs of one call together; undefined where no bound is known. */
+  readonly tokensPerCall?: number | undefined
+  /** True where an input may be a picture, sound, a video or a document. */
+  readonly takesMedia: boolean
+  /** True for multimodalembedding@001, whose instances have fields for media. */
   readonly multimodal: boolean
 }
 
-const model = (operation: EmbeddingModel["operation"], inputsPerCall: number, multimodal = false): EmbeddingModel => ({
+const model = (operation: EmbeddingModel["operation"], inputsPerCall: number, takesMedia = false): EmbeddingModel => ({
   operation,
   inputsPerCall,
-  multimodal
+  takesMedia,
+  multimodal: false
 })
 
-const newest = model("embedContent", 1)
 const selfDeployed = { openai: model("embeddings", 250), predict: model("predict", 250) }
-const batch = model("batchEmbedContents", 100)
+/** Source: https://cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, API limits. */
+const textTokensPerCall = 20_000
 
 /** Undefined when the product does not offer the model for embeddings. For self-deployed models the dialect decides. */
 export const embeddingModel = (
@@ -27,9 +32,19 @@ export const embeddingModel = (
   const { family, kind, record } = target
   if (isEndpoint) return family === "openai" || family === "predict" ? selfDeployed[family] : undefined
   if (family !== "gemini") return undefined
-  const { input = [], inputs_per_call: inputs = 1, operation } = record
+  const { input = [], inputs_per_call: inputs = 1, operation, tokens_per_call: tokens = textTokensPerCall } = record
   const isPredicted = record.family === "embedding" && operation === "predict"
   const isMultimodal = isPredicted && input.includes("video")
-  if (kind === "google") return isMultimodal ? undefined : batch
-  return isPredicted ? model("predict", inputs, isMultimodal) : newest
+  const takesMedia = record.input === undefined || input.some((kind) => kind !== "text")
+  if (kind === "google") return isMultimodal ? undefined : model("batchEmbedContents", 100, takesMedia)
+  return isPredicted
+    ? { ...model("predict", inputs, isMultimodal), multimodal: isMultimodal, tokensPerCall: tokens }
+    : model("embedContent", 1, takesMedia)
 }
+
+/**
+ * Whether shortened vectors of a model come unscaled: those of the models before gemini-embedding-2. Source:
+ * https://ai.google.dev/gemini-api/docs/embeddings, quality for smaller dimensions.
+ */
+export const isUnscaled = ({ record }: Pick<TranslateContext["target"], "record">): boolean =>
+  record.family === "embedding" && record.operation === "predict"

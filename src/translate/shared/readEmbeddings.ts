@@ -2,18 +2,25 @@
 // Must not depend on an upstream.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
+import { readEach } from "../../domain/text/readEach.ts"
 import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import type { Parts } from "../Translator.ts"
+import type { TurnPart } from "./chat-request/readParts.ts"
+import { type CallBounds, cutInputs } from "./cutInputs.ts"
+import { readInputParts } from "./embeddingInput.ts"
 import { invalid } from "./fault.ts"
 
-/** All inputs are texts, or all are objects with several media. */
-export type EmbeddingInputs =
-  | { readonly _tag: "Texts"; readonly texts: ReadonlyArray<string> }
-  | { readonly _tag: "Objects"; readonly objects: ReadonlyArray<JsonObject> }
+/** One input: its text, or its parts. */
+export interface EmbeddingInput {
+  readonly path: string
+  readonly parts: ReadonlyArray<TurnPart>
+  /** The input as the client wrote it. */
+  readonly written: unknown
+}
 
 export interface EmbeddingsOptions {
-  readonly inputs: EmbeddingInputs
+  readonly inputs: ReadonlyArray<EmbeddingInput>
   readonly dimensions: number | undefined
   /** In upper case; the list of task types is open. */
   readonly taskType: string | undefined
@@ -54,49 +61,61 @@ export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsOptio
 /** OpenAI's own bound on `input`. */
 const mostInputs = 2_048
 
-const invalidInput = (message: string) => invalid("input", "invalid_value", message)
+/** LangChain's clients of OpenAI cut texts into tokens themselves, unless they are told not to. */
+const tokensFault =
+  "Token arrays mean nothing to this model, whose tokens are others; send texts. In LangChain's OpenAIEmbeddings set check_embedding_ctx_length=False."
 
-const readInputs = (input: unknown): Read<EmbeddingInputs> => {
-  if (typeof input === "string") {
-    return input === ""
-      ? invalidInput("input is empty; send a text.")
-      : Result.succeed({ _tag: "Texts", texts: [input] })
-  }
-  if (isJsonObject(input)) return Result.succeed({ _tag: "Objects", objects: [input] })
+const isTokens = (item: unknown): boolean =>
+  typeof item === "number" || (Array.isArray(item) && item.some((inner) => typeof inner === "number"))
+
+const readInput = (written: unknown, path: string): Read<EmbeddingInput> =>
+  Result.map(readInputParts(written, path), (parts) => ({ path, parts, written }))
+
+/** Empty texts are sent: only some providers refuse them. */
+const readInputs = (input: unknown): Read<ReadonlyArray<EmbeddingInput>> => {
+  if (typeof input === "string" || isJsonObject(input)) return Result.map(readInput(input, "input"), (one) => [one])
   if (!Array.isArray(input)) return invalid("input", "invalid_type", "input must be a string or an array of strings.")
   const list: ReadonlyArray<unknown> = input
-  if (list.length === 0) return invalidInput("input is empty; send at least one text.")
-  if (list.some((item) => typeof item === "number" || Array.isArray(item))) {
-    return invalid(
-      "input",
-      "unsupported_input",
-      "Token arrays mean nothing to this model, whose tokens are others; send texts."
-    )
-  }
+  if (list.length === 0) return invalid("input", "invalid_value", "input is empty; send at least one text.")
+  if (list.some(isTokens)) return invalid("input", "unsupported_input", tokensFault)
   if (list.length > mostInputs) return invalid("input", "array_too_long", `input has more than ${mostInputs} entries.`)
-  const empty = list.indexOf("")
-  if (empty >= 0) return invalidInput(`input[${empty}] is empty; leave it out or send a text.`)
-  if (list.every((item) => typeof item === "string")) return Result.succeed({ _tag: "Texts", texts: list })
-  if (list.every(isJsonObject)) return Result.succeed({ _tag: "Objects", objects: list })
-  return invalidInput("input mixes kinds of entries; send texts only, or objects only.")
+  return readEach(list, (item, index) => readInput(item, `input[${index}]`))
 }
 
-/** Refuses objects: only multimodal models accept them. */
-export const requireTexts = (inputs: EmbeddingInputs): Read<ReadonlyArray<string>> =>
-  inputs._tag === "Texts"
-    ? Result.succeed(inputs.texts)
-    : invalid(
-        "input",
-        "unsupported_input",
-        "This model embeds texts only; objects with image or video are for multimodalembedding@001."
-      )
+/** The text of an input; undefined where it has other parts. */
+export const textOfInput = ({ parts }: EmbeddingInput): string | undefined => {
+  const texts = parts.flatMap((part) => (part._tag === "Text" ? [part.text] : []))
+  return texts.length === parts.length ? texts.join("\n") : undefined
+}
 
-/** Splits a request into calls of at most `most` inputs. */
-export const cutEmbeddings = (request: EmbeddingsRequest, most: number): Read<Parts<EmbeddingsRequest>> =>
+export const textsOnly = (path: string) =>
+  invalid(
+    path,
+    "unsupported_input",
+    "This model embeds texts only; gemini-embedding-2 embeds pictures, sound, videos and PDF as well."
+  )
+
+/** Refuses media: only multimodal models accept them. */
+export const requireTexts = (inputs: ReadonlyArray<EmbeddingInput>): Read<ReadonlyArray<string>> =>
+  readEach(inputs, (input) => {
+    const text = textOfInput(input)
+    return text === undefined ? textsOnly(input.path) : Result.succeed(text)
+  })
+
+/** The inputs of one call, as a request of its own. */
+export interface EmbeddingsPart {
+  readonly request: EmbeddingsRequest
+  /** Where its inputs that have no text are in the client's list. */
+  readonly empty: ReadonlyArray<string>
+}
+
+/** Splits a request into the calls that a model takes. */
+export const cutEmbeddings = (request: EmbeddingsRequest, bounds: CallBounds): Read<Parts<EmbeddingsPart>> =>
   Result.map(readEmbeddings(request), ({ inputs }) => {
-    const list: ReadonlyArray<unknown> = inputs._tag === "Texts" ? inputs.texts : inputs.objects
-    const from = (at: number): EmbeddingsRequest => ({ ...request, input: list.slice(at, at + most) })
-    const rest: Array<EmbeddingsRequest> = []
-    for (let at = most; at < list.length; at += most) rest.push(from(at))
-    return rest.length === 0 ? [request] : [from(0), ...rest]
+    const calls = cutInputs(inputs, bounds, (input) => textOfInput(input) ?? "")
+    const [first = { request, empty: [] }, ...rest] = calls.map((call) => ({
+      request: calls.length === 1 ? request : { ...request, input: call.map(({ written }) => written) },
+      empty: call.filter((input) => textOfInput(input) === "").map(({ path }) => path)
+    }))
+    return [first, ...rest]
   })

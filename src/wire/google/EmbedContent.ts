@@ -2,14 +2,15 @@
 // It must not know OpenAI's field names. Field names come from Google's public API descriptions.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
+import type { PartOut } from "./GenerateContent.ts"
 
-interface TextContent {
-  readonly parts: ReadonlyArray<{ readonly text: string }>
+export interface EmbedContent {
+  readonly parts: ReadonlyArray<PartOut>
 }
 
 /** Vertex AI: one content, one vector. */
 export interface EmbedContentRequest {
-  readonly content: TextContent
+  readonly content: EmbedContent
   readonly embedContentConfig?: {
     readonly taskType?: string
     readonly title?: string
@@ -22,7 +23,7 @@ export interface EmbedContentRequest {
 export interface BatchEmbedContentsRequest {
   readonly requests: ReadonlyArray<{
     readonly model: string
-    readonly content: TextContent
+    readonly content: EmbedContent
     readonly taskType?: string
     readonly title?: string
     readonly outputDimensionality?: number

@@ -394,17 +394,18 @@ describe("native requests of the other product", () => {
       ]
     ])
   })
-  it("native batch: becomes calls of Vertex AI, and one answer (N504)", async () => {
-    const gateway = over(() =>
-      replying({ predictions: [{ embeddings: { values: [1, 2], statistics: { token_count: 3 } } }] })
-    )
+  it("native batch: becomes one call of Vertex AI for as many texts as it takes, and one answer (N504, W47)", async () => {
+    const prediction = (...values: ReadonlyArray<number>) => ({
+      embeddings: { values, statistics: { token_count: 3 } }
+    })
+    const gateway = over(() => replying({ predictions: [prediction(1, 2), prediction(3, 4)] }))
     const request = (words: string) => ({ model: "models/text-embedding-005", content: { parts: [{ text: words }] } })
     const answer = await gateway.post("/v1beta/models/@vertex-ai/text-embedding-005:batchEmbedContents", {
       requests: [request("a"), request("b")]
     })
     expect([await answer.json(), gateway.seen.map(({ body }) => body)]).toStrictEqual([
-      { embeddings: [{ values: [1, 2] }, { values: [1, 2] }] },
-      [{ instances: [{ content: "a" }] }, { instances: [{ content: "b" }] }]
+      { embeddings: [{ values: [1, 2] }, { values: [3, 4] }] },
+      [{ instances: [{ content: "a" }, { content: "b" }] }]
     ])
   })
   it("native signatures: refused by the other product they are left out, once (N506)", async () => {

@@ -2,7 +2,8 @@
 // Must not hold a report itself.
 import type { Row } from "../row.ts"
 import { addresses } from "./addresses.ts"
+import { embeddings } from "./embeddings.ts"
 import { media } from "./media.ts"
 import { refusals } from "./refusals.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...media, ...refusals]
+export const rows: ReadonlyArray<Row> = [...addresses, ...embeddings, ...media, ...refusals]

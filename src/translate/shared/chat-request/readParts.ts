@@ -102,7 +102,7 @@ export const readPartList = (
   return Result.succeed(parts)
 }
 
-const readPart = (item: unknown, role: PartRole, path: string): Read<TurnPart> => {
+export const readPart = (item: unknown, role: PartRole, path: string): Read<TurnPart> => {
   if (!isJsonObject(item)) return invalid(path, "invalid_type", "A content part must be an object.")
   const type = item["type"]
   const types: ReadonlyArray<string> = allowedTypes[role]

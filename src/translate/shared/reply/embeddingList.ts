@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { Reason } from "../../../domain/ProviderError.ts"
 import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../../wire/openai/Embeddings.ts"
 import type { TranslateContext } from "../../Translator.ts"
+import { isUnscaled } from "../embeddingModels.ts"
 import { floatsToBase64 } from "../media/base64.ts"
 import { largestFloat, NumberList } from "./numberLists.ts"
 import { PassedEmbeddings, type PassedVector } from "./PassedEmbeddings.ts"
@@ -19,18 +20,40 @@ export const readNumbers = (value: unknown): ReadonlyArray<number> | undefined =
   return value
 }
 
+/** Clients compare by the dot product, which needs vectors of unit length, as OpenAI's are. */
+const toUnitLength = (numbers: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const length = Math.hypot(...numbers)
+  return length === 0 || Math.abs(length - 1) < 1e-3 ? numbers : numbers.map((number) => number / length)
+}
+
+/** Whether vectors of this request come shortened and unscaled. */
+const needsScaling = ({ dimensions }: EmbeddingsRequest, { target }: TranslateContext): boolean =>
+  dimensions !== undefined && dimensions !== null && isUnscaled(target)
+
+/** A vector of texts in the client's `encoding_format`, scaled where its model left that out. */
+export const finishVector = (
+  numbers: ReadonlyArray<number>,
+  request: EmbeddingsRequest,
+  context: TranslateContext
+): Vector => encodeVector(needsScaling(request, context) ? toUnitLength(numbers) : numbers, request)
+
 /** Encodes a vector in the client's `encoding_format`. */
 export const encodeVector = (numbers: ReadonlyArray<number>, { encoding_format }: EmbeddingsRequest): Vector =>
   encoding_format === "base64" ? floatsToBase64(numbers) : numbers
 
 /** True where the vectors of a reply may stay the text that the upstream sent. */
-export const passesVectors = ({ encoding_format }: EmbeddingsRequest): boolean => encoding_format !== "base64"
+export const passesVectors = (request: EmbeddingsRequest, context: TranslateContext): boolean =>
+  request.encoding_format !== "base64" && !needsScaling(request, context)
 
 /** The vector of a reply as the client gets it, or still as text; undefined for an empty one or other values in it. */
-export const readVector = (value: unknown, request: EmbeddingsRequest): Vector | NumberList | undefined => {
+export const readVector = (
+  value: unknown,
+  request: EmbeddingsRequest,
+  context: TranslateContext
+): Vector | NumberList | undefined => {
   if (value instanceof NumberList) return value
   const numbers = readNumbers(value)
-  return numbers === undefined ? undefined : encodeVector(numbers, request)
+  return numbers === undefined ? undefined : finishVector(numbers, request, context)
 }
 
 /** An entry of the list without its index. */
