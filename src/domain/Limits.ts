@@ -220,7 +220,7 @@ export const defaultLimits: LimitValues = {
   retryCapMillis: 8_000,
   retryAfterMillis: 2_000,
   retryWaitMillis: 60_000,
-  heals: 2,
+  heals: 4,
   lessonEntries: 1_000,
   lessonMillis: 3_600_000,
   circuitEntries: 10_000,

@@ -280,14 +280,14 @@ describe("embeddings in several calls", () => {
 
   it("embeddings: a fault in the last input is found before anything is sent (T1508)", async () => {
     const gateway = over(lengths)
-    const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: [...texts, ""] })
+    const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: [...texts, {}] })
     expect([answer.status, await answer.json(), gateway.seen]).toEqual([
       400,
       {
         error: {
-          message: "input[950] is empty; leave it out or send a text.",
+          message: "input[950] holds nothing to embed; give text, image, video or audio.",
           type: "invalid_request_error",
-          param: "input",
+          param: "input[950]",
           code: "invalid_value"
         }
       },

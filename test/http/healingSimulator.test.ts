@@ -63,8 +63,8 @@ const rows: ReadonlyArray<Row> = [
     row: "H20",
     path: "/v1/messages",
     request: { model: "@vertex-ai/claude-sonnet-4-5@20250929", messages: [user], max_tokens: 100 },
-    headers: { "anthropic-beta": "prompt-caching-scope-2026-01-05,context-1m-2025-08-07" },
-    ignored: "anthropic-beta.prompt-caching-scope-2026-01-05",
+    headers: { "anthropic-beta": "effort-2025-11-24,context-1m-2025-08-07" },
+    ignored: "anthropic-beta.effort-2025-11-24",
     adjusted: null
   },
   {

@@ -35,7 +35,7 @@ import { type Fetched, fetchedAt, type Fetching, nothingFetched } from "./Fetchi
 import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
 import type { Planned } from "../plan/plan.ts"
-import { healPrepared, type HealScope, healScope, joinNames } from "./heal.ts"
+import { healPrepared, type HealScope, healScope, joinNames, knownLessons } from "./heal.ts"
 import { modelsNow } from "./MovingNames.ts"
 import { otherModel } from "./otherModels.ts"
 import { beyondReach } from "./reach.ts"
@@ -196,7 +196,11 @@ const prepareCall = <Op extends Operation>(
     scope,
     learns
   }
-  const taught = withLessons(attempt, scope === undefined || learns === undefined ? [] : lessonsOf(learns))
+  const facts = scope === undefined ? [] : knownLessons(scope, result.success)
+  const taught = withLessons(attempt, [
+    ...facts,
+    ...(scope === undefined || learns === undefined ? [] : lessonsOf(learns))
+  ])
   if (Result.isFailure(taught)) return Result.fail(taught.failure)
   const { prepared } = taught.success.attempt
   const fault =

@@ -49,7 +49,7 @@ export const healRefused = <Op extends Operation, A, R>(
   ): Effect.Effect<A, GatewayError, R> => {
     if (left === 0) return Effect.fail(withHint(scope, error))
     const fresh = lessonsOf(scope, error, refused.prepared).filter(
-      ({ row }) => !lessons.some((before) => before.row === row)
+      ({ row, value }) => !lessons.some((before) => before.row === row && before.value === value)
     )
     if (fresh.length === 0) return Effect.fail(withHint(scope, error))
     // Earlier lessons name further values that the model refuses.

@@ -8,6 +8,7 @@ import type { Operation } from "../../domain/operations.ts"
 import { editTopLevel } from "../../domain/text/editTopLevel.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../../translate/healing/applyLessons.ts"
+import { betasNotOffered } from "../../translate/healing/betaRemedies.ts"
 import { refusalHint } from "../../translate/healing/hints.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import { isLearnable, readLessons, type RefusedCall } from "../../translate/healing/refusals.ts"
@@ -70,6 +71,14 @@ export const withHint = ({ native }: HealScope, error: GatewayError): GatewayErr
 export const hasInsertedTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
   adjusted.some(({ param, sent }) => param === "messages" && sent === "continue")
 
+/** What facts teach of a call before it is made. */
+export const knownLessons = (
+  { dialect }: HealScope,
+  { headers, target }: Pick<Prepared<unknown, unknown>, "headers" | "target">
+): ReadonlyArray<Lesson> => (dialect === "claude" && target.kind === "vertex-ai" ? betasNotOffered(headers) : noLessons)
+
+const noLessons: ReadonlyArray<Lesson> = []
+
 /** The lessons that hold for later requests. */
 export const learnableLessons = (lessons: ReadonlyArray<Lesson>): ReadonlyArray<Lesson> => lessons.filter(isLearnable)
 
@@ -82,14 +91,17 @@ export interface HealedPrepared<Out, Chunk> {
 /** Changes a call by lessons. A fault refuses the request without a call. */
 export const healPrepared = <Out, Chunk>(
   prepared: Prepared<Out, Chunk>,
-  { record }: HealScope,
+  { native, record }: HealScope,
   request: object,
   lessons: ReadonlyArray<Lesson>
 ): Result.Result<HealedPrepared<Out, Chunk>, BodyInvalid> => {
   let parsed: JsonObject | undefined
   const body = (): JsonObject => (parsed ??= isJsonObject(prepared.body) ? prepared.body : {})
   const { headers } = prepared
-  const healed = applyLessons(new LazyCall({ record, headers, thinkingParam: thinkingParam(request) }, body), lessons)
+  const healed = applyLessons(
+    new LazyCall({ record, headers, thinkingParam: native ? "thinking" : thinkingParam(request) }, body),
+    lessons
+  )
   if (healed instanceof BodyInvalid) return Result.fail(healed)
   return Result.succeed(
     healed.applied.length === 0

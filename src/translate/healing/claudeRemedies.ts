@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { vertexVersion } from "../../wire/anthropic/Messages.ts"
 import type { Adjustment } from "../Translator.ts"
-import type { Remedy } from "./lessons.ts"
+import type { HealableCall, Remedy } from "./lessons.ts"
 import { arrayAt, objectAt, withoutMembers } from "./members.ts"
 import { continueText } from "../shared/chat-request/continueText.ts"
 
@@ -58,10 +58,40 @@ export const lowEffort: Remedy = ({ body, thinkingParam }) =>
 const effortOfBudget = (tokens: Json | undefined): "low" | "medium" | "high" =>
   typeof tokens !== "number" || tokens > 16_384 ? "high" : tokens > 4_096 ? "medium" : "low"
 
-/** A budget becomes an effort; `between_tools` becomes `disabled`. */
-export const otherThinking: Remedy = ({ body, thinkingParam }, value) => {
+const budgets: Readonly<Record<string, number>> = { low: 4_096, medium: 16_384 }
+const largestBudget = 32_768
+const smallestBudget = 1_024
+
+/** The budget of an effort, below what the answer may have; a smaller one than models take is none. */
+const budgetOf = ({ body, record }: HealableCall): number | undefined => {
+  const { effort = "medium" } = objectAt(body, "output_config")
+  const asked = typeof effort === "string" ? (budgets[effort] ?? largestBudget) : largestBudget
+  const most = body["max_tokens"]
+  const { budget_max: limit = largestBudget, control } = record.thinking ?? { control: "none" }
+  const budget = Math.min(asked, limit, typeof most === "number" ? Math.floor(most / 2) : asked)
+  return control === "none" || budget < smallestBudget ? undefined : budget
+}
+
+/** Models before 4.6 think by a budget, or not at all. */
+const budgetedThinking: Remedy = (call) => {
+  const { body, thinkingParam } = call
+  const budget = budgetOf(call)
+  const sent = budget === undefined ? "none" : String(budget)
+  return {
+    body:
+      budget === undefined
+        ? withoutMembers(body, "thinking")
+        : { ...body, thinking: { type: "enabled", budget_tokens: budget } },
+    adjusted: [{ param: thinkingParam, asked: "adaptive", sent, takes: ["enabled", "disabled"] }]
+  }
+}
+
+/** A budget becomes an effort, adaptive thinking a budget, and `between_tools` becomes `disabled`. */
+export const otherThinking: Remedy = (call, value, values) => {
+  const { body, thinkingParam } = call
   const thinking = objectAt(body, "thinking")
   if (thinking["type"] !== value) return undefined
+  if (value === "adaptive") return budgetedThinking(call, value, values)
   if (value === "between_tools") {
     return {
       body: { ...body, thinking: { type: "disabled" } },

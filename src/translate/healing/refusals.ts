@@ -1,12 +1,13 @@
 // Reads the lessons of an upstream's refusal from its own words: one row for each known refusal.
 // Must not depend on how a call is made. Wordings change, so that patterns are short pieces and ignore case.
+import { isDroppable } from "./extraInputs.ts"
 import type { HealRow, Lesson } from "./lessons.ts"
 import { isQuoted, type QuotableCall } from "./quotes.ts"
 
 /** The dialect of a refused call, and whether its body is the client's own. */
 export interface RefusedCall {
   readonly dialect: "gemini" | "claude"
-  /** True for `/v1/messages`, where few fields are changed. */
+  /** True for `/v1/messages`, whose content is never changed. */
   readonly native: boolean
 }
 
@@ -23,6 +24,9 @@ interface Refusal {
 const quoted = /`([\w.-]{1,64})`/g
 const quotedValues = ([, list = ""]: RegExpExecArray): ReadonlyArray<string> =>
   [...list.matchAll(quoted)].flatMap(([, value]) => value ?? [])
+
+/** A path without the places in lists: a lesson holds for each of them. */
+const anyPlace = (path: string): string => path.replace(/(?<=\.)\d+(?=\.|$)/g, "*").slice(0, 128)
 
 /** In order: the first row that matches is the row of the refusal. */
 const refusals: ReadonlyArray<Refusal> = [
@@ -47,21 +51,40 @@ const refusals: ReadonlyArray<Refusal> = [
   { row: "H11", dialect: "gemini", pattern: /multiple candidates is not enabled|candidatecount must be 1\b/i },
   { row: "H12", dialect: "gemini", pattern: /function calling with a response mime type/i },
   { row: "H13", dialect: "gemini", pattern: /function call (?:[^\n]{1,200} )?is missing a `?thought_?signature/i },
-  { row: "H14", dialect: "claude", pattern: /\b(temperature|top_p|top_k)\b.? is deprecated for this model/i },
+  {
+    row: "H14",
+    dialect: "claude",
+    pattern: /\b(temperature|top_p|top_k)\b.? is deprecated for this model/i,
+    native: true
+  },
   { row: "H15", dialect: "claude", pattern: /does not support assistant message prefill/i },
   { row: "H16", dialect: "claude", pattern: /tool_choice: type "tool" and "any" are not supported/i },
-  { row: "H17", dialect: "claude", pattern: /thinking\.type\.disabled"? is not supported/i },
-  { row: "H18", dialect: "claude", pattern: /thinking\.type\.(enabled|between_tools)"? is not supported/i },
+  { row: "H17", dialect: "claude", pattern: /thinking\.type\.disabled"? is not supported/i, native: true },
+  {
+    row: "H18",
+    dialect: "claude",
+    pattern: /thinking\.type\.(enabled|between_tools|adaptive)"? is not supported/i,
+    native: true
+  },
+  {
+    row: "H18",
+    dialect: "claude",
+    pattern: /thinking: input tag '(adaptive|enabled|between_tools)' found using 'type' does not match/i,
+    native: true
+  },
+  { row: "H18", dialect: "claude", pattern: /\b(adaptive) thinking is not supported/i, native: true },
   {
     row: "H19",
     dialect: "claude",
     pattern: /"type": "between_tools"\} instead of \{"type": "disabled"/i,
-    values: () => ["disabled"]
+    values: () => ["disabled"],
+    native: true
   },
   {
     row: "H19",
     dialect: "claude",
-    pattern: /output_config\.effort '(xhigh|max)' is not supported when thinking is disabled/i
+    pattern: /output_config\.effort '(xhigh|max)' is not supported when thinking is disabled/i,
+    native: true
   },
   {
     row: "H20",
@@ -80,6 +103,13 @@ const refusals: ReadonlyArray<Refusal> = [
     row: "H21",
     dialect: "claude",
     pattern: /\b(?:cache_control)(?:\.\w+)*\.(scope): extra inputs are not permitted/i,
+    native: true
+  },
+  {
+    row: "H21",
+    dialect: "claude",
+    pattern: /(?<![\w.])((?:[a-z]\w{0,40})(?:\.[\w-]{1,41}){0,9}): extra inputs are not permitted/i,
+    values: ([, path = ""]) => [anyPlace(path)].filter(isDroppable),
     native: true
   },
   { row: "H23", dialect: "claude", pattern: /invalid `?signature`? in `?thinking`? block\. the block is bound/i },

@@ -85,6 +85,15 @@ describe("refusals of Claude", () => {
     ["H21", "context_management: Extra inputs are not permitted", "context_management"],
     ["H21", "thinking.adaptive.block_binding: Extra inputs are not permitted", "block_binding"],
     ["H21", "system.2.cache_control.ephemeral.scope: Extra inputs are not permitted", "scope"],
+    ["H18", "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags", "adaptive"],
+    ["H18", "Adaptive thinking is not supported on this model.", "adaptive"],
+    ["H21", "output_config: Extra inputs are not permitted", "output_config"],
+    [
+      "H21",
+      "tools.3.custom.eager_input_streaming: Extra inputs are not permitted",
+      "tools.*.custom.eager_input_streaming"
+    ],
+    ["H21", "messages.12.content.3.caller: Extra inputs are not permitted", "messages.*.content.*.caller"],
     ["H23", "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to its history.", ""],
     ["H24", "anthropic_version: this version is not supported.", ""]
   ] as const)("a refusal of Claude: its text teaches row %s: %s (M-904)", (row, text, value) => {
@@ -101,13 +110,14 @@ describe("refusals of Claude", () => {
     ])
   })
 
-  it("a refusal on /v1/messages: betas, their fields and the version teach, everything else stays the client's (M-903)", () => {
+  it("a refusal on /v1/messages: all but content teaches, which stays the client's (M-903, W40)", () => {
     const native = { dialect: "claude", native: true } as const
     const rowsOf = (text: string) => lessonsOf(native, text).map(({ row }) => row)
     expect(rowsOf("Unexpected value(s) `a-1` for the `anthropic-beta` header.")).toStrictEqual(["H20"])
     expect(rowsOf("context_management: Extra inputs are not permitted")).toStrictEqual(["H21"])
     expect(rowsOf("anthropic_version: unknown")).toStrictEqual(["H24"])
-    expect(rowsOf("`temperature` is deprecated for this model.")).toStrictEqual([])
+    expect(rowsOf("`temperature` is deprecated for this model.")).toStrictEqual(["H14"])
+    expect(rowsOf('"thinking.type.enabled" is not supported for this model.')).toStrictEqual(["H18"])
     expect(rowsOf("This model does not support assistant message prefill.")).toStrictEqual([])
   })
 
@@ -126,6 +136,9 @@ describe("refusals without a lesson", () => {
   it.each([
     "Request contains an invalid argument.",
     "messages.0.content.0.text: Extra inputs are not permitted",
+    "messages.0.content.0.input.city: Extra inputs are not permitted",
+    "tools.0.input_schema.title: Extra inputs are not permitted",
+    "mcp_servers: Extra inputs are not permitted",
     "prompt is too long: 250000 tokens > 200000 maximum",
     "Invalid `signature` in `thinking` block",
     "thinking level"

@@ -4,6 +4,7 @@ import type { Row } from "../row.ts"
 import { addresses } from "./addresses.ts"
 import { embeddings } from "./embeddings.ts"
 import { media } from "./media.ts"
+import { messages } from "./messages.ts"
 import { refusals } from "./refusals.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...embeddings, ...media, ...refusals]
+export const rows: ReadonlyArray<Row> = [...addresses, ...embeddings, ...media, ...messages, ...refusals]
