@@ -158,6 +158,9 @@ export interface LimitValues {
 
 const MiB = 1024 * 1024
 
+/** The longest time that a timer of Node takes, 24 days: in effect no bound. */
+export const longestTimerMillis = 2_147_483_647
+
 export const defaultLimits: LimitValues = {
   bodyBytes: 32 * MiB,
   embeddingsBodyBytes: 8 * MiB,
@@ -182,7 +185,7 @@ export const defaultLimits: LimitValues = {
   replyBytes: 64 * MiB,
   errorBytes: 256 * 1024,
   connectMillis: 5_000,
-  firstByteMillis: 120_000,
+  firstByteMillis: 600_000,
   unaryFirstByteMillis: 600_000,
   idleMillis: 60_000,
   totalMillis: 600_000,

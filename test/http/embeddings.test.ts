@@ -39,7 +39,8 @@ describe("embeddings in one call", () => {
         usage: { prompt_tokens: 0, total_tokens: 0 },
         data: [
           { object: "embedding", index: 0, embedding: [1] },
-          { object: "embedding", index: 1, embedding: [3] }
+          // Shortened, so of unit length.
+          { object: "embedding", index: 1, embedding: [1] }
         ]
       })
     )

@@ -180,7 +180,7 @@ describe("times of attempts", () => {
           )
         )
       )
-      expect(calls.map(timesOf)).toEqual([[5_000, 9, 60_000, 600_000]])
+      expect(calls.map(timesOf)).toEqual([[5_000, 9, 60_000, 2_147_483_647]])
     }).pipe(Effect.provide(layer))
   })
 })

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { TargetTimes } from "../../domain/config/GatewayConfig.ts"
-import type { LimitValues } from "../../domain/Limits.ts"
+import { type LimitValues, longestTimerMillis } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { ProviderError } from "../../domain/ProviderError.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
@@ -77,7 +77,8 @@ const timesWithin = (
     ? least(limits.firstByteMillis, firstByte, request)
     : least(limits.unaryFirstByteMillis, firstByte),
   idleMillis: least(limits.idleMillis, idle),
-  totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
+  // A stream that flows is bounded by silence: long answers of models that think take most of an hour.
+  totalMillis: stream ? least(longestTimerMillis, total, left) : least(limits.totalMillis, total, request, left)
 })
 
 /** A cached token needs no timer. */
