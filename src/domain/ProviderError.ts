@@ -22,7 +22,9 @@ export const InvalidRequest = Schema.TaggedStruct("InvalidRequest", {
   param: Schema.optionalKey(Schema.String),
   code: Schema.optionalKey(
     Schema.Literals(["upstream_failed_precondition", "content_policy_violation", "unsupported_operation"])
-  )
+  ),
+  /** The refusal is about the account, its place or its models, so that another target may serve. */
+  isOfTarget: Schema.optionalKey(Schema.Literal(true))
 })
 /** The upstream rejects grounding and regular tools in one request. */
 export const ToolMixRejected = Schema.TaggedStruct("ToolMixRejected", common)
@@ -70,10 +72,23 @@ export const Transport = Schema.TaggedStruct("Transport", {
   ...common,
   kind: Schema.Literals(["refused", "reset", "stale", "dns", "tls", "other"])
 })
-/** A 2xx answer that cannot be used. `truncated` is a stream that ended without a finish. */
+/**
+ * A 2xx answer that cannot be used. `truncated` is a stream that ended without a finish; `refusal` and `no_answer` are
+ * answers that a config gives to the next target.
+ */
 export const BadReply = Schema.TaggedStruct("BadReply", {
   ...common,
-  kind: Schema.Literals(["unreadable", "empty", "malformed_call", "no_content", "redirect", "too_large", "truncated"])
+  kind: Schema.Literals([
+    "unreadable",
+    "empty",
+    "malformed_call",
+    "no_content",
+    "redirect",
+    "too_large",
+    "truncated",
+    "refusal",
+    "no_answer"
+  ])
 })
 
 /** The circuit is open after repeated failures, so the upstream was not called. The delay is the gateway's. */
@@ -179,15 +194,16 @@ export const retryOf = (reason: Reason): "same" | "next" | "never" => {
     case "BadReply":
       return reason.kind === "too_large" || reason.kind === "redirect" ? "never" : "next"
     case "ModelNotFound":
+    case "PermissionDenied":
     case "QuotaExhausted":
     case "CircuitOpen":
       return "next"
     case "InvalidRequest":
+      return reason.isOfTarget === true || reason.code === "upstream_failed_precondition" ? "next" : "never"
     case "ToolMixRejected":
     case "SignatureRejected":
     case "ContextTooLong":
     case "PayloadTooLarge":
-    case "PermissionDenied":
     case "NoRoom":
       return "never"
   }

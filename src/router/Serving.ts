@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { Operation } from "../domain/operations.ts"
-import type { ProviderError } from "../domain/ProviderError.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import {
@@ -179,9 +179,9 @@ export class Serving {
         modelId: attempt.prepared.target.modelId,
         models: (context.catalog ?? catalog).models
       }
-      const call = Effect.mapError(
-        this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating)),
-        (error) => withFailureWords(error, failed)
+      const guarded = this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating))
+      const call = Effect.mapError(judgedBy(planned, strategy, asking.operation, guarded), (error) =>
+        withFailureWords(error, failed)
       )
       return ask === undefined
         ? Effect.map(call, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
@@ -243,3 +243,32 @@ const endOf = (
   const cache = ask === undefined ? "DISABLED" : ask.refresh ? "REFRESH" : "MISS"
   return new AllTargetsFailed({ last: error, targets, optionIndex: last?.index ?? 0, retryCount: retries, cache })
 }
+
+const faultWords = { refusal: "The model refused to answer.", empty: "The model gave an empty answer." } as const
+
+/** Fails with an answer that a fallback edge of the target gives to the next one; others pass. */
+const judgedBy = <Op extends Operation, A, R>(
+  { account, edges }: Planned,
+  strategy: CallStrategy<Op, A, R>,
+  operation: Op,
+  call: Effect.Effect<A, GatewayError, R>
+): Effect.Effect<A, GatewayError, R> =>
+  edges.every(({ answers }) => answers === undefined)
+    ? call
+    : Effect.flatMap(call, (answer) =>
+        Effect.flatMap(strategy.judge(operation, answer), ([value, fault]): Effect.Effect<A, ProviderError> =>
+          fault === undefined || !edges.some(({ answers }) => answers?.has(fault) === true)
+            ? Effect.succeed(value)
+            : Effect.fail(
+                new ProviderError({
+                  slug: account.slug,
+                  upstreamStatus: 200,
+                  reason: {
+                    _tag: "BadReply",
+                    kind: fault === "refusal" ? "refusal" : "no_answer",
+                    message: faultWords[fault]
+                  }
+                })
+              )
+        )
+      )

@@ -32,6 +32,11 @@ const circuit = Schema.Struct({
 const strategy = Schema.Struct({
   mode: Schema.Literals(["single", "fallback", "loadbalance", "conditional"]),
   on_status_codes: opt(codes.annotate({ description: "Failures after which the next target is tried." })),
+  on: opt(
+    Schema.Struct({ refusal: opt(Schema.Literal("next")), empty: opt(Schema.Literal("next")) }).annotate({
+      description: "Answers after which the next target is tried as well: refusals, and empty ones. Of a fallback."
+    })
+  ),
   conditions: opt(Schema.Array(Schema.Struct({ query: Schema.JsonObject, then: nonEmptyText }))),
   default: opt(nonEmptyText.annotate({ description: "Name of the target for requests that fit no condition." })),
   cb_config: opt(circuit)
@@ -161,11 +166,16 @@ export interface ConfigTarget {
   readonly cache: CacheRule | undefined
 }
 
+/** A 200 that is of no use: the model or a filter refused, or there is nothing in it. */
+export type AnswerFault = "refusal" | "empty"
+
 export interface ConfigGroup {
   readonly kind: "group"
   readonly mode: "single" | "fallback" | "loadbalance" | "conditional"
   /** Statuses after which a fallback continues; undefined: every failure that another target may avoid. */
   readonly codes: ReadonlySet<number> | undefined
+  /** Answers after which a fallback continues; undefined: none. */
+  readonly answers: ReadonlySet<AnswerFault> | undefined
   readonly members: ReadonlyArray<{ readonly node: ConfigNode; readonly weight: number }>
   readonly conditions: ReadonlyArray<{ readonly holds: Query; readonly then: number }>
   /** Index of the member for requests that match no condition. */

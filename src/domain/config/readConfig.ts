@@ -7,6 +7,7 @@ import { parseQuery, type QueryAllowance } from "./conditions.ts"
 import { type DropPath, type Edits, mergeDeep, parseDropPath } from "./edits.ts"
 import { type Fault, faultAt, type FaultPath, faultsOfIssue, quoteValue } from "../faults.ts"
 import {
+  type AnswerFault,
   type CircuitRule,
   type ConfigGroup,
   type ConfigNode,
@@ -55,6 +56,11 @@ const targetOnly = [
 
 const setOf = (codes: ReadonlyArray<number> | undefined): ReadonlySet<number> | undefined =>
   codes === undefined ? undefined : new Set(codes)
+
+const answersOf = (on: NonNullable<WrittenConfig["strategy"]>["on"]): ReadonlySet<AnswerFault> | undefined => {
+  const faults = (["refusal", "empty"] as const).filter((fault) => on?.[fault] === "next")
+  return faults.length === 0 ? undefined : new Set(faults)
+}
 
 const retryOf = ({ retry }: WrittenConfig, above: RetryRule | undefined): RetryRule | undefined =>
   retry === undefined
@@ -246,7 +252,9 @@ class Compiler {
     for (const field of targetOnly) {
       if (written[field] !== undefined) this.fault([...at, field], "belongs to a target, not to a group of targets")
     }
-    const { mode, on_status_codes: codes } = written.strategy ?? {}
+    const { mode, on, on_status_codes: codes } = written.strategy ?? {}
+    if (on !== undefined && mode !== undefined && mode !== "fallback")
+      this.fault([...at, "strategy", "on"], "belongs to the mode fallback")
     if (mode === undefined)
       this.fault([...at, "strategy"], "is missing: its mode states what the targets are to each other")
     const targets = written.targets ?? []
@@ -266,6 +274,7 @@ class Compiler {
       kind: "group",
       mode: mode ?? "single",
       codes: setOf(codes),
+      answers: answersOf(on),
       members,
       conditions: [],
       otherwise: 0

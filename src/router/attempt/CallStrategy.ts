@@ -1,6 +1,10 @@
 // The two ways to make a prepared call: as one complete answer, or as a stream that opens with its first chunk.
 // It must not depend on plans, credentials, or which attempt comes next.
-import type * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { AnswerFault } from "../../domain/config/GatewayConfig.ts"
 import type { Operation } from "../../domain/operations.ts"
 import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { Room } from "../../domain/Room.ts"
@@ -8,6 +12,7 @@ import type { Operations } from "../../provider/Provider.ts"
 import type { Prepared } from "../../upstream/Prepared.ts"
 import type { AttemptTimes, AuthHeaders, Opened, SendLater, Upstream } from "../../upstream/Upstream.ts"
 import { keptAnswers, type Keeping, keptStreams } from "./Cached.ts"
+import { answerVerdicts, type Verdict } from "../bodies/answerVerdicts.ts"
 import { recorded } from "../bodies/recorded.ts"
 import { sendHops } from "./HopCalls.ts"
 import { sendSplit } from "./SplitCall.ts"
@@ -23,7 +28,13 @@ export interface CallStrategy<Op extends Operation, A, R> {
   ) => Effect.Effect<A, ProviderError, R>
   /** Made only where the cache is asked. */
   readonly keeping: (operation: Op) => Keeping<A>
+  /** What is wrong with an answer, and the answer; asked only where a config gives such answers to another target. */
+  readonly judge: (operation: Op, value: A) => Effect.Effect<Judged<A>, ProviderError, R>
 }
+
+type Judged<A> = readonly [value: A, fault: AnswerFault | undefined]
+
+const faultOf = (verdict: Verdict): AnswerFault | undefined => (verdict === "content" ? undefined : verdict)
 
 /** One complete answer, of one upstream call or of several. Serves every operation. */
 export const unaryCall = (upstream: Upstream["Service"]) => ({
@@ -40,12 +51,50 @@ export const unaryCall = (upstream: Upstream["Service"]) => ({
       ? upstream.once(prepared, auth, times, room)
       : sendSplit(prepared, split, times, (part) => upstream.once(part, auth, times, room))
   },
-  keeping: <Op extends Operation>(operation: Op): Keeping<Operations[Op]["out"]> => keptAnswers(recorded[operation])
+  keeping: <Op extends Operation>(operation: Op): Keeping<Operations[Op]["out"]> => keptAnswers(recorded[operation]),
+  judge: <Op extends Operation>(
+    operation: Op,
+    value: Operations[Op]["out"]
+  ): Effect.Effect<Judged<Operations[Op]["out"]>> =>
+    Effect.sync(() => [value, faultOf(answerVerdicts[operation]?.whole(value))])
 })
 
 /** A stream. Serves every operation; `longest` is the most text of a stream that the cache takes. */
 export const streamCall = (upstream: Upstream["Service"], longest: number) => ({
   send: upstream.open,
   keeping: <Op extends Operation>(operation: Op): Keeping<Opened<Operations[Op]["chunk"]>> =>
-    keptStreams(recorded[operation], longest)
+    keptStreams(recorded[operation], longest),
+  judge: <Op extends Operation>(
+    operation: Op,
+    opened: Opened<Operations[Op]["chunk"]>
+  ): Effect.Effect<Judged<Opened<Operations[Op]["chunk"]>>, ProviderError, Scope.Scope> => {
+    const judges = answerVerdicts[operation]
+    return judges === undefined ? Effect.succeed([opened, undefined]) : judgeStream(opened, judges.chunk)
+  }
 })
+
+/** Holds the chunks back until one of them decides: content, a refusal, or the end. */
+const judgeStream = <Chunk>(
+  opened: Opened<Chunk>,
+  verdictOf: (chunk: Chunk) => Verdict
+): Effect.Effect<Judged<Opened<Chunk>>, ProviderError, Scope.Scope> =>
+  Effect.flatMap(Stream.toPull(opened.chunks), (pull) => {
+    const held: Array<Chunk> = []
+    const passed = (): Opened<Chunk> => ({
+      ...opened,
+      chunks: Stream.concat(Stream.fromIterable(held), Stream.fromPull(Effect.succeed(pull)))
+    })
+    const judged: Effect.Effect<Judged<Opened<Chunk>>, ProviderError> = Effect.matchEffect(pull, {
+      onFailure: (error): Effect.Effect<Judged<Opened<Chunk>>, ProviderError> =>
+        Cause.isDone(error) ? Effect.succeed([passed(), undefined]) : Effect.fail(error),
+      onSuccess: (chunks) => {
+        held.push(...chunks)
+        for (const chunk of chunks) {
+          const verdict = verdictOf(chunk)
+          if (verdict !== undefined) return Effect.succeed([passed(), faultOf(verdict)] as const)
+        }
+        return judged
+      }
+    })
+    return judged
+  })

@@ -2,7 +2,13 @@
 // It must not depend on how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
 import { carriesCredential } from "../../auth/carried.ts"
-import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../../domain/config/GatewayConfig.ts"
+import type {
+  AnswerFault,
+  ConfigGroup,
+  ConfigNode,
+  ConfigTarget,
+  GatewayConfig
+} from "../../domain/config/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../../domain/GatewayError.ts"
 import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
@@ -32,6 +38,8 @@ export interface Asked {
 export interface FallbackEdge {
   /** The status codes of its failures; undefined: every failure that another target may not have. */
   readonly codes: ReadonlySet<number> | undefined
+  /** The answers after which it is taken as well; undefined: none. */
+  readonly answers?: ReadonlySet<AnswerFault> | undefined
   readonly to: number
 }
 
@@ -324,7 +332,8 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
         return visit(branches.of(node), edges)
       case "fallback":
         for (const [index, { node: member }] of node.members.entries()) {
-          const edge = { codes: node.codes, to: 0 }
+          const { answers, codes } = node
+          const edge = answers === undefined ? { codes, to: 0 } : { codes, answers, to: 0 }
           visit(member, index < node.members.length - 1 ? [edge, ...edges] : edges)
           edge.to = plan.length
         }

@@ -1,5 +1,6 @@
 // The meaning of a failed attempt for the next one: what may help, which status codes it counts as, how long to wait.
 // It must not depend on how the failure is answered.
+import type { AnswerFault } from "../../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { isStaleSocket, type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
@@ -13,6 +14,8 @@ export interface AttemptFailure {
   readonly codes: ReadonlyArray<number>
   /** How long the upstream asks to wait. */
   readonly adviceMillis: number | undefined
+  /** The answer was there, and a config gives the request to another target. */
+  readonly answer?: AnswerFault
 }
 
 /** The codes of a reason: the upstream's where the reason keeps it, and the one our answer has. */
@@ -53,7 +56,20 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
 const adviceOf = (reason: Reason): number | undefined =>
   "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
 
-const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure => ({
+const answerOf = (reason: Reason): AnswerFault | undefined => {
+  if (reason._tag !== "BadReply") return undefined
+  return reason.kind === "refusal" ? "refusal" : reason.kind === "no_answer" ? "empty" : undefined
+}
+
+const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure => {
+  const answer = answerOf(reason)
+  // No status code is that of an answer.
+  return answer === undefined
+    ? ofCall(reason, upstreamStatus)
+    : { retry: "next", answer, codes: [], adviceMillis: undefined }
+}
+
+const ofCall = (reason: Reason, upstreamStatus: number | undefined): AttemptFailure => ({
   retry: retryOf(reason),
   isStale: isStaleSocket(reason),
   codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],

@@ -104,8 +104,12 @@ const retried = (
   return { _tag: "Wait", millis, state: { ...state, retries: state.retries + 1, calls: state.calls + 1, waitedMillis } }
 }
 
-const isFor = ({ codes }: FallbackEdge, failure: AttemptFailure): boolean =>
-  codes === undefined ? failure.retry !== "never" : failure.codes.some((code) => codes.has(code))
+const isFor = ({ answers, codes }: FallbackEdge, failure: AttemptFailure): boolean =>
+  failure.answer !== undefined
+    ? answers?.has(failure.answer) === true
+    : codes === undefined
+      ? failure.retry !== "never"
+      : failure.codes.some((code) => codes.has(code))
 
 /** Terminates: a target is retried a bounded number of times, and every edge leads to a later target. */
 export const nextAttempt = (

@@ -120,7 +120,22 @@ export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"], str
         }
       }
 
-/** Gemini sends STOP for calls too. Unknown words count as OTHER. */
+/**
+ * The end of an answer whose prompt was found out while it was given: what was given stands. Undefined where the answer
+ * has an end of its own.
+ */
+export const blockedLate = (
+  { reason }: GeminiEndState,
+  { content }: PartsState,
+  feedback: GenerateContentReply["promptFeedback"],
+  strict: boolean
+): GeminiEnd | undefined => {
+  if (!feedback?.blockReason || (reason !== undefined && reason !== "STOP")) return undefined
+  const end = blockedEnd(feedback, strict)
+  return end === undefined || content === "" ? end : { ...end, refusal: undefined }
+}
+
+/** Gemini sends STOP for calls too. */
 const geminiFinishReason = (word: string | undefined, parts: PartsState): Result.Result<FinishReason, Reason> => {
   const called = parts.calls > 0
   if (word === "STOP") return Result.succeed(called ? "tool_calls" : "stop")
@@ -130,8 +145,12 @@ const geminiFinishReason = (word: string | undefined, parts: PartsState): Result
   if (word === "MALFORMED_FUNCTION_CALL" || word === "MALFORMED_RESPONSE") return fault("malformed_call", word)
   if (called) return Result.succeed("tool_calls")
   if (word === "UNEXPECTED_TOOL_CALL" || word === "TOO_MANY_TOOL_CALLS") return fault("malformed_call", word)
-  return parts.content !== "" || parts.media ? Result.succeed("stop") : fault("no_content", word)
+  if (parts.content !== "" || parts.media) return Result.succeed("stop")
+  return word === undefined || faultWords.has(word) ? fault("no_content", word) : Result.succeed("stop")
 }
+
+/** Ends without an answer, which another try may have. A word that is not known is an end of its own (W48). */
+const faultWords: ReadonlySet<string> = new Set(["FINISH_REASON_UNSPECIFIED", "OTHER", "NO_IMAGE", "IMAGE_OTHER"])
 
 const signatureHint =
   "The upstream found a tool call without its thought signature. Send back function.thought_signature as it came, or start a new turn."

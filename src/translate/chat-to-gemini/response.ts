@@ -25,7 +25,7 @@ import type { HopTranslation, TranslateContext } from "../Translator.ts"
 import { joinAudio, wantsAudio } from "./audio.ts"
 import { countSearches, withSearches } from "../shared/google/geminiSearches.ts"
 import { modelStatusField } from "../shared/google/modelStatus.ts"
-import { blockedEnd, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
+import { blockedEnd, blockedLate, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
 import { geminiLogprobs } from "./logprobs.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
 
@@ -156,7 +156,11 @@ const choiceOf = (hops: CandidateHops, position: number, around: Around): Result
       )
     : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }
-  const end = geminiEnd(ended, parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
+  const blocked = blockedLate(ended, parts, reply.promptFeedback, context.strict)
+  const end =
+    blocked === undefined
+      ? geminiEnd(ended, parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
+      : Result.succeed(blocked)
   return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => {
     for (const delta of last) deltas.push(delta)
     const message: Types.Mutable<ReplyMessage> = joinDeltas(deltas, refusal, context.ordered)

@@ -29,6 +29,7 @@ import {
 import { modelStatusField, modelStatusOf } from "../shared/google/modelStatus.ts"
 import {
   blockedEnd,
+  blockedLate,
   continuationOf,
   type GeminiEnd,
   type GeminiEndState,
@@ -267,8 +268,13 @@ const finish = (state: GeminiStreamState, facts: Facts): ReadonlyArray<Output> =
   let calls = state.calls
   const callId = () => facts.context.callId(calls++)
   for (const choice of state.choices) {
-    if (choice.end.reason === undefined) return [streamFailed(cutAnswer)]
     const [parts, deltas] = closeParts(choice.parts, facts.parts, callId)
+    const blocked = blockedLate(choice.end, parts, state.feedback, facts.context.strict)
+    if (blocked !== undefined) {
+      out.push(...endChunks(choice, deltas, blocked, facts, model, state.status))
+      continue
+    }
+    if (choice.end.reason === undefined) return [streamFailed(cutAnswer)]
     const end = geminiEnd(choice.end, parts, facts.parts, state.feedback?.safetyRatings ?? undefined)
     if (Result.isFailure(end)) return [streamFailed(end.failure)]
     out.push(...endChunks(choice, deltas, end.success, facts, model, state.status))

@@ -238,6 +238,8 @@ describe("Gemini finish reasons (table 5, T1204 to T1207)", () => {
       "RECITATION",
       "LANGUAGE",
       "MODEL_ARMOR",
+      "ESCALATION",
+      "PUP_LIMITED_DISABLED",
       "IMAGE_SAFETY",
       "IMAGE_PROHIBITED_CONTENT",
       "IMAGE_RECITATION"
@@ -249,10 +251,9 @@ describe("Gemini finish reasons (table 5, T1204 to T1207)", () => {
     ["NO_IMAGE", "stop", "tool_calls", undefined],
     ["IMAGE_OTHER", "stop", "tool_calls", undefined],
     ["OTHER", "stop", "tool_calls", undefined],
-    ["ESCALATION", "stop", "tool_calls", undefined],
     ["FINISH_REASON_UNSPECIFIED", "stop", "tool_calls", undefined],
     ["CONTINUATION", "length", "length", "length"],
-    ["A_NEW_WORD", "stop", "tool_calls", undefined]
+    ["A_NEW_WORD", "stop", "tool_calls", "stop"]
   ]
   for (const [word, withText, withCall, bare] of rows) {
     it(`a finish reason maps: ${word}`, () => {
@@ -344,9 +345,11 @@ describe("Gemini safety", () => {
       content_blocks: [{ type: "text", text: "par" }]
     })
   })
-  it("feedback next to candidates gives ratings only (T1008)", () => {
-    const body = reply([{ text: "a" }], stop, { promptFeedback: { blockReason: "SAFETY", safetyRatings: ratings } })
+  it("feedback without a block next to candidates gives ratings only, a block the end (T1008, W48)", () => {
+    const body = reply([{ text: "a" }], stop, { promptFeedback: { safetyRatings: ratings } })
     expect([choice(body)?.finish_reason, choice(body)?.safetyRatings]).toEqual(["stop", ratings])
+    const blocked = reply([{ text: "a" }], stop, { promptFeedback: { blockReason: "SAFETY" } })
+    expect([choice(blocked)?.finish_reason, choice(blocked)?.message.content]).toEqual(["content_filter", "a"])
   })
 })
 

@@ -2,9 +2,11 @@
 // Must not hold a report itself.
 import type { Row } from "../row.ts"
 import { addresses } from "./addresses.ts"
+import { answers } from "./answers.ts"
 import { embeddings } from "./embeddings.ts"
 import { media } from "./media.ts"
 import { messages } from "./messages.ts"
 import { refusals } from "./refusals.ts"
+import { routing } from "./routing.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...embeddings, ...media, ...messages, ...refusals]
+export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...refusals, ...routing]

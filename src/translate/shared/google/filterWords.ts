@@ -10,6 +10,8 @@ export const filterWords: ReadonlySet<string> = new Set([
   "RECITATION",
   "LANGUAGE",
   "MODEL_ARMOR",
+  "ESCALATION",
+  "PUP_LIMITED_DISABLED",
   "IMAGE_SAFETY",
   "IMAGE_PROHIBITED_CONTENT",
   "IMAGE_RECITATION"

@@ -148,10 +148,15 @@ export const reasonOfStatus = (
   return {
     _tag: "InvalidRequest",
     ...common,
+    ...(ofTarget.test(error.text) ? { isOfTarget: true as const } : {}),
     ...(error.word === "FAILED_PRECONDITION" ? { code: "upstream_failed_precondition" } : {}),
     ...(error.param === undefined ? {} : { param: error.param })
   }
 }
+
+/** Refusals of a place, a policy or a model, which another account or place may not have. */
+const ofTarget =
+  /\b(location|region|country|territory)\b[^\n]{0,40}\bis not (supported|available|allowed)\b|\b(not|un)[ -]?(supported|available|allowed)\b[^\n]{0,40}\b(location|region|country|territory)\b|\borg(anization)?[ _]policy\b|\bmodel\b[^\n]{0,120}\b(not found|does not exist|is not available|is unknown|was not found)\b|\b(unknown|invalid|unrecognized) (publisher )?model( name)?\b/i
 
 const predictPermission = "aiplatform.endpoints.predict"
 const predictHint =
