@@ -7,6 +7,8 @@ export interface NamedObject {
   /** `resource` is a Google Cloud resource name, such as `projects/P/locations/L/cachedContents/C`. */
   readonly use: "read" | "write" | "resource"
   readonly name: string
+  /** The member of a write that is not the documented `storageUri` of `parameters`. */
+  readonly member?: string
 }
 
 /** Google accepts members in either spelling. */
@@ -22,8 +24,43 @@ const opaque = new Set([
   "inputschema",
   "responseschema",
   "responsejsonschema",
-  "labels"
+  "labels",
+  "metadata",
+  "stopsequences"
 ])
+
+/** What a model reads. An address in any other member of a body is a place to write to, whatever the member is called. */
+const readHolders = new Set([
+  "cachedcontent",
+  "content",
+  "contents",
+  "generatecontentrequest",
+  "input",
+  "instances",
+  "messages",
+  "prompt",
+  "requests",
+  "system",
+  "systeminstruction",
+  "tools"
+])
+
+const destination = /^(gs|bq):/i
+
+/** Addresses such as `generationOutputConfig.outputUriPrefix` and `generationConfig.responseFormat.video.gcsUri`. */
+const destinations = (body: JsonObject): ReadonlyArray<NamedObject> => {
+  const found: Array<NamedObject> = []
+  for (const key in body) {
+    const holder = plain(key)
+    if (readHolders.has(holder) || opaque.has(holder)) continue
+    visit(body[key], holder, (text, member) => {
+      const name = text.trim()
+      if (destination.test(name) && !(holder === "parameters" && member === "storageuri"))
+        found.push({ use: "write", name: text, member })
+    })
+  }
+  return found
+}
 
 const holdsAddress = (member: string): boolean =>
   member.endsWith("uri") || member.endsWith("url") || member === "filedata" || member === "data"
@@ -44,6 +81,10 @@ const visit = (value: Json | undefined, member: string, meet: (text: string, mem
 const both = (holder: Json | undefined, camel: string, snake: string): ReadonlyArray<Json | undefined> =>
   isJsonObject(holder) ? [holder[camel], holder[snake]] : []
 
+/** The body, and the whole request that a count of tokens may hold. */
+const requestsOf = (body: JsonObject): ReadonlyArray<JsonObject> =>
+  [body, ...both(body, "generateContentRequest", "generate_content_request")].filter(isJsonObject)
+
 /** Names at fixed positions, without a search. */
 const atPlaces = (body: JsonObject): Array<NamedObject> => {
   const found: Array<NamedObject> = []
@@ -52,8 +93,8 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
   }
   for (const name of both(body["parameters"], "storageUri", "storage_uri"))
     if (typeof name === "string") found.push({ use: "write", name })
-  for (const request of [body, ...both(body, "generateContentRequest", "generate_content_request")]) {
-    if (!isJsonObject(request)) continue
+  for (const request of requestsOf(body)) {
+    found.push(...destinations(request))
     for (const name of both(request, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
     const { tools } = request
     if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
@@ -69,10 +110,17 @@ export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<Name
   if (!isJsonObject(body)) return []
   const found = atPlaces(body)
   if (withReads) {
-    visit(body, "", (text, member) => {
-      if (holdsAddress(member) && member !== "storageuri" && storageObject(text) !== undefined)
-        found.push({ use: "read", name: text })
-    })
+    for (const request of requestsOf(body)) {
+      for (const key in request) {
+        const holder = plain(key)
+        if (opaque.has(holder) || holder === "generatecontentrequest") continue
+        const isWritten = !readHolders.has(holder)
+        visit(request[key], holder, (text, member) => {
+          if (!holdsAddress(member) || member === "storageuri" || storageObject(text) === undefined) return
+          if (!isWritten || !destination.test(text.trim())) found.push({ use: "read", name: text })
+        })
+      }
+    }
   }
   return found
 }

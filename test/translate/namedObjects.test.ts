@@ -64,3 +64,26 @@ it("named objects: messages are searched only with a list of objects", () => {
   )
   expect([namedObjects(body, false), looked]).toEqual([[], ["tools"]])
 })
+
+it("named objects: every address outside of what a model reads is a place to write to, in any spelling (W1)", () => {
+  const body = {
+    contents: [{ role: "user", parts: [{ text: "gs://in/1" }, { fileData: { fileUri: "gs://in/2" } }] }],
+    generationOutputConfig: { outputUriPrefix: "gs://out/1" },
+    generation_output_config: { output_uri_prefix: "GS://out/2" },
+    generationConfig: {
+      stopSequences: ["gs://"],
+      responseSchema: { description: "gs://x" },
+      responseFormat: { video: { gcsUri: " gs://out/3" } }
+    },
+    outputConfig: { bigqueryDestination: { outputUri: "bq://p.d.t" } },
+    labels: { a: "gs://x" }
+  }
+  const writes = [
+    { use: "write", name: "gs://out/1", member: "outputuriprefix" },
+    { use: "write", name: "GS://out/2", member: "outputuriprefix" },
+    { use: "write", name: " gs://out/3", member: "gcsuri" },
+    { use: "write", name: "bq://p.d.t", member: "outputuri" }
+  ]
+  expect(namedObjects(body, false)).toEqual(writes)
+  expect(namedObjects(body, true)).toEqual([...writes, { use: "read", name: "gs://in/2" }])
+})

@@ -90,6 +90,10 @@ export const isMovingName = (id: string): boolean => id.endsWith("-latest")
 /** True for an id in Claude's namespace, known or not. */
 export const isClaudeName = (id: string): boolean => id.startsWith("claude-")
 
+/** True for a name by which another publisher's models are known. */
+export const isOtherName = (id: string): boolean =>
+  /^(gemini|gemma|imagen|veo|llama|text-|multimodalembedding|google[./]|meta[./])/.test(id)
+
 /** A pattern with `*` for any rest, as configurations write it. */
 export const matchesPattern = (pattern: string, id: string): boolean => {
   const [first = "", ...rest] = pattern.split("*")

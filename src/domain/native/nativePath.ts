@@ -1,6 +1,6 @@
 // Reads the paths of Google's own dialects: Gemini Developer API, Vertex AI, express mode, endpoints, and Claude by rawPredict.
 // It must not know accounts, keys or bodies. Rules: N101-N110, N901-N903.
-import { isClaudeName } from "../models/modelName.ts"
+import { isClaudeName, isOtherName } from "../models/modelName.ts"
 import { memoizeBounded } from "../memoizeBounded.ts"
 import { isEndpointId } from "../ModelRef.ts"
 import { notOffered, type NotOffered } from "./notOffered.ts"
@@ -159,7 +159,8 @@ const claudeModel = (model: string): string => {
 const claudePath = (model: string, verb: string, found: Found): NativePath => {
   const served = servedVerb(verb, "anthropic")
   if (served === undefined) return notOffered.publisherVerb("anthropic", verb)
-  if (model !== "count-tokens") return call(found, served, claudeModel(model))
+  if (model !== "count-tokens")
+    return isOtherName(model.replace(/^@[^/]*\//, "")) ? notOffered.notClaude : call(found, served, claudeModel(model))
   return served === "rawPredict" ? call(found, "countMessages", "") : notOffered.publisherVerb("anthropic", verb)
 }
 

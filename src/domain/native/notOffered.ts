@@ -67,6 +67,7 @@ export const notOffered = {
     const name = segment.split(":")[0] ?? ""
     return Object.hasOwn(stores, name) ? stores[name] : undefined
   },
+  notClaude: refusal("rawPredict of a model that is not Claude", "use generateContent of publishers/google"),
   publisher: (publisher: string): NotOffered =>
     refusal(`The publisher "${publisher.slice(0, 63)}"`, `${chat} with the model "publisher/model"`),
   /** A publisher's models lack the verb. */

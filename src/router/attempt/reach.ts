@@ -24,7 +24,10 @@ const mayRead = ({ projects }: ProviderAccount, own: string | undefined, project
 const ownProject = ({ credentials, projectId }: ProviderAccount): string | undefined =>
   projectId ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
 
-const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNotAllowed | undefined => {
+const refusal = (
+  account: ProviderAccount,
+  { member = "storage_uri", name, use }: NamedObject
+): ObjectNotAllowed | undefined => {
   const { gcs, slug } = account
   const object = storageObject(name) ?? ""
   switch (use) {
@@ -40,7 +43,7 @@ const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNo
         ? undefined
         : new ObjectNotAllowed({
             code: "storage_not_allowed",
-            message: `storage_uri: ${quoteValue(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
+            message: `${member}: ${quoteValue(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
           })
     case "resource":
       return projectsOf(name).every((project) => mayRead(account, ownProject(account), project))

@@ -296,7 +296,7 @@ const mergedValue = (before: Json | undefined, over: Json, isOpaque: boolean): J
   isJsonObject(over) ? merged(isJsonObject(before) ? before : {}, over, isOpaque) : over
 
 /** Texts without which a body names no object of a store: cheap to search, in any spelling and with any quotes. */
-const marks = ["gs:", "ached", "torage", "etrieval", "\\u00"]
+const marks = ["gs:", "GS:", "Gs:", "gS:", "bq:", "BQ:", "Bq:", "bQ:", "ached", "torage", "etrieval", "\\u00"]
 
 /** Whether `namedObjects` has to look at the parsed body; false costs a search of the bytes. */
 export const mayNameObjects = (bytes: Uint8Array): boolean => {

@@ -61,7 +61,7 @@ export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsOptio
 /** OpenAI's own bound on `input`. */
 const mostInputs = 2_048
 
-/** LangChain's clients of OpenAI cut texts into tokens themselves, unless they are told not to. */
+/** LangChain's client of OpenAI cuts texts into tokens itself by default. */
 const tokensFault =
   "Token arrays mean nothing to this model, whose tokens are others; send texts. In LangChain's OpenAIEmbeddings set check_embedding_ctx_length=False."
 

@@ -81,5 +81,40 @@ export const addresses: ReadonlyArray<Row> = [
     method: "GET",
     headers: { upgrade: "websocket" },
     expected: { status: 426 }
+  },
+  ...["generationOutputConfig.outputUriPrefix", "generation_output_config.output_uri_prefix"].flatMap((member) =>
+    ["gs://other/x", "GS://other/x"].map((address): Row => {
+      const [holder = "", name = ""] = member.split(".")
+      return {
+        id: "W1-1",
+        kind: "W1",
+        title: `a stored credential writes nowhere by ${member}: ${address}`,
+        path: "/v1/publishers/google/models/gemini-3.8-flash:generateContent",
+        headers: { "x-gateway-provider": "p" },
+        body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], [holder]: { [name]: address } },
+        expected: { status: 403, sent: [] }
+      }
+    })
+  ),
+  {
+    id: "W1-2",
+    kind: "W1",
+    title: "rawPredict of a Gemini model below Anthropic's publisher is refused by name",
+    path: "/v1/projects/p/locations/l/publishers/anthropic/models/gemini-3.8-flash:rawPredict",
+    headers: { "x-gateway-provider": "p", "x-request-id": "r" },
+    body: { anthropic_version: "vertex-2023-10-16", max_tokens: 1, ...hi },
+    expected: {
+      status: 400,
+      sent: [],
+      answer: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message:
+            "rawPredict of a model that is not Claude is not offered by this gateway: use generateContent of publishers/google."
+        },
+        request_id: "r"
+      }
+    }
   }
 ]
