@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly catalog?: CatalogView
   /** Undefined for an inline config. */
   readonly configId: string | undefined
+  /** The request names no config, and has that of its key. */
+  readonly isKeyConfig?: true
   /** The model of a prompt that is granted to the key; undefined where the request sets another model. */
   readonly grantedModel?: string
   /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */

@@ -13,7 +13,15 @@ import type { Asking } from "./attempt/Attempts.ts"
 import { bodies } from "./bodies/bodies.ts"
 import { circuitOf } from "./retry/circuit.ts"
 import { knownPlan } from "./plan/knownPlans.ts"
-import { orderTargets, type Plan, type Planned, planOne, possibleTargets, resolveTargets } from "./plan/plan.ts"
+import {
+  orderTargets,
+  type Plan,
+  type Planned,
+  planOne,
+  possibleTargets,
+  type Resolved,
+  resolveTargets
+} from "./plan/plan.ts"
 
 export interface PlanningServices {
   /** For requests that bring none. */
@@ -44,10 +52,18 @@ export class Planning {
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const targets = resolveTargets(config, asked, catalog)
     if (Result.isFailure(targets)) return Effect.fail(targets.failure)
-    return Effect.flatMap(this.openCircuits(config, targets.success, key), (open) => {
+    const { targets: all } = targets.success
+    // No target is of the account that the model names: the config has nothing to add.
+    if (all.every((one) => one === undefined) && targets.success.fault === undefined)
+      return Effect.fromResult(planOne(asked, catalog))
+    return Effect.flatMap(this.openCircuits(config, all, key), (open) => {
       const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
       const order = { facts, conditionSteps: limits.conditionSteps, draw, isOpen }
-      return Effect.fromResult(orderTargets(config, targets.success, order))
+      const ordered = orderTargets(config, targets.success, order)
+      // The chosen branch has no target of the account that the model names.
+      const isElsewhere =
+        Result.isFailure(ordered) && ordered.failure._tag === "ProviderMissing" && all.includes(undefined)
+      return Effect.fromResult(isElsewhere && targets.success.fault === undefined ? planOne(asked, catalog) : ordered)
     })
   }
 
@@ -59,7 +75,9 @@ export class Planning {
     return config === undefined
       ? planOne(asked, catalog)
       : Result.flatMap(resolveTargets(config, asked, catalog), (targets) =>
-          possibleTargets(config, targets, { facts, conditionSteps })
+          targets.targets.every((one) => one === undefined) && targets.fault === undefined
+            ? planOne(asked, catalog)
+            : possibleTargets(config, targets, { facts, conditionSteps })
         )
   }
 
@@ -69,6 +87,7 @@ export class Planning {
       catalog = this.services.catalog,
       configId,
       grantedModel,
+      isKeyConfig,
       key,
       metadata,
       native,
@@ -76,7 +95,7 @@ export class Planning {
     } = context
     return {
       catalog,
-      asked: { model: request.model, header, key, carried, configId, grantedModel, native },
+      asked: { model: request.model, header, key, carried, configId, grantedModel, isKeyConfig, native },
       facts: () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
     }
   }
@@ -84,11 +103,11 @@ export class Planning {
   /** The names of the circuits that are open, where load could go to another target. */
   private openCircuits(
     { sharesGuarded }: GatewayConfig,
-    targets: ReadonlyArray<Planned>,
+    targets: Resolved["targets"],
     key: GatewayKey
   ): Effect.Effect<ReadonlySet<string>> {
     if (!sharesGuarded) return Effect.succeed(noCircuits)
-    const circuits = targets.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined)
+    const circuits = targets.flatMap((planned) => (planned === undefined ? [] : (circuitOf(planned, key) ?? [])))
     return this.services.circuits.open(circuits)
   }
 }

@@ -1,6 +1,7 @@
 // Models without a slug through the whole service: defaults, aliases, the suffix of a long context, and what clients ask of Claude.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
+import { config as compiled } from "../support/config.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { reply, stop } from "../support/gemini.ts"
 import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
@@ -256,5 +257,63 @@ describe("other routes", () => {
         }
       }
     ])
+  })
+})
+
+describe("a slug in the model, with a config of the key", () => {
+  const targets = [{ provider: "vertex-ai" }, { provider: "second" }]
+  const fallback = { id: "both", config: { strategy: { mode: "fallback" }, targets } }
+  const conditional = {
+    id: "kinds",
+    config: {
+      strategy: {
+        mode: "conditional",
+        conditions: [{ query: { "params.model": { $eq: "gemini-3.8-flash" } }, then: "named" }],
+        default: "open"
+      },
+      targets: [{ name: "named", provider: "second" }, { name: "open" }]
+    }
+  }
+  const ask = async (
+    model: string,
+    { config, id }: { readonly id: string; readonly config: Parameters<typeof compiled>[0] }
+  ) => {
+    const gateway = opened(
+      {
+        configs: { [id]: compiled(config) },
+        keys: [{ name: "own", key: Redacted.make(gatewayKey), providers: undefined, models: undefined, config: id }]
+      },
+      [googleAccount, vertexAccount, second]
+    )
+    const answer = await gateway.post("/v1/chat/completions", { model, messages })
+    const body: unknown = await answer.json()
+    return [answer.status, answer.status === 200 ? sent(gateway).map(({ place }) => place) : body]
+  }
+
+  it("slug in the model: is an order, within which the config of the key applies (W1)", async () => {
+    expect(await ask("@second/gemini-3.8-flash", fallback)).toStrictEqual([
+      200,
+      ["europe-west1-aiplatform gemini-3.8-flash:generateContent"]
+    ])
+    expect(await ask("gemini-3.8-flash", fallback)).toStrictEqual([
+      200,
+      ["us-central1-aiplatform gemini-3.8-flash:generateContent"]
+    ])
+  })
+  it("slug in the model: an account that no target names serves alone (W1)", async () => {
+    expect(await ask("@google/gemini-3.8-flash", fallback)).toStrictEqual([
+      200,
+      ["generativelanguage gemini-3.8-flash:generateContent"]
+    ])
+  })
+  it("slug in the model: an unknown one is not found (W1)", async () => {
+    expect((await ask("@nobody/gemini-3.8-flash", fallback))[0]).toBe(404)
+  })
+  it("conditions: a target without an account refuses only the requests that it gets (W1)", async () => {
+    expect(await ask("gemini-3.8-flash", conditional)).toStrictEqual([
+      200,
+      ["europe-west1-aiplatform gemini-3.8-flash:generateContent"]
+    ])
+    expect((await ask("gemini-3.6-flash", conditional))[0]).toBe(400)
   })
 })

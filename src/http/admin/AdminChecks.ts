@@ -63,7 +63,8 @@ const simulated = (
   })
   const plan = Result.flatMap(
     resolveTargets(config, { model, header, key, carried: nothingCarried, configId: id }, catalog),
-    (planned) => simulateConfig(config, planned, { facts, conditionSteps })
+    ({ fault, targets }) =>
+      fault === undefined ? simulateConfig(config, targets, { facts, conditionSteps }) : Result.fail(fault)
   )
   if (Result.isSuccess(plan)) return { plan: plan.success.map(shownNode) }
   const { code, message } = errorFacts(plan.failure)

@@ -55,6 +55,7 @@ export const requestContext = ({
     config,
     catalog,
     configId: config === undefined ? undefined : configId(configText ?? key.config),
+    ...(config !== undefined && configText === undefined ? { isKeyConfig: true } : {}),
     providerHeader,
     carried,
     strict,

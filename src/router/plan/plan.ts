@@ -28,6 +28,8 @@ export interface Asked {
   readonly carried: CarriedCredentials
   /** Undefined for a config that came with the request. */
   readonly configId?: string | undefined
+  /** The config is that of the key, and the request named none. */
+  readonly isKeyConfig?: boolean | undefined
   /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */
   readonly native?: AccountChoice["native"]
   /** The model of a prompt that is granted to the key. */
@@ -173,19 +175,40 @@ const namedFor = (
   return alone ? (byRequest ?? byTarget) : (byTarget ?? byRequest)
 }
 
-/** All targets of the config. A fault of any target is reported immediately, even if that target would not be tried. */
-export const resolveTargets = (
-  { targets }: GatewayConfig,
+/** The targets of a config by their index; undefined for those that this request is not sent to. */
+export interface Resolved {
+  readonly targets: ReadonlyArray<Planned | undefined>
+  /** Why the targets that are left out have no account; the request fails by it where its way leads to one of them. */
+  readonly fault: PlanFault | undefined
+}
+
+/** A slug in the model is an order: the config of a key applies within that account, and a config that the request names goes before it. */
+const orderedSlug = (
   asked: Asked,
-  catalog: CatalogView
-): Read<ReadonlyArray<Planned>> => {
+  byRequest: Named | undefined,
+  targets: ReadonlyArray<ConfigTarget>
+): string | undefined =>
+  asked.isKeyConfig === true && byRequest?.param === "model" && targets.length > 1 ? byRequest.slug : undefined
+
+/**
+ * All targets of the config. A fault of any target is reported immediately, even if that target would not be tried; but
+ * one for which no account can be chosen counts only where the request would be sent to it.
+ */
+export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog: CatalogView): Read<Resolved> => {
   const read = readModel(asked.model, catalog, asked.key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { ref } = read.success
   const byRequest = namedByRequest(ref, asked.header)
   const isInline = asked.configId === undefined
   const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
-  const chosenOnes: Array<Chosen> = []
+  const chosenOnes: Array<Chosen | undefined> = []
+  let fault: PlanFault | undefined
+  const ordered = orderedSlug(asked, byRequest, targets)
+  if (ordered !== undefined) {
+    // The account has to be one that the request may use, whether or not a target names it.
+    const alone = planOne(asked, catalog)
+    if (Result.isFailure(alone)) return Result.fail(alone.failure)
+  }
   for (const target of targets) {
     const own = target.model === undefined ? undefined : readModel(target.model, catalog, asked.key)
     if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
@@ -193,7 +216,11 @@ export const resolveTargets = (
     const { betas, ref: model } = own?.success ?? read.success
     const modelId = model.rest
     const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
-    if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
+    if (Result.isFailure(chosen) || (ordered !== undefined && chosen.success.slug !== ordered)) {
+      if (Result.isFailure(chosen)) fault ??= chosen.failure
+      chosenOnes.push(undefined)
+      continue
+    }
     // A request without a model gets that of the config.
     const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
     const { param, slug } = chosen.success
@@ -206,15 +233,19 @@ export const resolveTargets = (
     chosenOnes.push({ account: account.success, modelId, betas, target })
   }
   const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
-  const kinds = new Set(chosenOnes.map(({ account }) => account.kind))
+  const kinds = new Set(chosenOnes.flatMap((one) => (one === undefined ? [] : [one.account.kind])))
   const [kind] = kinds
-  return Result.succeed(
-    chosenOnes.map((one) => {
-      const planned = withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)
-      return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
-    })
-  )
+  const resolvedOnes = chosenOnes.map((one) => {
+    if (one === undefined) return undefined
+    const planned = withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)
+    return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
+  })
+  return Result.succeed({ targets: resolvedOnes, fault })
 }
+
+/** True where some target of a node is one that the request may be sent to. */
+const isReachable = (node: ConfigNode, all: Resolved["targets"]): boolean =>
+  node.kind === "target" ? all[node.index] !== undefined : node.members.some((member) => isReachable(member.node, all))
 
 /** A target whose account is found. */
 interface Chosen {
@@ -263,7 +294,7 @@ const inPlace = (
 /** One member by the weights of those that would be called. */
 const drawMember = (
   { members }: ConfigGroup,
-  all: ReadonlyArray<Planned>,
+  { fault, targets: all }: Resolved,
   { draw, isOpen }: Order
 ): ConfigNode | undefined => {
   const isClosed = (node: ConfigNode): boolean => {
@@ -271,7 +302,7 @@ const drawMember = (
     const planned = all[node.index]
     return planned !== undefined && !isOpen(planned)
   }
-  const weighing = members.filter(({ weight }) => weight > 0)
+  const weighing = members.filter(({ node, weight }) => weight > 0 && (fault !== undefined || isReachable(node, all)))
   const healthy = weighing.filter(({ node }) => isClosed(node))
   const candidates = healthy.length === 0 ? weighing : healthy
   let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
@@ -285,16 +316,18 @@ const drawMember = (
 /** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
 export const possibleTargets = (
   { root }: GatewayConfig,
-  all: ReadonlyArray<Planned>,
+  { fault, targets: all }: Resolved,
   conditioned: Conditioned
 ): Read<ReadonlyArray<Planned>> => {
   const possible: Array<Planned> = []
+  let isBlocked = false
   const branches = new Branches(conditioned)
   const visit = (node: ConfigNode | undefined): void => {
     if (node === undefined) return
     if (node.kind === "target") {
       const planned = all[node.index]
-      if (planned !== undefined) possible.push(planned)
+      if (planned === undefined) isBlocked = true
+      else possible.push(planned)
       return
     }
     switch (node.mode) {
@@ -309,25 +342,28 @@ export const possibleTargets = (
     }
   }
   visit(root)
-  return branches.within(possible)
+  return isBlocked && fault !== undefined ? Result.fail(fault) : branches.within(possible)
 }
 
 /** The targets of a config that may be called, in the order in which they are tried. */
-export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
+export const orderTargets = ({ root }: GatewayConfig, resolvedOnes: Resolved, order: Order): Read<Plan> => {
+  const { fault, targets: all } = resolvedOnes
   const plan: Array<Planned> = []
+  let isBlocked = false
   const branches = new Branches(order)
   const visit = (node: ConfigNode | undefined, edges: ReadonlyArray<FallbackEdge>): void => {
     if (node === undefined) return
     if (node.kind === "target") {
       const planned = all[node.index]
-      if (planned !== undefined) plan.push({ ...planned, edges })
+      if (planned === undefined) isBlocked = true
+      else plan.push({ ...planned, edges })
       return
     }
     switch (node.mode) {
       case "single":
         return visit(node.members[0]?.node, edges)
       case "loadbalance":
-        return visit(drawMember(node, all, order), edges)
+        return visit(drawMember(node, resolvedOnes, order), edges)
       case "conditional":
         return visit(branches.of(node), edges)
       case "fallback":
@@ -340,6 +376,7 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
     }
   }
   visit(root, noEdges)
+  if (isBlocked && fault !== undefined) return Result.fail(fault)
   return Result.flatMap(branches.within(plan), ([first, ...others]) =>
     first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
   )

@@ -75,7 +75,7 @@ const membersOf = (group: ConfigGroup, way: Way, branches: Branches): ReadonlyAr
 /** All nodes, each before its members. `planned` has the targets of the config in their order. */
 export const simulateConfig = (
   { root }: GatewayConfig,
-  planned: ReadonlyArray<Planned>,
+  planned: ReadonlyArray<Planned | undefined>,
   conditioned: Conditioned
 ): Result.Result<ReadonlyArray<SimulatedNode>, BodyInvalid> => {
   const nodes: Array<SimulatedNode> = []

@@ -14,6 +14,8 @@ export interface AttemptFailure {
   readonly codes: ReadonlyArray<number>
   /** How long the upstream asks to wait. */
   readonly adviceMillis: number | undefined
+  /** The target was passed over without a call. */
+  readonly isUncalled?: true
   /** The answer was there, and a config gives the request to another target. */
   readonly answer?: AnswerFault
 }
@@ -72,6 +74,7 @@ const ofProvider = ({ reason, upstreamStatus }: ProviderError): AttemptFailure =
 const ofCall = (reason: Reason, upstreamStatus: number | undefined): AttemptFailure => ({
   retry: retryOf(reason),
   isStale: isStaleSocket(reason),
+  ...(reason._tag === "CircuitOpen" ? { isUncalled: true } : {}),
   codes: upstreamStatus === undefined || upstreamStatus < 400 ? codesOf(reason) : [upstreamStatus, ...codesOf(reason)],
   adviceMillis: adviceOf(reason)
 })

@@ -111,6 +111,10 @@ const isFor = ({ answers, codes }: FallbackEdge, failure: AttemptFailure): boole
       ? failure.retry !== "never"
       : failure.codes.some((code) => codes.has(code))
 
+/** A target whose circuit is open was not called, and is not counted as tried. */
+const counted = ({ calls, targets }: AttemptState, { isUncalled }: AttemptFailure) =>
+  isUncalled === true ? { calls, targets } : { calls: calls + 1, targets: targets + 1 }
+
 /** Terminates: a target is retried a bounded number of times, and every edge leads to a later target. */
 export const nextAttempt = (
   plan: ReadonlyArray<Trying>,
@@ -129,6 +133,6 @@ export const nextAttempt = (
     ? done
     : {
         _tag: "Attempt",
-        state: { ...state, target: edge.to, retries: 0, calls: state.calls + 1, targets: state.targets + 1 }
+        state: { ...state, target: edge.to, retries: 0, ...counted(state, failure) }
       }
 }

@@ -16,15 +16,15 @@ const tokensOfText = (text: string): number =>
 /** The inputs of each call, in order. An input that is too large alone is a call of its own. */
 export const cutInputs = <A>(
   inputs: ReadonlyArray<A>,
-  { inputsPerCall, tokensPerCall = Infinity }: CallBounds,
+  { inputsPerCall, tokensPerCall }: CallBounds,
   textOf: (input: A) => string
 ): ReadonlyArray<ReadonlyArray<A>> => {
   const calls: Array<Array<A>> = []
   let last: Array<A> = []
   let tokens = 0
   for (const input of inputs) {
-    const added = tokensPerCall === Infinity ? 0 : tokensOfText(textOf(input))
-    if (last.length === 0 || last.length >= inputsPerCall || tokens + added > tokensPerCall) {
+    const added = tokensPerCall === undefined ? 0 : tokensOfText(textOf(input))
+    if (last.length === 0 || last.length >= inputsPerCall || tokens + added > (tokensPerCall ?? tokens + added)) {
       last = []
       calls.push(last)
       tokens = 0
