@@ -5,9 +5,23 @@ import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"
 
-const known: ReadonlySet<string> = new Set(
-  [ChatParameters, EmbeddingsParameters, ImagesParameters].flatMap(({ fields }) => Object.keys(fields))
-)
+/** Names of native paths, and of fields and headers of Claude's clients. */
+const native = [
+  "anthropic-beta",
+  "cache_control",
+  "context_management",
+  "location",
+  "output_config",
+  "project",
+  "safeguards",
+  "x-gateway-vertex-project-id",
+  "x-gateway-vertex-region"
+]
+
+const known: ReadonlySet<string> = new Set([
+  ...[ChatParameters, EmbeddingsParameters, ImagesParameters].flatMap(({ fields }) => Object.keys(fields)),
+  ...native
+])
 
 /** Stands for every parameter that is not known here. */
 const other = "other"

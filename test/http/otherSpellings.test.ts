@@ -26,7 +26,7 @@ describe("paths", () => {
     const answer = await gateway.send("/api/hello", { method })
     expect([answer.status, await answer.text()]).toStrictEqual([
       200,
-      method === "GET" ? '{"status":"ok","docs":"/docs"}' : ""
+      method === "GET" ? '{"name":"model-gateway","version":"0.1.0","status":"ok","docs":"/docs"}' : ""
     ])
   })
 

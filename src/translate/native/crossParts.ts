@@ -75,11 +75,25 @@ const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Js
     const inner = part[name]
     if (isJsonObject(inner)) part[name] = withoutForeign(inner, names, `${path}.${name}.`, ignored)
   }
+  const response = part["functionResponse"]
+  if (isJsonObject(response) && Array.isArray(response["parts"])) {
+    const crossed = readEach(response["parts"], (inner: Json, index) =>
+      crossResponsePart(inner, `${path}.functionResponse.parts[${index}]`, crossing)
+    )
+    if (Result.isFailure(crossed)) return Result.fail(crossed.failure)
+    part["functionResponse"] = { ...response, parts: crossed.success }
+  }
   const file = part["fileData"]
   return isJsonObject(file)
     ? Result.map(crossFile(file, `${path}.fileData`, crossing), (fileData) => ({ ...part, fileData }))
     : Result.succeed(part)
 }
+
+/** A part of a function's response, where the Gemini API takes bytes alone. */
+const crossResponsePart = (part: Json, path: string, crossing: PartCrossing): Read<Json> =>
+  crossing.kind === "google" && isJsonObject(part) && part["fileData"] !== undefined
+    ? crossing.refused(`${path}.fileData`)
+    : crossPart(part, path, crossing)
 
 /** A content with its role: a missing one is the user's, which Vertex AI demands. An instruction has none. */
 export const crossContent = (content: Json, path: string, crossing: PartCrossing): Read<Json> => {

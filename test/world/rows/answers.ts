@@ -213,5 +213,49 @@ export const answers: ReadonlyArray<Row> = [
         supportedGenerationMethods: ["embedContent", "batchEmbedContents", "countTokens"]
       }
     }
+  },
+  {
+    id: "W1-3",
+    kind: "W1",
+    title: "parts of a function's response cross as other parts do",
+    path: "/v1/publishers/google/models/gemini-3.8-flash:generateContent",
+    headers: { "x-gateway-provider": "d" },
+    body: {
+      contents: [
+        {
+          role: "user",
+          parts: [
+            {
+              functionResponse: {
+                name: "f",
+                response: {},
+                parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=", displayName: "a" } }]
+              }
+            }
+          ]
+        }
+      ]
+    },
+    expected: {
+      headers: { "x-gateway-ignored-params": "contents[0].parts[0].functionResponse.parts[0].inlineData.displayName" },
+      sent: [
+        {
+          contents: [
+            {
+              role: "user",
+              parts: [
+                {
+                  functionResponse: {
+                    name: "f",
+                    response: {},
+                    parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }]
+                  }
+                }
+              ]
+            }
+          ]
+        }
+      ]
+    }
   }
 ]
