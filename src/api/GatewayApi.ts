@@ -154,6 +154,9 @@ export class Operation extends HttpApiGroup.make("operation")
     HttpApiEndpoint.get("root", "/", {
       success: Schema.Struct({ status: Schema.Literal("ok"), docs: Schema.String })
     }).annotateMerge(about("That a gateway is here", "Clients look before their first request.")),
+    HttpApiEndpoint.get("hello", "/api/hello", {
+      success: Schema.Struct({ status: Schema.Literal("ok"), docs: Schema.String })
+    }).annotateMerge(about("The same for Claude Code", "It looks there before its first request.")),
     live("live", "/health/live"),
     live("livez", "/livez"),
     live("healthz", "/healthz"),
