@@ -9,4 +9,12 @@ import { messages } from "./messages.ts"
 import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...refusals, ...routing]
+export const rows: ReadonlyArray<Row> = [
+  ...addresses,
+  ...answers,
+  ...embeddings,
+  ...media,
+  ...messages,
+  ...refusals,
+  ...routing
+]
