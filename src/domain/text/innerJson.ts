@@ -1,7 +1,7 @@
 // JSON text inside a string of a body: counted within the limits of a body before it is parsed.
 // It must not know HTTP or any dialect.
 import * as Result from "effect/Result"
-import { type Json, type JsonLimits, parseExactJsonText } from "./json.ts"
+import { type Json, type JsonLimits, ofWholeCharacters, parseExactJsonText } from "./json.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -77,4 +77,9 @@ export const valuesIn = (json: unknown): number => {
 export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> =>
   text.length > limits.jsonDepth && countValues(text, limits) === undefined
     ? Result.fail("The JSON text is nested too deep, or holds too many values.")
+    : withWholeCharacters(text)
+
+const withWholeCharacters = (text: string): Result.Result<Json, string> =>
+  text.includes("\\u")
+    ? Result.map(parseExactJsonText(text), (value) => ofWholeCharacters(value) ?? null)
     : parseExactJsonText(text)

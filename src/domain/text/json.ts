@@ -91,8 +91,6 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 
 /**
  * Parses a request body as a JSON object. One pass over the bytes checks the limits first, because deep or wide text
- * blocks JSON.parse for seconds. `__proto__` keys stay plain data, and integers beyond 2^53 keep their digits. The pass
- * adds the members at the top to `spans`. `admit` may refuse the number of values before they are made.
  */
 export const parseBody = <E = never>(
   bytes: Uint8Array,
@@ -119,10 +117,7 @@ export const parseBody = <E = never>(
     const twice = printable(duplicateKey(bytes) ?? "")
     return fault("duplicate_key", `The key "${twice}" is in the body twice; send it once.`, twice)
   }
-  const broken = text.includes("\\u") ? illFormed(value, []) : undefined
-  return broken === undefined
-    ? Result.succeed(value)
-    : fault("invalid_unicode", "A string holds half of a surrogate pair; send whole characters.", pathText(broken))
+  return Result.succeed(text.includes("\\u") ? objectOfWholeCharacters(value) : value)
 }
 
 /** The position of V8's message, without the excerpt of the content that V8 quotes. */
@@ -327,22 +322,24 @@ const duplicateKey = (bytes: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** The path of the first string or key that is not well-formed UTF-16. */
-const illFormed = (
-  value: Json | undefined,
-  path: ReadonlyArray<string | number>
-): ReadonlyArray<string | number> | undefined => {
-  if (typeof value === "string") return value.isWellFormed() ? undefined : path
-  if (typeof value !== "object" || value === null) return undefined
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
-  for (const [key, inner] of entries) {
-    const here = [...path, key]
-    if (typeof key === "string" && !key.isWellFormed()) return here
-    const found = illFormed(inner, here)
-    if (found !== undefined) return found
-  }
-  return undefined
+/**
+ * A half of a surrogate pair is no character, and providers refuse a NUL: U+FFFD takes the place of both. Only escapes
+ * (`\ud800`) bring them into JSON text.
+ */
+const wholeCharacters = (text: string): string => {
+  const whole = text.isWellFormed() ? text : text.toWellFormed()
+  return whole.includes("\0") ? whole.replaceAll("\0", "\ufffd") : whole
 }
+
+/** The value with characters alone in its texts and keys. */
+export const ofWholeCharacters = (value: Json | undefined): Json | undefined => {
+  if (typeof value === "string") return wholeCharacters(value)
+  if (Array.isArray(value)) return value.map((inner: Json) => ofWholeCharacters(inner) ?? null)
+  return isJsonObject(value) ? objectOfWholeCharacters(value) : value
+}
+
+const objectOfWholeCharacters = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([key, inner]) => [wholeCharacters(key), ofWholeCharacters(inner)]))
 
 /** `messages[0].content`: a path as error answers spell it, cut and printable. */
 export const pathText = (path: ReadonlyArray<PropertyKey>): string => {

@@ -6,7 +6,8 @@ import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { isPlainMedia } from "../shared/media/media.ts"
+import { chatPart } from "../shared/chat-request/partSpellings.ts"
+import { isPlainMedia, readInline } from "../shared/media/media.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 type Fields = Readonly<Record<string, unknown>>
@@ -76,14 +77,18 @@ const textOfExtensions = ({ content_parts, content_blocks }: ChatMessage): strin
 /** Parts that represent output of other model families. */
 const foreign = new Set<Json | undefined>(["thinking", "redacted_thinking", "image", "provider_part"])
 
+/** Parts of chat's own that Gemini and Claude read as files, and many servers of open models under these names. */
+const ofServers = new Set<Json | undefined>(["video_url", "audio_url"])
+
 /** Returns empty text when the list held foreign parts only. */
 const partsToOpenAi = (parts: ReadonlyArray<unknown>, path: string): Read<ReadonlyArray<unknown> | string> => {
   const out: Array<unknown> = []
-  for (const [index, part] of parts.entries()) {
-    if (!isJsonObject(part)) {
-      out.push(part)
+  for (const [index, given] of parts.entries()) {
+    if (!isJsonObject(given)) {
+      out.push(given)
       continue
     }
+    const part = ofServers.has(given["type"]) ? given : chatPart(given)
     if (foreign.has(part["type"])) continue
     const read = mediaToOpenAi(part, `${path}[${index}]`)
     if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -102,10 +107,15 @@ const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
   const url = isJsonObject(given) ? given["url"] : given
   if (typeof url !== "string") return Result.succeed(part)
   if (!isPlainMedia(url)) return invalid(`${path}.${type}.url`, "invalid_media_url", mediaHint)
-  const rest = isJsonObject(given)
-    ? Object.entries(given).filter(([name]) => !mediaHints.has(name))
-    : [["url", url] as const]
-  return Result.succeed({ ...part, [type]: Object.fromEntries(rest) })
+  const rest = isJsonObject(given) ? Object.entries(given).filter(([name]) => !mediaHints.has(name)) : []
+  return Result.succeed({ ...part, [type]: { ...Object.fromEntries(rest), url: repairedUri(url) } })
+}
+
+/** A data URI with white space or of a wrong type is mended; one that cannot be read is left to the upstream. */
+const repairedUri = (url: string): string => {
+  if (!/^data:/i.test(url)) return url
+  const read = readInline({ path: "", url, isData: false, declaredType: undefined, filename: undefined })
+  return Result.isSuccess(read) ? `data:${read.success.mimeType};base64,${read.success.data}` : url
 }
 
 const mediaHint =

@@ -185,18 +185,19 @@ describe("message shapes", () => {
       expect(part("user", type)).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
     }
     expect(part("user", "thinking")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
-    expect(part("tool", "file")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
+    expect(part("tool", "thinking")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
     expect(part("assistant", "input_audio")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
-    expect(refused([user(["bare"])])).toStrictEqual(["messages[0].content[0]", "invalid_type"])
+    expect(refused([user([7])])).toStrictEqual(["messages[0].content[0]", "invalid_type"])
   })
   it("text must be a well-formed string (T121, B54)", () => {
     for (const text of [undefined, null, 7]) {
       expect(refused([user([{ type: "text", text }])])).toStrictEqual(["messages[0].content[0].text", "invalid_type"])
     }
-    expect(refused([user("\ud800")])).toStrictEqual(["messages[0].content", "invalid_unicode"])
-    expect(refused([user([{ type: "text", text: "\ud800" }])])).toStrictEqual([
-      "messages[0].content[0].text",
-      "invalid_unicode"
+  })
+  it("half of a surrogate pair becomes U+FFFD, in every form of a text (W25)", () => {
+    const contents = sent([user("a\ud800"), user(["\udc00", { type: "text", text: "\ud800b" }])]).contents
+    expect(contents).toStrictEqual([
+      { role: "user", parts: [{ text: "a\ufffd" }, { text: "\ufffd" }, { text: "\ufffdb" }] }
     ])
   })
 })

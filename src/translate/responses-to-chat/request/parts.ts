@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import { chatPart } from "../../shared/chat-request/partSpellings.ts"
 import { invalid } from "../../shared/fault.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
@@ -48,9 +49,17 @@ export const readPart = (part: Json | undefined, path: string): Read<JsonObject>
     case "input_audio":
       return readAudio(part, path)
     default:
-      return invalid(`${path}.type`, "invalid_value", `A content part has one of the types ${partTypes}.`)
+      return readSpelled(chatPart(part), path)
   }
 }
+
+const ofChat: ReadonlySet<Json | undefined> = new Set(["text", "image_url", "input_audio", "file"])
+
+/** Parts as a chat, Anthropic or Google spells them. */
+const readSpelled = (part: JsonObject, path: string): Read<JsonObject> =>
+  ofChat.has(part["type"])
+    ? Result.succeed(part)
+    : invalid(`${path}.type`, "invalid_value", `A content part has one of the types ${partTypes}.`)
 
 /** A file here is named by its address: the part takes the form the chat has for one. */
 const fileOf = (id: string, part: JsonObject): JsonObject => ({ type: "file", file: { file_id: id }, ...marksOf(part) })
@@ -81,10 +90,18 @@ const readFile = (part: JsonObject, path: string): Read<JsonObject> => {
   const filename = stringAt(part, "filename")
   return Result.succeed({
     type: "file",
-    file: { ...(filename === undefined ? {} : { filename }), [source]: part[source] },
+    file: { ...(filename === undefined ? {} : { filename }), [source]: part[source], ...optionsOf(part) },
     ...marksOf(part)
   })
 }
+
+/** What a chat knows of any media. */
+const optionsOf = (part: JsonObject): JsonObject =>
+  Object.fromEntries(
+    ["mime_type", "format", "detail", "video_metadata"].flatMap((name) =>
+      (part[name] ?? undefined) === undefined ? [] : [[name, part[name]]]
+    )
+  )
 
 const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
   const inner = part["input_audio"]

@@ -5,7 +5,8 @@ import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../fault.ts"
 import { type MediaSource, namesFile } from "../media/media.ts"
-import { audioFormatNames, mimeOfAudioFormat } from "../media/mime.ts"
+import { audioFormatNames, mimeOfAudioFormat, normaliseMime } from "../media/mime.ts"
+import { chatPart } from "./partSpellings.ts"
 
 /** The backend that made a part and signed it, e.g. `gemini/google`; parts without one go by what memory knows. */
 export interface Issued {
@@ -71,16 +72,16 @@ export const cacheControlOf = ({ cache_control: mark }: { readonly [key: string]
 /** Part types each role accepts. */
 const allowedTypes = {
   system: ["text"],
-  user: ["text", "image_url", "input_audio", "file"],
-  assistant: ["text", "refusal", "thinking", "redacted_thinking", "image", "image_url", "provider_part"],
-  tool: ["text", "image_url"]
+  user: ["text", "image_url", "input_audio", "file", "image"],
+  assistant: ["text", "refusal", "thinking", "redacted_thinking", "image", "image_url", "file", "provider_part"],
+  tool: ["text", "image_url", "input_audio", "file", "image"]
 } as const
 export type PartRole = keyof typeof allowedTypes
 
 /** Reads `content` of a message at `path`; null and absent content give no parts. */
 export const readContent = (content: unknown, role: PartRole, path: string): Read<ReadonlyArray<TurnPart>> => {
   if (content === undefined || content === null) return Result.succeed([])
-  if (typeof content === "string") return checkWellFormed(content, path, () => [textPart(content)])
+  if (typeof content === "string") return Result.succeed([textPart(content.toWellFormed())])
   if (!Array.isArray(content))
     return invalid(path, "invalid_type", "content must be a string or an array of content parts.")
   return readPartList(content, role, path)
@@ -102,8 +103,11 @@ export const readPartList = (
   return Result.succeed(parts)
 }
 
-export const readPart = (item: unknown, role: PartRole, path: string): Read<TurnPart> => {
-  if (!isJsonObject(item)) return invalid(path, "invalid_type", "A content part must be an object.")
+export const readPart = (given: unknown, role: PartRole, path: string): Read<TurnPart> => {
+  // A text in a list is the text of a part.
+  if (typeof given === "string") return Result.succeed(textPart(given.toWellFormed()))
+  if (!isJsonObject(given)) return invalid(path, "invalid_type", "A content part must be an object.")
+  const item = chatPart(given)
   const type = item["type"]
   const types: ReadonlyArray<string> = allowedTypes[role]
   if (typeof type !== "string" || !types.includes(type)) {
@@ -171,15 +175,9 @@ const readProviderPart = (item: JsonObject, path: string): Read<TurnPart> => {
 const readText = (item: JsonObject, field: string, path: string, make: (text: string) => TurnPart): Read<TurnPart> => {
   const text = item[field]
   return typeof text === "string"
-    ? checkWellFormed(text, `${path}.${field}`, make)
+    ? Result.succeed(make(text.toWellFormed()))
     : invalid(`${path}.${field}`, "invalid_type", `${field} must be a string.`)
 }
-
-/** UTF-8 encoding would silently replace a lone surrogate. */
-const checkWellFormed = <A>(text: string, path: string, make: (text: string) => A): Read<A> =>
-  text.isWellFormed()
-    ? Result.succeed(make(text))
-    : invalid(path, "invalid_unicode", "The text holds half of a surrogate pair, which is no character.")
 
 const stringOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
@@ -188,17 +186,26 @@ const stringOf = (value: Json | undefined): string | undefined =>
 type Marks = Pick<MediaPart, "signature" | "cacheControl" | "detail">
 
 const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
-  const given: Json | undefined = typeof value === "string" ? { url: value } : value
   const at = `${path}.image_url`
-  if (!isJsonObject(given)) return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
-  const url = given["url"]
+  const given = isJsonObject(value) ? value : { url: stringOf(value) }
+  const { url } = given
   if (url === undefined || url === null || url === "")
     return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
   if (typeof url !== "string") return invalid(`${at}.url`, "invalid_type", "url must be a string.")
+  return readOptions(given, { path: `${at}.url`, url, isData: false, filename: undefined }, marks, at)
+}
+
+/** Options that any media has next to its content: type, resolution, and the cut of a video. */
+const readOptions = (
+  given: JsonObject,
+  source: Omit<MediaSource, "declaredType">,
+  marks: Marks,
+  at: string
+): Read<TurnPart> => {
   const declaredType = stringOf(given["mime_type"]) ?? stringOf(given["format"])
   return Result.map(readVideo(given["video_metadata"] ?? undefined, `${at}.video_metadata`), (video): TurnPart => ({
     _tag: "Media",
-    source: { path: `${at}.url`, url, isData: false, declaredType, filename: undefined },
+    source: { ...source, declaredType },
     video,
     ...marks,
     detail: marks.detail ?? stringOf(given["detail"])
@@ -239,33 +246,38 @@ const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<Tu
   const { data, format } = value
   if (typeof data !== "string" || data === "")
     return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
-  const mime = typeof format === "string" ? mimeOfAudioFormat(format) : undefined
-  if (mime === undefined)
+  const known = typeof format === "string" ? (mimeOfAudioFormat(format) ?? audioType(format)) : undefined
+  if (known === undefined && (format ?? undefined) !== undefined)
     return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
+  const isData = !isAddress(data)
   return Result.succeed(
-    plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }, marks)
+    plainMedia({ path: `${at}.data`, url: data, isData, declaredType: known, filename: undefined }, marks)
   )
 }
 
+/** A format that is written as a type. */
+const audioType = (format: string): string | undefined => (/^audio\//i.test(format) ? normaliseMime(format) : undefined)
+
+/** Base64 has no colon, so an address is never taken for it. */
+const isAddress = (text: string): boolean => /^(?:https?|gs):\/\//i.test(text)
+
+const fileFields = ["file_data", "file_url", "url", "file_id"] as const
+
 const readFile = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {
   const at = `${path}.file`
-  if (!isJsonObject(value))
+  const name = isJsonObject(value) ? fileFields.find((field) => stringOf(value[field]) !== undefined) : undefined
+  const url = isJsonObject(value) && name !== undefined ? stringOf(value[name]) : undefined
+  if (!isJsonObject(value) || url === undefined)
     return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
-  const about = { isData: false, declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
-  const data = stringOf(value["file_data"])
-  if (data !== undefined)
-    return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }, marks))
-  const url = stringOf(value["file_url"])
-  if (url !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_url`, url }, marks))
-  const id = stringOf(value["file_id"])
-  if (id === undefined) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
-  return namesFile(id)
-    ? Result.succeed(plainMedia({ ...about, path: `${at}.file_id`, url: id }, marks))
-    : invalid(
-        `${at}.file_id`,
-        "invalid_value",
-        "file_id must be a Files API URL or files/<id>; the gateway keeps no files."
-      )
+  if (name === "file_id" && !namesFile(url) && !isAddress(url) && !/^data:/i.test(url))
+    return invalid(
+      `${at}.file_id`,
+      "invalid_value",
+      "file_id must be files/<id>, or a gs://, https or Files API URL; the gateway keeps no files."
+    )
+  const filename = stringOf(value["filename"])
+  const isData = name === "file_data" && !isAddress(url)
+  return readOptions(value, { path: `${at}.${name}`, url, isData, filename }, marks, at)
 }
 
 const readImage = (value: Json | undefined, marks: Marks, path: string): Read<TurnPart> => {

@@ -34,8 +34,14 @@ export const floatsToBase64 = (values: ReadonlyArray<number>): string => {
   return toBase64(bytes)
 }
 
-/** Returns standard base64: repairs URL-safe letters and missing padding; undefined when the text is not base64. */
-export const normaliseBase64 = (text: string): string | undefined => {
+/**
+ * Returns standard base64: repairs white space, URL-safe letters and missing padding; undefined when the text is not
+ * base64. Source: https://infra.spec.whatwg.org/#forgiving-base64-decode
+ */
+export const normaliseBase64 = (text: string): string | undefined =>
+  repaired(text) ?? (/[\t\n\f\r ]/.test(text) ? repaired(text.replaceAll(/[\t\n\f\r ]+/g, "")) : undefined)
+
+const repaired = (text: string): string | undefined => {
   let end = text.length
   while (end > 0 && text.charCodeAt(end - 1) === 61) end--
   const padding = text.length - end

@@ -3,9 +3,18 @@
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../../../domain/GatewayError.ts"
 import type { ProviderKind } from "../../../domain/ProviderAccount.ts"
-import { isUtf8, normaliseBase64 } from "./base64.ts"
+import { base64OfText, isUtf8, normaliseBase64 } from "./base64.ts"
 import { isPublicHost } from "./publicHost.ts"
-import { anyBytes, isReadable, mimeOfMagic, mimeOfPath, normaliseMime, officeEnding, plainText } from "./mime.ts"
+import {
+  anyBytes,
+  isReadable,
+  mayBegin,
+  mimeOfMagic,
+  mimeOfPath,
+  normaliseMime,
+  officeEnding,
+  plainText
+} from "./mime.ts"
 
 /** Media in the client's form; `path` is the parameter for error messages. */
 export interface MediaSource {
@@ -14,7 +23,7 @@ export interface MediaSource {
   readonly url: string
   /** True for data fields: every value except a data URI is base64 there, of any length. */
   readonly isData: boolean
-  /** The type the client declares, full or as a bare extension; takes precedence over every other sign. */
+  /** The type the client declares, full or as a bare extension; only the bytes may contradict it. */
   readonly declaredType: string | undefined
   /** The type's last source, after all others. */
   readonly filename: string | undefined
@@ -117,14 +126,15 @@ const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined
   return given.find((sign) => sign !== anyBytes) ?? given[0]
 }
 
-const inline = (source: MediaSource, mimeType: string | undefined, payload: string): Read<InlineMedia> => {
-  const data = normaliseBase64(payload)
+const inline = (source: MediaSource, claimed: string | undefined, payload: string): Read<InlineMedia> => {
+  const data = normaliseBase64(payload.includes("%") ? decoded(payload) : payload)
   if (data === undefined)
     return mediaFault(
       source,
       "invalid_base64",
       "The data is not base64: it is empty, or holds characters or padding base64 does not have."
     )
+  const mimeType = typeByBytes(claimed, data)
   return mimeType === undefined
     ? mediaFault(
         source,
@@ -134,27 +144,49 @@ const inline = (source: MediaSource, mimeType: string | undefined, payload: stri
     : Result.succeed({ _tag: "Inline", mimeType, data })
 }
 
+/** The type that the first bytes show decides, since upstreams refuse another one. */
+const typeByBytes = (claimed: string | undefined, data: string): string | undefined => {
+  const found = mimeOfMagic(data)
+  if (found === undefined || (claimed !== undefined && mayBegin(claimed, found))) return claimed
+  return claimed === plainText && isUtf8(data) ? claimed : found
+}
+
 /** Splits by index instead of a pattern: the payload may be megabytes. */
 const readDataUri = (source: MediaSource): Read<InlineMedia> => {
   const comma = source.url.indexOf(",")
   const label = comma < 0 ? "" : source.url.slice(5, comma)
-  if (!/;[ \t]*base64[ \t]*$/i.test(label.slice(-16))) {
-    return mediaFault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
+  const payload = source.url.slice(comma + 1)
+  const mime = typeOf(source, normaliseMime(label.split(";", 1)[0] ?? ""))
+  if (!/;[ \t]*base64[ \t]*$/i.test(`;${label}`.slice(-16))) {
+    const isText = comma >= 0 && payload !== "" && (mime === plainText || label === "")
+    if (isText) return Result.succeed({ _tag: "Inline", mimeType: plainText, data: base64OfText(decoded(payload)) })
+    // Some clients leave `;base64` out: the bytes of a known type show it.
+    return bareType(payload) === undefined
+      ? mediaFault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
+      : inline(source, mime, payload)
   }
-  const mime = typeOf(source, normaliseMime(label.slice(0, label.indexOf(";"))))
-  if (mime === undefined)
+  if (mime === undefined && bareType(payload) === undefined)
     return mediaFault(
       source,
       "unsupported_media_type",
       "The data URI names no media type; write data:<type>;base64,<data>."
     )
-  return inline(source, mime, source.url.slice(comma + 1))
+  return inline(source, mime, payload)
 }
 
-const readBase64 = (source: MediaSource): Read<InlineMedia> => {
-  const head = normaliseBase64(source.url.slice(0, 16))
-  return inline(source, typeOf(source, undefined) ?? (head === undefined ? undefined : mimeOfMagic(head)), source.url)
+/** The type that the first letters of base64 show; white space may stand before and between them. */
+const bareType = (payload: string): string | undefined => {
+  const head = normaliseBase64(
+    payload
+      .slice(0, 64)
+      .replaceAll(/[\t\n\f\r ]/g, "")
+      .slice(0, 16)
+  )
+  return head === undefined ? undefined : mimeOfMagic(head)
 }
+
+const readBase64 = (source: MediaSource): Read<InlineMedia> =>
+  inline(source, typeOf(source, undefined) ?? bareType(source.url), source.url)
 
 const readCloudStorage = (source: MediaSource, reader: MediaReader): Read<Media> => {
   if (reader.kind !== "vertex-ai") {

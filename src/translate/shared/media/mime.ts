@@ -164,5 +164,26 @@ const magic: ReadonlyArray<readonly [RegExp, string]> = [
   [/^%PDF-/, "application/pdf"],
   [/^RIFF[^]{4}WEBP/, "image/webp"],
   [/^RIFF[^]{4}WAVE/, "audio/wav"],
-  [/^[^]{4}ftyp(heic|heix|hevc|mif1)/, "image/heic"]
+  [/^[^]{4}ftyp(heic|heix|hevc|mif1)/, "image/heic"],
+  [/^[^]{4}ftypavif/, "image/avif"],
+  [/^[^]{4}ftypM4A/, "audio/m4a"],
+  [/^[^]{4}ftyp(isom|iso[2-9]|mp4[12]|avc1)/, "video/mp4"],
+  [/^\x1a\x45\xdf\xa3/, "video/webm"],
+  [/^OggS/, "audio/ogg"],
+  [/^fLaC/, "audio/flac"],
+  [/^ID3/, "audio/mp3"]
 ]
+
+/** Types whose files begin as those of another type: containers hold sound and pictures alike. */
+const alike: ReadonlyMap<string, RegExp> = new Map([
+  ["image/heic", /^image\/hei[cf]/],
+  ["audio/mp3", /^audio\/(mp3|mpeg|mpga)$/],
+  ["audio/ogg", /^(audio|video)\/(ogg|opus|vorbis)$/],
+  ["audio/m4a", /^(audio|video)\//],
+  ["video/mp4", /^(audio|video)\//],
+  ["video/webm", /^(audio|video)\//]
+])
+
+/** Whether a file of the type may begin with the first bytes of the type found. */
+export const mayBegin = (mime: string, found: string): boolean =>
+  mime === found || alike.get(found)?.test(mime) === true

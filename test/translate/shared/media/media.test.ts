@@ -44,7 +44,6 @@ describe("data URIs", () => {
       "data:image/png;base64,AAAAA",
       "data:image/png;base64,AA=A",
       "data:image/png;base64,A===",
-      "data:image/png;base64,AA AA",
       "data:image/png;base64,AAAÄ"
     ]
     for (const text of bad) expect([text, ...fault(text)]).toStrictEqual([text, at("image_url.url"), "invalid_base64"])
@@ -52,6 +51,48 @@ describe("data URIs", () => {
   it("the URL-safe alphabet and missing padding are repaired (T203)", () => {
     expect(one(url("data:image/png;base64,-_-_AA"))).toStrictEqual(inline("image/png", "+/+/AA=="))
     expect(one(url("data:image/png;base64,AAA"))).toStrictEqual(inline("image/png", "AAA="))
+  })
+  it("white space, line breaks and percent signs of base64 are taken out (W26, RB07)", () => {
+    const png = "iVBORw0KGgo="
+    for (const text of [
+      "data:image/png;base64, iVBORw0KGgo=",
+      "data:image/png;base64,iVBORw0K\nGgo=",
+      "data:image/png;base64,iVBO\r\n\tRw0K Ggo\n",
+      "data:image/png;base64,iVBORw0KGgo%3D",
+      "data:image/png;charset=utf-8;base64,iVBORw0KGgo"
+    ])
+      expect([text, one(url(text))]).toStrictEqual([text, inline("image/png", png)])
+    expect(normaliseBase64(" \n")).toBe(undefined)
+    expect(normaliseBase64("AA A")).toBe("AAA=")
+    expect(normaliseBase64("A A=A")).toBe(undefined)
+  })
+  it("the bytes show a type that the data URI leaves out or gives wrongly (W26, W45)", () => {
+    const jpeg = base64("\xff\xd8\xff\xe0" + "x".repeat(20))
+    for (const label of ["image/png;base64", ";base64", "base64", "application/octet-stream;base64", "image/png"])
+      expect([label, one(url(`data:${label},${jpeg}`))]).toStrictEqual([label, inline("image/jpeg", jpeg)])
+    const pdf = base64("%PDF-1.7 and so on")
+    expect(one(url(`data:image/png;base64,${pdf}`))).toStrictEqual(inline("application/pdf", pdf))
+    expect(one(url(`data:image/png;base64,${jpeg}`, { mime_type: "image/webp" }))).toStrictEqual(
+      inline("image/jpeg", jpeg)
+    )
+  })
+  it("a type that the bytes do not contradict stays (W45)", () => {
+    const kept = [
+      ["image/heif", "\x00\x00\x00\x18ftypmif1"],
+      ["audio/mpeg", "ID3\x04" + "x".repeat(20)],
+      ["audio/ogg", "OggS" + "x".repeat(20)],
+      ["audio/mp4", "\x00\x00\x00\x18ftypisom"],
+      ["audio/webm", "\x1a\x45\xdf\xa3" + "x".repeat(20)],
+      ["text/plain", "%PDF-1.7 is how a PDF begins"]
+    ] as const
+    for (const [mime, bytes] of kept)
+      expect(one(url(`data:${mime};base64,${base64(bytes)}`))).toStrictEqual(inline(mime, base64(bytes)))
+  })
+  it("a data URI of plain text needs no base64 (W26)", () => {
+    const words = inline("text/plain", base64("a b"))
+    expect(one(url("data:text/plain,a%20b"))).toStrictEqual(words)
+    expect(one(url("data:text/plain;charset=utf-8,a b"))).toStrictEqual(words)
+    expect(one(url("data:,a%20b"))).toStrictEqual(words)
   })
   it("base64 of any bytes passes unchanged, in every spelling (T203, T227)", () => {
     fc.assert(
@@ -487,14 +528,15 @@ describe("input_audio and file parts", () => {
       expect(one(audio({ data: "data:audio/x;base64,AAAA", format }))).toStrictEqual(inline(mime, "AAAA"))
     }
     expect(one(audio({ data: "AAAA", format: "opus" }), vertex)).toStrictEqual(inline("audio/opus", "AAAA"))
-    for (const format of [undefined, "midi", "toString", 7]) {
+    expect(one(audio({ data: "data:audio/wav;base64,AAAA" }))).toStrictEqual(inline("audio/wav", "AAAA"))
+    expect(one(audio({ data: "AAAA", format: "audio/x-wav" }))).toStrictEqual(inline("audio/wav", "AAAA"))
+    expect(one(audio({ data: "https://b.example/a.wav" }))).toStrictEqual(
+      remote("audio/wav", "https://b.example/a.wav")
+    )
+    for (const format of ["midi", "toString", 7]) {
       expect(partRefused(audio({ data: "AAAA", format }))).toStrictEqual([at("input_audio.format"), "invalid_value"])
     }
     expect(partRefused(audio({ format: "wav" }))).toStrictEqual([at("input_audio.data"), "missing_required_parameter"])
-    expect(partRefused(audio({ data: "https://b.example/a.wav", format: "wav" }))).toStrictEqual([
-      at("input_audio.data"),
-      "invalid_base64"
-    ])
     expect(partRefused(audio(null))).toStrictEqual([at("input_audio"), "missing_required_parameter"])
   })
   it("file_data gets its type from mime_type, the data URI, the filename or the bytes (T219)", () => {
@@ -527,7 +569,10 @@ describe("input_audio and file parts", () => {
     const uri = "https://generativelanguage.googleapis.com/v1beta/files/abc"
     expect(one(file({ file_id: "files/abc" }))).toStrictEqual({ fileData: { fileUri: uri } })
     expect(one(file({ file_id: uri }))).toStrictEqual({ fileData: { fileUri: uri } })
-    for (const file_id of ["file-abc", "https://b.example/a.pdf", "files/../x"]) {
+    expect(one(file({ file_id: "https://b.example/a.pdf" }))).toStrictEqual(
+      remote("application/pdf", "https://b.example/a.pdf")
+    )
+    for (const file_id of ["file-abc", "files/../x"]) {
       expect(partRefused(file({ file_id }))).toStrictEqual([at("file.file_id"), "invalid_value"])
     }
     for (const given of [undefined, {}, { filename: "a.pdf" }])
