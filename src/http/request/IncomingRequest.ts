@@ -58,6 +58,8 @@ export interface IncomingRequest extends RequestIds, RequestMeta, Arrival {
   hold: RequestHold | undefined
   /** The client's word for a parameter, where the body that runs was made of the client's; undefined for the same words. */
   wordOf: ((param: string) => string) | undefined
+  /** Names of custom tools of a chat, whose calls come back as custom calls. */
+  customTools: ReadonlySet<string> | undefined
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -114,7 +116,8 @@ export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.ge
       traffic,
       recorder,
       hold: undefined,
-      wordOf: undefined
+      wordOf: undefined,
+      customTools: undefined
     }
   }
 })

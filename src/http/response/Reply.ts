@@ -7,6 +7,7 @@ import type { Usage } from "../../domain/Usage.ts"
 import type { ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
 import { PassedEmbeddings } from "../../translate/shared/reply/PassedEmbeddings.ts"
+import { customCompletion } from "../../translate/shared/reply/customCalls.ts"
 import { strictlyCompletion, strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
@@ -75,7 +76,7 @@ export const completion = (
   incoming: IncomingRequest
 ): Answered =>
   answer(
-    strict ? strictlyCompletion(full) : full,
+    customCompletion(strict ? strictlyCompletion(full) : full, incoming.customTools),
     withEnding(served, full.model_status),
     chatUsage(full.usage),
     incoming,

@@ -1,6 +1,7 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not depend on streams, sockets or the source of a chunk.
 import { charactersOf } from "../../domain/tokens/estimateTokens.ts"
+import { CustomCalls } from "../../translate/shared/reply/customCalls.ts"
 import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
@@ -35,15 +36,22 @@ export interface StreamOptions {
   readonly strict: boolean
   /** `stream_options.include_usage`: the usage chunk is sent, and all others have `usage: null`. */
   readonly usage: boolean
+  /** Custom tools of the request. */
+  readonly customs?: ReadonlySet<string> | undefined
 }
 
 /** One chunk as a frame; empty for a chunk without visible content. */
-export const renderChunk = (chunk: ChatChunk, options: StreamOptions): string => {
+export const renderChunk = (
+  chunk: ChatChunk,
+  options: StreamOptions,
+  form: (chunk: ChatChunk) => object | undefined = (plain) => plain
+): string => {
   const closing = chunk.choices.length === 0
   if (closing && !options.usage) return ""
   const shown = options.usage && !closing ? { ...chunk, usage: null } : chunk
   const out = options.strict ? strictlyChunk(shown) : shown
-  return out === undefined ? "" : frame(JSON.stringify(out))
+  const formed = out === undefined ? undefined : form(out)
+  return formed === undefined ? "" : frame(JSON.stringify(formed))
 }
 
 /** What all chunks of a stream have in common. */
@@ -56,6 +64,11 @@ interface Envelope extends Pick<ChatChunk, "id" | "object" | "created" | "model"
  * envelope is written once and the text put into it: a third of the cost of an event (`bench`, streams in a burst).
  */
 export const chunkRenderer = (options: StreamOptions): ((chunk: ChatChunk) => string) => {
+  const { customs } = options
+  if (customs !== undefined && customs.size > 0) {
+    const calls = new CustomCalls(customs)
+    return (chunk) => renderChunk(chunk, options, (shown) => calls.shown(shown))
+  }
   if (!options.strict) return (chunk) => renderChunk(chunk, options)
   let envelope: Envelope | undefined
   let head = ""

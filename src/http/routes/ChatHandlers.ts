@@ -1,10 +1,7 @@
 // POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
 // It must not depend on providers, or on how bodies are read.
-import { checkChat } from "../../router/bodies/bodyChecks.ts"
-import { innerValues } from "../../router/bodies/innerValues.ts"
 import { pingFrame } from "../../wire/frames.ts"
-import { ChatRequest } from "../../wire/openai/Chat.ts"
-import { bodyReader } from "../request/ReadBody.ts"
+import { chatReader } from "../request/chatReader.ts"
 import { completion } from "../response/Reply.ts"
 import { events } from "../response/StreamReply.ts"
 import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
@@ -17,13 +14,15 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
     isAsked: ({ stream }) => stream === true,
     ping: pingFrame,
     reply: (opened, { stream_options: asked }, { strict }, incoming, keepAlive) =>
-      events(opened, { strict, usage: asked?.["include_usage"] === true }, incoming, keepAlive)
+      events(
+        opened,
+        { strict, usage: asked?.["include_usage"] === true, customs: incoming.customTools },
+        incoming,
+        keepAlive
+      )
   }
 }
 
-export const chatRoute = {
-  ...chatReplies,
-  read: fillModel(bodyReader(ChatRequest, checkChat, "bodyBytes", innerValues))
-}
+export const chatRoute = { ...chatReplies, read: fillModel(chatReader) }
 
 export const ChatHandlers = handleOperation(chatRoute)

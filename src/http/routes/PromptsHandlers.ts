@@ -9,13 +9,12 @@ import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
-import { checkChat } from "../../router/bodies/bodyChecks.ts"
-import { innerValues } from "../../router/bodies/innerValues.ts"
-import { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { bodyDecoder, takeValues, textReader } from "../request/ReadBody.ts"
+import { keepChat, readChat } from "../request/chatReader.ts"
+import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
 import { chatReplies } from "./ChatHandlers.ts"
@@ -54,16 +53,13 @@ type ReadPromptChat = (call: Call, context: RequestContext) => Effect.Effect<Pro
 const readPromptChat: Effect.Effect<ReadPromptChat, never, Prompts> = Effect.gen(function* () {
   const prompts = yield* Prompts
   const limits = yield* Limits
-  const decode = bodyDecoder(ChatRequest, checkChat)
   const readBody = yield* textReader((body) => Result.succeed(body), "promptsBodyBytes")
   return Effect.fnUntraced(function* ({ incoming }, { config, key }) {
     const prompt = yield* Effect.fromResult(promptAt(prompts, incoming.path, key))
     const sent = yield* readBody(incoming)
     const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
     const given = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
-    const chat = yield* Effect.fromResult(decode(given, limits))
-    const fault = takeValues(incoming, innerValues(chat))
-    return fault === undefined ? { body, chat } : yield* fault
+    return { body, chat: yield* keepChat(incoming, yield* Effect.fromResult(readChat(given, limits))) }
   })
 })
 

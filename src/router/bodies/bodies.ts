@@ -9,6 +9,7 @@ import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonTex
 import type { LimitValues } from "../../domain/Limits.ts"
 import { type Operation, type OperationPath, operations } from "../../domain/operations.ts"
 import type { Operations } from "../../provider/Provider.ts"
+import { chatBody } from "../../translate/chatBody.ts"
 import { type MessagesRequest, readCountRequest, readMessagesRequest } from "../../translate/messages-to-claude.ts"
 import { overriddenBody } from "../../translate/native/nativeBody.ts"
 import { type NativeRequest, parsedBody } from "../../translate/native/nativeRequest.ts"
@@ -36,20 +37,25 @@ const asJson = (request: object): JsonObject => request as JsonObject
 const decoded = <Request extends { readonly model: string }>(
   path: Body<Request>["path"],
   schema: Schema.Codec<Request, unknown>,
-  check: (request: Request, limits: LimitValues) => Result.Result<Request, BodyInvalid>
+  check: (request: Request, limits: LimitValues) => Result.Result<Request, BodyInvalid>,
+  spelled: (body: JsonObject) => Result.Result<JsonObject, BodyInvalid> = Result.succeed
 ): Body<Request> => {
   const decode = Schema.decodeUnknownResult(schema)
   return {
     path,
     labels: true,
     params: asJson,
-    revise: (request, edit, limits) => {
-      const edited = edit(asJson(request))
-      const read = decode(edited)
-      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure, edited)) : check(read.success, limits)
-    }
+    revise: (request, edit, limits) =>
+      Result.flatMap(spelled(edit(asJson(request))), (edited) => {
+        const read = decode(edited)
+        return Result.isFailure(read) ? Result.fail(bodyFault(read.failure, edited)) : check(read.success, limits)
+      })
   }
 }
+
+/** A config may spell parameters as a client may. */
+const inChatsWords = (edited: JsonObject): Result.Result<JsonObject, BodyInvalid> =>
+  Result.map(chatBody(edited), ({ body }) => body)
 
 const namesModel = <Request extends { readonly model: string }>(
   request: Request
@@ -101,8 +107,8 @@ const ofGoogle = (path: Body<NativeRequest>["path"]): Body<NativeRequest> => ({
 })
 
 export const bodies: { readonly [Op in Operation]: Body<Operations[Op]["request"]> } = {
-  chat: decoded(operations.chat.path, ChatRequest, checkChat),
-  countTokens: decoded(operations.countTokens.path, ChatRequest, checkChat),
+  chat: decoded(operations.chat.path, ChatRequest, checkChat, inChatsWords),
+  countTokens: decoded(operations.countTokens.path, ChatRequest, checkChat, inChatsWords),
   embeddings: decoded(operations.embeddings.path, EmbeddingsRequest, checkLabelled),
   images: decoded(operations.images.path, ImagesRequest, checkLabelled),
   messages: native(operations.messages.path, readMessagesRequest),

@@ -111,11 +111,13 @@ const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
   return Result.succeed({ ...part, [type]: { ...Object.fromEntries(rest), url: repairedUri(url) } })
 }
 
-/** A data URI with white space or of a wrong type is mended; one that cannot be read is left to the upstream. */
+/** A picture with white space or of a wrong type is mended; what cannot be read is left to the upstream. */
 const repairedUri = (url: string): string => {
   if (!/^data:/i.test(url)) return url
   const read = readInline({ path: "", url, isData: false, declaredType: undefined, filename: undefined })
-  return Result.isSuccess(read) ? `data:${read.success.mimeType};base64,${read.success.data}` : url
+  return Result.isSuccess(read) && read.success.mimeType.startsWith("image/")
+    ? `data:${read.success.mimeType};base64,${read.success.data}`
+    : url
 }
 
 const mediaHint =

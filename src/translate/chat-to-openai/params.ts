@@ -60,8 +60,9 @@ export const openAiParams = {
   google: geminiOnly
 } satisfies Record<KnownParam, ReturnType<typeof mapped>>
 
-/** Names that are never sent: ignored parameters, and the gateway's name for embeddings. */
+/** Names that are never sent: ignored parameters, the gateway's name for embeddings, and `input` next to messages. */
 export const heldBack: ReadonlySet<string> = new Set([
   ...Object.entries(openAiParams).flatMap(([name, rule]) => (rule.kind === "ignored" ? [name] : [])),
-  "task_type"
+  "task_type",
+  "input"
 ])

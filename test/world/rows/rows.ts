@@ -8,13 +8,6 @@ import { media } from "./media.ts"
 import { messages } from "./messages.ts"
 import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
+import { shapes } from "./shapes.ts"
 
-export const rows: ReadonlyArray<Row> = [
-  ...addresses,
-  ...answers,
-  ...embeddings,
-  ...media,
-  ...messages,
-  ...refusals,
-  ...routing
-]
+export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...refusals, ...routing, ...shapes]

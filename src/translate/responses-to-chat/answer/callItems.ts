@@ -1,9 +1,8 @@
 // Calls as items: functions piece by piece, custom tools as one text when they are whole.
 // It must not know chunks. Rules: R314, R317, R520.
-import * as Result from "effect/Result"
-import { isJsonObject, parseJsonText } from "../../../domain/text/json.ts"
 import type { ToolCallDelta } from "../../../wire/openai/ChatReply.ts"
 import type { CustomToolCallItem, FunctionCallItem } from "../../../wire/openai/responses/Items.ts"
+import { customInput } from "../../shared/chat-request/customTools.ts"
 import type { ToolName } from "../facts.ts"
 import { announce, done, next, type OpenCall, place, type Work } from "./work.ts"
 
@@ -54,18 +53,11 @@ export const growCall = (work: Work, open: OpenCall, text: string): OpenCall => 
   return { ...open, text: open.text + text }
 }
 
-/** What stands under `input`; whatever else came, as it came. */
-const unwrapped = (text: string): string => {
-  const read = parseJsonText(text)
-  const input = Result.isSuccess(read) && isJsonObject(read.success) ? read.success["input"] : undefined
-  return typeof input === "string" ? input : text
-}
-
 export const closeCall = (work: Work, open: OpenCall, status: "completed" | "incomplete"): void => {
   const own = nameOf(work, open.called)
   const at = { item_id: open.id, output_index: open.outputIndex }
   if (own.isCustom) {
-    const input = unwrapped(open.text)
+    const input = customInput(open.text)
     work.events.push(
       { type: "response.custom_tool_call_input.delta", sequence_number: next(work), ...at, delta: input },
       { type: "response.custom_tool_call_input.done", sequence_number: next(work), ...at, input }

@@ -5,6 +5,7 @@ import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
+import { customArguments } from "../../shared/chat-request/customTools.ts"
 import { invalid } from "../../shared/fault.ts"
 import { AssistantTurn, type Signed, signedBy } from "./assistantTurn.ts"
 import { type Carrier, readCarrier } from "../carrier.ts"
@@ -216,7 +217,7 @@ const readCall = (work: Work, item: JsonObject, path: string): Read<void> => {
   const given: Json | undefined = item[isCustom ? "input" : "arguments"] ?? ""
   const at = isCustom ? "input" : "arguments"
   if (typeof given !== "string") return invalid(`${path}.${at}`, "invalid_type", `${at} must be a string.`)
-  turnOf(work).call(id, name, isCustom ? JSON.stringify({ input: given }) : given, path)
+  turnOf(work).call(id, name, isCustom ? customArguments(given) : given, path)
   return Result.void
 }
 

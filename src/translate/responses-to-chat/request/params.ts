@@ -217,7 +217,9 @@ const readReasoning = ({ reasoning }: ResponsesRequest): Read<Reasoning> => {
   })
 }
 
-const readText = (text: Readonly<Record<string, unknown>>): Read<Readonly<Partial<Record<KnownParam, unknown>>>> => {
+export const readText = (
+  text: Readonly<Record<string, unknown>>
+): Read<Readonly<Partial<Record<KnownParam, unknown>>>> => {
   const verbosity = text["verbosity"] ?? undefined
   const beside = verbosity === undefined ? {} : { verbosity }
   const format = text["format"] ?? undefined

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../../shared/fault.ts"
+import { customFunction } from "../../shared/chat-request/customTools.ts"
 import { nearestRatio, readSize, resolutionOf } from "../../shared/media/aspectRatio.ts"
 import type { ToolName } from "../facts.ts"
 
@@ -168,23 +169,6 @@ const plainFunction = (tool: JsonObject): JsonObject =>
       return value === undefined ? [] : [[to, value]]
     })
   )
-
-const customFunction = (tool: JsonObject): JsonObject => {
-  const format = isJsonObject(tool["format"]) ? tool["format"] : {}
-  const grammar =
-    format["type"] === "grammar"
-      ? `It must follow this ${textOf(format["syntax"])} grammar:\n${textOf(format["definition"])}`
-      : ""
-  return {
-    description: joined(textOf(tool["description"]), 'Put the whole input as text into "input".', grammar),
-    parameters: {
-      type: "object",
-      properties: { input: { type: "string" } },
-      required: ["input"],
-      additionalProperties: false
-    }
-  }
-}
 
 const searchSettings = ["filters", "user_location", "search_context_size", "external_web_access"]
 

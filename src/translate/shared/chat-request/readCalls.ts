@@ -82,8 +82,9 @@ const readSignature = (item: JsonObject, called: JsonObject, path: string): Read
   const found = spellings.find(([, value]) => value !== undefined && value !== null && value !== "")
   if (found === undefined) return Result.succeed(undefined)
   const [spelling, value] = found
-  return typeof value === "string" && normaliseBase64(value) !== undefined
-    ? Result.succeed(value)
+  const base64 = typeof value === "string" ? normaliseBase64(value) : undefined
+  return typeof value === "string" && base64 !== undefined
+    ? Result.succeed(/\s/.test(value) ? base64 : value)
     : invalid(
         `${path}.${spelling}`,
         "invalid_value",

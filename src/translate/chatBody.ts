@@ -1,0 +1,204 @@
+// The body of a chat in chat's own words, whichever dialect's spellings the client mixed into it.
+// Must not depend on a provider, and refuses only what it cannot read as a chat. Rules: W4, W20, W21, W39, W44.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { BodyInvalid, type RequestFault } from "../domain/GatewayError.ts"
+import { bodyFault } from "../domain/text/bodyFault.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
+import { ResponsesRequest } from "../wire/openai/responses/Request.ts"
+import { invalid } from "./shared/fault.ts"
+import { chatMessages } from "./shared/chat-request/messageSpellings.ts"
+import { chatToolChoice, chatTools } from "./shared/chat-request/toolSpellings.ts"
+import { conversationOf } from "./responses-to-chat/request/items.ts"
+import { chatMessages as messagesOfItems } from "./responses-to-chat/request/messages.ts"
+import { type ItemPaths, paramOf } from "./responses-to-chat/request/paths.ts"
+import { readText } from "./responses-to-chat/request/params.ts"
+
+export interface ChatBody {
+  readonly body: JsonObject
+  /** Names of custom tools, whose calls come back as custom calls. */
+  readonly customs: ReadonlySet<string>
+  /** The client's word for a parameter; undefined where all have the same. */
+  readonly wordOf: ((param: string) => string) | undefined
+}
+
+type Read<A> = Result.Result<A, BodyInvalid>
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** A body that has chat's own words is the same object. */
+export const chatBody = (given: JsonObject): Read<ChatBody> => {
+  const asked = Result.flatMap(withMessages(given), withParameters)
+  if (Result.isFailure(asked)) return Result.fail(asked.failure)
+  const { body, wordOf } = asked.success
+  const { messages, tools } = body
+  const spelledMessages = Array.isArray(messages) ? chatMessages(messages) : undefined
+  const spelledTools = Array.isArray(tools) ? chatTools(tools) : undefined
+  const choice = body["tool_choice"] ?? choiceOfGoogle(body)
+  const spelledChoice = chatToolChoice(choice)
+  const alone = isJsonObject(choice) && choice["disable_parallel_tool_use"] === true
+  if (spelledMessages === undefined && spelledTools === undefined && spelledChoice === body["tool_choice"] && !alone)
+    return Result.succeed({ body, customs: noNames, wordOf })
+  const places = { messages: spelledMessages, tools: spelledTools?.tools }
+  const placed = (param: string) => placedParam(param, places)
+  return Result.succeed({
+    body: {
+      ...body,
+      ...(spelledMessages === undefined ? {} : { messages: spelledMessages.map(({ message }) => asJson(message)) }),
+      ...(spelledTools === undefined ? {} : { tools: spelledTools.tools.map(({ tool }) => asJson(tool)) }),
+      ...(spelledChoice === undefined ? {} : { tool_choice: asJson(spelledChoice) }),
+      ...(alone && body["parallel_tool_calls"] === undefined ? { parallel_tool_calls: false } : {})
+    },
+    customs: spelledTools?.customs ?? noNames,
+    wordOf: wordOf === undefined ? placed : (param) => wordOf(placed(param))
+  })
+}
+
+/** What was made of values of JSON is JSON. */
+const asJson = (value: unknown): Json => value as Json
+
+interface Places {
+  readonly messages: ReadonlyArray<{ readonly index: number }> | undefined
+  readonly tools: ReadonlyArray<{ readonly index: number }> | undefined
+}
+
+/** One message may have become several, and one tool too. */
+const placedParam = (param: string, { messages, tools }: Places): string =>
+  param.replace(/^(messages|tools)\[(\d+)\]/, (whole, list: string, index: string) => {
+    const place = (list === "messages" ? messages : tools)?.[Number(index)]
+    return place === undefined ? whole : `${list}[${place.index}]`
+  })
+
+interface Worded {
+  readonly body: JsonObject
+  readonly wordOf: ((param: string) => string) | undefined
+}
+
+const isThere = (value: Json | undefined): value is Json => value !== undefined && value !== null
+
+/** `input` of the Responses API as messages, where a body has no messages; `system` of Anthropic as the first one. */
+const withMessages = (body: JsonObject): Read<Worded> => {
+  const { input, messages, system } = body
+  const hasMessages = isThere(messages) && !(Array.isArray(messages) && messages.length === 0)
+  if (isThere(input) && !hasMessages) return messagesOfInput(body)
+  const name = isThere(system) ? "system" : "instructions"
+  if (!isThere(body[name]) || !Array.isArray(messages)) return Result.succeed({ body, wordOf: undefined })
+  const { [name]: content, ...rest } = body
+  return Result.succeed({
+    body: { ...rest, messages: [{ role: "system", content }, ...messages] },
+    wordOf: (param) =>
+      param.replace(/^messages\[(\d+)\]/, (_, index: string) =>
+        index === "0" ? name : `messages[${Number(index) - 1}]`
+      )
+  })
+}
+
+const decode = Schema.decodeUnknownResult(ResponsesRequest)
+
+const messagesOfInput = (body: JsonObject): Read<Worded> => {
+  if (isThere(body["previous_response_id"]))
+    return invalid(
+      "previous_response_id",
+      "unsupported_parameter",
+      "A chat continues no stored response; send the request to /v1/responses."
+    )
+  const { input, instructions, messages: _messages, ...rest } = body
+  const read = decode(isThere(instructions) ? { input, instructions } : { input })
+  if (Result.isFailure(read)) return Result.fail(bodyFault(read.failure, body))
+  const asked = Result.gen(function* () {
+    const { items } = yield* conversationOf(read.success, statelessFacts)
+    const { messages, paths } = yield* messagesOfItems(read.success.instructions ?? "", items, statelessFacts)
+    const places: ItemPaths = { messages: paths, tools: [], user: "user", thinking: "thinking" }
+    return {
+      body: { ...rest, messages: messages.map(asJson) },
+      wordOf: (param: string) => (param.startsWith("messages") ? paramOf(places, param) : param)
+    }
+  })
+  return Result.mapError(asked, asInvalid)
+}
+
+const asInvalid = (fault: RequestFault): BodyInvalid =>
+  fault._tag === "BodyInvalid"
+    ? fault
+    : new BodyInvalid({ code: "invalid_value", param: "input", message: "input cannot be read as a conversation." })
+
+/** A chat keeps nothing, so nothing is found by an id. */
+const statelessFacts = {
+  id: `resp_${"0".repeat(32)}`,
+  history: [],
+  stored: () => undefined,
+  prompt: undefined,
+  unseal: () => undefined,
+  digest: () => "",
+  keeps: false,
+  rejects: false
+}
+
+/** Parameters of other dialects, each with its place in a chat. One next to chat's own stays, and is named as ignored. */
+const withParameters = (worded: Worded): Read<Worded> => {
+  const { body } = worded
+  const names = foreign.filter((name) => isThere(body[name]))
+  if (names.length === 0) return Result.succeed(worded)
+  const found: Array<readonly [string, ReadonlyArray<readonly [string, Json | undefined]>]> = []
+  for (const name of names) {
+    const read = readForeign(name, body[name])
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    const fields = read.success
+    const taken = fields.some(([field]) => isThere(body[field]))
+    if (!taken && fields.length > 0) found.push([name, fields.map(([field, value]) => [field, asJson(value)])])
+  }
+  const replaced = new Map(found.map(([name, fields]) => [fields[0]?.[0] ?? "", name]))
+  const { wordOf = (param: string) => param } = worded
+  return Result.succeed({
+    body: {
+      ...Object.fromEntries(Object.entries(body).filter(([name]) => !found.some(([own]) => own === name))),
+      ...Object.fromEntries(found.flatMap(([, fields]) => fields))
+    },
+    wordOf: (param) => wordOf(param.replace(/^\w+/, (name) => replaced.get(name) ?? name))
+  })
+}
+
+const foreign = ["max_output_tokens", "reasoning", "text", "stop_sequences", "output_config"] as const
+
+type Fields = ReadonlyArray<readonly [string, unknown]>
+
+const readForeign = (name: (typeof foreign)[number], value: Json | undefined): Read<Fields> => {
+  if (name !== "text") return Result.succeed(fieldsOf(name, value))
+  return isJsonObject(value)
+    ? Result.mapBoth(readText(value), { onSuccess: Object.entries, onFailure: asInvalid })
+    : Result.succeed([])
+}
+
+const fieldsOf = (name: (typeof foreign)[number], value: Json | undefined): ReadonlyArray<readonly [string, Json]> => {
+  if (name === "max_output_tokens") return [["max_completion_tokens", value ?? null]]
+  if (name === "stop_sequences") return [["stop", value ?? null]]
+  if (!isJsonObject(value)) return []
+  if (name === "reasoning") return reasoningFields(value)
+  const { effort, format } = value
+  const schema = isJsonObject(format) ? format["schema"] : undefined
+  return name === "output_config"
+    ? [
+        ...(isThere(effort) ? [["reasoning_effort", effort] as const] : []),
+        ...(isThere(schema)
+          ? [["response_format", { type: "json_schema", json_schema: { name: "response", schema } }] as const]
+          : [])
+      ]
+    : []
+}
+
+/** OpenRouter's object: an effort, a budget or a switch. */
+const reasoningFields = ({
+  effort,
+  enabled,
+  max_tokens: tokens
+}: JsonObject): ReadonlyArray<readonly [string, Json]> => {
+  if (isThere(effort)) return [["reasoning_effort", effort]]
+  if (isThere(tokens)) return [["thinking", { type: "enabled", budget_tokens: tokens }]]
+  return typeof enabled === "boolean" ? [["thinking", { type: enabled ? "enabled" : "disabled" }]] : []
+}
+
+/** Google's choice of tools stands in `toolConfig`. */
+const choiceOfGoogle = ({ tool_config: snake, toolConfig: camel = snake }: JsonObject): Json | undefined =>
+  isJsonObject(camel) && (isThere(camel["functionCallingConfig"]) || isThere(camel["function_calling_config"]))
+    ? camel
+    : undefined
