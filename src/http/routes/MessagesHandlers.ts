@@ -2,6 +2,7 @@
 // It must not depend on providers, or on fields of a native body beyond those that are read of it.
 import * as Result from "effect/Result"
 import { checkModel } from "../../router/bodies/bodyChecks.ts"
+import { messagesBody } from "../../translate/messagesBody.ts"
 import { readCountRequest, readMessagesRequest } from "../../translate/messages-to-claude.ts"
 import { frame } from "../../wire/frames.ts"
 import { spansReader } from "../request/ReadBody.ts"
@@ -14,9 +15,13 @@ export const messagesPing = frame('{"type": "ping"}', "ping")
 
 const native = (read: typeof readMessagesRequest) =>
   fillModel(
-    spansReader((body, bytes, spans) =>
-      Result.flatMap(read(body, bytes, spans), (request) => Result.map(checkModel(request.model), () => request))
-    )
+    spansReader((body, bytes, spans) => {
+      const spelled = messagesBody(body, bytes)
+      return Result.flatMap(
+        spelled === undefined ? read(body, bytes, spans) : read(spelled.body, spelled.bytes),
+        (request) => Result.map(checkModel(request.model), () => request)
+      )
+    })
   )
 
 export const messagesRoute: OperationRoute<"messages", never> = {

@@ -5,7 +5,7 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { type AskedFormat, readFormat } from "../shared/chat-request/readFormat.ts"
+import { type AskedFormat, formatWords, readFormat } from "../shared/chat-request/readFormat.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { enumMembers, type SchemaBounds, typeOfAll } from "./schema/schema.ts"
 import { lightSchema } from "./schema/schemaLight.ts"
@@ -25,18 +25,22 @@ export const responseFormat = (
 ): Result.Result<ResponseFormat, RequestFault> =>
   Result.flatMap(readFormat(format), (asked): Result.Result<ResponseFormat, RequestFault> => {
     if (asked._tag === "Text") return done({})
-    if (asked._tag === "Object") return done({ responseMimeType: "application/json" })
-    return bySchema(asked, target, bounds)
+    if (asked._tag === "Schema") return bySchema(asked, target, bounds)
+    // Gemma refuses the mode: "JSON mode is not enabled for models/gemma-3-27b-it".
+    return target.facts.generation === "gemma"
+      ? done({}, formatWords(asked))
+      : done({ responseMimeType: "application/json" })
   })
 
 const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
   Result.succeed({ fields, systemText })
 
 const bySchema = (
-  { named, path, schema }: Extract<AskedFormat, { readonly _tag: "Schema" }>,
+  asked: Extract<AskedFormat, { readonly _tag: "Schema" }>,
   target: TranslateContext["target"],
   bounds: SchemaBounds
 ): Result.Result<ResponseFormat, RequestFault> => {
+  const { named, path, schema } = asked
   const { generation, toolSchema } = target.facts
   const isLight = toolSchema === "json"
   const converted = isLight
@@ -47,8 +51,7 @@ const bySchema = (
     return invalid(path, code, `${path}: ${converted.failure}.`)
   }
   if (generation === "g1" || generation === "gemma") {
-    const text = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
-    return done(generation === "g1" ? { responseMimeType: "application/json" } : {}, text)
+    return done(generation === "g1" ? { responseMimeType: "application/json" } : {}, formatWords(asked))
   }
   const words = plainEnum(converted.success)
   if (words !== undefined) {

@@ -36,7 +36,7 @@ export const predictChatParams = {
   prompt_cache_options: noEquivalent,
   prompt_cache_retention: noEquivalent,
   service_tier: noEquivalent,
-  response_format: mapped("nothing: any format but text is refused"),
+  response_format: mapped("words of the prompt"),
   tools: refused,
   tool_choice: noEquivalent,
   parallel_tool_calls: noEquivalent,

@@ -14,10 +14,10 @@ export const refuseInPrompt = (param: string, what: string): Result.Result<never
 const roles = { System: "system", User: "user", Assistant: "assistant" } as const
 
 /**
- * Writes lines of `role: text`, system messages first; the last line is an open assistant line for the model to
+ * Writes lines of `role: text`, system messages first, `last` the last of them; the last line is an open assistant line for the model to
  * continue.
  */
-export const renderPrompt = (request: ChatRequest): Result.Result<string, RequestFault> => {
+export const renderPrompt = (request: ChatRequest, last?: string): Result.Result<string, RequestFault> => {
   const read = readMessages(request.messages, defaultLimits)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const system: Array<string> = []
@@ -29,6 +29,7 @@ export const renderPrompt = (request: ChatRequest): Result.Result<string, Reques
     const text = textOf(turn.parts)
     if (text !== "") (turn._tag === "System" ? system : talk).push(`${roles[turn._tag]}: ${text}`)
   }
+  if (last !== undefined) system.push(`system: ${last}`)
   const isPrefilled = read.success.at(-1)?._tag === "Assistant"
   return Result.succeed([...system, ...talk, ...(isPrefilled ? [] : ["assistant:"])].join("\n"))
 }

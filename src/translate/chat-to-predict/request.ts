@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { PredictRequest } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Translated } from "../Translator.ts"
+import { formatWords, readFormat } from "../shared/chat-request/readFormat.ts"
 import { ignoredPredictChatParams } from "./params.ts"
 import { renderPrompt, refuseInPrompt } from "./prompt.ts"
 
@@ -13,7 +14,9 @@ import { renderPrompt, refuseInPrompt } from "./prompt.ts"
 export const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
   const refusal = refuseUnsupported(request)
   if (refusal !== undefined) return refusal
-  return Result.map(renderPrompt(request), (prompt) => {
+  const format = readFormat(request.response_format)
+  if (Result.isFailure(format)) return Result.fail(format.failure)
+  return Result.map(renderPrompt(request, formatWords(format.success)), (prompt) => {
     const parameters = parametersOf(request)
     return {
       body: {
@@ -29,16 +32,9 @@ export const chatToPredictRequest = (request: ChatRequest): Result.Result<Transl
   })
 }
 
-const refuseUnsupported = ({
-  functions,
-  n,
-  response_format,
-  tools
-}: ChatRequest): Result.Result<never, RequestFault> | undefined => {
+const refuseUnsupported = ({ functions, n, tools }: ChatRequest): Result.Result<never, RequestFault> | undefined => {
   if (tools && tools.length > 0) return refuseInPrompt("tools", "it knows no tools")
   if (functions && functions.length > 0) return refuseInPrompt("functions", "it knows no tools")
-  if (response_format && response_format["type"] !== "text")
-    return refuseInPrompt("response_format", "it answers in text only")
   return typeof n === "number" && n > 1 ? refuseInPrompt("n", "it answers once") : undefined
 }
 

@@ -32,7 +32,7 @@ const sent = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatRequest>
     expect([oracle(JSON.parse(JSON.stringify(translated.body))), oracle.errors]).toStrictEqual([true, null])
   return translated
 }
-const promptOf = (messages: ChatRequest["messages"]) => sent(messages).body.instances[0]?.["prompt"]
+const promptOf = (...asked: Parameters<typeof sent>) => sent(...asked).body.instances[0]?.["prompt"]
 const refused = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatRequest>, "messages"> = {}) => {
   const result = chatToPredict.request(chatRequest(messages, rest), context)
   return Result.isFailure(result) && result.failure._tag === "UnsupportedParameter" ? result.failure.param : result
@@ -109,12 +109,19 @@ describe("predict chat requests", () => {
       ignored: [...ignored, "brand_new"]
     })
   })
-  it("tools, media and formats are refused at their path", () => {
+  it("a JSON format is words of the prompt (W43)", () => {
+    expect(promptOf(hi, { response_format: { type: "json_object" } })).toBe(
+      "system: Answer with one JSON object, without any text or code fence around it.\nuser: hi\nassistant:"
+    )
+    expect(promptOf(hi, { response_format: { type: "json_object", response_schema: { type: "object" } } })).toBe(
+      'system: Answer with JSON that follows this schema: {"type":"object"}\nuser: hi\nassistant:'
+    )
+  })
+  it("tools and media are refused at their path", () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
     expect(refused(hi, { tools: [{ type: "function", function: { name: "f" } }] })).toBe("tools")
     expect(refused(hi, { functions: [{ name: "f" }] })).toBe("functions")
-    expect(refused(hi, { response_format: { type: "json_object" } })).toBe("response_format")
     expect(refused(hi, { n: 2 })).toBe("n")
     expect(refused([...hi, { role: "user", content: [{ type: "text", text: "a" }, image] }])).toBe(
       "messages[1].content[1].image_url.url"

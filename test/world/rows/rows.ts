@@ -6,8 +6,9 @@ import { answers } from "./answers.ts"
 import { embeddings } from "./embeddings.ts"
 import { media } from "./media.ts"
 import { messages } from "./messages.ts"
+import { openAiWords } from "./openAiWords.ts"
 import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
 import { shapes } from "./shapes.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...refusals, ...routing, ...shapes]
+export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...openAiWords, ...refusals, ...routing, ...shapes]

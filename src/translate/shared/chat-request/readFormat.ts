@@ -13,17 +13,54 @@ export type AskedFormat =
   | { readonly _tag: "Schema"; readonly named: JsonObject; readonly schema: JsonObject; readonly path: string }
 
 const schemaPath = "response_format.json_schema.schema"
-const plainPath = "response_format.schema"
 
 type Format = ChatRequest["response_format"]
 
-/** Clients of other servers put the schema next to `json_object`. OpenAI's API has it in `json_schema`. */
+/** Where a schema stands in the spellings of other servers and of the Responses API. */
+const plainNames = ["schema", "response_schema", "json_schema"] as const
+
+const plainName = (format: NonNullable<Format>): (typeof plainNames)[number] | undefined =>
+  plainNames.find((name) => isJsonObject(format[name]))
+
+/** A schema next to its type is one of `json_schema`, where OpenAI's API has it. */
 export const openAiFormat = (format: Format): Format => {
-  const schema = format?.["type"] === "json_object" ? format["schema"] : undefined
-  return isJsonObject(schema) ? { type: "json_schema", json_schema: { name: "response", schema } } : format
+  const type = format?.["type"]
+  if (format === undefined || format === null || (type !== "json_object" && type !== "json_schema")) return format
+  const named = format["json_schema"]
+  if (isJsonObject(named) && isJsonObject(named["schema"]))
+    return type === "json_schema" ? format : { type: "json_schema", json_schema: named }
+  const at = plainName(format)
+  if (at === undefined || (isJsonObject(named) && !isSchema(named))) return format
+  const { name, strict } = format
+  return {
+    type: "json_schema",
+    json_schema: {
+      name: typeof name === "string" ? name : "response",
+      ...(typeof strict === "boolean" ? { strict } : {}),
+      schema: format[at]
+    }
+  }
+}
+
+/** A schema in the place of an object that has one. */
+const isSchema = (value: JsonObject): boolean =>
+  ["type", "properties", "anyOf", "oneOf", "allOf", "$ref", "enum"].some((word) => value[word] !== undefined)
+
+/** The same wish as a text, for models without a JSON mode; undefined for free text. */
+export const formatWords = (format: AskedFormat): string | undefined => {
+  if (format._tag === "Text") return undefined
+  return format._tag === "Object"
+    ? "Answer with one JSON object, without any text or code fence around it."
+    : `Answer with JSON that follows this schema: ${JSON.stringify(format.schema)}`
 }
 
 const text: AskedFormat = { _tag: "Text" }
+
+const pathOf = (asked: Format): string => {
+  const named = asked?.["json_schema"]
+  if (isJsonObject(named) && isJsonObject(named["schema"])) return schemaPath
+  return `response_format.${asked === undefined || asked === null ? "schema" : plainName(asked)}`
+}
 
 const noSchema = (path: string) => invalid(path, "invalid_value", `${path} must be a JSON schema, which is an object.`)
 
@@ -32,7 +69,9 @@ export const readFormat = (asked: Format): Result.Result<AskedFormat, RequestFau
   const type = format?.["type"]
   if (format === undefined || format === null || type === "text") return Result.succeed(text)
   if (type === "json_object")
-    return (format["schema"] ?? undefined) === undefined ? Result.succeed({ _tag: "Object" }) : noSchema(plainPath)
+    return (format["schema"] ?? undefined) === undefined
+      ? Result.succeed({ _tag: "Object" })
+      : noSchema("response_format.schema")
   if (type !== "json_schema") {
     return invalid(
       "response_format.type",
@@ -43,6 +82,6 @@ export const readFormat = (asked: Format): Result.Result<AskedFormat, RequestFau
   const named = format["json_schema"]
   const schema = isJsonObject(named) ? named["schema"] : undefined
   return isJsonObject(named) && isJsonObject(schema)
-    ? Result.succeed({ _tag: "Schema", named, schema, path: format === asked ? schemaPath : plainPath })
+    ? Result.succeed({ _tag: "Schema", named, schema, path: pathOf(asked) })
     : noSchema(schemaPath)
 }

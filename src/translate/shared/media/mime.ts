@@ -149,10 +149,9 @@ export const normaliseMime = (declared: string): string | undefined => {
 export const isReadable = (mime: string): boolean =>
   !refused.has(mime) && (mime === plainText || mime === "application/pdf" || /^(image|audio|video)\//.test(mime))
 
-/** The type by the first twelve bytes, or the first eight of shorter data, for base64 without a label. */
+/** The type by at most the first twelve bytes, for base64 without a label. */
 export const mimeOfMagic = (base64: string): string | undefined => {
-  if (base64.length < 12) return undefined
-  const head = atob(base64.slice(0, base64.length < 16 ? 12 : 16))
+  const head = atob(base64.slice(0, Math.min(16, base64.length - (base64.length % 4))))
   return magic.find(([pattern]) => pattern.test(head))?.[1]
 }
 
