@@ -28,16 +28,16 @@ const noNames: ReadonlySet<string> = new Set()
 
 /** A body that has chat's own words is the same object. */
 export const chatBody = (given: JsonObject): Read<ChatBody> => {
-  const asked = Result.flatMap(withMessages(given), withParameters)
+  const asked = Result.flatMap(withMessages(withToolConfig(given)), withParameters)
   if (Result.isFailure(asked)) return Result.fail(asked.failure)
   const { body, wordOf } = asked.success
   const { messages, tools } = body
   const spelledMessages = Array.isArray(messages) ? chatMessages(messages) : undefined
   const spelledTools = Array.isArray(tools) ? chatTools(tools) : undefined
-  const choice = body["tool_choice"] ?? choiceOfGoogle(body)
+  const choice = body["tool_choice"]
   const spelledChoice = chatToolChoice(choice)
   const alone = isJsonObject(choice) && choice["disable_parallel_tool_use"] === true
-  if (spelledMessages === undefined && spelledTools === undefined && spelledChoice === body["tool_choice"] && !alone)
+  if (spelledMessages === undefined && spelledTools === undefined && spelledChoice === choice && !alone)
     return Result.succeed({ body, customs: noNames, wordOf })
   const places = { messages: spelledMessages, tools: spelledTools?.tools }
   const placed = (param: string) => placedParam(param, places)
@@ -197,8 +197,32 @@ const reasoningFields = ({
   return typeof enabled === "boolean" ? [["thinking", { type: enabled ? "enabled" : "disabled" }]] : []
 }
 
-/** Google's choice of tools stands in `toolConfig`. */
-const choiceOfGoogle = ({ tool_config: snake, toolConfig: camel = snake }: JsonObject): Json | undefined =>
-  isJsonObject(camel) && (isThere(camel["functionCallingConfig"]) || isThere(camel["function_calling_config"]))
-    ? camel
+/** Google's settings of tools: a choice, and the place of the user, which is the map tool's. */
+const withToolConfig = (given: JsonObject): JsonObject => {
+  const { tool_config: snake, toolConfig: camel, ...body } = given
+  const config = isJsonObject(camel) ? camel : snake
+  const { retrieval_config: ownPlace, ...rest } = body
+  const nested = isJsonObject(config) ? (config["retrievalConfig"] ?? config["retrieval_config"]) : undefined
+  const place = nested ?? ownPlace
+  const calling = isJsonObject(config)
+    ? (config["functionCallingConfig"] ?? config["function_calling_config"])
     : undefined
+  if (!isThere(place) && !isThere(calling)) return given
+  const { tools } = body
+  const maps = Array.isArray(tools) && isJsonObject(place) ? tools.map((tool: Json) => atPlace(tool, place)) : tools
+  return {
+    ...rest,
+    ...(maps === undefined ? {} : { tools: maps }),
+    ...(isThere(calling) && !isThere(body["tool_choice"]) ? { tool_choice: { functionCallingConfig: calling } } : {})
+  }
+}
+
+const mapNames = ["googleMaps", "google_maps"] as const
+
+const atPlace = (tool: Json, place: JsonObject): Json => {
+  if (!isJsonObject(tool)) return tool
+  const name = mapNames.find((one) => isThere(tool[one]) || tool["type"] === one)
+  if (name === undefined) return tool
+  const own = tool[name]
+  return { ...tool, [name]: { ...(isJsonObject(own) ? own : {}), retrieval_config: place } }
+}

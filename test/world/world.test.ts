@@ -80,7 +80,7 @@ const pathOf = (url: string): string => url.slice(new URL(url).origin.length)
 /** Ids and times of the gateway's own are replaced. */
 const settled = (text: string): unknown =>
   JSON.parse(text, (name, value: unknown) => {
-    if (name === "created" || name === "created_at" || name === "completed_at") return 0
+    if (name === "created" || name === "created_at" || name === "completed_at" || name === "expires_at") return 0
     return typeof value === "string" ? value.replaceAll(/[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/g, "ID") : value
   })
 const events = (text: string): ReadonlyArray<unknown> =>

@@ -20,6 +20,7 @@ export const countOutput = (recorder: OutputCounts, { choices }: ChatChunk): voi
     if (blocks !== undefined)
       for (const { delta: block } of blocks)
         recorder.characters += (block.signature?.length ?? 0) + (block.data?.length ?? 0)
+    recorder.hasMedia ||= delta.audio !== undefined
     if (delta.content_parts !== undefined)
       recorder.hasMedia ||= delta.content_parts.some(({ type }) => type === "image")
   }

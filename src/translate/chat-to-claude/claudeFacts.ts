@@ -23,6 +23,8 @@ export interface ClaudeFacts {
   readonly forcedTools: boolean
   /** `native`: a schema of the answer goes in `output_config.format`; `tool`: as a tool that must be called. */
   readonly structured: "native" | "tool"
+  /** True for a model with Anthropic's own web search. Source: Vertex AI, Claude, web search. */
+  readonly searches: boolean
 }
 
 /** What every model since 3.7 takes; more by default would reserve quota that no chat needs. */
@@ -52,7 +54,8 @@ const factsOf = (record: ModelRecord): ClaudeFacts => {
     sampling: samplingOf(record),
     prefill: record.allows_prefill !== false,
     forcedTools: record.forced_tool_choice !== false,
-    structured: record.structured_output ?? "tool"
+    structured: record.structured_output ?? "tool",
+    searches: !(Number.parseFloat(record.generation) < 4)
   }
 }
 

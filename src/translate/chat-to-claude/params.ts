@@ -45,7 +45,7 @@ export const claudeParams = {
   parallel_tool_calls: mapped("tool_choice.disable_parallel_tool_use, when false"),
   functions: mapped("tools, unless tools is given"),
   function_call: mapped("tool_choice, unless tool_choice is given"),
-  web_search_options: noEquivalent,
+  web_search_options: mapped("tools: web_search_20250305, with its user_location; models since 4"),
   reasoning_effort: mapped(
     "thinking, output_config.effort, unless thinking is given; models that think, at the nearest effort they have"
   ),

@@ -103,6 +103,7 @@ const planTools = (
     output: output.success,
     parallel: request.parallel_tool_calls !== false,
     forcedTools: facts.forcedTools,
+    searches: facts.searches,
     choiceParam:
       (request.tool_choice ?? undefined) === undefined ? ("function_call" as const) : ("tool_choice" as const),
     called: [
@@ -117,8 +118,11 @@ const planTools = (
   }))
 }
 
-/** The newer parameters take precedence over the older ones. */
+/** The newer parameters take precedence over the older ones, and searches have no size. */
 const losingParams = (request: ChatRequest): ReadonlyArray<string> => [
+  ...Object.keys(request.web_search_options ?? {}).flatMap((name) =>
+    name === "user_location" ? [] : [`web_search_options.${name}`]
+  ),
   ...((request.tools ?? undefined) === undefined ? [] : ["functions"]),
   ...((request.tool_choice ?? undefined) === undefined ? [] : ["function_call"])
 ]

@@ -2,10 +2,11 @@
 // Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/text/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
 import {
   type AskedTool,
+  type BuiltInTool,
   checkToolChoice,
   type FunctionTool,
   namedTools,
@@ -29,6 +30,8 @@ export interface ToolOptions {
   readonly parallel: boolean
   /** Functions called in the history, in upstream spelling. */
   readonly called: ReadonlyArray<string>
+  /** True for a model that searches the web itself. */
+  readonly searches: boolean
   /** False for a model that refuses a demanded call. */
   readonly forcedTools: boolean
   /** The parameter that chose. */
@@ -47,22 +50,28 @@ export interface ToolPlan {
 }
 
 export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
-  const { choice, called } = options
-  // `web_search_options` is dropped without an error; only an entry of `tools` is a required tool.
-  const asked = options.asked.filter((tool) => tool.path !== "web_search_options")
-  const functions: Array<FunctionTool> = []
+  const { asked, choice, called } = options
+  const functions = asked.filter((tool) => tool._tag === "Function")
+  const searches: Array<BuiltInTool> = []
   const left: Array<string> = []
   for (const tool of asked) {
-    if (tool._tag === "Function") functions.push(tool)
-    else if (tool.optional === true) left.push(tool.path)
+    if (tool._tag === "Function") continue
+    // Agents add optional tools unasked, and a project may lack the search; `web_search_options` is a wish as well.
+    const isFree = !functions.some(({ name }) => name === searchName)
+    if (tool.optional === true) left.push(tool.path)
+    else if (tool._tag === "Search" && options.searches && isFree) searches.push(tool)
+    else if (tool.path === "web_search_options") left.push(tool.path)
     else return unsupported(tool)
   }
-  return Result.map(checkToolChoice(choice, functions), () => {
+  // A ban on calls holds for searches too.
+  const search = choice?._tag === "None" ? undefined : searches[0]
+  return Result.map(checkToolChoice(choice, [...functions, ...searches]), () => {
     const wanted = choice?._tag === "Allowed" ? namedTools(choice).map(({ name }) => name) : undefined
     const declared = functions.filter((tool) => wanted === undefined || wanted.includes(tool.name))
     const output = outputToolOf(options)
     const tools = [
       ...declared.map((tool) => declaration(tool, names)),
+      ...(search === undefined ? [] : [searchTool(search)]),
       ...(output === undefined
         ? []
         : [{ name: output.name, description: output.description, input_schema: output.schema }])
@@ -97,8 +106,25 @@ const unsupported = (tool: AskedTool): Result.Result<never, RequestFault> =>
   invalid(
     tool.path,
     "unsupported_tool",
-    `The tool ${tool.name} is one of Gemini's. Claude's own server tools work on /v1/messages.`
+    `The tool ${tool.name} is one of Gemini's. Claude's other server tools work on /v1/messages.`
   )
+
+const searchName = "web_search"
+
+/** Options of Anthropic's tool, which OpenAI nests: `user_location: {type: "approximate", approximate: {...}}`. */
+const searchTool = ({ config }: BuiltInTool): JsonObject => {
+  const { allowed_domains, blocked_domains, cache_control, filters, max_uses, user_location: place } = config
+  const domains = isJsonObject(filters) ? filters["allowed_domains"] : undefined
+  const approximate = isJsonObject(place) ? place["approximate"] : undefined
+  const location = isJsonObject(approximate) ? { type: "approximate", ...approximate } : place
+  const given = { max_uses, allowed_domains: allowed_domains ?? domains, blocked_domains, cache_control }
+  return {
+    type: "web_search_20250305",
+    name: searchName,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => (value ?? undefined) !== undefined)),
+    ...(isJsonObject(location) ? { user_location: location } : {})
+  }
+}
 
 const demandsCall = (choice: ToolChoice | undefined): boolean =>
   choice?._tag === "Required" || choice?._tag === "Named" || (choice?._tag === "Allowed" && choice.required)

@@ -1,22 +1,27 @@
 // Translates spoken answers of Gemini: raw samples become the requested audio file (WAV header, pcm16).
-// Must not depend on streams; speech arrives whole.
+// Must not depend on the state of a stream: its chunks are the samples as they come.
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Part } from "../../wire/google/GenerateContent.ts"
 import type { Audio } from "../../wire/openai/ChatReply.ts"
 import { toBase64 } from "../shared/media/base64.ts"
 import type { TranslateContext } from "../Translator.ts"
 
-/** True when the request asks for the audio modality. */
-export const wantsAudio = (request: ChatRequest): boolean =>
-  Array.isArray(request.modalities) && request.modalities.includes("audio")
+/** True when the request asks for the audio modality, or its model has no other. */
+export const wantsAudio = (request: ChatRequest, { facts }: TranslateContext["target"]): boolean =>
+  facts.speaks || (Array.isArray(request.modalities) && request.modalities.includes("audio"))
+
+/** The id of a spoken answer, and the moment until which it is kept: the gateway keeps none. */
+export const audioFacts = ({ createdSeconds, id }: Pick<TranslateContext, "id" | "createdSeconds">) => ({
+  id: id.replace(/^chatcmpl-/, "audio-"),
+  expires_at: createdSeconds
+})
 
 /** True for a part with audio data. */
 export const isAudio = (part: Part): boolean => part.inlineData?.mimeType?.startsWith("audio/") === true
 
 /**
  * Joins all audio parts to one clip. `audio/L16;rate=24000` is raw little-endian 16-bit samples: `wav` gets a WAV
- * header, `pcm16` stays raw; any other type already is a file. The gateway stores no audio, so `expires_at` is the
- * creation time.
+ * header, `pcm16` stays raw; any other type already is a file.
  */
 export const joinAudio = (
   parts: ReadonlyArray<Part>,
@@ -33,7 +38,7 @@ export const joinAudio = (
     raw && request.audio?.["format"] !== "pcm16"
       ? toBase64(withHeader(samples(clips.map((clip) => clip?.data ?? "")), mimeType))
       : (single ?? toBase64(samples(clips.map((clip) => clip?.data ?? ""))))
-  return { id: context.id.replace(/^chatcmpl-/, "audio-"), data, expires_at: context.createdSeconds, transcript: "" }
+  return { ...audioFacts(context), data, transcript: "" }
 }
 
 const samples = (texts: ReadonlyArray<string>): Uint8Array => {

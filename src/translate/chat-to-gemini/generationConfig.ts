@@ -9,6 +9,7 @@ import type { Adjustment, TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
 import type { SchemaBounds } from "./schema/schema.ts"
 import { isWithheld } from "../shared/google/modelFacts.ts"
+import { setSpeech } from "./speech.ts"
 import { thinkingConfig } from "./thinking/thinkingConfig.ts"
 
 export interface GenerationConfig {
@@ -42,7 +43,7 @@ export const generationConfig = (
   setStopSequences(params, limits.stopSequences, config)
   setMediaResolution(params, config)
   checkLogitBias(params)
-  setModalities(params, Object.assign(config, format.success.fields), unused)
+  setModalities(params, target, Object.assign(config, format.success.fields), unused)
   setImageConfig(params, target, config, unused)
   if (params.fault !== undefined) return Result.fail(params.fault)
   if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
@@ -138,28 +139,14 @@ const checkLogitBias = (params: ParamReader): void => {
     params.invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
 }
 
-/** Sets modalities; with audio among them, also the voice. */
-const setModalities = (params: ParamReader, fields: Fields, unused: Array<string>): void => {
+/** Sets modalities; with audio among them, also the voice. A model that only speaks is asked for nothing else. */
+const setModalities = (params: ParamReader, { facts }: Target, fields: Fields, unused: Array<string>): void => {
   const kinds = params.modalities()
-  if (kinds?.includes("audio") === true) return setSpeech(params, fields)
+  if (facts.speaks && kinds !== undefined && !kinds.includes("audio")) unused.push("modalities")
+  if (facts.speaks || kinds?.includes("audio") === true) return setSpeech(params, fields, unused)
   if ((params.request.audio ?? undefined) !== undefined) unused.push("audio")
   const isTextOnly = kinds === undefined || kinds.every((kind) => kind === "text")
   if (!isTextOnly) fields["responseModalities"] = kinds.map((kind) => kind.toUpperCase())
-}
-
-/** Speech models answer with audio alone, so other modalities next to audio are dropped. */
-const setSpeech = (params: ParamReader, fields: Fields): void => {
-  const { audio, stream } = params.request
-  if (stream === true)
-    params.invalid("stream", "invalid_value", "Audio answers cannot be streamed; leave stream out or send false.")
-  const format = audio?.["format"] ?? "wav"
-  if (format !== "wav" && format !== "pcm16")
-    params.invalid("audio.format", "invalid_value", "audio.format must be wav or pcm16.")
-  const voice = audio?.["voice"] ?? undefined
-  if (voice !== undefined && typeof voice !== "string")
-    return params.invalid("audio.voice", "invalid_type", "audio.voice must be the name of a voice.")
-  fields["responseModalities"] = ["AUDIO"]
-  if (voice !== undefined) fields["speechConfig"] = { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } }
 }
 
 const imageFields: ReadonlyMap<string, string> = new Map([

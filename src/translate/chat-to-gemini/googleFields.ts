@@ -116,7 +116,8 @@ const extraNames: ReadonlySet<string> = new Set([
   "thinking_config",
   "cached_content",
   "continuation_token",
-  "safety_settings"
+  "safety_settings",
+  "speech_config"
 ])
 
 interface Extras {

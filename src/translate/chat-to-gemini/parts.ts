@@ -6,13 +6,13 @@ import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
 import { grow, type GrownList, sizeOf } from "../../wire/grownList.ts"
-import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
+import type { AudioDelta, Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
 import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { isAudio, wantsAudio } from "./audio.ts"
+import { audioFacts, isAudio, wantsAudio } from "./audio.ts"
 import { insertsTurn } from "./insertedTurn.ts"
 import { addPieces, buildArgs, isPartial, type PartialCall, startPartialCall } from "./partialArgs.ts"
 
@@ -60,7 +60,8 @@ export interface PartsFacts {
   readonly joins: boolean
   /** True for legacy `functions` requests: one call per answer. */
   readonly legacy: boolean
-  readonly audio: boolean
+  /** Spoken answers: joined at the end, or streamed with these facts in the first chunk. */
+  readonly audio: "joined" | Pick<AudioDelta, "id" | "expires_at"> | undefined
   /** The answer is one word of an enum: surrounding white space is not part of it. */
   readonly trims: boolean
   /** Annotations need positions in the content, so all of it is kept. Otherwise only its emptiness matters. */
@@ -80,7 +81,7 @@ export const partsFacts = (context: TranslateContext, request: ChatRequest, isWh
   unmangle: isWhole ? lazyUnmangle(request) : toolNamesOf(request, geminiNames).unmangle,
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
-  audio: wantsAudio(request),
+  audio: wantsAudio(request, context.target) ? (isWhole ? "joined" : audioFacts(context)) : undefined,
   trims: wantsWord(request),
   keepsContent: isWhole || !context.strict,
   ordered: context.ordered === true,
@@ -219,7 +220,8 @@ const readPart = (work: Work, part: Part, position: number): void => {
   work.lastPart = kind
   const signature = part.thoughtSignature && work.facts.signs() ? part.thoughtSignature : undefined
   if (kind === "text" || kind === "thinking") return readText(work, kind, part.text ?? "", signature)
-  if (kind === "nothing" || kind === "draft" || (kind === "audio" && work.facts.audio)) return
+  if (kind === "nothing" || kind === "draft") return
+  if (kind === "audio" && work.facts.audio !== undefined) return readAudio(work, part, work.facts.audio)
   work.growing = undefined
   if (kind === "call") return readCall(work, part.functionCall ?? {}, signature)
   if (kind === "image") return readImage(work, part, signature)
@@ -323,6 +325,14 @@ const readImage = (work: Work, part: Part, signature: string | undefined): void 
   if (delta(work).content !== undefined) work.deltas.push({})
   const into = delta(work)
   into.content_parts = added(into.content_parts, image)
+  work.media = true
+}
+
+/** Each chunk has its samples in base64 of their own, as OpenAI's have. */
+const readAudio = (work: Work, part: Part, facts: NonNullable<PartsFacts["audio"]>): void => {
+  if (facts === "joined") return
+  const data = part.inlineData?.data ?? ""
+  work.deltas.push({ audio: work.media ? { data } : { ...facts, data, transcript: "" } })
   work.media = true
 }
 

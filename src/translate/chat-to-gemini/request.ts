@@ -109,6 +109,9 @@ const unusedOf = (
   if ((request.tools ?? undefined) !== undefined) unused.push("functions")
   if ((request.tool_choice ?? undefined) !== undefined) unused.push("function_call")
   if (request.parallel_tool_calls === false) unused.push("parallel_tool_calls")
+  // Google's search takes no options.
+  const options = request.web_search_options ?? undefined
+  if (options !== undefined) unused.push(...Object.keys(options).map((name) => `web_search_options.${name}`))
   if (choiceUnused || isCached(google)) unused.push(...choiceParams)
   if (isCached(google)) {
     unused.push(...toolParams)

@@ -148,7 +148,7 @@ const choiceOf = (hops: CandidateHops, position: number, around: Around): Result
   if (read.fault !== undefined) return Result.fail(read.fault)
   const [closed, last] = closeParts(read, facts, callId)
   const candidate = hops[0]
-  const audio = wantsAudio(request)
+  const audio = wantsAudio(request, context.target)
     ? joinAudio(
         hops.flatMap(({ content }) => content?.parts ?? []),
         context,

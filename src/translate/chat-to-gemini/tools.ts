@@ -247,10 +247,17 @@ const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.
 const unsupported = (tool: BuiltInTool, home: string): Result.Result<never, RequestFault> =>
   invalid(tool.path, "unsupported_tool", `The tool ${tool.name} exists on ${home} only.`)
 
-/** A map tool may carry the user's location. */
+/** A map tool may carry the location and language of the user, as Google's `retrievalConfig` or in itself. */
 const userLocation = (config: JsonObject): JsonObject => {
-  const latLng = either(config, "lat_lng", "latLng")
-  return isJsonObject(latLng) ? { retrievalConfig: { latLng: pickFields(latLng, [["latitude"], ["longitude"]]) } } : {}
+  const nested = either(config, "retrieval_config", "retrievalConfig")
+  const given = isJsonObject(nested) ? nested : config
+  const latLng = either(given, "lat_lng", "latLng") ?? given
+  const point = isJsonObject(latLng) ? pickFields(latLng, [["latitude"], ["longitude"]]) : {}
+  const retrievalConfig = {
+    ...(Object.keys(point).length === 0 ? {} : { latLng: point }),
+    ...pickFields(given, [["language_code", "languageCode"]])
+  }
+  return Object.keys(retrievalConfig).length === 0 ? {} : { retrievalConfig }
 }
 
 const either = (holder: JsonObject, snake: string, camel: string): Json | undefined =>

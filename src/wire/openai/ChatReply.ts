@@ -163,12 +163,22 @@ export const ToolCallDelta = Schema.Struct({
 })
 export interface ToolCallDelta extends Schema.Schema.Type<typeof ToolCallDelta> {}
 
+/** A piece of a spoken answer; what is not data stands in the first one. */
+export const AudioDelta = Schema.Struct({
+  id: opt(Schema.String),
+  data: opt(Schema.String),
+  expires_at: opt(Schema.Number),
+  transcript: opt(Schema.String)
+})
+export interface AudioDelta extends Schema.Schema.Type<typeof AudioDelta> {}
+
 export const Delta = Schema.Struct({
   role: opt(Schema.Literal("assistant")),
   content: opt(Schema.NullOr(Schema.String)),
   refusal: opt(Schema.NullOr(Schema.String)),
   tool_calls: opt(Schema.Array(ToolCallDelta)),
   function_call: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String })),
+  audio: opt(AudioDelta),
   reasoning_content: opt(Schema.String),
   annotations: opt(Schema.Array(Annotation)),
   content_blocks: opt(Schema.Array(ContentBlockDelta)),

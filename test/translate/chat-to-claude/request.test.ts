@@ -195,7 +195,6 @@ describe("other Claude parameters (T1828)", () => {
       labels: {},
       cached_content: "c",
       model_armor_config: {},
-      web_search_options: {},
       extra_body: { google: {} },
       google: {},
       mystery: 1,

@@ -70,7 +70,6 @@ describe("Claude tool declarations", () => {
   it("Gemini's built-in tools are refused (T1818)", () => {
     for (const [name, asking] of [
       ["code_execution", { type: "code_execution" }],
-      ["web_search", functionTool("web_search", {})],
       ["google_maps", { type: "google_maps" }],
       ["computer_use", functionTool("computer_use", { environment: "ENVIRONMENT_BROWSER" })]
     ] as const) {
@@ -80,10 +79,22 @@ describe("Claude tool declarations", () => {
       "web_search"
     ])
   })
-  it("a request without tools has no tools field; web_search_options is listed as ignored (T340, T909)", () => {
-    const { body, ignored } = asked({ tools: [], web_search_options: {} })
-    expect(Object.keys(body)).toStrictEqual(["anthropic_version", "max_tokens", "messages"])
-    expect(ignored).toStrictEqual(["web_search_options"])
+  it("a request without tools has no tools field (T340)", () => {
+    expect(Object.keys(asked({ tools: [] }).body)).toStrictEqual(["anthropic_version", "max_tokens", "messages"])
+  })
+  it("a search is Claude's own, unless it is optional or a function has its name (W46, RB70)", () => {
+    const search = { type: "web_search_20250305", name: "web_search" }
+    const sentTools = (rest: Parameters<typeof asked>[0]) => {
+      const { body, ignored } = asked(rest)
+      return [body.tools, ignored]
+    }
+    expect(sentTools({ web_search_options: { search_context_size: "low" } })).toStrictEqual([
+      [search],
+      ["web_search_options.search_context_size"]
+    ])
+    expect(sentTools({ tools: [functionTool("web_search", {})] })).toStrictEqual([[search], []])
+    expect(sentTools({ tools: [{ type: "web_search", optional: true }] })).toStrictEqual([undefined, ["tools[0]"]])
+    expect(sentTools({ tools: [functionTool("web_search")], web_search_options: {} })[1]).toStrictEqual([])
   })
   it("illegal names are replaced in declarations, choice and history (T1811)", () => {
     const body = sent([user("q"), calling(call("1", "a/b"), call("2", "mcp.x:y")), tool("1", "r"), tool("2", "s")], {

@@ -438,7 +438,11 @@ describe("Gemini images and speech", () => {
       "invalid_value"
     ])
     expect(refused({ modalities: ["audio"], audio: { voice: {} } })).toStrictEqual(["audio.voice", "invalid_type"])
-    expect(refused({ modalities: ["audio"], stream: true })).toStrictEqual(["stream", "invalid_value"])
+    expect(config({ modalities: ["audio"], stream: true }, model)).toStrictEqual({ responseModalities: ["AUDIO"] })
+    expect(refused({ modalities: ["audio"], audio: { voices: [{ speaker: "A" }] } })).toStrictEqual([
+      "audio.voices",
+      "invalid_value"
+    ])
     expect(all({ audio: { voice: "Kore" } }).unused).toStrictEqual(["audio"])
     expect(all({ audio: { voice: "Kore" }, modalities: ["text"] }).unused).toStrictEqual(["audio"])
   })

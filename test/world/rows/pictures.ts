@@ -143,4 +143,355 @@ const pictures: ReadonlyArray<Row> = [
   }
 ]
 
-export const pictures: ReadonlyArray<Row> = [...json, ...pictures]
+const tts = "@d/gemini-3.8-flash-tts"
+const spoken = (data: string) => ({
+  candidates: [{ content: { role: "model", parts: [{ inlineData: { mimeType: "audio/L16;rate=24000", data } }] } }]
+})
+const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+const spokenEnd = {
+  candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }],
+  usageMetadata
+}
+const event = (body: unknown) => `data: ${JSON.stringify(body)}\r\n\r\n`
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: "chatcmpl-ID",
+  object: "chat.completion.chunk",
+  created: 0,
+  model: "gemini-3.8-flash-tts",
+  choices: [{ index: 0, finish_reason, delta }]
+})
+const oneVoice = (voiceName: string) => ({ voiceConfig: { prebuiltVoiceConfig: { voiceName } } })
+const speech = (model: string, rest: object, generationConfig: object, ignored: string | null = null) => ({
+  body: { model, messages: hi, ...rest },
+  expected: {
+    headers: { "x-gateway-ignored-params": ignored },
+    sent: [{ contents: [hiGemini], generationConfig: { responseModalities: ["AUDIO"], ...generationConfig } }]
+  }
+})
+const speakers = {
+  speechConfig: {
+    multiSpeakerVoiceConfig: {
+      speakerVoiceConfigs: [
+        { speaker: "Ann", ...oneVoice("Kore") },
+        { speaker: "Bob", ...oneVoice("Puck") }
+      ]
+    }
+  }
+}
+
+const speechRows: ReadonlyArray<Row> = [
+  {
+    id: "RB71",
+    kind: "W46",
+    title: "speech is streamed as pcm16",
+    body: {
+      model: tts,
+      messages: hi,
+      stream: true,
+      modalities: ["audio"],
+      audio: { voice: "Kore", format: "pcm16" }
+    },
+    upstream: [{ status: 200, body: [event(spoken("AQI=")), event(spoken("AwQ=")), event(spokenEnd)] }],
+    expected: {
+      sent: [
+        {
+          contents: [hiGemini],
+          generationConfig: { responseModalities: ["AUDIO"], speechConfig: oneVoice("Kore") }
+        }
+      ],
+      answer: [
+        chunk({ role: "assistant", content: "" }),
+        chunk({ audio: { id: "audio-ID", expires_at: 0, data: "AQI=", transcript: "" } }),
+        chunk({ audio: { data: "AwQ=" } }),
+        chunk({}, "stop"),
+        "[DONE]"
+      ]
+    }
+  },
+  {
+    id: "RB73",
+    kind: "W46",
+    title: "a speech model that is called as a chat is asked for audio",
+    ...speech("@d/gemini-2.5-flash-preview-tts", {}, {})
+  },
+  {
+    id: "W46-10",
+    kind: "W46",
+    title: "a speech model that is asked for text speaks, and the wish is named",
+    ...speech(tts, { modalities: ["text"], audio: { voice: "Kore" } }, { speechConfig: oneVoice("Kore") }, "modalities")
+  },
+  {
+    id: "W46-11",
+    kind: "W46",
+    title: "two speakers have a voice each",
+    ...speech(
+      tts,
+      {
+        modalities: ["audio"],
+        audio: {
+          voices: [
+            { speaker: "Ann", voice: "Kore" },
+            { speaker: "Bob", voice: "Puck" }
+          ]
+        }
+      },
+      speakers
+    )
+  },
+  {
+    id: "W46-12",
+    kind: "W46",
+    title: "speakers may be names with their voices",
+    ...speech(tts, { audio: { voices: { Ann: "Kore", Bob: "Puck" } } }, speakers)
+  },
+  {
+    id: "W46-13",
+    kind: "W46",
+    title: "Google's own speech settings pass",
+    ...speech(
+      tts,
+      { extra_body: { google: { speech_config: { languageCode: "de-DE" } } } },
+      {
+        speechConfig: { languageCode: "de-DE" }
+      }
+    )
+  },
+  {
+    id: "W46-14",
+    kind: "W46",
+    title: "a stream has no WAV header, and the format is named",
+    body: { model: tts, messages: hi, stream: true, audio: { voice: "Kore", format: "wav" } },
+    upstream: [{ status: 200, body: [event(spoken("AQI=")), event(spokenEnd)] }],
+    expected: { headers: { "x-gateway-ignored-params": "audio.format" } }
+  }
+]
+
+const claudeSearch = { type: "web_search_20250305", name: "web_search" }
+const claudeSent = (tool: object) => [
+  {
+    anthropic_version: "vertex-2023-10-16",
+    max_tokens: 32_000,
+    tools: [tool],
+    messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }]
+  }
+]
+const place = { type: "approximate", approximate: { country: "DE", city: "Berlin" } }
+const latLng = { latitude: 52.5, longitude: 13.4 }
+const maps = (rest: object, retrievalConfig: object, tool: object = { googleMaps: {} }) => ({
+  body: { model: gemini, messages: hi, tools: [tool], ...rest },
+  expected: {
+    headers: { "x-gateway-ignored-params": null },
+    sent: [{ contents: [hiGemini], tools: [{ googleMaps: {} }], toolConfig: { retrievalConfig } }]
+  }
+})
+
+const searches: ReadonlyArray<Row> = [
+  {
+    id: "RB70",
+    kind: "W46",
+    title: "Claude searches the web by web_search_options",
+    body: { model: "@p/claude-sonnet-4-6", messages: hi, web_search_options: {} },
+    expected: { headers: { "x-gateway-ignored-params": null }, sent: claudeSent(claudeSearch) }
+  },
+  {
+    id: "W46-20",
+    kind: "W46",
+    title: "Claude's search has the place of the user",
+    body: { model: "@p/claude-sonnet-4-6", messages: hi, web_search_options: { user_location: place } },
+    expected: {
+      sent: claudeSent({ ...claudeSearch, user_location: { type: "approximate", country: "DE", city: "Berlin" } })
+    }
+  },
+  {
+    id: "W46-21",
+    kind: "W46",
+    title: "Anthropic's search tool on the chat path keeps its options",
+    body: { model: "@p/claude-sonnet-4-6", messages: hi, tools: [{ ...claudeSearch, max_uses: 2 }] },
+    expected: { sent: claudeSent({ ...claudeSearch, max_uses: 2 }) }
+  },
+  {
+    id: "W46-22",
+    kind: "W46",
+    title: "Gemini's search has no place, which is named",
+    body: { model: gemini, messages: hi, web_search_options: { user_location: place } },
+    expected: {
+      headers: { "x-gateway-ignored-params": "web_search_options.user_location" },
+      sent: [{ contents: [hiGemini], tools: [{ googleSearch: {} }] }]
+    }
+  },
+  {
+    id: "W46-23",
+    kind: "W46",
+    title: "maps have the place of retrieval_config",
+    ...maps(
+      { tool_config: { retrieval_config: { lat_lng: latLng, language_code: "de" } } },
+      { latLng, languageCode: "de" }
+    )
+  },
+  {
+    id: "W46-24",
+    kind: "W46",
+    title: "maps have the place of their own object",
+    ...maps({}, { latLng, languageCode: "de" }, { googleMaps: { ...latLng, languageCode: "de" } })
+  },
+  {
+    id: "W46-25",
+    kind: "W46",
+    title: "maps have the place of Google's toolConfig",
+    ...maps({ toolConfig: { retrievalConfig: { latLng } } }, { latLng }, { type: "google_maps" })
+  }
+]
+
+const drawing = "@d/gemini-2.5-flash-image"
+const drawnReply = {
+  candidates: [
+    { content: { role: "model", parts: [{ text: "Here" }, { inlineData: { mimeType: "image/png", data: png } }] } }
+  ]
+}
+const drawnEnd = { candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }], usageMetadata }
+const drawnWhole = { candidates: [{ ...drawnReply.candidates[0], finishReason: "STOP" }], usageMetadata }
+const link = `\n![image](${uri})\n`
+const parts = [
+  { type: "text", text: "Here" },
+  { type: "image", image: { b64_json: png, mime_type: "image/png" } }
+]
+const answered = (message: object, rest: object = {}) => ({
+  id: "chatcmpl-ID",
+  object: "chat.completion",
+  created: 0,
+  model: "gemini-2.5-flash-image",
+  usage: {
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    total_tokens: 2,
+    prompt_tokens_details: { cached_tokens: 0 },
+    ...rest
+  },
+  choices: [
+    { index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", refusal: null, ...message } }
+  ]
+})
+const drawnChunk = (delta: object, finish_reason: string | null = null) => ({
+  ...chunk(delta, finish_reason),
+  model: "gemini-2.5-flash-image"
+})
+const drawBody = { model: drawing, messages: hi, modalities: ["image", "text"] }
+const omitted = "x-gateway-omitted-content"
+
+const pictureForms: ReadonlyArray<Row> = [
+  {
+    id: "RB25",
+    kind: "W36",
+    title: "a strict answer names the picture that it lacks",
+    body: drawBody,
+    upstream: [{ status: 200, body: drawnWhole }],
+    expected: { headers: { [omitted]: "images" }, answer: answered({ content: "Here" }) }
+  },
+  {
+    id: "W36-1",
+    kind: "W36",
+    title: "a strict answer has its pictures as Markdown when the header asks for it",
+    headers: { "x-gateway-images": "markdown" },
+    body: drawBody,
+    upstream: [{ status: 200, body: drawnWhole }],
+    expected: { headers: { [omitted]: null }, answer: answered({ content: `Here${link}` }) }
+  },
+  {
+    id: "W36-2",
+    kind: "W36",
+    title: "a strict stream has its pictures as Markdown when the header asks for it",
+    headers: { "x-gateway-images": "markdown" },
+    body: { ...drawBody, stream: true },
+    upstream: [{ status: 200, body: [event(drawnReply), event(drawnEnd)] }],
+    expected: {
+      headers: { [omitted]: null },
+      answer: [
+        drawnChunk({ role: "assistant", content: "" }),
+        drawnChunk({ content: "Here" }),
+        drawnChunk({ content: link }),
+        drawnChunk({}, "stop"),
+        "[DONE]"
+      ]
+    }
+  },
+  {
+    id: "W36-3",
+    kind: "W36",
+    title: "a strict stream that was asked for pictures names that it lacks them",
+    body: { ...drawBody, stream: true },
+    upstream: [{ status: 200, body: [event(drawnReply), event(drawnEnd)] }],
+    expected: { headers: { [omitted]: "images" } }
+  },
+  {
+    id: "W36-4",
+    kind: "W36",
+    title: "an answer that is not strict has its pictures in content_parts and in images",
+    headers: { "x-gateway-strict-schema-compliance": "false" },
+    body: drawBody,
+    upstream: [{ status: 200, body: drawnWhole }],
+    expected: {
+      headers: { [omitted]: null },
+      answer: {
+        ...answered({}, { upstream: usageMetadata }),
+        provider: "google",
+        choices: [
+          {
+            index: 0,
+            finish_reason: "stop",
+            native_finish_reason: "STOP",
+            logprobs: null,
+            message: {
+              role: "assistant",
+              content: "Here",
+              refusal: null,
+              content_blocks: [{ type: "text", text: "Here" }],
+              content_parts: parts,
+              images: [{ type: "image_url", image_url: { url: uri }, index: 0 }]
+            }
+          }
+        ]
+      }
+    }
+  },
+  {
+    id: "RB93",
+    kind: "W36",
+    title: "a strict answer names code of the provider that it lacks",
+    body: { model: gemini, messages: hi, tools: [{ codeExecution: {} }] },
+    upstream: [
+      {
+        status: 200,
+        body: {
+          candidates: [
+            {
+              content: { role: "model", parts: [{ executableCode: { language: "PYTHON", code: "1" } }, { text: "1" }] },
+              finishReason: "STOP"
+            }
+          ],
+          usageMetadata
+        }
+      }
+    ],
+    expected: { headers: { [omitted]: "provider_parts" } }
+  },
+  {
+    id: "W36-5",
+    kind: "W36",
+    title: "another form of pictures is refused at its header",
+    headers: { "x-gateway-images": "html" },
+    body: drawBody,
+    expected: {
+      status: 400,
+      answer: {
+        error: {
+          message: 'x-gateway-images is "markdown".',
+          type: "invalid_request_error",
+          param: "x-gateway-images",
+          code: "invalid_header"
+        }
+      }
+    }
+  }
+]
+
+export const pictures: ReadonlyArray<Row> = [...pictureForms, ...json, ...pictures, ...speechRows, ...searches]

@@ -88,10 +88,13 @@ export const readTools = (
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const tools = read.success
   if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
-    tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
+    tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: searchOptions(request) })
   }
   return refuseDuplicates(tools, where) ?? Result.succeed(tools)
 }
+
+/** Cast: a field of a parsed body is JSON. */
+const searchOptions = ({ web_search_options: options }: ChatRequest): JsonObject => (options ?? {}) as JsonObject
 
 /** True for requests with legacy `functions`; the response then uses the legacy form too. */
 export const usesLegacyFunctions = (request: ChatRequest): boolean =>

@@ -25,6 +25,8 @@ export interface ModelFacts {
   /** True when the documented sentinel replaces a missing signature. */
   readonly sentinel: boolean
   readonly image: boolean
+  /** True for a model that answers with audio alone. */
+  readonly speaks: boolean
   /** False: the last message must not be the assistant's (M-300). */
   readonly allowsPrefill: boolean
   /** Parameters that are not sent, as the record spells them: `@google` or `@vertex-ai` limits one to a provider. */
@@ -117,6 +119,7 @@ const factsOf = (record: ModelRecord): ModelFacts => {
     toolSchema: isNew ? "json" : "subset",
     sentinel: generation === "g3",
     image: record.output?.includes("image") === true,
+    speaks: record.output?.length === 1 && record.output[0] === "audio" && record.operation !== "live",
     ...ruledBy(record)
   }
 }
@@ -133,6 +136,7 @@ const tunedFacts: ModelFacts = {
   toolSchema: "subset",
   sentinel: false,
   image: false,
+  speaks: false,
   allowsPrefill: true,
   withheld: new Set(),
   mostAnswers: undefined,

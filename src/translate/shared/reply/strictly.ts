@@ -72,6 +72,7 @@ const usage: Keep = keepFields({
 /** Some upstreams use tiers of their own. */
 const tiers = keepMembers("auto", "default", "flex", "scale", "priority", "fast", null)
 
+const audio: Keep = keepFields({ id: keepAny, data: keepAny, expires_at: keepAny, transcript: keepAny })
 const functionFields: Keep = keepFields({ name: keepAny, arguments: keepAny })
 const envelope = {
   id: keepAny,
@@ -111,7 +112,7 @@ const completion: Keep = keepFields({
             url_citation: keepFields({ start_index: keepAny, end_index: keepAny, url: keepAny, title: keepAny })
           })
         ),
-        audio: keepFields({ id: keepAny, data: keepAny, expires_at: keepAny, transcript: keepAny })
+        audio
       })
     })
   )
@@ -130,7 +131,9 @@ const chunk: Keep = keepFields({
         content: keepAny,
         refusal: keepAny,
         tool_calls: keepEach(keepFields({ index: keepAny, id: keepAny, type: keepAny, function: functionFields })),
-        function_call: functionFields
+        function_call: functionFields,
+        // Not in the published schema, but in OpenAI's own streams and in its clients.
+        audio
       })
     })
   )

@@ -28,7 +28,8 @@ const none: Class = {
   quietLevel: undefined,
   toolSchema: "subset",
   sentinel: false,
-  image: false
+  image: false,
+  speaks: false
 }
 const g20: Class = { ...none, generation: "g2.0" }
 const media: Class = { ...none, generation: "g2.5", toolSchema: "json" }
@@ -54,23 +55,26 @@ const rows: ReadonlyArray<readonly [string, Class]> = [
   ["gemini-pro-vision", none],
   ["gemini-2.0-flash-thinking-exp-01-21", { ...g20, joinsThoughts: true }],
   ["gemini-2.0-flash-001", g20],
-  ["gemini-2.0-flash-preview-image-generation", { ...g20, image: true }],
+  ["gemini-2.0-flash-preview-image-generation", { ...g20, image: true, speaks: false }],
   ["gemini-exp-1206", g20],
   ["learnlm-2.0-flash-experimental", g20],
-  ["gemini-2.5-flash-image", { ...media, image: true }],
-  ["gemini-2.5-pro-preview-tts", media],
+  ["gemini-2.5-flash-image", { ...media, image: true, speaks: false }],
+  ["gemini-2.5-pro-preview-tts", { ...media, speaks: true }],
   ["gemini-2.5-flash-native-audio-preview", media],
   ["gemini-2.5-pro", pro],
   ["gemini-2.5-pro-preview-06-05", pro],
   ["gemini-2.5-flash-lite", lite],
   ["gemini-2.5-flash", flash],
   ["gemini-2.5-computer-use-preview-10-2025", flash],
-  ["gemini-3-pro-image-preview", { ...g3, thinking: "budget", levels: [], quietLevel: undefined, image: true }],
+  [
+    "gemini-3-pro-image-preview",
+    { ...g3, thinking: "budget", levels: [], quietLevel: undefined, image: true, speaks: false }
+  ],
   ["gemini-3-pro-preview", { ...g3, levels: ["LOW", "HIGH"] }],
   ["gemini-3.1-pro-preview", { ...g3, levels: ["LOW", "MEDIUM", "HIGH"] }],
   ["gemini-3.7-flash", { ...g3, levels: ["LOW", "MEDIUM", "HIGH"] }],
   ["gemini-3-flash-preview", g3Flash],
-  ["gemini-3.1-flash-lite-image", { ...g3Flash, levels: ["MINIMAL", "HIGH"], image: true }],
+  ["gemini-3.1-flash-lite-image", { ...g3Flash, levels: ["MINIMAL", "HIGH"], image: true, speaks: false }],
   ["gemini-3.5-pro", g3Newest],
   ["gemini-3.6-flash", g3Flash],
   ["gemini-4-ultra", g3Newest],
