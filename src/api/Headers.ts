@@ -24,6 +24,7 @@ export const requestHeaderNames = {
   cacheNamespace: header("cache-namespace"),
   anthropicBeta: header("anthropic-beta"),
   dryRun: header("dry-run"),
+  images: header("images"),
   unsupportedParams: header("unsupported-params"),
   vertexProjectId: header("vertex-project-id"),
   vertexRegion: header("vertex-region"),
@@ -42,6 +43,7 @@ export const answerHeaders = {
   ignoredParams: "x-gateway-ignored-params",
   adjustedParams: "x-gateway-adjusted-params",
   continuation: "x-gateway-continuation",
+  omittedContent: "x-gateway-omitted-content",
   modelWarning: "x-gateway-model-warning"
 } as const
 

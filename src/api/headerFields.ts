@@ -28,6 +28,9 @@ export const requestHeaders = {
   "x-gateway-strict-schema-compliance": optionalHeader(
     "false adds the fields that OpenAI's schema lacks; true, the default, leaves them out."
   ),
+  "x-gateway-images": optionalHeader(
+    "markdown puts the pictures of a chat's answer into its text, as Markdown links with data."
+  ),
   authorization: optionalHeader(
     "A credential for the provider, where the gateway key stands elsewhere: an access token or an API key."
   )
@@ -64,6 +67,9 @@ export const servedFields = {
   ),
   "x-gateway-continuation": optionalHeader(
     "interrupted where the rest of a long answer could not be had; the answer ends with finish_reason length."
+  ),
+  "x-gateway-omitted-content": optionalHeader(
+    "What a strict answer leaves out because OpenAI's schema lacks it: images, provider_parts. A stream names images where the request asks for them."
   ),
   "x-gateway-model-warning": optionalHeader(
     "deprecated or shut_down, with the day of the model's end and its successor where they are known."

@@ -45,6 +45,8 @@ export interface RequestContext {
   /** True: answers list the order of blocks, calls and pictures. */
   readonly ordered?: boolean
   readonly dryRun: boolean
+  /** Pictures of an answer are put into its text. */
+  readonly images?: "markdown" | undefined
   readonly unsupported: "ignore" | "reject"
   /** Merged metadata: the request's values override the config's, which override the key's. */
   readonly metadata: Readonly<Record<string, string>>

@@ -39,7 +39,7 @@ export const chatBody = (given: JsonObject): Read<ChatBody> => {
   const alone = isJsonObject(choice) && choice["disable_parallel_tool_use"] === true
   if (spelledMessages === undefined && spelledTools === undefined && spelledChoice === choice && !alone)
     return Result.succeed({ body, customs: noNames, wordOf })
-  const places = { messages: spelledMessages, tools: spelledTools?.tools }
+  const places = { messages: spelledMessages?.map(indexOf), tools: spelledTools?.tools.map(indexOf) }
   const placed = (param: string) => placedParam(param, places)
   return Result.succeed({
     body: {
@@ -57,16 +57,19 @@ export const chatBody = (given: JsonObject): Read<ChatBody> => {
 /** What was made of values of JSON is JSON. */
 const asJson = (value: unknown): Json => value as Json
 
+/** Numbers alone: an open stream keeps them, and must not keep the body. */
 interface Places {
-  readonly messages: ReadonlyArray<{ readonly index: number }> | undefined
-  readonly tools: ReadonlyArray<{ readonly index: number }> | undefined
+  readonly messages: ReadonlyArray<number> | undefined
+  readonly tools: ReadonlyArray<number> | undefined
 }
+
+const indexOf = ({ index }: { readonly index: number }): number => index
 
 /** One message may have become several, and one tool too. */
 const placedParam = (param: string, { messages, tools }: Places): string =>
   param.replace(/^(messages|tools)\[(\d+)\]/, (whole, list: string, index: string) => {
     const place = (list === "messages" ? messages : tools)?.[Number(index)]
-    return place === undefined ? whole : `${list}[${place.index}]`
+    return place === undefined ? whole : `${list}[${place}]`
   })
 
 interface Worded {

@@ -41,6 +41,7 @@ export const requestContext = ({
   const strict = readStrict(reader)
   const dryRun = reader.flag(requestHeaderNames.dryRun.name, reader.text(requestHeaderNames.dryRun), false)
   const unsupported = readUnsupported(reader)
+  const images = readImages(reader)
   const metadata = readMetadata(reader, defaultMetadata(key.metadata, config?.metadata))
   const betas = readBetas(reader)
   const cache = readCache(reader)
@@ -61,6 +62,7 @@ export const requestContext = ({
     strict,
     dryRun,
     unsupported,
+    images,
     metadata: key.metadataLocked === true ? { ...metadata, ...key.metadata } : metadata,
     betas,
     anthropicVersion: incoming.headers["anthropic-version"],
@@ -145,6 +147,12 @@ const readUnsupported = (reader: HeaderReader): "ignore" | "reject" => {
   if (value === "ignore" || value === "reject") return value
   reader.invalid("x-gateway-unsupported-params", 'is "ignore" or "reject".')
   return "ignore"
+}
+
+const readImages = (reader: HeaderReader): "markdown" | undefined => {
+  const value = reader.text(requestHeaderNames.images)
+  if (value === undefined || value === "markdown") return value
+  return reader.invalid("x-gateway-images", 'is "markdown".')
 }
 
 const longestMetadata = 8 * 1024

@@ -3,18 +3,20 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { chatUsage, embeddingsUsage, noUsage } from "../../accounting/usageOf.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Usage } from "../../domain/Usage.ts"
 import type { ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
 import { PassedEmbeddings } from "../../translate/shared/reply/PassedEmbeddings.ts"
 import { customCompletion } from "../../translate/shared/reply/customCalls.ts"
+import { omittedFrom, picturedCompletion } from "../../translate/shared/reply/pictures.ts"
 import { strictlyCompletion, strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
 import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
 import { writeWhole } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { baseHeaders } from "./baseHeaders.ts"
-import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
+import { type AnswerEnding, closing, servedHeaders, withEnding } from "./servedHeaders.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
@@ -50,10 +52,10 @@ export const answer = (
   served: ServedBy,
   usage: Usage | undefined,
   incoming: IncomingRequest,
-  isInterrupted = false
+  ending?: AnswerEnding
 ): Answered => {
   incoming.recorder?.answered(served, usage)
-  return json(value, incoming, servedHeaders(incoming, served, isInterrupted))
+  return json(value, incoming, servedHeaders(incoming, served, ending))
 }
 
 /** Vectors that are still the upstream's text stay it. */
@@ -72,16 +74,18 @@ export const embeddings = (
 export const completion = (
   full: ChatCompletion,
   served: ServedBy,
-  strict: boolean,
+  { images, strict }: Pick<RequestContext, "images" | "strict">,
   incoming: IncomingRequest
-): Answered =>
-  answer(
-    customCompletion(strict ? strictlyCompletion(full) : full, incoming.customTools),
+): Answered => {
+  const pictured = picturedCompletion(full, images, strict)
+  return answer(
+    customCompletion(strict ? strictlyCompletion(pictured) : pictured, incoming.customTools),
     withEnding(served, full.model_status),
     chatUsage(full.usage),
     incoming,
-    full.continuation === "interrupted"
+    { isInterrupted: full.continuation === "interrupted", omitted: strict ? omittedFrom(full, images) : [] }
   )
+}
 
 /** A complete native answer as its own bytes. */
 export const passed = (

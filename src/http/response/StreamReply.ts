@@ -51,7 +51,9 @@ export const events = (
     if (recorder !== undefined) for (const chunk of read) countOutput(recorder, chunk)
     return text
   }
+  const isOmitted = options.strict && options.images === undefined && options.asksForImages === true
   return eventStream(letGo(opened, incoming), incoming, keepAlive, {
+    ...(isOmitted ? { omitted: ["images"] } : {}),
     render,
     ending: doneFrame,
     errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
@@ -94,6 +96,8 @@ export const passedFraming = (
 interface Frames<A> {
   /** Server-sent events unless set. */
   readonly contentType?: string
+  /** Named in a header. */
+  readonly omitted?: ReadonlyArray<string>
   /** The recorder of the request is given what the trace reads. */
   readonly render: (read: Read<A>) => string | Uint8Array
   readonly ending: string
@@ -115,7 +119,7 @@ export const eventStream = <A>(
   // Headers go out with the first chunk; a later word on the model comes too late for them.
   const served = withEnding(target, progress().modelStatus)
   const headers: Record<string, string> = {
-    ...servedHeaders(incoming, served),
+    ...servedHeaders(incoming, served, frames),
     "content-type": frames.contentType ?? eventStreamType,
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no"

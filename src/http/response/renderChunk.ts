@@ -2,6 +2,7 @@
 // It must not depend on streams, sockets or the source of a chunk.
 import { charactersOf } from "../../domain/tokens/estimateTokens.ts"
 import { CustomCalls } from "../../translate/shared/reply/customCalls.ts"
+import { picturedChunk, type PictureForm } from "../../translate/shared/reply/pictures.ts"
 import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
@@ -37,6 +38,9 @@ export interface StreamOptions {
   readonly strict: boolean
   /** `stream_options.include_usage`: the usage chunk is sent, and all others have `usage: null`. */
   readonly usage: boolean
+  /** Pictures are put into the text. */
+  readonly images?: PictureForm
+  readonly asksForImages?: boolean
   /** Custom tools of the request. */
   readonly customs?: ReadonlySet<string> | undefined
 }
@@ -50,7 +54,8 @@ export const renderChunk = (
   const closing = chunk.choices.length === 0
   if (closing && !options.usage) return ""
   const shown = options.usage && !closing ? { ...chunk, usage: null } : chunk
-  const out = options.strict ? strictlyChunk(shown) : shown
+  const pictured = picturedChunk(shown, options.images, options.strict)
+  const out = options.strict ? strictlyChunk(pictured) : pictured
   const formed = out === undefined ? undefined : form(out)
   return formed === undefined ? "" : frame(JSON.stringify(formed))
 }

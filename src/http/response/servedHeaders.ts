@@ -22,10 +22,18 @@ const paramsText = (names: ReadonlyArray<string>): string =>
     .slice(0, longestParams)
     .replace(/[^\x21-\x7e]/g, "?")
 
+/** What an answer lacks. */
+export interface AnswerEnding {
+  /** The rest of a long answer could not be had. */
+  readonly isInterrupted?: boolean
+  /** What OpenAI's schema has no place for. */
+  readonly omitted?: ReadonlyArray<string>
+}
+
 export const servedHeaders = (
   incoming: IncomingRequest,
   served: ServedBy,
-  isInterrupted = false
+  { isInterrupted = false, omitted = [] }: AnswerEnding = {}
 ): Record<string, string> => {
   const headers = baseHeaders(incoming)
   headers[answerHeaders.provider] = served.slug
@@ -35,6 +43,7 @@ export const servedHeaders = (
   if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
   if (served.adjusted !== undefined)
     headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
+  if (omitted.length > 0) headers[answerHeaders.omittedContent] = omitted.join(",")
   if (isInterrupted) headers[answerHeaders.continuation] = "interrupted"
   if (served.ending !== undefined)
     headers[answerHeaders.modelWarning] = endingText(served.ending).replace(/[^\x20-\x7e]/g, "?")

@@ -9,14 +9,20 @@ import { fillModel, handleOperation, type OperationRoute } from "./OperationRout
 /** Prompts answer as chats do. */
 export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "reply" | "stream"> = {
   operation: "chat",
-  reply: (full, served, { strict }, incoming) => completion(full, served, strict, incoming),
+  reply: completion,
   stream: {
     isAsked: ({ stream }) => stream === true,
     ping: pingFrame,
-    reply: (opened, { stream_options: asked }, { strict }, incoming, keepAlive) =>
+    reply: (opened, { modalities, stream_options: asked }, { images, strict }, incoming, keepAlive) =>
       events(
         opened,
-        { strict, usage: asked?.["include_usage"] === true, customs: incoming.customTools },
+        {
+          strict,
+          images,
+          usage: asked?.["include_usage"] === true,
+          customs: incoming.customTools,
+          asksForImages: Array.isArray(modalities) && modalities.includes("image")
+        },
         incoming,
         keepAlive
       )

@@ -94,7 +94,9 @@ describe("Claude tool declarations", () => {
     ])
     expect(sentTools({ tools: [functionTool("web_search", {})] })).toStrictEqual([[search], []])
     expect(sentTools({ tools: [{ type: "web_search", optional: true }] })).toStrictEqual([undefined, ["tools[0]"]])
-    expect(sentTools({ tools: [functionTool("web_search")], web_search_options: {} })[1]).toStrictEqual([])
+    expect(sentTools({ tools: [functionTool("web_search")], web_search_options: {} })[1]).toStrictEqual([
+      "web_search_options"
+    ])
   })
   it("illegal names are replaced in declarations, choice and history (T1811)", () => {
     const body = sent([user("q"), calling(call("1", "a/b"), call("2", "mcp.x:y")), tool("1", "r"), tool("2", "s")], {
