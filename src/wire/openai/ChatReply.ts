@@ -1,7 +1,7 @@
 // Wire schema of chat completions and chunks in full form: OpenAI's published fields and the gateway's extensions.
 // It must not know upstreams. `strictly` removes the extensions.
 import * as Schema from "effect/Schema"
-import { Citation, ContentBlock, ContentBlockDelta, ContentPart, ExtraContent } from "./Extensions.ts"
+import { Citation, ContentBlock, ContentBlockDelta, ContentPart, ExtraContent, ImageLink } from "./Extensions.ts"
 
 const opt = Schema.optionalKey
 
@@ -68,6 +68,7 @@ export const ReplyMessage = Schema.Struct({
   reasoning_content: opt(Schema.String),
   content_blocks: opt(Schema.Array(ContentBlock)),
   content_parts: opt(Schema.Array(ContentPart)),
+  images: opt(Schema.Array(ImageLink)),
   /** In which order the upstream gave blocks, calls and pictures; only for translations that ask for it. */
   item_order: opt(Schema.Array(Schema.Tuple([Schema.Literals(["block", "call", "part"]), Schema.Number])))
 })
@@ -182,7 +183,8 @@ export const Delta = Schema.Struct({
   reasoning_content: opt(Schema.String),
   annotations: opt(Schema.Array(Annotation)),
   content_blocks: opt(Schema.Array(ContentBlockDelta)),
-  content_parts: opt(Schema.Array(ContentPart))
+  content_parts: opt(Schema.Array(ContentPart)),
+  images: opt(Schema.Array(ImageLink))
 })
 export interface Delta extends Schema.Schema.Type<typeof Delta> {}
 

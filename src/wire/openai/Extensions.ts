@@ -46,6 +46,14 @@ export const ContentPart = Schema.Union([
 ])
 export type ContentPart = typeof ContentPart.Type
 
+/** The pictures of an answer once more, where OpenRouter's clients look for them; the address is a data URI. */
+export const ImageLink = Schema.Struct({
+  type: Schema.Literal("image_url"),
+  image_url: Schema.Struct({ url: Schema.String }),
+  index: Schema.Number
+})
+export type ImageLink = typeof ImageLink.Type
+
 /** The field in which other clients read the signature of a call. */
 export const ExtraContent = Schema.Struct({
   google: Schema.Struct({ thought_signature: Schema.String })

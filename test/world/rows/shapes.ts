@@ -538,4 +538,123 @@ const bodyRows: ReadonlyArray<Row> = [
   }
 ]
 
-export const shapes: ReadonlyArray<Row> = [...spelledTools, ...customRows, ...anthropicRows, ...bodyRows]
+const mark = { type: "ephemeral", ttl: "1h" }
+const marked = (text: string) => ({ type: "text", text, cache_control: mark })
+
+/** Served from the beginning. */
+const served: ReadonlyArray<Row> = [
+  {
+    id: "RB19",
+    kind: "W4",
+    title: "a function called tool_search is one, and its call without arguments has none",
+    path: "/v1/responses",
+    body: {
+      model: gemini,
+      input: [
+        { role: "user", content: "x" },
+        { type: "function_call", call_id: "c1", name: "tool_search" },
+        { type: "function_call_output", call_id: "c1", output: "found" }
+      ],
+      tools: [
+        { type: "function", name: "tool_search", description: "d", parameters: { type: "object", properties: {} } }
+      ]
+    },
+    expected: {
+      sent: [
+        {
+          contents: [
+            { role: "user", parts: [{ text: "x" }] },
+            {
+              role: "model",
+              parts: [
+                {
+                  functionCall: { name: "tool_search", args: {}, id: "c1" },
+                  thoughtSignature: "skip_thought_signature_validator"
+                }
+              ]
+            },
+            {
+              role: "user",
+              parts: [{ functionResponse: { name: "tool_search", response: { output: "found" }, id: "c1" } }]
+            }
+          ],
+          tools: [{ functionDeclarations: [{ name: "tool_search", description: "d" }] }]
+        }
+      ]
+    }
+  },
+  {
+    id: "RB47",
+    kind: "W4",
+    title: "cache_control keeps its ttl on the chat route",
+    body: {
+      model: claude,
+      messages: [
+        { role: "system", content: [marked("s")] },
+        { role: "user", content: [marked("u")] }
+      ]
+    },
+    expected: {
+      sent: [{ ...claudeHead, system: [marked("s")], messages: [{ role: "user", content: [marked("u")] }] }]
+    }
+  },
+  {
+    id: "RB94",
+    kind: "W4",
+    title: "at most four cache marks reach Claude",
+    body: { model: claude, messages: [{ role: "user", content: ["a", "b", "c", "d", "e", "f"].map(marked) }] },
+    expected: {
+      sent: [
+        {
+          ...claudeHead,
+          messages: [
+            {
+              role: "user",
+              content: [...["a", "b", "c", "d"].map(marked), { type: "text", text: "e" }, { type: "text", text: "f" }]
+            }
+          ]
+        }
+      ]
+    }
+  },
+  {
+    id: "RB105",
+    kind: "W4",
+    title: "a thought signature of extra_content goes back to Gemini",
+    body: {
+      model: gemini,
+      messages: [
+        ...hi,
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            {
+              id: "c1",
+              type: "function",
+              function: { name: "f", arguments: "{}" },
+              extra_content: { google: { thought_signature: "c2lnbmF0dXJl" } }
+            }
+          ]
+        },
+        { role: "tool", tool_call_id: "c1", content: "x" }
+      ]
+    },
+    expected: {
+      sent: [
+        {
+          contents: [
+            hiGemini,
+            {
+              role: "model",
+              parts: [{ functionCall: { name: "f", args: {}, id: "c1" }, thoughtSignature: "c2lnbmF0dXJl" }]
+            },
+            { role: "user", parts: [{ functionResponse: { name: "f", response: { output: "x" }, id: "c1" } }] }
+          ]
+        }
+      ]
+    }
+  }
+]
+
+export const shapes: ReadonlyArray<Row> = [...served, ...spelledTools, ...customRows, ...anthropicRows, ...bodyRows]

@@ -1,7 +1,7 @@
 // Pictures of an answer as chat clients read them: Markdown links in the text, or OpenRouter's `images`.
 // Must not depend on the upstream that drew them. Rule: W36.
 import type { ChatChunk, ChatCompletion } from "../../../wire/openai/ChatReply.ts"
-import type { ContentPart } from "../../../wire/openai/Extensions.ts"
+import type { ContentPart, ImageLink } from "../../../wire/openai/Extensions.ts"
 
 /** What a message and a delta have in common. */
 interface Pictured {
@@ -33,7 +33,7 @@ const withLinks = <A extends Pictured>(holder: A): A => {
 const withImages = <A extends Pictured>(holder: A): A => {
   const pictures = holder.content_parts?.filter(isPicture) ?? []
   if (pictures.length === 0) return holder
-  const images = pictures.map((picture, index) => ({
+  const images = pictures.map((picture, index): ImageLink => ({
     type: "image_url",
     image_url: { url: addressOf(picture) },
     index
