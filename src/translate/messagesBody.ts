@@ -141,7 +141,7 @@ const claudeCall = (call: Json): ReadonlyArray<Json> => {
 const argumentsOf = (text: Json | undefined): JsonObject =>
   typeof text === "string" ? Result.getOrElse(parseArguments(text), (): JsonObject => ({ _raw: text })) : {}
 
-/** Results of one turn stand in one message, as Anthropic asks. */
+/** Results of one turn are one message, as Anthropic asks. */
 const joined = (messages: ReadonlyArray<Json>): ReadonlyArray<Json> => {
   const out: Array<Json> = []
   for (const message of messages) {

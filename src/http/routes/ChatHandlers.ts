@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
 // It must not depend on providers, or on how bodies are read.
 import { pingFrame } from "../../wire/frames.ts"
-import { chatReader } from "../request/chatReader.ts"
+import { chatReader } from "../request/ChatReader.ts"
 import { completion } from "../response/Reply.ts"
 import { events } from "../response/StreamReply.ts"
 import { fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"

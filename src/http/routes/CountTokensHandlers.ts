@@ -1,7 +1,7 @@
 // POST /v1/chat/completions/count_tokens: the input tokens of a chat before it is sent.
 // It must not depend on providers, or on how bodies are read.
 import { strictlyTokenCount } from "../../translate/shared/reply/strictly.ts"
-import { chatReader } from "../request/chatReader.ts"
+import { chatReader } from "../request/ChatReader.ts"
 import { answer } from "../response/Reply.ts"
 import { fillModel, handleOperation } from "./OperationRoute.ts"
 

@@ -56,7 +56,7 @@ export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Resu
   const left: Array<string> = []
   for (const tool of asked) {
     if (tool._tag === "Function") continue
-    // Agents add optional tools unasked, and a project may lack the search; `web_search_options` is a wish as well.
+    // Agents add optional tools unasked, and a project may lack the search; `web_search_options` asks for no tool by name.
     const isFree = !functions.some(({ name }) => name === searchName)
     if (tool.optional === true) left.push(tool.path)
     else if (tool._tag === "Search" && options.searches && isFree) searches.push(tool)

@@ -9,7 +9,7 @@ import type { Adjustment, TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
 import type { SchemaBounds } from "./schema/schema.ts"
 import { isWithheld } from "../shared/google/modelFacts.ts"
-import { setSpeech } from "./speech.ts"
+import { setSpeech } from "./speech/speechConfig.ts"
 import { thinkingConfig } from "./thinking/thinkingConfig.ts"
 
 export interface GenerationConfig {

@@ -12,7 +12,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
 import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { audioFacts, isAudio, wantsAudio } from "./audio.ts"
+import { audioFacts, isAudio, wantsAudio } from "./speech/audio.ts"
 import { insertsTurn } from "./insertedTurn.ts"
 import { addPieces, buildArgs, isPartial, type PartialCall, startPartialCall } from "./partialArgs.ts"
 

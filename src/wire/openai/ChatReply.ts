@@ -164,7 +164,7 @@ export const ToolCallDelta = Schema.Struct({
 })
 export interface ToolCallDelta extends Schema.Schema.Type<typeof ToolCallDelta> {}
 
-/** A piece of a spoken answer; what is not data stands in the first one. */
+/** A piece of a spoken answer; what is not data is in the first one. */
 export const AudioDelta = Schema.Struct({
   id: opt(Schema.String),
   data: opt(Schema.String),

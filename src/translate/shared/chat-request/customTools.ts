@@ -1,4 +1,4 @@
-// The function that stands in for a custom tool, whose input is plain text: one member with the text, and back.
+// The function that replaces a custom tool upstream, whose input is plain text: one member with the text, and back.
 // Must not depend on where a tool is declared or called. Rule: R313.
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"

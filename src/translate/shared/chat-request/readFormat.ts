@@ -16,7 +16,7 @@ const schemaPath = "response_format.json_schema.schema"
 
 type Format = ChatRequest["response_format"]
 
-/** Where a schema stands in the spellings of other servers and of the Responses API. */
+/** The place of a schema in the spellings of other servers and of the Responses API. */
 const plainNames = ["schema", "response_schema", "json_schema"] as const
 
 const plainName = (format: NonNullable<Format>): (typeof plainNames)[number] | undefined =>
@@ -46,7 +46,7 @@ export const openAiFormat = (format: Format): Format => {
 const isSchema = (value: JsonObject): boolean =>
   ["type", "properties", "anyOf", "oneOf", "allOf", "$ref", "enum"].some((word) => value[word] !== undefined)
 
-/** The same wish as a text, for models without a JSON mode; undefined for free text. */
+/** The same format as a text, for models without a JSON mode; undefined for free text. */
 export const formatWords = (format: AskedFormat): string | undefined => {
   if (format._tag === "Text") return undefined
   return format._tag === "Object"

@@ -1,8 +1,8 @@
-// Translates the wish for a spoken answer: its modality, one voice or two, and Google's own speech settings.
+// Translates the options of a spoken answer: its modality, one voice or two, and Google's own speech settings.
 // Must not depend on the audio of an answer.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ParamReader } from "../shared/chat-request/paramReader.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import type { ParamReader } from "../../shared/chat-request/paramReader.ts"
 
 /** Speech models answer with audio alone, so other modalities next to audio are dropped. */
 export const setSpeech = (params: ParamReader, fields: Record<string, Json>, unused: Array<string>): void => {

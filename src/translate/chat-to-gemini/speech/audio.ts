@@ -1,10 +1,10 @@
 // Translates spoken answers of Gemini: raw samples become the requested audio file (WAV header, pcm16).
 // Must not depend on the state of a stream: its chunks are the samples as they come.
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { Part } from "../../wire/google/GenerateContent.ts"
-import type { Audio } from "../../wire/openai/ChatReply.ts"
-import { toBase64 } from "../shared/media/base64.ts"
-import type { TranslateContext } from "../Translator.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import type { Part } from "../../../wire/google/GenerateContent.ts"
+import type { Audio } from "../../../wire/openai/ChatReply.ts"
+import { toBase64 } from "../../shared/media/base64.ts"
+import type { TranslateContext } from "../../Translator.ts"
 
 /** True when the request asks for the audio modality, or its model has no other. */
 export const wantsAudio = (request: ChatRequest, { facts }: TranslateContext["target"]): boolean =>
