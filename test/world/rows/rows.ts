@@ -4,6 +4,7 @@ import type { Row } from "../row.ts"
 import { addresses } from "./addresses.ts"
 import { answers } from "./answers.ts"
 import { embeddings } from "./embeddings.ts"
+import { forms } from "./forms.ts"
 import { media } from "./media.ts"
 import { messages } from "./messages.ts"
 import { openAiWords } from "./openAiWords.ts"
@@ -11,4 +12,15 @@ import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
 import { shapes } from "./shapes.ts"
 
-export const rows: ReadonlyArray<Row> = [...addresses, ...answers, ...embeddings, ...media, ...messages, ...openAiWords, ...refusals, ...routing, ...shapes]
+export const rows: ReadonlyArray<Row> = [
+  ...addresses,
+  ...answers,
+  ...embeddings,
+  ...forms,
+  ...media,
+  ...messages,
+  ...openAiWords,
+  ...refusals,
+  ...routing,
+  ...shapes
+]

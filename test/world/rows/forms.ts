@@ -494,4 +494,4 @@ const pictureForms: ReadonlyArray<Row> = [
   }
 ]
 
-export const pictures: ReadonlyArray<Row> = [...pictureForms, ...json, ...pictures, ...speechRows, ...searches]
+export const forms: ReadonlyArray<Row> = [...pictureForms, ...json, ...pictures, ...speechRows, ...searches]
