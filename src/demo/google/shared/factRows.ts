@@ -95,9 +95,18 @@ export const factRow = (id: string): FactRow | undefined => rows.get(id) ?? rows
 /** A version, a stage with a day, or a date of Anthropic after `@`. */
 const versionEnding = /^(-\d{3}|-(preview|exp|latest)(-[\w-]+)?|@(\d{8}|default|latest))$/
 
+/** Models of earlier days that clients still name; the copy has those of its own day. */
+const earlier = new Set([
+  "gemini-1.5-flash",
+  "gemini-1.5-pro",
+  "gemini-2.0-flash-thinking-exp-01-21",
+  "gemini-2.5-computer-use-preview-10-2025"
+])
+
 /** True for an id of the copy, with the ending of a version or without its date. Google answers 404 for any other. */
 export const isPublished = (id: string): boolean =>
   rows.has(id) ||
+  earlier.has(id) ||
   factIds.some((known) => {
     const [stem = known] = known.split("@")
     return id === stem || (id.startsWith(stem) && versionEnding.test(id.slice(stem.length)))
