@@ -44,7 +44,7 @@ const contextOf = (
   createdSeconds: Math.floor(nowMillis / 1000),
   startedMillis: nowMillis,
   deadlineMillis: nowMillis + timeoutMillis,
-  key: { id: "provider-test", name: "provider-test", providers: undefined, models: undefined, scopes: [] },
+  key: { id: "provider-test", name: "provider-test", providers: undefined, models: undefined, scopes: ["admin"] },
   catalog,
   config: undefined,
   configId: undefined,

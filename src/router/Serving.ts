@@ -177,7 +177,8 @@ export class Serving {
       const failed = {
         account: attempt.account,
         modelId: attempt.prepared.target.modelId,
-        models: (context.catalog ?? catalog).models
+        models: (context.catalog ?? catalog).models,
+        isOperator: context.key.scopes.includes("admin")
       }
       const guarded = this.guard(asking, planned, callAttempt(attempt, asking, times, strategy, repeating))
       const call = Effect.mapError(judgedBy(planned, strategy, asking.operation, guarded), (error) =>

@@ -361,7 +361,7 @@ describe("import portkey", () => {
     const file = write("laughs.yaml", ["a0: &a0 [1]", ...levels].join("\n"))
     const { code, err } = await commandLine([...verb, file])
     const message =
-      "its aliases stand for more than 500000 values; use fewer aliases (*name, <<), or write out the values that are needed"
+      "its aliases stand for more than 200000 values; use fewer aliases (*name, <<), or write out the values that are needed"
     expect([code, err]).toEqual([2, `${file}  ${verb[0] === "check" ? "cannot be read: " : ""}${message}\n`])
   })
 })

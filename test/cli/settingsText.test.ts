@@ -22,7 +22,7 @@ const laughs = (levels: number): string =>
 
 const tooLarge = [
   undefined,
-  "its aliases stand for more than 500000 values; use fewer aliases (*name, <<), or write out the values that are needed"
+  "its aliases stand for more than 200000 values; use fewer aliases (*name, <<), or write out the values that are needed"
 ]
 const tooDeep = "lists and mappings are nested deeper than 128 levels; nest them less"
 

@@ -121,7 +121,7 @@ describe("log lines of successful requests", () => {
     expect(lines).toEqual([
       '{"level":"info","msg":"request","route":"/v1/messages","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6","target":0,' +
         '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,' +
-        '"cost_usd":0.000393,"key_id":"test"}'
+        '"cost_usd":0.000357,"key_id":"test"}'
     ])
   })
 
@@ -144,7 +144,7 @@ describe("log lines of successful requests", () => {
     expect(lines).toEqual([
       '{"level":"info","msg":"request","route":"/v1/messages","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6","target":0,' +
         '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,' +
-        '"cost_usd":0.000393,"key_id":"test"}'
+        '"cost_usd":0.000357,"key_id":"test"}'
     ])
   })
 

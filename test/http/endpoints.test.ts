@@ -217,7 +217,6 @@ describe("endpoints in the predict dialect", () => {
   })
   it.each<readonly [string, object]>([
     ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
-    ["response_format", { response_format: { type: "json_object" } }],
     [
       "messages[0].content[0].image_url.url",
       {

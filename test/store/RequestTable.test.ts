@@ -349,7 +349,8 @@ describe.each(databases)("requests on $name", (database) => {
           [13, "compatibility"],
           [14, "reports"],
           [15, "console_sessions"],
-          [16, "batch_hashes"]
+          [16, "batch_hashes"],
+          [17, "content_owners"]
         ])
         expect(yield* shown).toEqual(rows)
         const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })

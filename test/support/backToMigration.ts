@@ -15,6 +15,8 @@ const laterTables = [
 export const backToMigration = Effect.fnUntraced(function* (migration: 10 | 11) {
   const sql = yield* SqlClient.SqlClient
   for (const table of laterTables) yield* sql`DROP TABLE ${sql.literal(table)}`
+  yield* sql`DROP INDEX request_contents_by_key`
+  yield* sql`ALTER TABLE request_contents DROP COLUMN key_id`
   if (migration < 11) yield* sql`DROP TABLE usage_details`
   yield* sql`DELETE FROM migrations WHERE migration_id > ${migration}`
 })

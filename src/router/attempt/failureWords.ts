@@ -11,13 +11,19 @@ interface RefusedCall {
   readonly account: Pick<ProviderAccount, "kind" | "origin" | "slug">
   readonly modelId: string
   readonly models: ModelTable
+  /** The request has the key of an operator, who needs no advice to ask one. */
+  readonly isOperator: boolean
 }
 
 /** What the provider's words are about, as the start of a sentence; undefined where they are about the request. */
-const subjectOf = (reason: Reason, { kind, origin, slug }: RefusedCall["account"]): string | undefined => {
+const subjectOf = (
+  reason: Reason,
+  { account: { kind, origin, slug }, isOperator }: Pick<RefusedCall, "account" | "isOperator">
+): string | undefined => {
   const provider = isBuiltIn(kind) ? "Google" : "its provider"
   const own = `credential for "${slug}" that came with the request`
   const isOwn = origin === "caller"
+  if (isOperator && !isOwn) return undefined
   switch (reason._tag) {
     case "CredentialsRejected":
       return isOwn
@@ -37,12 +43,12 @@ const subjectOf = (reason: Reason, { kind, origin, slug }: RefusedCall["account"
   }
 }
 
-const inWords = (reason: Reason, { account, modelId, models }: RefusedCall): string | undefined => {
+const inWords = (reason: Reason, { account, isOperator, modelId, models }: RefusedCall): string | undefined => {
   if (reason._tag === "ModelNotFound") {
     const near = nearModel(account.kind, modelId, models)
     return near === undefined ? undefined : `${reason.message} Did you mean ${near}?`
   }
-  const subject = subjectOf(reason, account)
+  const subject = subjectOf(reason, { account, isOperator })
   return subject === undefined ? undefined : `${subject}: ${reason.message}`
 }
 

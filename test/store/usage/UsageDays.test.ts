@@ -126,7 +126,8 @@ describe.each(databases)("sums of days on $name", (database) => {
         [13, "compatibility"],
         [14, "reports"],
         [15, "console_sessions"],
-        [16, "batch_hashes"]
+        [16, "batch_hashes"],
+        [17, "content_owners"]
       ])
       for (const query of queries) expect(yield* usage(query)).toEqual(groupUsage(batch.sums, query))
       expect(yield* durations).toEqual(
