@@ -113,6 +113,7 @@ const geminiRequest = (
         ...labels.success.body
       },
       headers: {},
+      ...(options.success.adjusted.length === 0 ? {} : { adjusted: options.success.adjusted }),
       ignored: ignoredGeminiImageParams(request, [
         ...unused,
         ...labels.success.unused,

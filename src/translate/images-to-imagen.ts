@@ -102,6 +102,7 @@ const imagenRequest = (
   return Result.succeed({
     body: { instances: [{ prompt }], parameters, ...labels.success.body },
     headers: {},
+    ...(options.success.adjusted.length === 0 ? {} : { adjusted: options.success.adjusted }),
     ignored: ignoredImagenParams(request, [
       ...unused,
       ...labels.success.unused,

@@ -1,6 +1,5 @@
 // The body of an Anthropic message in Anthropic's own words, where a client mixed OpenAI's into it.
 // Must not change a byte of a body without such words. Rule: W39.
-import * as Result from "effect/Result"
 import { editTopLevel, type TopLevelEdits } from "../domain/text/editTopLevel.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { chatPart } from "./shared/chat-request/partSpellings.ts"
@@ -135,11 +134,8 @@ const claudeCall = (call: Json): ReadonlyArray<Json> => {
   const called = isJsonObject(call) ? call["function"] : undefined
   if (!isJsonObject(call) || !isJsonObject(called)) return []
   const { arguments: text, name } = called
-  return [{ type: "tool_use", id: call["id"], name, input: argumentsOf(text) }]
+  return [{ type: "tool_use", id: call["id"], name, input: parseArguments(text).args }]
 }
-
-const argumentsOf = (text: Json | undefined): JsonObject =>
-  typeof text === "string" ? Result.getOrElse(parseArguments(text), (): JsonObject => ({ _raw: text })) : {}
 
 /** Results of one turn are one message, as Anthropic asks. */
 const joined = (messages: ReadonlyArray<Json>): ReadonlyArray<Json> => {

@@ -98,9 +98,9 @@ describe("errors by the openai SDK", () => {
   }
   it("openai SDK on open models: errors have the SDK's types, with code and param", async () => {
     const model = `@vertex-ai/${talkers[0]}`
-    const invalid = await failing({ model, messages: hello, max_tokens: 0 })
+    const invalid = await failing({ model, messages: hello, ...JSON.parse('{"max_tokens":"ten"}') })
     expect(invalid instanceof BadRequestError && [invalid.code, invalid.param, invalid.type]).toStrictEqual([
-      "upstream_invalid_argument",
+      "invalid_type",
       "max_tokens",
       "invalid_request_error"
     ])

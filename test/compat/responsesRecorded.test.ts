@@ -41,7 +41,7 @@ describe.runIf(sharedDir() !== undefined)("recorded requests through the gateway
     const unknown = [400, "previous_response_not_found", "previous_response_id"]
     expect(refused).toEqual([
       ["openai-responses/background-mode-vcr", 400, "unsupported_parameter", "background"],
-      ["openai-responses/image-generation-jpeg", 400, "unsupported_tool", "tools[0]"],
+      ["openai-responses/image-generation-jpeg", 400, "invalid_value", "tool_choice"],
       ["openai-responses/model-file-search-tool-stream-4", 400, "unsupported_tool", "tools[0].type"],
       // The responses they continue were made elsewhere.
       ["openai-responses/openai-previous-response-id-auto-mode", ...unknown],

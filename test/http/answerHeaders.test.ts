@@ -81,15 +81,15 @@ describe.each(prefixes)("response headers of a request with %s headers", (_name,
     const target = { "x-gateway-config": JSON.stringify({ provider: "google" }) }
     const refused = [
       await gateway.post("/v1/chat/completions", {}, headers),
-      await gateway.post("/v1/chat/completions", { ...gemini, top_logprobs: -1 }, headers),
+      await gateway.post("/v1/chat/completions", { ...gemini, top_logprobs: "many" }, headers),
       await gateway.post(
         "/v1/chat/completions",
-        { ...gemini, model: "gemini-2.5-flash", reasoning_effort: "odd" },
+        { ...gemini, model: "gemini-2.5-flash", reasoning_effort: 3 },
         { ...headers, ...target }
       ),
       await gateway.post(
         "/v1/chat/completions",
-        { ...gemini, reasoning_effort: "odd" },
+        { ...gemini, reasoning_effort: 3 },
         { ...headers, "x-gateway-cache": "60" }
       ),
       await gateway.post("/v1/messages", gemini, headers),

@@ -80,7 +80,7 @@ const rows: ReadonlyArray<Row> = [
     bad(`B47 ${JSON.stringify(value)}`, messages([value]), "invalid_type", "messages[0]")
   ),
   bad("B73 stream", { ...hello, stream: "true" }, "invalid_type", "stream"),
-  bad("B74 max_tokens", { ...hello, max_tokens: "10" }, "invalid_type", "max_tokens"),
+  bad("B74 max_tokens", { ...hello, max_tokens: "ten" }, "invalid_type", "max_tokens"),
   ...["yes", "", "true, true"].map((value) =>
     badHeader(`B90 ${value}`, { "x-gateway-strict-schema-compliance": value }, "x-gateway-strict-schema-compliance")
   ),

@@ -185,7 +185,13 @@ describe("refusals of Claude chat", () => {
     }
   })
   it("Claude chat: faults are found before any call (T1828, T1813, T1832)", async () => {
-    expect(await refusal(none, { n: 2 })).toEqual([400, "invalid_request_error", "unsupported_value", "n", 0])
+    expect(await refusal(none, { n: 2 }, { "x-gateway-unsupported-params": "reject" })).toEqual([
+      400,
+      "invalid_request_error",
+      "unsupported_parameter",
+      "n",
+      0
+    ])
     expect(await refusal(none, { seed: 1 }, { "x-gateway-unsupported-params": "reject" })).toEqual([
       400,
       "invalid_request_error",

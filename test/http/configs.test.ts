@@ -476,7 +476,7 @@ describe("fallback strategy", () => {
     })
   })
   it("fallback: leaves a target that cannot take the request, where the config allows it", async () => {
-    const asked = { ...hello, n: 2 }
+    const asked = { ...hello, modalities: ["image"] }
     const gateway = over(() => gemini("fine"))
     const reversed = (codes: object) => inline({ strategy: { mode: "fallback", ...codes }, targets: [claude, google] })
     expect((await gateway.post(path, asked, reversed({}))).status).toBe(400)

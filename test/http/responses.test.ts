@@ -219,7 +219,7 @@ describe("refusals of the Responses API", () => {
       "item_not_found",
       "input[0].id"
     ],
-    ["a shell", { tools: [{ type: "local_shell" }] }, "unsupported_tool", "tools[0].type"],
+    ["a remote server of tools", { tools: [{ type: "mcp" }] }, "unsupported_tool", "tools[0].type"],
     ["a wrong type", { max_output_tokens: "x" }, "invalid_type", "max_output_tokens"],
     ["nothing", { input: [] }, "empty_array", "input"]
   ])("responses: %s is refused by name (R301)", async (_what, body, code, param) => {
@@ -268,7 +268,7 @@ describe("refusals of the Responses API", () => {
   it("responses: queries of kept ones are checked (R111)", async () => {
     const gateway = gatewayWith(() => replying(said("Hello")))
     const params = await Promise.all(
-      [`?stream=true`, `?include[]=x`, `/input_items?limit=0`, `/input_items?order=up`].map(async (query) => {
+      [`?stream=true`, `/input_items?limit=0`, `/input_items?order=up`].map(async (query) => {
         const answer = await gateway.send(`/v1/responses/${gone}${query}`, {
           headers: { "x-gateway-api-key": gatewayKey }
         })
@@ -277,7 +277,6 @@ describe("refusals of the Responses API", () => {
     )
     expect(params).toEqual([
       [400, "stream"],
-      [400, "include[0]"],
       [400, "limit"],
       [400, "order"]
     ])

@@ -6,6 +6,7 @@ import { defaultLimits } from "../../src/domain/Limits.ts"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { type BuiltInKind, builtInKinds } from "../../src/domain/ProviderAccount.ts"
 import { messagesToGemini } from "../../src/translate/chat-to-gemini/messages.ts"
+import { repairHistory } from "../../src/translate/shared/chat-request/repairHistory.ts"
 import { readMessages } from "../../src/translate/shared/chat-request/readMessages.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
 import type { ContentOut } from "../../src/wire/google/GenerateContent.ts"
@@ -41,7 +42,7 @@ export const geminiFrom3: ReadonlyArray<{ readonly id: string; readonly kinds: R
 
 const run = (messages: Messages, model: string, options: ContextOptions) => {
   const request = chatRequest(messages)
-  return Result.flatMap(readMessages(request.messages, defaultLimits), (turns) =>
+  return Result.flatMap(readMessages(repairHistory(request.messages), defaultLimits), (turns) =>
     messagesToGemini(turns, chatContext(model, options), toolNamesOf(request, geminiNames))
   )
 }

@@ -88,7 +88,7 @@ describe("Gemini token count requests", () => {
       "invalid_type",
       "messages[0].content"
     ])
-    expect(pair.fault(chatRequest(messages, { n: 9 }), google)).toStrictEqual(["invalid_value", "n"])
+    expect(pair.fault(chatRequest(messages, { stop: 9 }), google)).toStrictEqual(["invalid_type", "stop"])
   })
 })
 

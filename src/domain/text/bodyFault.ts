@@ -1,5 +1,6 @@
 // Turns a schema error of a request body into the error answer for its first fault.
 // It must not know which body it is, and it never quotes a value.
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { BodyInvalid } from "../GatewayError.ts"
 import { isOutOfRange, outOfRange, pathText } from "./json.ts"
@@ -9,6 +10,40 @@ type Issue = Schema.SchemaError["issue"]
 /** The innermost first fault of decoding `body`, with its path. */
 export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid =>
   faultOf(error.issue, [], { body, said: error.message })
+
+type Decode<A> = (body: unknown) => Result.Result<A, Schema.SchemaError>
+
+/**
+ * Decodes a body whose numbers may be texts (`"0.7"`), integers beyond 2^53 or out of range: a number at the top that the
+ * schema refuses becomes the nearest one. Other bodies are decoded once.
+ */
+export const decodeNumbers = <A>(decode: Decode<A>, body: object): Result.Result<A, BodyInvalid> => {
+  const first = decode(body)
+  if (Result.isSuccess(first)) return Result.succeed(first.success)
+  let fault = bodyFault(first.failure, body)
+  const read: object = { ...body }
+  for (let left = Object.keys(body).length; left > 0; left--) {
+    const name = fault.param ?? ""
+    const value = isNumberFault(fault) ? nearestNumber(valueAt(read, [name])) : undefined
+    if (value === undefined) break
+    Reflect.set(read, name, value)
+    const again = decode(read)
+    if (Result.isSuccess(again)) return Result.succeed(again.success)
+    fault = bodyFault(again.failure, read)
+  }
+  return Result.fail(fault)
+}
+
+const isNumberFault = ({ code, message }: BodyInvalid): boolean =>
+  code === "invalid_type" ? message.includes("number") : message.endsWith(`${outOfRange}.`)
+
+const nearestNumber = (value: unknown): number | undefined => {
+  const text = typeof value === "string" ? value : isOutOfRange(value) ? JSON.stringify(value) : ""
+  const number = typeof value === "number" ? value : text.trim() === "" ? Number.NaN : Number(text)
+  return Number.isNaN(number) || (typeof value === "number" && Number.isFinite(value))
+    ? undefined
+    : Math.min(Math.max(number, -Number.MAX_VALUE), Number.MAX_VALUE)
+}
 
 /** The decoded value and the schema's error message. */
 interface Decoded {

@@ -8,7 +8,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../../api/Headers.ts"
-import { bodyFault } from "../../domain/text/bodyFault.ts"
+import { decodeNumbers } from "../../domain/text/bodyFault.ts"
 import {
   BodyInvalid,
   BodyTooLarge,
@@ -40,10 +40,8 @@ export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes" 
 /** A decoder of one schema, compiled once; it stops at the first fault. */
 export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>) => {
   const decode = Schema.decodeUnknownResult(schema)
-  return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> => {
-    const decoded = decode(body)
-    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure, body)) : check(decoded.success, limits)
-  }
+  return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> =>
+    Result.flatMap(decodeNumbers(decode, body), (decoded) => check(decoded, limits))
 }
 
 /** A reader of bodies of one schema; `inner` counts the values in their texts. */

@@ -2,7 +2,7 @@
 // It must not depend on targets or on the contents of a config.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { bodyFault } from "../../domain/text/bodyFault.ts"
+import { decodeNumbers } from "../../domain/text/bodyFault.ts"
 import { editTopLevel } from "../../domain/text/editTopLevel.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
@@ -46,10 +46,9 @@ const decoded = <Request extends { readonly model: string }>(
     labels: true,
     params: asJson,
     revise: (request, edit, limits) =>
-      Result.flatMap(spelled(edit(asJson(request))), (edited) => {
-        const read = decode(edited)
-        return Result.isFailure(read) ? Result.fail(bodyFault(read.failure, edited)) : check(read.success, limits)
-      })
+      Result.flatMap(spelled(edit(asJson(request))), (edited) =>
+        Result.flatMap(decodeNumbers(decode, edited), (read) => check(read, limits))
+      )
   }
 }
 

@@ -2,11 +2,12 @@
 // It must not depend on families or on what a provider takes.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
-import { isJsonObject, isLongInteger } from "../../domain/text/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
 import { parseModelRef } from "../../domain/ModelRef.ts"
 import { refusedKeysOf } from "../../domain/text/refusedKeys.ts"
 import { memoizeBounded } from "../../domain/memoizeBounded.ts"
+import { numberOf } from "../../translate/shared/chat-request/paramReader.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { innerFault } from "./innerValues.ts"
 
@@ -46,11 +47,8 @@ export const checkChat = (
   if (messages.length > most) {
     return invalid("array_too_long", "messages", `messages has more than ${most} entries.`)
   }
-  if (!(seed === undefined || seed === null || Number.isFinite(seed) || isLongInteger(seed))) {
-    return typeof seed === "number"
-      ? invalid("invalid_value", "seed", "seed must be a finite number.")
-      : invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
-  }
+  if (seed !== undefined && seed !== null && numberOf(seed) === undefined)
+    return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   const inner = innerFault(request, jsonValues)
   return inner === undefined ? checkLabelled(request) : Result.fail(inner)
 }

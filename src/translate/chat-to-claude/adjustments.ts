@@ -1,19 +1,6 @@
-// Builds adjustments whose refusal needs words of its own: numbers out of range, prefills, forced calls, schemas.
+// Builds adjustments whose refusal needs words of its own: prefills, forced calls, schemas.
 // Must not depend on the translation that adjusts.
 import type { Adjustment } from "../Translator.ts"
-
-/** A number that was moved into the model's range. */
-export const numberAdjusted = (param: string, asked: number, sent: number, range: string): Adjustment => ({
-  param,
-  asked: String(asked),
-  sent: String(sent),
-  takes: [range],
-  refusal: {
-    code: "unsupported_parameter",
-    param,
-    message: `"${param}" takes ${range} at this model, and the request asked for refusal of other values.`
-  }
-})
 
 /** A user turn asks the model to continue its last message (M-300). `path` is the position of that message. */
 export const prefillAdjusted = (model: string, path: string): Adjustment => ({

@@ -11,6 +11,7 @@ import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import { readMessages } from "../shared/chat-request/readMessages.ts"
 import { joinTexts } from "../shared/chat-request/readParts.ts"
 import { usesLegacyFunctions } from "../shared/chat-request/readTools.ts"
+import { renamedProperties, withNames } from "./schema/inputSchema.ts"
 import { claudeNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { beginText, noSources, type Sources, withSources, withText } from "./citations.ts"
@@ -34,6 +35,8 @@ type Open =
       readonly index: number
       readonly call: number
       readonly name: string
+      /** The client's own names of properties that were sent under others; the arguments are then sent whole. */
+      readonly renamed: ReadonlyMap<string, string> | undefined
       readonly pieces: boolean
       readonly text: string
     }
@@ -74,6 +77,8 @@ export const noBlocks: BlocksState = {
 export interface BlocksFacts {
   readonly callId: (n: number) => string
   readonly unmangle: (name: string) => string
+  /** By function, the client's own names of properties that were sent under others. */
+  readonly properties: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** The gateway's own tool for structured output; its arguments are the answer. */
   readonly output: { readonly name: string; readonly wrapped: boolean } | undefined
   /** True for legacy `functions` requests: one call per answer, sent whole. */
@@ -88,10 +93,26 @@ export const blocksFacts = (context: TranslateContext, request: ChatRequest): Bl
   return {
     callId: context.callId,
     unmangle: toolNamesOf(request, claudeNames).unmangle,
+    properties: propertiesOfTools(request),
     output: output?._tag === "Tool" ? output : undefined,
     legacy: usesLegacyFunctions(request),
     unsigned: !facts.prefill && endsWithAnswer(request)
   }
+}
+
+const noProperties: BlocksFacts["properties"] = new Map()
+
+const propertiesOfTools = (request: ChatRequest): BlocksFacts["properties"] => {
+  const tools = request.tools ?? request.functions ?? []
+  if (tools.length === 0) return noProperties
+  const all = new Map<string, ReadonlyMap<string, string>>()
+  for (const tool of tools) {
+    const declared = isJsonObject(tool) && isJsonObject(tool["function"]) ? tool["function"] : tool
+    if (!isJsonObject(declared) || typeof declared["name"] !== "string") continue
+    const renamed = renamedProperties(declared["parameters"])
+    if (renamed !== undefined) all.set(declared["name"], renamed)
+  }
+  return all
 }
 
 /** True for a last message of the assistant that has text and no calls. */
@@ -171,11 +192,20 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
   }
   const call = state.calls
   const signature = packThinking(itemsOf(state.thoughts))
-  const open: Open = { kind: "call", index, call, name: facts.unmangle(name), pieces: false, text: "" }
+  const own = facts.unmangle(name)
+  const open: Open = {
+    kind: "call",
+    index,
+    call,
+    name: own,
+    renamed: facts.properties.get(own),
+    pieces: false,
+    text: ""
+  }
   const [next, pieces] = addPiece({ ...state, calls: call + 1, thoughts: undefined, open }, whole, facts)
   if (facts.legacy) return [next, pieces]
   const called = {
-    name: open.name,
+    name: own,
     arguments: "",
     ...(signature === undefined ? {} : { thought_signature: signature })
   }
@@ -241,11 +271,9 @@ const addPiece = (state: BlocksState, piece: string, facts: BlocksFacts): Step =
   if (open === undefined || piece === "") return [state, []]
   switch (open.kind) {
     case "call": {
-      const next: BlocksState = {
-        ...state,
-        open: { ...open, pieces: true, text: facts.legacy ? open.text + piece : "" }
-      }
-      return [next, facts.legacy ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: piece } }] }]]
+      const isHeld = facts.legacy || open.renamed !== undefined
+      const next: BlocksState = { ...state, open: { ...open, pieces: true, text: isHeld ? open.text + piece : "" } }
+      return [next, isHeld ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: piece } }] }]]
     }
     case "output": {
       const held = facts.output?.wrapped === true
@@ -290,9 +318,19 @@ export const endBlock = (before: BlocksState, facts: BlocksFacts): Step => {
 }
 
 const closeCall = (open: Open & { readonly kind: "call" }, facts: BlocksFacts): ReadonlyArray<Delta> => {
-  const text = open.pieces ? open.text : "{}"
+  const text = open.pieces ? inOwnNames(open) : "{}"
   if (facts.legacy) return open.call === 0 ? [{ function_call: { name: open.name, arguments: text } }] : []
-  return open.pieces ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: text } }] }]
+  return open.pieces && open.renamed === undefined
+    ? []
+    : [{ tool_calls: [{ index: open.call, function: { arguments: text } }] }]
+}
+
+/** Arguments under the client's own names; a cut text stays as it is. */
+const inOwnNames = ({ renamed, text }: Open & { readonly kind: "call" }): string => {
+  const whole = renamed === undefined ? undefined : parseExactJsonText(text)
+  return whole === undefined || Result.isFailure(whole)
+    ? text
+    : JSON.stringify(withNames(whole.success, (name) => renamed?.get(name) ?? name))
 }
 
 const closeAnswer = (open: Open & { readonly kind: "output" }, facts: BlocksFacts): ReadonlyArray<Delta> => {

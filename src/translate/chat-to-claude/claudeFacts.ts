@@ -5,6 +5,8 @@ import type { ModelRecord, ThinkingWord } from "../../domain/models/ModelRecord.
 export interface ClaudeFacts {
   /** Sent when the client sets no maximum; the field is required. */
   readonly maxTokens: number
+  /** The longest answer of the model, as far as that is known. */
+  readonly most: number | undefined
   /** The model's highest `max_tokens`, which bounds the raise for a thinking budget; undefined: no budget is sent. */
   readonly limit: number | undefined
   /** `both`: a requested budget is sent, otherwise the model chooses the amount (adaptive). */
@@ -46,6 +48,7 @@ const factsOf = (record: ModelRecord): ClaudeFacts => {
   const isAdaptive = thinking === "adaptive" || thinking === "both"
   return {
     maxTokens: thinking === "none" ? Math.min(most, usual) : usual,
+    most: record.max_output,
     limit: thinking === "adaptive" ? undefined : most,
     thinking,
     off: record.thinking?.off_value ?? (record.thinking?.can_disable === false ? undefined : "disabled"),

@@ -4,7 +4,6 @@ import { continueText } from "../shared/chat-request/continueText.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BlockOut, MessageOut } from "../../wire/anthropic/Messages.ts"
-import { invalid } from "../shared/fault.ts"
 import {
   type TurnCall,
   noResult,
@@ -27,6 +26,8 @@ export interface ClaudeMessages {
   readonly thinkingLost: boolean
   /** True when a user turn asks the model to continue its last message, since the model takes no prefill (M-300). */
   readonly continued: boolean
+  /** True when the messages hold nothing but white space. */
+  readonly isBlank: boolean
 }
 
 /**
@@ -81,17 +82,17 @@ export const messagesToClaude = (
     context
   )
   if (Result.isFailure(texts)) return Result.fail(texts.failure)
-  if (messages.length === 0)
-    return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
-  if (messages[0]?.role === "assistant")
-    messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
+  const isBlank = messages.length === 0
+  // Claude needs a word of the user.
+  if (messages[0]?.role !== "user") messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
   const continued = !prefill && messages.at(-1)?.role === "assistant"
   if (continued) append(messages, "user", [{ type: "text", text: continueText }])
   return Result.succeed({
     messages: withoutTrailingBlank(messages),
     system: texts.success,
     thinkingLost: thinkingLost && !continued,
-    continued
+    continued,
+    isBlank
   })
 }
 

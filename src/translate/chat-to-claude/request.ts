@@ -8,7 +8,8 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import { betaHeader, bodyBetas } from "../shared/claude/betas.ts"
 import { betasOfFields } from "../shared/claude/betasOfFields.ts"
-import { readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
+import { historyAdjusted, repairing } from "../shared/chat-request/repairHistory.ts"
+import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
 import { claudeNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { Translated, TranslateContext } from "../Translator.ts"
@@ -24,11 +25,7 @@ import { claudeTools, type ToolPlan } from "./tools.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
-export const chatToClaudeRequest = (
-  request: ChatRequest,
-  context: TranslateContext
-): Read<Translated<MessagesBody>> => {
+const translate = (request: ChatRequest, context: TranslateContext): Read<Translated<MessagesBody>> => {
   const facts = claudeFacts(context.target.record)
   const names = toolNamesOf(request, claudeNames)
   const turns = readMessages(request.messages, defaultLimits)
@@ -40,7 +37,7 @@ export const chatToClaudeRequest = (
   if (Result.isFailure(talk)) return Result.fail(talk.failure)
   const { thinking, messages } = talk.success
   const sampling = claudeSampling(params, facts, thinking.mode !== "off")
-  const stops = claudeStopSequences(params, defaultLimits.stopSequences)
+  const stops = claudeStopSequences(params.stop())
   const answersUnused = checkAnswerKinds(params)
   if (params.fault !== undefined) return Result.fail(params.fault)
   const prompt = withFourMarks({
@@ -58,16 +55,18 @@ export const chatToClaudeRequest = (
     ...thinking.fields,
     ...outputConfig(thinking, plan.success),
     ...sampling.fields,
-    ...stops.fields,
+    ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...(user === "" ? {} : { metadata: { user_id: user } }),
     ...(request.stream === true ? { stream: true } : {})
   }
-  const unused = [...talk.success.unused, ...plan.success.unused, ...sampling.unused, ...stops.unused, ...answersUnused]
+  const unused = [...talk.success.unused, ...plan.success.unused, ...sampling.unused, ...answersUnused]
   const adjusted = [
+    ...argumentsAdjusted(turns.success),
+    ...(messages.isBlank ? [historyAdjusted("blank")] : []),
     ...(messages.continued ? [prefillAdjusted(context.target.modelId, `messages[${lastAssistant(request)}]`)] : []),
     ...thinking.adjusted,
     ...plan.success.adjusted,
-    ...sampling.adjusted
+    ...params.adjusted
   ]
   return Result.succeed({
     body,
@@ -76,6 +75,9 @@ export const chatToClaudeRequest = (
     ...(adjusted.length === 0 ? {} : { adjusted })
   })
 }
+
+/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
+export const chatToClaudeRequest = repairing(translate)
 
 /** Effort and the schema of the answer share one field. */
 const outputConfig = ({ fields }: ClaudeThinking, { format }: ToolPlan): Pick<MessagesBody, "output_config"> =>
@@ -151,7 +153,7 @@ const planThinking = (
   { context, names, facts, forced }: Around
 ): Read<Talk> => {
   const { request } = params
-  const { maxTokens = facts.maxTokens, unused } = params.maxTokens()
+  const { maxTokens = facts.maxTokens, unused } = params.maxTokens(facts.most)
   if (params.fault !== undefined) return Result.fail(params.fault)
   const asked = claudeThinking(request, facts, maxTokens)
   if (Result.isFailure(asked)) return Result.fail(asked.failure)

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { type AskedThinking, effortTokens, readThinking, type Thinking } from "../shared/chat-request/reasoning.ts"
 import type { Adjustment } from "../Translator.ts"
-import { numberAdjusted } from "./adjustments.ts"
+import { numberAdjusted } from "../shared/chat-request/numberAdjusted.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 
 export interface ClaudeThinking {
@@ -29,7 +29,8 @@ export const claudeThinking = (
   maxTokens: number
 ): Result.Result<ClaudeThinking, RequestFault> =>
   Result.map(readThinking(request), (asked) => {
-    if (asked === undefined) return { ...unasked(facts, maxTokens), unused: [] }
+    // A word that is no effort asks for nothing.
+    if (asked === undefined) return { ...unasked(facts, maxTokens), unused: ["reasoning_effort"] }
     const losers =
       asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
     const isOff = asked.thinking._tag === "Off"

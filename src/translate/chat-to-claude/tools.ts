@@ -15,6 +15,7 @@ import {
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
 import type { Adjustment } from "../Translator.ts"
 import { choiceAdjusted } from "./adjustments.ts"
+import { inputSchema } from "./schema/inputSchema.ts"
 import type { JsonOutput, OutputTool } from "./jsonOutput.ts"
 
 export interface ClaudeTools {
@@ -129,13 +130,17 @@ const searchTool = ({ config }: BuiltInTool): JsonObject => {
 const demandsCall = (choice: ToolChoice | undefined): boolean =>
   choice?._tag === "Required" || choice?._tag === "Named" || (choice?._tag === "Allowed" && choice.required)
 
-/** Sends the schema unchanged; Claude requires only the type of its root. */
-const declaration = ({ name, description, parameters, cacheControl }: FunctionTool, names: ToolNames): JsonObject => ({
-  name: names.mangle(name),
-  ...(description === "" ? {} : { description }),
-  input_schema: { type: "object", ...parameters },
-  ...(cacheControl === undefined ? {} : { cache_control: cacheControl })
-})
+/** The schema as Claude takes it; what it lost is stated in the description (W30). */
+const declaration = ({ name, description, parameters, cacheControl }: FunctionTool, names: ToolNames): JsonObject => {
+  const { schema, words } = inputSchema(parameters ?? {})
+  const stated = [description, ...words].filter((text) => text !== "").join("\n\n")
+  return {
+    name: names.mangle(name),
+    ...(stated === "" ? {} : { description: stated }),
+    input_schema: schema,
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl })
+  }
+}
 
 interface Choosing extends Pick<ToolOptions, "choice" | "forcedTools"> {
   readonly names: ToolNames

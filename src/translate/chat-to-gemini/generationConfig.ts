@@ -17,8 +17,8 @@ export interface GenerationConfig {
   readonly config: JsonObject
   readonly systemText: string | undefined
   readonly unused: ReadonlyArray<string>
-  /** Undefined: the model thinks as asked, or by an equivalent. */
-  readonly adjusted?: Adjustment
+  /** What is sent with another value than asked for. */
+  readonly adjusted?: ReadonlyArray<Adjustment>
 }
 
 /** The fields translated so far. */
@@ -28,7 +28,7 @@ export const generationConfig = (
   request: ChatRequest,
   target: TranslateContext["target"],
   verbatimThinking: { readonly path: string; readonly value: JsonObject } | undefined,
-  limits: SchemaBounds & { readonly stopSequences: number }
+  limits: SchemaBounds
 ): Result.Result<GenerationConfig, RequestFault> => {
   const format = responseFormat(request.response_format, target, limits)
   if (Result.isFailure(format)) return Result.fail(format.failure)
@@ -39,105 +39,90 @@ export const generationConfig = (
   const params = new ParamReader(request)
   setSampling(params, target, config, unused)
   setWholeNumbers(params, target, config, unused)
-  setMaxTokens(params, config, unused)
-  setStopSequences(params, limits.stopSequences, config)
-  setMediaResolution(params, config)
-  checkLogitBias(params)
+  setMaxTokens(params, target, config, unused)
+  setStopSequences(params, config)
+  setMediaResolution(params, config, unused)
   setModalities(params, target, Object.assign(config, format.success.fields), unused)
   setImageConfig(params, target, config, unused)
   if (params.fault !== undefined) return Result.fail(params.fault)
   if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
-  const { adjusted } = thinking.success
+  const bent = thinking.success.adjusted
+  const adjusted = bent === undefined ? params.adjusted : [bent, ...params.adjusted]
   return Result.succeed({
     config,
     systemText: format.success.systemText,
     unused,
-    ...(adjusted === undefined ? {} : { adjusted })
+    ...(adjusted.length === 0 ? {} : { adjusted })
   })
 }
 
+/** Penalties end below 2. Source: Vertex AI, GenerationConfig. */
 const numbers = [
-  ["temperature", "temperature"],
-  ["top_p", "topP"],
-  ["presence_penalty", "presencePenalty"],
-  ["frequency_penalty", "frequencyPenalty"]
+  ["temperature", "temperature", 0, 2],
+  ["top_p", "topP", 0, 1],
+  ["presence_penalty", "presencePenalty", -2, 1.99],
+  ["frequency_penalty", "frequencyPenalty", -2, 1.99]
 ] as const
 
 type Target = TranslateContext["target"]
 
 const setSampling = (params: ParamReader, { facts, kind }: Target, fields: Fields, unused: Array<string>): void => {
-  for (const [param, field] of numbers) {
-    const value = params.finite(param)
-    if (value === undefined) continue
+  for (const [param, field, least, most] of numbers) {
+    if ((params.request[param] ?? undefined) === undefined) continue
     if (isWithheld(facts, kind, param)) unused.push(param)
-    else fields[field] = value
+    else {
+      const value = params.finite(param, least, most)
+      if (value !== undefined) fields[field] = value
+    }
   }
 }
 
 const int32 = 2 ** 31
 
-interface WholeNumber {
-  readonly param: "top_k" | "n" | "seed" | "top_logprobs"
-  readonly field: string
-  readonly least: number
-  readonly most: number
-}
-
-const wholeNumbers: ReadonlyArray<WholeNumber> = [
-  { param: "top_k", field: "topK", least: -int32, most: int32 - 1 },
-  { param: "n", field: "candidateCount", least: 1, most: 8 },
-  { param: "seed", field: "seed", least: -int32, most: int32 - 1 },
-  { param: "top_logprobs", field: "logprobs", least: 0, most: 20 }
-]
-
-/** The parameter whose facts decide; `top_logprobs` is of no use without `logprobs`. */
-const ruling = { top_k: "top_k", n: "n", seed: "seed", top_logprobs: "logprobs" } as const
+type WholeParam = "top_k" | "n" | "seed" | "top_logprobs" | "logprobs"
 
 const setWholeNumbers = (params: ParamReader, target: Target, fields: Fields, unused: Array<string>): void => {
   const { facts, kind } = target
-  for (const { param, field, least, most } of wholeNumbers) {
-    const value = params.whole(param, least, most)
-    if (value === undefined) continue
-    if (isWithheld(facts, kind, ruling[param])) unused.push(param)
-    else if (param !== "n" || value > 1) fields[field] = value
+  const isFree = (param: string): boolean => !isWithheld(facts, kind, param)
+  const put = (param: WholeParam, field: string, value: Json | undefined): void => {
+    if (value !== undefined) fields[field] = value
+    else if ((params.request[param] ?? undefined) !== undefined) unused.push(param)
   }
-  if (params.request.logprobs === true) {
-    if (isWithheld(facts, kind, "logprobs")) unused.push("logprobs")
-    else fields["responseLogprobs"] = true
-  }
-  checkAnswers(params, target)
+  put("top_k", "topK", isFree("top_k") ? params.topK(int32 - 1) : undefined)
+  // A fan-out over several requests would cost more than the client asked for (M-503).
+  const answers = isFree("n") ? params.whole("n", 1, Math.max(facts.mostAnswers ?? mostAnswers, 1)) : undefined
+  if (answers !== 1) put("n", "candidateCount", answers)
+  put("seed", "seed", isFree("seed") ? params.seed() : undefined)
+  // Of no use without `logprobs`.
+  put("top_logprobs", "logprobs", isFree("logprobs") ? params.whole("top_logprobs", 0, 20) : undefined)
+  if (params.request.logprobs === true) put("logprobs", "responseLogprobs", isFree("logprobs") ? true : undefined)
 }
 
-/** A fan-out over several requests would cost more than the client asked for (M-503). */
-const checkAnswers = (params: ParamReader, { facts: { mostAnswers }, modelId }: Target): void => {
-  if (mostAnswers !== undefined && (params.request.n ?? 1) > Math.max(mostAnswers, 1))
-    params.invalid("n", "unsupported_value", `n is at most ${mostAnswers} for ${modelId}.`)
-}
+const mostAnswers = 8
 
-const setMaxTokens = (params: ParamReader, fields: Fields, unused: Array<string>): void => {
-  const read = params.maxTokens()
+const setMaxTokens = (params: ParamReader, { facts, record }: Target, fields: Fields, unused: Array<string>): void => {
+  const read = params.maxTokens(facts.generation === "tuned" ? undefined : record.max_output)
   if (read.maxTokens !== undefined) fields["maxOutputTokens"] = read.maxTokens
   unused.push(...read.unused)
 }
 
-const setStopSequences = (params: ParamReader, most: number, fields: Fields): void => {
-  const words = params.stop(most)
-  if (words.length > 0) fields["stopSequences"] = words
+/** Source: Gemini API, GenerationConfig.stopSequences. The gateway looks for the others itself. */
+export const mostStopSequences = 5
+
+const setStopSequences = (params: ParamReader, fields: Fields): void => {
+  const words = params.stop()
+  if (words.length > 0) fields["stopSequences"] = words.slice(0, mostStopSequences)
 }
 
-const setMediaResolution = (params: ParamReader, fields: Fields): void => {
+const setMediaResolution = (params: ParamReader, fields: Fields, unused: Array<string>): void => {
   const value = params.request.media_resolution ?? undefined
   if (value === undefined) return
   const level = value.toUpperCase().replace(/^MEDIA_RESOLUTION_/, "")
-  if (/^[A-Z_]+$/.test(level)) fields["mediaResolution"] = `MEDIA_RESOLUTION_${level}`
-  else
-    params.invalid("media_resolution", "invalid_value", "media_resolution must be a word such as low, medium or high.")
+  if (resolutions.has(level)) fields["mediaResolution"] = `MEDIA_RESOLUTION_${level}`
+  else unused.push("media_resolution")
 }
 
-const checkLogitBias = (params: ParamReader): void => {
-  if (!Object.values(params.request.logit_bias ?? {}).every((value) => typeof value === "number"))
-    params.invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
-}
+const resolutions: ReadonlySet<string> = new Set(["UNSPECIFIED", "LOW", "MEDIUM", "HIGH", "ULTRA_HIGH"])
 
 /** Sets modalities; with audio among them, also the voice. A model that only speaks is asked for nothing else. */
 const setModalities = (params: ParamReader, { facts }: Target, fields: Fields, unused: Array<string>): void => {

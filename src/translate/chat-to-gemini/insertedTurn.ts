@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readMessages } from "../shared/chat-request/readMessages.ts"
+import { repairHistory } from "../shared/chat-request/repairHistory.ts"
 import { geminiNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { messagesToGemini } from "./messages.ts"
@@ -13,7 +14,7 @@ export const insertsTurn = (request: ChatRequest, context: TranslateContext): bo
   if (context.target.facts.allowsPrefill) return false
   const last = request.messages.findLast(({ role }) => role !== "system" && role !== "developer")
   if (last?.role !== "assistant") return false
-  const read = Result.flatMap(readMessages(request.messages, defaultLimits), (turns) =>
+  const read = Result.flatMap(readMessages(repairHistory(request.messages), defaultLimits), (turns) =>
     messagesToGemini(turns, context, toolNamesOf(request, geminiNames))
   )
   return Result.isSuccess(read) && read.success.insertsTurn === true

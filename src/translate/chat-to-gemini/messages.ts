@@ -124,9 +124,9 @@ const finishContents = (
   texts: ReadonlyArray<PartOut>,
   { target }: TranslateContext
 ): GeminiMessages => {
-  // Gemma has no system instruction: the system texts go first in the first user turn.
-  const isGemma = target.facts.generation === "gemma"
-  const preface = isGemma && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
+  // Gemma and image models take no system instruction: the system texts go first in the first user turn (W32).
+  const leadsUser = target.facts.generation === "gemma" || target.facts.image
+  const preface = leadsUser && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
   const [first] = contents
   if (first?.role === "user") first.parts.unshift(...preface)
   else contents.unshift(userContent(preface.length > 0 ? preface : [blank]))
@@ -134,7 +134,7 @@ const finishContents = (
     role: content.role,
     parts: target.facts.generation === "g1" && lacksWords(content) ? [...content.parts, blank] : content.parts
   }))
-  const system = texts.length === 0 || isGemma ? {} : { systemInstruction: { parts: texts } }
+  const system = texts.length === 0 || leadsUser ? {} : { systemInstruction: { parts: texts } }
   return target.facts.allowsPrefill || !endsWithText(plain.at(-1))
     ? { contents: plain, ...system }
     : { contents: [...plain, continueTurn], ...system, insertsTurn: true }

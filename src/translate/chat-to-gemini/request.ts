@@ -6,7 +6,8 @@ import { hasKeys } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
+import { repairing } from "../shared/chat-request/repairHistory.ts"
+import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { textPart } from "../shared/chat-request/readParts.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
 import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
@@ -19,8 +20,7 @@ import type { SchemaBounds } from "./schema/schema.ts"
 import { SchemaCopies } from "./schema/schemaCopies.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
 
-/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
-export const chatToGeminiRequest = (
+const translate = (
   request: ChatRequest,
   context: TranslateContext
 ): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
@@ -29,8 +29,7 @@ export const chatToGeminiRequest = (
   const fields = googleFields(request, target)
   if (Result.isFailure(fields)) return Result.fail(fields.failure)
   const google = fields.success
-  const { schemaDepth, stopSequences } = defaultLimits
-  const limits = { schemaDepth, stopSequences, copies: new SchemaCopies(context.schemaCopyBytes, request) }
+  const limits = { schemaDepth: defaultLimits.schemaDepth, copies: new SchemaCopies(context.schemaCopyBytes, request) }
   const config = generationConfig(request, target, google.thinking, limits)
   if (Result.isFailure(config)) return Result.fail(config.failure)
   const generation = config.success
@@ -41,7 +40,8 @@ export const chatToGeminiRequest = (
   const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const adjusted = [
-    ...(generation.adjusted === undefined ? [] : [generation.adjusted]),
+    ...(generation.adjusted ?? []),
+    ...argumentsAdjusted(turns.success),
     ...(messages.success.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
   ]
   return Result.succeed({
@@ -51,6 +51,9 @@ export const chatToGeminiRequest = (
     ...(adjusted.length === 0 ? {} : { adjusted })
   })
 }
+
+/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
+export const chatToGeminiRequest = repairing(translate)
 
 const prefillAdjustment = ({ messages }: ChatRequest, modelId: string): Adjustment => ({
   param: "messages",

@@ -127,7 +127,14 @@ const mediaHint =
 const callToOpenAi = (call: unknown): unknown => {
   if (!isJsonObject(call)) return call
   const called = call["function"]
-  return isJsonObject(called) ? { ...ownFields(call), function: ownFields(called) } : ownFields(call)
+  return isJsonObject(called) ? { ...ownFields(call), function: withArgumentsText(called) } : ownFields(call)
+}
+
+/** Arguments are a text in this dialect; those of a call that was cut stay as they are. */
+const withArgumentsText = (called: JsonObject): JsonObject => {
+  const own = ownFields(called)
+  const { arguments: given } = own
+  return typeof given === "string" ? own : { ...own, arguments: JSON.stringify(given ?? {}) }
 }
 
 const ownFields = (given: JsonObject): JsonObject =>

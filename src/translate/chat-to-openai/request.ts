@@ -2,9 +2,12 @@
 // Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject } from "../../domain/text/json.ts"
+import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { Adjustment, Translated, TranslateContext } from "../Translator.ts"
+import { repairing } from "../shared/chat-request/repairHistory.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
+import type { Translated, TranslateContext } from "../Translator.ts"
 import { invalid } from "../shared/fault.ts"
 import { openAiFormat } from "../shared/chat-request/readFormat.ts"
 import { messagesToOpenAi } from "./messages.ts"
@@ -13,25 +16,41 @@ import { heldBack } from "./params.ts"
 /** The body: the client's fields in their order, known and unknown. */
 export type OpenAiRequest = Readonly<Record<string, unknown>>
 
-/** Efforts that these upstreams accept (table 4). */
+/** Efforts that these upstreams accept (table 4); a higher one is sent as the highest of them. */
 const knownEfforts: ReadonlyArray<string> = ["none", "minimal", "low", "medium", "high"]
 
-/** A higher effort is sent as the highest accepted one. */
-const adjustedEffort = (name: string, value: unknown): Adjustment | undefined =>
-  name === "reasoning_effort" && (value === "xhigh" || value === "max")
-    ? { param: name, asked: value, sent: "high", takes: knownEfforts }
-    : undefined
+const hasValue = (value: unknown): boolean => value !== undefined && value !== null
 
-/** Leaves defaults, ranges and checks to the upstream; null counts as absent. */
-export const chatToOpenAiRequest = (
+/** The longest answer of an open model. The record of any other id is that of another family. */
+const longest = ({ family, max_output }: ModelRecord): number | undefined =>
+  family === "open" ? max_output : undefined
+
+/** Undefined: the number asks for nothing, and is left out. */
+type ReadNumber = (params: ParamReader, record: ModelRecord) => Json | undefined
+
+/** Numbers and the ranges of OpenAI's API. */
+const numbers: ReadonlyMap<string, ReadNumber> = new Map<string, ReadNumber>([
+  ["temperature", (params) => params.finite("temperature", 0, 2)],
+  ["top_p", (params) => params.finite("top_p", 0, 1)],
+  ["presence_penalty", (params) => params.finite("presence_penalty", -2, 2)],
+  ["frequency_penalty", (params) => params.finite("frequency_penalty", -2, 2)],
+  ["n", (params) => params.whole("n", 1, 128)],
+  ["top_k", (params) => params.topK(2 ** 31 - 1)],
+  ["top_logprobs", (params) => params.whole("top_logprobs", 0, 20)],
+  ["seed", (params) => params.longSeed()],
+  ["max_tokens", (params, record) => params.bound("max_tokens", longest(record))],
+  ["max_completion_tokens", (params, record) => params.bound("max_completion_tokens", longest(record))]
+])
+
+const translate = (
   request: ChatRequest,
   context: TranslateContext
 ): Result.Result<Translated<OpenAiRequest>, RequestFault> => {
   const messages = messagesToOpenAi(request.messages)
+  const params = new ParamReader(request)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const ignored: Array<string> = []
   const fields: Array<readonly [string, unknown]> = []
-  let effort: Adjustment | undefined
   for (const [name, value] of Object.entries(request)) {
     if (value === undefined || value === null) continue
     if (heldBack.has(name) || (name === "modalities" && asksForImages(value))) ignored.push(name)
@@ -46,15 +65,21 @@ export const chatToOpenAiRequest = (
       if (tools.length > 0 || left.length === 0) fields.push([name, tools])
     } else if (name === "stream_options" && request.stream === true)
       fields.push([name, { ...request.stream_options, include_usage: true }])
-    else if (name === "max_completion_tokens" && (request.max_tokens ?? undefined) === undefined)
-      fields.push(["max_tokens", value])
-    else if (name === "tool_choice" && isValidated(value)) fields.push([name, "auto"])
-    else {
-      const adjusted = adjustedEffort(name, value)
-      effort ??= adjusted
-      fields.push([name, adjusted?.sent ?? value])
-    }
+    else if (name === "stop") {
+      const words = params.stop()
+      if (words.length > 0) fields.push([name, typeof value === "string" ? value : words])
+    } else if (numbers.has(name)) {
+      const sent = numbers.get(name)?.(params, context.target.record)
+      if (sent === undefined) ignored.push(name)
+      else fields.push([name === "max_completion_tokens" && !hasValue(request.max_tokens) ? "max_tokens" : name, sent])
+    } else if (name === "reasoning_effort") {
+      const isHigher = value === "xhigh" || value === "max"
+      fields.push([name, isHigher ? "high" : value])
+      if (isHigher) params.adjusted.push({ param: name, asked: value, sent: "high", takes: knownEfforts })
+    } else if (name === "tool_choice" && isValidated(value)) fields.push([name, "auto"])
+    else fields.push([name, value])
   }
+  if (params.fault !== undefined) return Result.fail(params.fault)
   // Usage is requested on every stream; the caller filters the chunk for clients that did not request it.
   if (request.stream === true && (request.stream_options ?? undefined) === undefined) {
     fields.push(["stream_options", { include_usage: true }])
@@ -63,9 +88,12 @@ export const chatToOpenAiRequest = (
     body: Object.fromEntries(fields),
     headers: {},
     ignored,
-    ...(effort === undefined ? {} : { adjusted: [effort] })
+    ...(params.adjusted.length === 0 ? {} : { adjusted: params.adjusted })
   })
 }
+
+/** Leaves defaults and unknown values to the upstream; null counts as absent. */
+export const chatToOpenAiRequest = repairing(translate)
 
 /** A tool that is marked is one of another family: left out where it may be, else the first that may not be. */
 const sortedTools = (given: ReadonlyArray<unknown>) => {

@@ -17,7 +17,7 @@ export const predictChatParams = {
   temperature: named,
   top_p: named,
   top_k: named,
-  n: mapped("nothing: more than one answer is refused"),
+  n: mapped("one answer is given; more are named"),
   stop: named,
   seed: named,
   presence_penalty: noEquivalent,

@@ -20,8 +20,9 @@ import {
   leastThinking,
   levelToBudget,
   nearerLevel,
-  refusedCandidates,
+  oneCandidate,
   refusedToolsWithSchema,
+  shorterAnswer,
   signedCalls,
   withoutLogprobs,
   withoutPenalties
@@ -39,7 +40,7 @@ const remedies: Readonly<Record<HealRow, Remedy>> = {
   H8: withoutPenalties,
   H9: withoutLogprobs,
   H10: withoutLogprobs,
-  H11: refusedCandidates,
+  H11: oneCandidate,
   H12: refusedToolsWithSchema,
   H13: signedCalls,
   H14: withoutSampling,
@@ -51,7 +52,8 @@ const remedies: Readonly<Record<HealRow, Remedy>> = {
   H20: withoutBeta,
   H21: withoutExtraInput,
   H23: withoutThinkingBlocks,
-  H24: firstVersion
+  H24: firstVersion,
+  H30: shorterAnswer
 }
 
 /** A call after its lessons. */

@@ -143,10 +143,30 @@ export const withoutPenalties: Remedy = droppedFields({
 
 export const withoutLogprobs: Remedy = droppedFields({ responseLogprobs: "logprobs", logprobs: "top_logprobs" })
 
-export const refusedCandidates: Remedy = ({ body }) => {
-  const count = objectAt(body, "generationConfig")["candidateCount"]
+export const oneCandidate: Remedy = ({ body }) => {
+  const config = objectAt(body, "generationConfig")
+  const count = config["candidateCount"]
   return typeof count === "number" && count > 1
-    ? new BodyInvalid({ code: "unsupported_value", param: "n", message: "n must be 1 at this model." })
+    ? {
+        body: { ...body, generationConfig: withoutMembers(config, "candidateCount") },
+        adjusted: [{ param: "n", asked: String(count), sent: "1", takes: ["1"] }]
+      }
+    : undefined
+}
+
+/** The length of an answer is at most the one that the refusal names. */
+export const shorterAnswer: Remedy = ({ body }, value) => {
+  const most = Number(value)
+  const config = objectAt(body, "generationConfig")
+  const [asked, shorter] =
+    body["max_tokens"] === undefined
+      ? [config["maxOutputTokens"], { generationConfig: { ...config, maxOutputTokens: most } }]
+      : [body["max_tokens"], { max_tokens: most }]
+  return typeof asked === "number" && asked > most && most > 0
+    ? {
+        body: { ...body, ...shorter },
+        adjusted: [{ param: "max_tokens", asked: String(asked), sent: value, takes: [`up to ${value}`] }]
+      }
     : undefined
 }
 

@@ -29,7 +29,8 @@ export const healRows = [
   "H20",
   "H21",
   "H23",
-  "H24"
+  "H24",
+  "H30"
 ] as const
 export type HealRow = (typeof healRows)[number]
 

@@ -114,6 +114,19 @@ const refusals: ReadonlyArray<Refusal> = [
   },
   { row: "H23", dialect: "claude", pattern: /invalid `?signature`? in `?thinking`? block\. the block is bound/i },
   // With the words that follow, since a prompt may well name the field.
+  {
+    row: "H30",
+    dialect: "claude",
+    pattern: /max_tokens: \d{1,15} > (\d{1,15}), which is the maximum allowed/i,
+    native: true
+  },
+  {
+    row: "H30",
+    dialect: "gemini",
+    pattern:
+      /maxoutputtokens value of \d{1,15} but the supported range is from 1 \(inclusive\) to (\d{1,15}) \(exclusive\)/i,
+    values: ([, end = ""]) => [String(Number(end) - 1)]
+  },
   { row: "H24", dialect: "claude", pattern: /\banthropic_version\b[^\n]{0,60}/i, native: true }
 ]
 

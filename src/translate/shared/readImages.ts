@@ -3,7 +3,9 @@
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ImagesRequest, KnownImagesParam } from "../../wire/openai/Images.ts"
-import type { Parts } from "../Translator.ts"
+import type { Adjustment, Parts } from "../Translator.ts"
+import { numberAdjusted } from "./chat-request/numberAdjusted.ts"
+import { foldedSeed } from "./chat-request/paramReader.ts"
 import { nearestRatio, readSize, resolutionOf } from "./media/aspectRatio.ts"
 import { invalid } from "./fault.ts"
 
@@ -61,7 +63,10 @@ export interface ImagesOptions {
   /** `image/png` or `image/jpeg`; jpeg has a quality. */
   readonly output: { readonly mimeType?: string; readonly compressionQuality?: number }
   readonly unused: ReadonlyArray<string>
+  readonly adjusted: ReadonlyArray<Adjustment>
 }
+
+const formats: ReadonlySet<string> = new Set(["url", "b64_json"])
 
 /** The formats a kind of model can draw. */
 export interface Canvas {
@@ -71,59 +76,51 @@ export interface Canvas {
 
 const longestPrompt = 32_000
 const mostImages = 8
-const int32 = 2 ** 31
 
 /** Reads and checks all parameters that image models have in common. */
 export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ImagesOptions, BodyInvalid> => {
   const fault = checkPlain(request)
   if (fault !== undefined) return fault
-  const size = readSize(request.size)
-  if (Result.isFailure(size)) return Result.fail(size.failure)
+  // A size that cannot be read asks for nothing.
+  const size = Result.getOrElse(readSize(request.size), () => undefined)
   const ratio = readSpelling(request, "aspect_ratio")
   const resolution = readSpelling(request, "image_size")
   const derived =
-    size.success === undefined
+    size === undefined
       ? undefined
       : {
-          ratio: nearestRatio(size.success, canvas.ratios),
-          resolution: canvas.hasFourK || resolutionOf(size.success) === undefined ? resolutionOf(size.success) : "2K"
+          ratio: nearestRatio(size, canvas.ratios),
+          resolution: canvas.hasFourK || resolutionOf(size) === undefined ? resolutionOf(size) : "2K"
         }
   const isSizeUsed = ratio === undefined || (resolution === undefined && derived?.resolution !== undefined)
   const output = readOutput(request)
+  const isRead = size !== undefined || (request.size ?? "auto") === "auto"
+  const adjusted: Array<Adjustment> = []
+  const n = Math.min(Math.max(Math.round(request.n ?? 1), 1), mostImages)
+  if (n !== (request.n ?? 1))
+    adjusted.push(numberAdjusted("n", request.n ?? 1, n, `a whole number from 1 to ${mostImages}`))
   return Result.succeed({
     prompt: request.prompt,
-    n: request.n ?? 1,
-    seed: request.seed ?? undefined,
+    n,
+    seed: (request.seed ?? undefined) === undefined ? undefined : foldedSeed(request.seed, adjusted),
+    adjusted,
     aspectRatio: ratio ?? derived?.ratio,
     imageSize: resolution ?? derived?.resolution,
     output: output.options,
     unused: [
       ...losers(request),
       ...output.unused,
-      ...(isSizeUsed ? [] : ["size"]),
+      ...(isSizeUsed && isRead ? [] : ["size"]),
+      ...(formats.has(request.response_format ?? "url") ? [] : ["response_format"]),
       ...(request.stream === true ? ["stream"] : [])
     ]
   })
 }
 
-const checkPlain = ({
-  n,
-  prompt,
-  response_format,
-  seed
-}: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
+const checkPlain = ({ prompt }: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
   if (prompt.trim() === "") return invalid("prompt", "invalid_value", "prompt is empty; describe what to draw.")
   if (prompt.length > longestPrompt && [...prompt].length > longestPrompt) {
     return invalid("prompt", "invalid_value", `prompt is longer than ${longestPrompt} characters.`)
-  }
-  if (typeof n === "number" && !(Number.isInteger(n) && n >= 1 && n <= mostImages)) {
-    return invalid("n", "invalid_value", `n must be a whole number from 1 to ${mostImages}.`)
-  }
-  if (typeof seed === "number" && !(Number.isInteger(seed) && seed >= -int32 && seed < int32)) {
-    return invalid("seed", "invalid_value", "seed must be a whole number of 32 bits.")
-  }
-  if (response_format !== "url" && response_format !== "b64_json" && typeof response_format === "string") {
-    return invalid("response_format", "invalid_value", "response_format must be url or b64_json.")
   }
   return undefined
 }
@@ -138,7 +135,9 @@ const readOutput = (
   return {
     options: {
       ...(isKnown ? { mimeType: `image/${format}` } : {}),
-      ...(quality !== undefined && format === "jpeg" ? { compressionQuality: quality } : {})
+      ...(quality !== undefined && format === "jpeg"
+        ? { compressionQuality: Math.min(Math.max(Math.round(quality), 0), 100) }
+        : {})
     },
     unused: unusedSpellings([
       ...(isKnown ? [] : ["output_format" as const]),
@@ -153,11 +152,12 @@ const readOutput = (
  */
 export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<Parts<ImagesRequest>, BodyInvalid> =>
   Result.map(readImages(request, canvas), ({ n, seed }) => {
+    // The first one has the client's own values, which may have to be named.
     const nth = (index: number): ImagesRequest => ({
       ...request,
       n: 1,
       ...(seed === undefined ? {} : { seed: (seed + index) | 0 })
     })
     const rest = Array.from({ length: n - 1 }, (_, index) => nth(index + 1))
-    return rest.length === 0 ? [request] : [nth(0), ...rest]
+    return [request, ...rest]
   })

@@ -16,7 +16,7 @@ const request = chatRequest(
     { role: "user", content: "Write." },
     { role: "assistant", content: "Zero." }
   ],
-  { max_tokens: 100_000 }
+  { max_tokens: 60_000 }
 )
 const input = {
   translator: chatToGemini,
@@ -53,7 +53,7 @@ it.each([
   const healed = Result.getOrThrow(healPrepared(Result.getOrThrow(prepare(input)), scope, request, lessons))
   expect(healed.applied).toEqual(lessons)
   const { body, headers: sent, hops } = healed.prepared
-  const first = { contents, generationConfig: { maxOutputTokens: 100_000 } }
+  const first = { contents, generationConfig: { maxOutputTokens: 60_000 } }
   const later = { ...first, continuationToken: "dG9rZW4x" }
   expect([sent, body]).toEqual([headers, first])
   expect([hops?.most, hops?.first.headers, hops?.first.body]).toEqual([3, headers, first])

@@ -18,7 +18,6 @@ import {
   grow,
   message,
   type Messages,
-  refusedParam,
   type Rest,
   start,
   stop,
@@ -111,12 +110,12 @@ describe("Claude efforts by generation (M-200)", () => {
       ...since47
     })
   })
-  it("another word is refused for every model (M-200)", () => {
+  it("another word asks for nothing at every model (M-200, W2)", () => {
     for (const model of Object.values(columns).flat())
-      expect(refusedParam({ reasoning_effort: "huge" }, claudeContext(model))).toStrictEqual([
-        "reasoning_effort",
-        "invalid_value"
-      ])
+      expect(of(model, { reasoning_effort: "huge" })).toStrictEqual({
+        ...of(model, {}),
+        ignored: ["reasoning_effort"]
+      })
   })
   it("without thinking, no effort goes with the word that stops it (M-212)", () => {
     for (const model of [...columns.quiet, ...columns.between]) {
@@ -432,8 +431,9 @@ describe("answers by generation", () => {
     const { adjusted, body } = of("claude-sonnet-4-5@20250929", { temperature: 1.5 })
     expect([body.temperature, adjusted]).toStrictEqual([1, ["temperature=1.5>1"]])
   })
-  it("several answers are refused (M-503)", () => {
-    expect(refusedParam({ n: 2 }, claudeContext("claude-opus-5-5"))).toStrictEqual(["n", "unsupported_value"])
+  it("one answer is given where several are asked for (M-503)", () => {
+    const { adjusted, ignored } = of("claude-opus-5-5", { n: 2 })
+    expect([adjusted, ignored]).toStrictEqual([["n=2>1"], []])
   })
   it("the category of a refusal goes with its reason, and the answer may be empty (M-702)", () => {
     const details = { type: "refusal", category: "cyber", explanation: "No." }

@@ -92,8 +92,8 @@ describe("Claude max_tokens (T1803, table 9)", () => {
     expect(asked({ max_tokens: 7 })).toStrictEqual(only({ max_tokens: 7 }))
     expect(asked({ max_tokens: 7, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }, ["max_tokens"]))
     expect(asked({ max_tokens: 8, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }))
-    for (const bad of [0, -1, 1.5])
-      expect(refusedParam({ max_tokens: bad })).toStrictEqual(["max_tokens", "invalid_value"])
+    for (const none of [0, -1]) expect(asked({ max_tokens: none })).toStrictEqual(only({}, ["max_tokens"]))
+    expect(asked({ max_tokens: 1.5 }).body.max_tokens).toBe(1)
   })
 })
 
@@ -107,15 +107,15 @@ describe("Claude sampling (T1826)", () => {
   }
   it("temperature is limited to 1", () => {
     for (const [given, goes] of [
+      [-0.1, 0],
       [0, 0],
       [0.3, 0.3],
       [1, 1],
       [1.2, 1],
-      [2, 1]
+      [2, 1],
+      [2.1, 1]
     ] as const)
       expect(of(models.plain, { temperature: given })).toStrictEqual([goes, undefined, undefined, []])
-    for (const bad of [-0.1, 2.1])
-      expect(refusedParam({ temperature: bad })).toStrictEqual(["temperature", "invalid_value"])
   })
   it("each model generation gets the sampling parameters it accepts", () => {
     const rest = { temperature: 0.5, top_p: 0.9, top_k: 40 }
@@ -137,8 +137,10 @@ describe("Claude sampling (T1826)", () => {
       expect(of(model, rest)).toStrictEqual([undefined, undefined, undefined, ["temperature", "top_p", "top_k"]])
     }
   })
-  it("top_k must be whole (T907)", () => {
-    expect(refusedParam({ top_k: 1.5 })).toStrictEqual(["top_k", "invalid_value"])
+  it("top_k is a whole number above 0 (T907, W24)", () => {
+    expect(of(models.plain, { top_k: 1.5 })).toStrictEqual([undefined, undefined, 2, []])
+    for (const top_k of [0, -1])
+      expect(of(models.plain, { top_k })).toStrictEqual([undefined, undefined, undefined, ["top_k"]])
   })
 })
 
@@ -146,20 +148,18 @@ describe("Claude stop sequences (T1827)", () => {
   it("stop sequences are sent as a list without blank ones", () => {
     expect(asked({ stop: "a" })).toStrictEqual(only({ stop_sequences: ["a"] }))
     expect(asked({ stop: ["a", "\n", " b "] })).toStrictEqual(only({ stop_sequences: ["a", " b "] }))
-    expect(asked({ stop: ["\n\n"] })).toStrictEqual(only({}, ["stop"]))
+    expect(asked({ stop: ["\n\n"] })).toStrictEqual(only({}))
     expect(asked({ stop: [] })).toStrictEqual(only({}))
   })
   it("malformed stop sequences are refused (T901)", () => {
-    for (const bad of ["", 7, [1], Array.from({ length: 17 }, () => "a")])
-      expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_value"])
+    for (const bad of [7, [1], {}]) expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_type"])
   })
 })
 
 describe("other Claude parameters (T1828)", () => {
-  it("a request for several answers, or for other output than text, is refused (M-503)", () => {
+  it("one answer is given, and a request for other output than text is refused (M-503)", () => {
     expect(asked({ n: 1, modalities: ["text"] })).toStrictEqual(only({}))
-    expect(refusedParam({ n: 2 })).toStrictEqual(["n", "unsupported_value"])
-    for (const bad of [0, 9, 1.5]) expect(refusedParam({ n: bad })).toStrictEqual(["n", "invalid_value"])
+    for (const n of [0, 2, 9, 1.5]) expect(asked({ n }).body).toStrictEqual(only({}).body)
     expect(asked({ modalities: ["text", "image"] })).toStrictEqual(only({}, ["modalities"]))
     expect(refusedParam({ modalities: ["image"] })).toStrictEqual(["modalities", "UnsupportedParameter"])
     for (const bad of [[], ["smell"], "text"])
@@ -292,10 +292,13 @@ describe("Claude body laws", () => {
         for (const name of Object.keys(rest)) {
           // Without thinking, effort would be used.
           if (name === "thinking" && "reasoning_effort" in rest) continue
+          // The gateway itself looks for white space.
+          if (name === "stop" && empties(rest.stop).length === 0 && body.stop_sequences === undefined) continue
           const { [name]: _, ...others } = Object.fromEntries(Object.entries(rest))
           const without = translated(talk, others, context)
           const changes = JSON.stringify([without.body, without.headers]) !== JSON.stringify([body, headers])
-          expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
+          const isBent = out.adjusted?.some(({ param }) => param === name) === true
+          if (!isBent) expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
         }
       }),
       { numRuns: runs(200) }

@@ -173,12 +173,12 @@ describe("Claude thinking budgets (T1821)", () => {
       ["reasoning_effort"]
     ])
   })
-  it("malformed thinking options are refused (T705, T711)", () => {
-    expect(refusedParam({ reasoning_effort: "huge" })).toStrictEqual(["reasoning_effort", "invalid_value"])
-    for (const tokens of [-2, 1.5, "8"])
+  it("thinking options of another type are refused (T705, T711)", () => {
+    expect(refusedParam({ reasoning_effort: 3 })).toStrictEqual(["reasoning_effort", "invalid_type"])
+    for (const tokens of [true, "8k", {}])
       expect(refusedParam({ thinking: { type: "enabled", budget_tokens: tokens } })).toStrictEqual([
         "thinking.budget_tokens",
-        "invalid_value"
+        "invalid_type"
       ])
   })
 })

@@ -315,10 +315,13 @@ describe("generations of Gemini: sampling, candidates, caches", () => {
     const seen = sent(words, model, options)
     expect([seen.body.generationConfig, seen.ignored]).toStrictEqual([config, ignored])
   })
-  it("more answers than a model gives are refused (M-503)", () => {
+  it("more answers than a model gives are lowered to those (M-503, W24)", () => {
     expect(sent({ n: 8 }, "gemini-3.1-pro-preview").body.generationConfig).toStrictEqual({ candidateCount: 8 })
     for (const model of ["gemini-4-neon", "gemini-3-flash-preview", "gemini-2.5-flash-image"])
-      expect(refused({ n: 2 }, model)).toStrictEqual(["n", "unsupported_value", `n is at most 1 for ${model}.`])
+      expect([sent({ n: 2 }, model).adjusted, sent({ n: 2 }, model).body.generationConfig]).toStrictEqual([
+        ["n=2>1"],
+        undefined
+      ])
   })
   it("a cache that a model cannot read is ignored, and the prompt stays whole (M-505)", () => {
     const asked = {

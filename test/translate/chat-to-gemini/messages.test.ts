@@ -173,20 +173,21 @@ describe("message shapes", () => {
         expect(refused([{ role, content }])).toStrictEqual(["messages[0].content", "invalid_type"])
     }
   })
-  it("user content is required (T120, B50, B51)", () => {
-    expect(refused([user(null)])).toStrictEqual(["messages[0].content", "missing_required_parameter"])
-    expect(refused([{ role: "user" }])).toStrictEqual(["messages[0].content", "missing_required_parameter"])
-    expect(refused([user([])])).toStrictEqual(["messages[0].content", "empty_array"])
+  it("a user turn without content is left out, or blank where it is the only one (T120, B50, B51, W28)", () => {
+    for (const empty of [user(null), { role: "user" }, user([])]) {
+      expect(sent([empty]).contents).toStrictEqual([{ role: "user", parts: [{ text: " " }] }])
+      expect(sent([user("a"), empty]).contents).toStrictEqual([{ role: "user", parts: [{ text: "a" }] }])
+    }
   })
   it("each role accepts its part types only (T121, T122, B53)", () => {
     const part = (role: string, type: unknown) =>
       refused([user("a"), calling(call("1")), { role, tool_call_id: "1", content: [{ type }] }])
     for (const type of [undefined, null, 1, "video", "tool_use"]) {
-      expect(part("user", type)).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
+      expect(part("user", type)).toStrictEqual(["messages[3].content[0].type", "invalid_value"])
     }
-    expect(part("user", "thinking")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
+    expect(part("user", "thinking")).toStrictEqual(["messages[3].content[0].type", "invalid_value"])
     expect(part("tool", "thinking")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
-    expect(part("assistant", "input_audio")).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
+    expect(part("assistant", "input_audio")).toStrictEqual(["messages[3].content[0].type", "invalid_value"])
     expect(refused([user([7])])).toStrictEqual(["messages[0].content[0]", "invalid_type"])
   })
   it("text must be a well-formed string (T121, B54)", () => {

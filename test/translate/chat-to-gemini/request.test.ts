@@ -371,7 +371,8 @@ describe("Gemini body laws", () => {
         const first = run(words, model, { kind }, hello)
         if (Result.isFailure(first)) return
         const { body, headers, ignored } = sent(words, { kind }, model)
-        expect({ body, headers, ignored }).toStrictEqual(first.success)
+        const { adjusted = [], ...plain } = first.success
+        expect({ body, headers, ignored }).toStrictEqual(plain)
         expect(empties(body)).toStrictEqual([])
         for (const name of Object.keys(words)) {
           const { [name]: _, ...others } = Object.fromEntries(Object.entries(words))
@@ -380,7 +381,7 @@ describe("Gemini body laws", () => {
           const changes =
             JSON.stringify([without.success.body, without.success.headers]) !== JSON.stringify([body, headers])
           const named = ignored.some((path) => path === name || path.startsWith(`${name}.`))
-          expect([name, named]).toStrictEqual([name, !changes])
+          if (!adjusted.some(({ param }) => param === name)) expect([name, named]).toStrictEqual([name, !changes])
         }
       }),
       { numRuns: runs(500) }

@@ -122,17 +122,16 @@ describe("predict chat requests", () => {
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
     expect(refused(hi, { tools: [{ type: "function", function: { name: "f" } }] })).toBe("tools")
     expect(refused(hi, { functions: [{ name: "f" }] })).toBe("functions")
-    expect(refused(hi, { n: 2 })).toBe("n")
     expect(refused([...hi, { role: "user", content: [{ type: "text", text: "a" }, image] }])).toBe(
       "messages[1].content[1].image_url.url"
     )
     expect(
-      refused([
+      sent([
         ...hi,
         { role: "assistant", content: null, tool_calls: [call] },
         { role: "tool", tool_call_id: "c", content: "1" }
-      ])
-    ).toBe("messages")
+      ]).body.instances
+    ).toStrictEqual([{ prompt: `${prompt.replace(/assistant:$/, "")}assistant: f({})\nf: 1\nassistant:` }])
   })
   it("message shapes are checked as for every family (T119, T120)", () => {
     const result = chatToPredict.request(chatRequest([{ role: "user", content: 5 }]), context)

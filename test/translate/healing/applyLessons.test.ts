@@ -146,10 +146,28 @@ describe("other fields of Gemini", () => {
     expect(healed({ body: { contents: [hi] } }, [lesson(row)])).toEqual(untouched)
   })
 
-  it("several candidates: are refused (H11)", () => {
-    const call = { record: flash, body: { generationConfig: { candidateCount: 2 } }, headers: {}, thinkingParam: "" }
-    expect(applyLessons(call, [lesson("H11")])).toEqual(
-      new BodyInvalid({ code: "unsupported_value", param: "n", message: "n must be 1 at this model." })
+  it("a longer answer than the model gives: is asked for as long as the refusal states (H30)", () => {
+    expect(healed({ body: { generationConfig: { maxOutputTokens: 9 } } }, [lesson("H30", "8")])).toEqual(
+      changed("H30", "8", {
+        body: { generationConfig: { maxOutputTokens: 8 } },
+        adjusted: ["max_tokens=9>8"]
+      })
+    )
+    expect(healed({ body: { max_tokens: 9 } }, [lesson("H30", "8")])).toEqual(
+      changed("H30", "8", {
+        body: { max_tokens: 8 },
+        adjusted: ["max_tokens=9>8"]
+      })
+    )
+    expect(healed({ body: { max_tokens: 7 } }, [lesson("H30", "8")])).toEqual(untouched)
+  })
+
+  it("several candidates: one is asked for (H11)", () => {
+    expect(healed({ body: { generationConfig: { candidateCount: 2 } } }, [lesson("H11")])).toEqual(
+      changed("H11", "", {
+        body: { generationConfig: {} },
+        adjusted: ["n=2>1"]
+      })
     )
     expect(healed({ body: { contents: [] } }, [lesson("H11")])).toEqual(untouched)
   })

@@ -95,7 +95,8 @@ describe("refusals of Claude", () => {
     ],
     ["H21", "messages.12.content.3.caller: Extra inputs are not permitted", "messages.*.content.*.caller"],
     ["H23", "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to its history.", ""],
-    ["H24", "anthropic_version: this version is not supported.", ""]
+    ["H24", "anthropic_version: this version is not supported.", ""],
+    ["H30", "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for claude-x", "64000"]
   ] as const)("a refusal of Claude: its text teaches row %s: %s (M-904)", (row, text, value) => {
     expect(lessonsOf(claude, text)).toStrictEqual([{ row, value }])
     expect(lessonsOf(gemini, text)).toStrictEqual([])

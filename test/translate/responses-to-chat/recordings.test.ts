@@ -46,7 +46,6 @@ describe.runIf(sharedDir() !== undefined)("recorded requests of the Responses AP
     })
     expect(refused).toEqual([
       ["openai-responses/background-mode-vcr", "unsupported_parameter", "background"],
-      ["openai-responses/image-generation-jpeg", "unsupported_tool", "tools[0]"],
       ["openai-responses/model-file-search-tool-stream-4", "unsupported_tool", "tools[0].type"]
     ])
   })

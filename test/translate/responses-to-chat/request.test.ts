@@ -103,11 +103,27 @@ describe("items", () => {
       ["input[1]"],
       ["input[1]"]
     ])
-    expect(["computer_call", "compaction", "compaction_trigger", "dream"].map((type) => refusal(item(type)))).toEqual([
-      ["unsupported_item", "input[1].type"],
+    expect(["compaction", "dream"].map((type) => refusal(item(type)))).toEqual([
       ["invalid_encrypted_content", "input[1].encrypted_content"],
-      ["unsupported_item", "input[1].type"],
       ["invalid_value", "input[1].type"]
+    ])
+  })
+
+  it("of tools that another service ran are text (R221 W28)", () => {
+    const { chat, ignored } = translation({
+      input: [
+        { role: "user", content: "a" },
+        { type: "local_shell_call", id: "x", call_id: "1", status: "completed", action: { command: ["ls"] } },
+        { type: "local_shell_call_output", call_id: "1", output: "b.txt" }
+      ]
+    })
+    expect([chat.messages, ignored]).toEqual([
+      [
+        { role: "user", content: "a" },
+        { role: "assistant", content: 'local_shell_call: {"action":{"command":["ls"]}}' },
+        { role: "user", content: 'local_shell_call_output: {"output":"b.txt"}' }
+      ],
+      []
     ])
   })
 
@@ -132,8 +148,6 @@ describe("items", () => {
       { input: null },
       { input: 1 },
       { input: [{ role: "robot", content: "a" }] },
-      { input: [{ type: "function_call", name: "f", arguments: "{}" }] },
-      { input: [call("1"), { type: "function_call_output", call_id: "1" }] },
       { input: [{ role: "user", content: [{ type: "input_image", image_url: null, file_id: null }] }] }
     ]
     expect(cases.map(refusal)).toEqual([
@@ -141,8 +155,6 @@ describe("items", () => {
       ["missing_required_parameter", "input"],
       ["invalid_type", "input"],
       ["invalid_value", "input[0].role"],
-      ["missing_required_parameter", "input[0].call_id"],
-      ["missing_required_parameter", "input[1].output"],
       ["missing_required_parameter", "input[0].content[0].image_url"]
     ])
   })
@@ -273,15 +285,18 @@ describe("tools", () => {
       undefined,
       ["tools[0].quality"]
     ])
-    expect(refusal({ tools })).toEqual(["unsupported_tool", "tools[0]"])
+    const plain = translation({ tools })
+    expect([plain.chat.modalities, plain.chat.tools, plain.ignored]).toEqual([undefined, undefined, ["tools[0]"]])
   })
 
   it("without an equivalent are refused (R321 R323)", () => {
-    const types = ["computer_use_preview", "file_search", "mcp", "local_shell", "apply_patch", "dream"]
-    expect(types.map((type) => refusal({ tools: [{ type }] }))).toEqual([
-      ...types.slice(0, -1).map(() => ["unsupported_tool", "tools[0].type"]),
+    expect(["file_search", "mcp", "dream"].map((type) => refusal({ tools: [{ type }] }))).toEqual([
+      ["unsupported_tool", "tools[0].type"],
+      ["unsupported_tool", "tools[0].type"],
       ["invalid_value", "tools[0].type"]
     ])
+    for (const type of ["computer_use_preview", "local_shell", "apply_patch", "tool_search"])
+      expect(translation({ tools: [{ type }] }).ignored).toEqual(["tools[0]"])
     expect(refusal({ tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["f"] } }] })).toEqual([
       "unsupported_parameter",
       "tools[0].container.file_ids"
@@ -322,7 +337,7 @@ describe("tools", () => {
     ).toEqual([
       ["invalid_value", "tool_choice.name"],
       ["unsupported_tool", "tool_choice.type"],
-      ["invalid_value", "tool_choice"],
+      ["unsupported_tool", "tool_choice"],
       ["invalid_value", "tool_choice.tools[0]"]
     ])
   })
@@ -365,9 +380,6 @@ describe("parameters", () => {
       { background: true },
       { conversation: "conv_1" },
       { temperature: "hot" },
-      { reasoning: { summary: "long" } },
-      { metadata: { a: 1 } },
-      { include: ["dreams"] },
       { text: { format: { type: "xml" } } },
       { model: null },
       { top_k: "many" }
@@ -376,12 +388,25 @@ describe("parameters", () => {
       ["unsupported_parameter", "background"],
       ["unsupported_parameter", "conversation"],
       ["invalid_type", "temperature"],
-      ["invalid_value", "reasoning.summary"],
-      ["invalid_value", "metadata"],
-      ["invalid_value", "include[0]"],
       ["invalid_value", "text.format.type"],
       ["missing_required_parameter", "model"],
       ["invalid_type", "top_k"]
+    ])
+  })
+
+  it("that are hints never refuse: what has no meaning is left out and named (W2)", () => {
+    const { ignored, plan } = translation({
+      input: "hi",
+      reasoning: { summary: "long" },
+      metadata: { a: 1, b: "c" },
+      include: ["dreams", "reasoning.encrypted_content"],
+      truncation: "sometimes"
+    })
+    expect([ignored, plan.echo.metadata, plan.shown.carriers, plan.shown.summaries]).toEqual([
+      ["truncation", "include[0]", "metadata"],
+      { b: "c" },
+      true,
+      true
     ])
   })
 

@@ -5,22 +5,28 @@ import { addresses } from "./addresses.ts"
 import { answers } from "./answers.ts"
 import { embeddings } from "./embeddings.ts"
 import { forms } from "./forms.ts"
+import { history } from "./history.ts"
 import { media } from "./media.ts"
 import { messages } from "./messages.ts"
 import { openAiWords } from "./openAiWords.ts"
+import { parameters } from "./parameters.ts"
 import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
 import { shapes } from "./shapes.ts"
+import { tools } from "./tools.ts"
 
 export const rows: ReadonlyArray<Row> = [
   ...addresses,
   ...answers,
   ...embeddings,
   ...forms,
+  ...history,
   ...media,
   ...messages,
   ...openAiWords,
+  ...parameters,
   ...refusals,
   ...routing,
-  ...shapes
+  ...shapes,
+  ...tools
 ]

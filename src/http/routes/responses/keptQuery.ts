@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 import type { Shown } from "../../../translate/responses-to-chat/facts.ts"
 import type { ItemsAsked } from "../../../translate/responses-to-chat/kept.ts"
-import { readInclude } from "../../../translate/responses-to-chat/request/params.ts"
+import { shownBy } from "../../../translate/responses-to-chat/request/params.ts"
 
 const paramsOf = (url: string): URLSearchParams => {
   const at = url.indexOf("?")
@@ -20,7 +20,7 @@ export const shownQuery = (url: string): Result.Result<Omit<Shown, "summaries">,
   const params = paramsOf(url)
   if (params.get("stream") === "true")
     return invalid("stream", "unsupported_parameter", "A kept response is answered whole; leave stream out.")
-  return readInclude({ include: [...params].filter(([name]) => isInclude(name)).map(([, word]) => word) })
+  return Result.succeed(shownBy([...params].filter(([name]) => isInclude(name)).map(([, word]) => word)))
 }
 
 const mostItems = 100

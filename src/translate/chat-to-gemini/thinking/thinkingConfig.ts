@@ -4,7 +4,6 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import { invalid } from "../../shared/fault.ts"
 import type { ModelFacts } from "../../shared/google/modelFacts.ts"
 import { readThinking } from "../../shared/chat-request/reasoning.ts"
 import type { Adjustment } from "../../Translator.ts"
@@ -31,7 +30,8 @@ export const thinkingConfig = (
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const asked = read.success
   if (verbatim !== undefined) return verbatimConfig(verbatim, namedParams(request), facts)
-  if (asked === undefined) return Result.succeed(nothing)
+  // A word that is no effort.
+  if (asked === undefined) return Result.succeed({ ...nothing, unused: namedParams(request) })
   const losers = namedParams(request).filter((param) => param !== asked.param)
   if (facts.thinking === "none") {
     return Result.succeed({
@@ -60,7 +60,8 @@ const verbatimConfig = (
 ): Result.Result<ThinkingConfig, RequestFault> => {
   const config = camelCased(value)
   if ("thinkingBudget" in config && "thinkingLevel" in config) {
-    return invalid(path, "invalid_value", "Give a thinking budget or a thinking level, not both.")
+    const { thinkingBudget: _budget, ...others } = config
+    return verbatimConfig({ path, value: others }, [...params, `${path}.thinking_budget`], facts)
   }
   return Result.succeed(
     facts.thinking === "none"

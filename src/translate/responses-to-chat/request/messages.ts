@@ -102,22 +102,10 @@ const endTurn = (work: Work): void => {
   work.paths.push(made.path)
 }
 
-const unoffered: ReadonlySet<string> = new Set([
-  "computer_call",
-  "computer_call_output",
-  "local_shell_call",
-  "local_shell_call_output",
-  "shell_call",
-  "shell_call_output",
-  "apply_patch_call",
-  "apply_patch_call_output",
-  "program",
-  "program_output",
-  "additional_tools",
-  "compaction_trigger"
-])
+/** Calls of tools that another service ran, and their results: another model reads them as text. */
+const readAsText = /^(?:computer|local_shell|shell|apply_patch)_call(?:_output)?$|^program(?:_output)?$/
 
-/** Of an older turn, made elsewhere: another model has no words for it. */
+/** Of an older turn, made elsewhere: another model has no words for it. Tools that came late are declared with the others. */
 const passedOver: ReadonlySet<string> = new Set([
   "web_search_call",
   "file_search_call",
@@ -126,7 +114,8 @@ const passedOver: ReadonlySet<string> = new Set([
   "mcp_approval_request",
   "mcp_approval_response",
   "tool_search_call",
-  "tool_search_output"
+  "tool_search_output",
+  "compaction_trigger"
 ])
 
 const turnOf = (work: Work): AssistantTurn => (work.turn ??= new AssistantTurn())
@@ -164,18 +153,24 @@ const readItem = (work: Work, opened: Opened): Read<void> => {
         "A compacted history of another service cannot be opened, and without it the conversation is gone."
       )
     default:
-      return readOther(work, type, path)
+      return readOther(work, opened)
   }
 }
 
-const readOther = (work: Work, type: string, path: string): Read<void> => {
+const readOther = (work: Work, { item, path, type }: Opened): Read<void> => {
+  if (type === "additional_tools") return Result.void
   if (passedOver.has(type)) {
     if (path !== "previous_response_id") work.ignored.push(path)
     return Result.void
   }
-  return unoffered.has(type)
-    ? invalid(`${path}.type`, "unsupported_item", `Items of the type ${type} are not served here.`)
-    : invalid(`${path}.type`, "invalid_value", "This type of item is not known.")
+  if (!readAsText.test(type)) return invalid(`${path}.type`, "invalid_value", "This type of item is not known.")
+  const { id: _id, call_id: _call, status: _status, type: _type, ...stated } = item
+  const text = `${type}: ${JSON.stringify(stated)}`
+  if (type.endsWith("_output")) {
+    endTurn(work)
+    give(work, { role: "user", content: text }, path)
+  } else turnOf(work).text(text, path)
+  return Result.void
 }
 
 const readMessage = (work: Work, item: JsonObject, path: string): Read<void> => {
@@ -207,30 +202,34 @@ const addContent = (
 
 /** A call names its function as this request declares it; a namespace that is gone keeps the joined name. */
 const readCall = (work: Work, item: JsonObject, path: string): Read<void> => {
-  const id = stringAt(item, "call_id") || stringAt(item, "id")
-  if (id === "") return invalid(`${path}.call_id`, "missing_required_parameter", "A call needs its call_id.")
   const own = stringAt(item, "name")
   if (own === "") return invalid(`${path}.name`, "invalid_value", "A call needs the name of its tool.")
   const namespace = stringAt(item, "namespace")
   const name = namespace === "" ? own : joinedName(namespace, own)
   const isCustom = item["type"] === "custom_tool_call"
-  const given: Json | undefined = item[isCustom ? "input" : "arguments"] ?? ""
-  const at = isCustom ? "input" : "arguments"
-  if (typeof given !== "string") return invalid(`${path}.${at}`, "invalid_type", `${at} must be a string.`)
-  turnOf(work).call(id, name, isCustom ? customArguments(given) : given, path)
+  const given = item[isCustom ? "input" : "arguments"] ?? ""
+  const text = typeof given === "string" ? given : JSON.stringify(given)
+  // A call without an id is answered by its place.
+  const id = stringAt(item, "call_id") || stringAt(item, "id")
+  turnOf(work).call(id, name, isCustom ? customArguments(text) : text, path)
   return Result.void
 }
 
 const readOutput = (work: Work, item: JsonObject, path: string): Read<void> => {
-  const id = stringAt(item, "call_id")
-  if (id === "")
-    return invalid(`${path}.call_id`, "missing_required_parameter", "The output of a call needs its call_id.")
-  const output = readResponsesContent(item["output"], `${path}.output`)
+  const output = readResponsesContent(outputOf(item["output"]), `${path}.output`)
   if (Result.isFailure(output)) return Result.fail(output.failure)
   endTurn(work)
   const content = typeof output.success === "string" ? output.success : output.success.map(asMedia)
-  give(work, { role: "tool", tool_call_id: id, content }, path, "output")
+  give(work, { role: "tool", tool_call_id: stringAt(item, "call_id"), content }, path, "output")
   return Result.void
+}
+
+/** Text and parts as they are, nothing as an empty text, any other value as its JSON. */
+const outputOf = (output: Json | undefined): Json => {
+  if (output === undefined || output === null) return ""
+  const isParts =
+    Array.isArray(output) && output.every((part) => isJsonObject(part) && typeof part["type"] === "string")
+  return typeof output === "string" || isParts ? output : JSON.stringify(output)
 }
 
 /** A tool message of a chat holds media of any type as an address, which may be a data URI. */

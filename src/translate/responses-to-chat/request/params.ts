@@ -77,12 +77,9 @@ const passed: ReadonlySet<string> = new Set<KnownParam | "betas">([
 export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
   const refused = refusedField(body)
   if (refused !== undefined) return refused
-  const shown = readInclude(body)
-  if (Result.isFailure(shown)) return Result.fail(shown.failure)
+  const { ignored: notShown, ...shown } = readInclude(body)
   const metadata = readMetadata(body.metadata ?? {})
-  if (Result.isFailure(metadata)) return Result.fail(metadata.failure)
   const reasoning = readReasoning(body)
-  if (Result.isFailure(reasoning)) return Result.fail(reasoning.failure)
   const text = readText(body.text ?? {})
   if (Result.isFailure(text)) return Result.fail(text.failure)
   const chat: Record<string, unknown> = {}
@@ -90,30 +87,30 @@ export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined || value === null || own.has(name)) continue
     if (!passed.has(name)) ignored.push(name)
-    else if (name !== "thinking" || !reasoning.success.asks) chat[name] = value
+    else if (name !== "thinking" || !reasoning.asks) chat[name] = value
     else ignored.push(name)
   }
   const user = body.user ?? undefined
   const safety = body.safety_identifier ?? undefined
   if (user === undefined && safety !== undefined) chat["user"] = safety
   if ((body.max_output_tokens ?? undefined) !== undefined) chat["max_completion_tokens"] = body.max_output_tokens
-  if (body.truncation === "auto") ignored.push("truncation")
+  if ((body.truncation ?? "disabled") !== "disabled") ignored.push("truncation")
   if ((body.max_tool_calls ?? undefined) !== undefined) ignored.push("max_tool_calls")
   if ((body.context_management ?? undefined) !== undefined) ignored.push("context_management")
-  const logprobs = shown.success.logprobs || (body.top_logprobs ?? 0) > 0
+  const logprobs = shown.logprobs || (body.top_logprobs ?? 0) > 0
   return Result.succeed({
     chat: {
       ...chat,
-      ...reasoning.success.chat,
+      ...reasoning.chat,
       ...text.success,
       ...(logprobs ? { logprobs: true } : {}),
       ...((body.top_logprobs ?? 0) > 0 ? { top_logprobs: body.top_logprobs } : {})
     },
-    ignored: [...ignored, ...reasoning.success.ignored],
-    shown: { ...shown.success, summaries: reasoning.success.summaries, logprobs },
-    metadata: metadata.success,
+    ignored: [...ignored, ...notShown, ...metadata.ignored, ...reasoning.ignored],
+    shown: { ...shown, summaries: reasoning.summaries, logprobs },
+    metadata: metadata.kept,
     user: user === undefined && safety !== undefined ? "safety_identifier" : "user",
-    thinking: reasoning.success.asks ? "reasoning.summary" : "thinking"
+    thinking: reasoning.asks ? "reasoning.summary" : "thinking"
   })
 }
 
@@ -130,10 +127,7 @@ const refusedField = (body: ResponsesRequest): Result.Result<never, RequestFault
       "unsupported_parameter",
       "Conversations are not kept here; chain responses by previous_response_id."
     )
-  const truncation = body.truncation ?? undefined
-  return truncation === undefined || truncation === "auto" || truncation === "disabled"
-    ? undefined
-    : invalid("truncation", "invalid_value", "truncation must be auto or disabled.")
+  return undefined
 }
 
 const mostIncluded = 16
@@ -157,34 +151,38 @@ export const shownBy = (words: ReadonlyArray<unknown>): Omit<Shown, "summaries">
   outputs: words.includes("code_interpreter_call.outputs")
 })
 
-export const readInclude = ({ include }: Pick<ResponsesRequest, "include">): Read<Omit<Shown, "summaries">> => {
+/** Words that are not published show nothing. */
+export const readInclude = ({
+  include
+}: Pick<ResponsesRequest, "include">): Omit<Shown, "summaries"> & { readonly ignored: ReadonlyArray<string> } => {
   const words = include ?? []
-  if (words.length > mostIncluded)
-    return invalid("include", "array_too_long", `include holds more than ${mostIncluded} words.`)
-  const unknown = words.findIndex((word) => !includable.has(word))
-  return unknown < 0
-    ? Result.succeed(shownBy(words))
-    : invalid(`include[${unknown}]`, "invalid_value", `include takes: ${[...includable].join(", ")}.`)
+  return {
+    ...shownBy(words),
+    ignored: words.flatMap((word, index) => (includable.has(word) ? [] : [`include[${index}]`])).slice(0, mostIncluded)
+  }
 }
 
 const mostPairs = 16
 const longestKey = 64
 const longestValue = 512
 
-const readMetadata = (given: Readonly<Record<string, unknown>>): Read<Readonly<Record<string, string>>> => {
-  const pairs = Object.entries(given).flatMap(([key, value]): ReadonlyArray<readonly [string, string]> =>
-    typeof value === "string" && key.length <= longestKey && value.length <= longestValue ? [[key, value]] : []
-  )
-  return pairs.length === Object.keys(given).length && pairs.length <= mostPairs
-    ? Result.succeed(Object.fromEntries(pairs))
-    : invalid(
-        "metadata",
-        "invalid_value",
-        `metadata holds at most ${mostPairs} texts, of ${longestValue} characters under names of ${longestKey}.`
-      )
+interface ReadMetadata {
+  readonly kept: Readonly<Record<string, string>>
+  readonly ignored: ReadonlyArray<string>
 }
 
-const summaryWords: ReadonlySet<unknown> = new Set(["auto", "concise", "detailed"])
+/** The pairs that an answer can repeat; others are left out and named. */
+const readMetadata = (given: Readonly<Record<string, unknown>>): ReadMetadata => {
+  const pairs = Object.entries(given)
+    .flatMap(([key, value]): ReadonlyArray<readonly [string, string]> =>
+      typeof value === "string" && key.length <= longestKey && value.length <= longestValue ? [[key, value]] : []
+    )
+    .slice(0, mostPairs)
+  return {
+    kept: Object.fromEntries(pairs),
+    ignored: pairs.length === Object.keys(given).length ? [] : ["metadata"]
+  }
+}
 
 interface Reasoning {
   readonly chat: Readonly<Partial<Record<KnownParam, unknown>>>
@@ -194,27 +192,21 @@ interface Reasoning {
   readonly ignored: ReadonlyArray<string>
 }
 
-const readReasoning = ({ reasoning }: ResponsesRequest): Read<Reasoning> => {
+const readReasoning = ({ reasoning }: ResponsesRequest): Reasoning => {
   const given = reasoning ?? {}
   const effort = given["effort"] ?? undefined
-  const named = given["summary"] ?? undefined
-  const summary = named ?? given["generate_summary"] ?? undefined
-  if (summary !== undefined && !summaryWords.has(summary))
-    return invalid(
-      named === undefined ? "reasoning.generate_summary" : "reasoning.summary",
-      "invalid_value",
-      "reasoning.summary must be auto, concise or detailed."
-    )
+  // Every summary is as long as the thoughts; words for its length change nothing.
+  const summary = given["summary"] ?? given["generate_summary"] ?? undefined
   const chat =
     effort !== undefined ? { reasoning_effort: effort } : summary !== undefined ? { thinking: { type: "enabled" } } : {}
-  return Result.succeed({
+  return {
     chat,
     summaries: summary !== undefined,
     asks: effort !== undefined || summary !== undefined,
     ignored: ["mode", "context"].flatMap((name) =>
       (given[name] ?? undefined) === undefined ? [] : [`reasoning.${name}`]
     )
-  })
+  }
 }
 
 export const readText = (

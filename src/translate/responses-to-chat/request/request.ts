@@ -3,8 +3,8 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
-import { bodyFault } from "../../../domain/text/bodyFault.ts"
-import type { JsonObject } from "../../../domain/text/json.ts"
+import { decodeNumbers } from "../../../domain/text/bodyFault.ts"
+import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
 import type { ResponseEcho } from "../../../wire/openai/responses/Response.ts"
@@ -15,7 +15,7 @@ import { chatMessages } from "./messages.ts"
 import { paramOf } from "./paths.ts"
 import { echoedTool, type ReadParams, readParams, sentOr } from "./params.ts"
 import { offeredTools, type OfferedTools } from "./toolChoice.ts"
-import { readResponsesTools } from "./tools.ts"
+import { type GivenTool, readResponsesTools } from "./tools.ts"
 import { serviceTier } from "../usage.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
@@ -28,8 +28,8 @@ const longestId = 512
 
 /** The body as this route takes it, or the first thing that is wrong with it. */
 export const readBody = (body: JsonObject): Read<ResponsesRequest> => {
-  const read = decode(body)
-  if (Result.isFailure(read)) return Result.fail(bodyFault(read.failure, body))
+  const read = decodeNumbers(decode, body)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
   return (read.success.previous_response_id ?? "").length > longestId
     ? invalid("previous_response_id", "invalid_value", `previous_response_id is longer than ${longestId} characters.`)
     : Result.succeed(read.success)
@@ -43,7 +43,7 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
     return invalid("model", "missing_required_parameter", "model is missing, and no config or prompt sets one.")
   const params = readParams(body)
   if (Result.isFailure(params)) return Result.fail(params.failure)
-  const declared = readResponsesTools(body.tools ?? [], model)
+  const declared = readResponsesTools(givenTools(body), model)
   if (Result.isFailure(declared)) return Result.fail(declared.failure)
   const offered = offeredTools(body.tool_choice, declared.success)
   if (Result.isFailure(offered)) return Result.fail(offered.failure)
@@ -81,9 +81,9 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
     ...offered.success.ignored,
     ...(body.store === true && !keep ? ["store"] : [])
   ]
-  const read = decodeChat(chat)
+  const read = decodeNumbers(decodeChat, chat)
   return Result.isFailure(read)
-    ? Result.fail(inOwnWords(bodyFault(read.failure, chat), plan))
+    ? Result.fail(inOwnWords(read.failure, plan))
     : Result.succeed({ chat: read.success, ignored, plan })
 }
 
@@ -95,6 +95,17 @@ export const inOwnWords = <E extends RequestFault>(
   fault._tag === "BodyInvalid" && fault.param !== null
     ? new BodyInvalid({ code: fault.code, param: paramOf(paths, fault.param), message: fault.message })
     : fault
+
+/** Those of the request, then those of `additional_tools` items. */
+const givenTools = ({ input, tools }: ResponsesRequest): ReadonlyArray<GivenTool> => {
+  const own = (tools ?? []).map((tool, index) => ({ tool, path: `tools[${index}]` }))
+  const items: ReadonlyArray<unknown> = Array.isArray(input) ? input : []
+  const later = items.flatMap((item, at): ReadonlyArray<GivenTool> => {
+    const list = isJsonObject(item) && item["type"] === "additional_tools" ? item["tools"] : undefined
+    return Array.isArray(list) ? list.map((tool, index) => ({ tool, path: `input[${at}].tools[${index}]` })) : []
+  })
+  return later.length === 0 ? own : [...own, ...later]
+}
 
 interface Prompted {
   readonly body: ResponsesRequest

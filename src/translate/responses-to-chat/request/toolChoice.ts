@@ -38,6 +38,12 @@ export const offeredTools = (given: unknown, read: ReadTools): Read<OfferedTools
   if (type === "allowed_tools") return allowed(given, read)
   if (typeof type === "string" && isNotOffered(type)) return unsupportedTool("tool_choice.type", type)
   const meant = meantBy(given, read)
+  if (meant === undefined && type === "image_generation")
+    return invalid(
+      "tool_choice",
+      "unsupported_tool",
+      "image_generation works with Gemini's image models, for example gemini-2.5-flash-image and gemini-3-pro-image-preview."
+    )
   if (meant === undefined)
     return invalid(
       namesFunction(type) ? "tool_choice.name" : "tool_choice",
@@ -68,6 +74,9 @@ const meantBy = (chosen: JsonObject, { image, names, tools }: ReadTools): Meant 
   return isThere ? { _tag: "Hosted", kind } : undefined
 }
 
+const isLeft = (type: string, { image }: ReadTools): boolean =>
+  isNotOffered(type) || (type === "image_generation" && image === undefined)
+
 const only = (read: ReadTools, meant: ReadonlyArray<Meant>): Pick<OfferedTools, "tools" | "images"> => {
   const kinds = new Set(meant.flatMap((one) => (one._tag === "Hosted" ? [one.kind] : [])))
   const functions = new Set(meant.flatMap((one) => (one._tag === "Function" ? [one.name] : [])))
@@ -87,6 +96,8 @@ const allowed = (choice: JsonObject, read: ReadTools): Read<OfferedTools> => {
     return invalid("tool_choice.tools", "invalid_value", "tool_choice.tools must be an array of at least one tool.")
   const meant: Array<Meant> = []
   for (const [index, tool] of tools.entries()) {
+    // A tool that was left out of the request is left out of the list.
+    if (isJsonObject(tool) && typeof tool["type"] === "string" && isLeft(tool["type"], read)) continue
     const one = isJsonObject(tool) ? meantBy(tool, read) : undefined
     if (one === undefined)
       return invalid(

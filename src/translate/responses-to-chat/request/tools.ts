@@ -46,11 +46,11 @@ export const hostedKind = (type: Json | undefined): HostedTool | undefined => {
   return type === "code_interpreter" || type === "image_generation" ? type : undefined
 }
 
-const notOffered: ReadonlySet<string> = new Set([
+/** Agents add them unasked, so they are left out and named (W31). */
+const leftOut: ReadonlySet<string> = new Set([
   "computer_use_preview",
+  "computer_use",
   "computer",
-  "file_search",
-  "mcp",
   "local_shell",
   "shell",
   "apply_patch",
@@ -58,7 +58,10 @@ const notOffered: ReadonlySet<string> = new Set([
   "programmatic_tool_calling"
 ])
 
-export const isNotOffered = (type: string): boolean => notOffered.has(type)
+/** An answer without them would be wrong unseen. */
+const neededTools: ReadonlySet<string> = new Set(["file_search", "mcp"])
+
+export const isNotOffered = (type: string): boolean => leftOut.has(type) || neededTools.has(type)
 
 export const unsupportedTool = (path: string, type: string): Result.Result<never, RequestFault> =>
   invalid(
@@ -73,10 +76,15 @@ export const unsupportedTool = (path: string, type: string): Result.Result<never
 export const joinedName = (namespace: string, name: string): string =>
   namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`
 
-export const readResponsesTools = (given: ReadonlyArray<unknown>, model: string): Read<ReadTools> => {
+/** A tool of the request and its place; later ones may come in items of the input. */
+export interface GivenTool {
+  readonly tool: unknown
+  readonly path: string
+}
+
+export const readResponsesTools = (given: ReadonlyArray<GivenTool>, model: string): Read<ReadTools> => {
   const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
-  for (const [index, tool] of given.entries()) {
-    const path = `tools[${index}]`
+  for (const { path, tool } of given) {
     if (!isJsonObject(tool)) return invalid(path, "invalid_type", "A tool must be an object.")
     const read = readTool(work, tool, path)
     if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -89,7 +97,11 @@ const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
   const { type } = tool
   if (type === "function" || type === "custom") return addCallable(work, tool, path, undefined)
   if (type === "namespace") return addNamespace(work, tool, path)
-  if (typeof type === "string" && isNotOffered(type)) return unsupportedTool(`${path}.type`, type)
+  if (typeof type === "string" && leftOut.has(type)) {
+    work.ignored.push(path)
+    return Result.void
+  }
+  if (typeof type === "string" && neededTools.has(type)) return unsupportedTool(`${path}.type`, type)
   switch (hostedKind(type)) {
     case "web_search":
       return addSearch(work, tool, path)
@@ -136,8 +148,11 @@ const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Name
   const { name } = tool
   if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool needs a name.")
   const own = namespace === undefined ? name : joinedName(namespace.name, name)
-  if (work.taken.has(own))
+  if (work.taken.has(own)) {
+    // Tools that come with an item of the input may come with several.
+    if (path.startsWith("input")) return Result.void
     return invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${own} in full.`)
+  }
   work.taken.add(own)
   const isCustom = tool["type"] === "custom"
   const declared = isCustom ? customFunction(tool) : plainFunction(tool)
@@ -208,12 +223,10 @@ const drawsImages = (model: string): boolean => {
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
 const addImages = (work: Work, tool: JsonObject, path: string): Read<void> => {
-  if (!drawsImages(work.model))
-    return invalid(
-      path,
-      "unsupported_tool",
-      "image_generation works with Gemini's image models, for example gemini-2.5-flash-image and gemini-3-pro-image-preview."
-    )
+  if (!drawsImages(work.model)) {
+    work.ignored.push(path)
+    return Result.void
+  }
   const size = readSize(typeof tool["size"] === "string" ? tool["size"] : undefined)
   if (Result.isFailure(size)) return invalid(`${path}.size`, "invalid_value", size.failure.message)
   const ratio = size.success === undefined ? undefined : nearestRatio(size.success, ratios)

@@ -1,6 +1,7 @@
 // Reads the tool calls of an assistant message: ids, names, arguments, thought signatures.
 // Must not depend on tool results or a provider.
 import * as Result from "effect/Result"
+import { defaultLimits } from "../../../domain/Limits.ts"
 import { readEach } from "../../../domain/text/readEach.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
@@ -15,6 +16,8 @@ export interface ReadCall {
   readonly idMissingAt: string | undefined
   readonly name: string
   readonly args: JsonObject
+  /** The arguments came as another text than that of an object. */
+  readonly isRepaired?: true
   /** The signature the client sent back, read from any accepted spelling. */
   readonly signature: string | undefined
   /** The backend that made it, if the client names one. */
@@ -24,7 +27,7 @@ export interface ReadCall {
 type Read<A> = Result.Result<A, RequestFault>
 
 /** Bound on the calls of one turn; models make fewer. */
-const maxCalls = 128
+const maxCalls = defaultLimits.tools
 
 /** Reads `tool_calls`, or the legacy `function_call`. */
 export const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArray<ReadCall>> => {
@@ -43,53 +46,40 @@ const readCall = (item: unknown, position: number, path: string): Read<ReadCall>
   const id = item["id"] ?? ""
   if (typeof id !== "string") return invalid(`${path}.id`, "invalid_value", "The id of a tool call must be a string.")
   const named = id === "" ? { id: `call-${position}`, idMissingAt: `${path}.id` } : { id, idMissingAt: undefined }
-  return Result.gen(function* () {
-    const { name, args } = yield* readFunction(called, `${path}.function`)
-    const signature = yield* readSignature(item, called, path)
-    const { issuer } = item
-    return { ...named, name, args, signature, ...(typeof issuer === "string" ? { issuer } : {}) }
-  })
+  const { issuer } = item
+  return Result.map(readFunction(called, `${path}.function`), (read) => ({
+    ...named,
+    ...read,
+    signature: readSignature(item, called),
+    ...(typeof issuer === "string" ? { issuer } : {})
+  }))
 }
 
-const readFunction = (called: JsonObject, path: string): Read<{ name: string; args: JsonObject }> => {
+type Called = Pick<ReadCall, "name" | "args" | "isRepaired">
+
+const readFunction = (called: JsonObject, path: string): Read<Called> => {
   const { name } = called
   if (typeof name !== "string" || name === "")
     return invalid(`${path}.name`, "invalid_value", "A tool call needs the name of its function.")
-  const text = called["arguments"] ?? ""
-  if (typeof text !== "string")
-    return invalid(`${path}.arguments`, "invalid_type", "arguments must be a string of JSON text.")
-  const args = parseArguments(text)
-  return Result.isSuccess(args)
-    ? Result.succeed({ name, args: args.success })
-    : invalid(
-        `${path}.arguments`,
-        "invalid_json_arguments",
-        `${args.failure} Send back exactly what the model answered.`
-      )
+  const { args, isRepaired } = parseArguments(called["arguments"])
+  return Result.succeed({ name, args, ...(isRepaired ? { isRepaired } : {}) })
 }
 
 const inside = (value: Json | undefined, ...keys: ReadonlyArray<string>): Json | undefined =>
   keys.reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), value)
 
-/** Clients send a signature in one of four places; the first non-empty place is used. */
-const readSignature = (item: JsonObject, called: JsonObject, path: string): Read<string | undefined> => {
-  const spellings: ReadonlyArray<readonly [string, Json | undefined]> = [
-    ["function.thought_signature", called["thought_signature"]],
-    ["extra_content.google.thought_signature", inside(item, "extra_content", "google", "thought_signature")],
-    ["extra_content.vertex.thought_signature", inside(item, "extra_content", "vertex", "thought_signature")],
-    ["thought_signature", item["thought_signature"]]
+/** Clients send a signature in one of four places; the first non-empty place is used. One that is no base64 is none. */
+const readSignature = (item: JsonObject, called: JsonObject): string | undefined => {
+  const spellings: ReadonlyArray<Json | undefined> = [
+    called["thought_signature"],
+    inside(item, "extra_content", "google", "thought_signature"),
+    inside(item, "extra_content", "vertex", "thought_signature"),
+    item["thought_signature"]
   ]
-  const found = spellings.find(([, value]) => value !== undefined && value !== null && value !== "")
-  if (found === undefined) return Result.succeed(undefined)
-  const [spelling, value] = found
-  const base64 = typeof value === "string" ? normaliseBase64(value) : undefined
-  return typeof value === "string" && base64 !== undefined
-    ? Result.succeed(/\s/.test(value) ? base64 : value)
-    : invalid(
-        `${path}.${spelling}`,
-        "invalid_value",
-        "A thought signature is base64 text, sent back byte for byte as it came."
-      )
+  const value = spellings.find((one) => one !== undefined && one !== null && one !== "")
+  if (typeof value !== "string") return undefined
+  const base64 = normaliseBase64(value)
+  return base64 === undefined || /\s/.test(value) ? base64 : value
 }
 
 const readLegacy = (value: unknown, index: number): Read<ReadonlyArray<ReadCall>> => {

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject } from "../../../domain/text/json.ts"
+import type { Adjustment } from "../../Translator.ts"
 import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
 import { readCalls, type ReadCall } from "./readCalls.ts"
 import {
@@ -15,6 +16,7 @@ import {
   textPart
 } from "./readParts.ts"
 import { invalid } from "../fault.ts"
+import { historyAdjusted, missingResult } from "./repairHistory.ts"
 
 /** The content of a tool message; `cacheControl` marks the message as a whole. */
 export interface ToolResult {
@@ -29,7 +31,7 @@ export interface TurnCall extends ReadCall {
 
 /** Placeholder for a missing result in the middle of a conversation: upstreams require a result for every call. */
 export const noResult: ToolResult = {
-  parts: [textPart("No result was returned; see the next message.")],
+  parts: [textPart(missingResult)],
   cacheControl: undefined
 }
 
@@ -94,6 +96,12 @@ export const readMessages = (
   return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closeTurn(draft, last))))
 }
 
+/** Names calls whose arguments were repaired. */
+export const argumentsAdjusted = (turns: ReadonlyArray<Turn>): ReadonlyArray<Adjustment> =>
+  turns.some((turn) => turn._tag === "Assistant" && turn.calls.some(({ isRepaired }) => isRepaired === true))
+    ? [historyAdjusted("arguments")]
+    : []
+
 /** Separates system turns from the conversation. A request of system turns alone uses the last one as the user turn. */
 export const withoutSystem = (
   turns: ReadonlyArray<Turn>
@@ -145,15 +153,8 @@ const readMessage = (message: ChatMessage, index: number, open: OpenCalls): Read
   }
 }
 
-const readUser = (content: unknown, path: string): Read<Draft> => {
-  if (content === undefined || content === null) {
-    return invalid(`${path}.content`, "missing_required_parameter", "A user message needs content.")
-  }
-  if (Array.isArray(content) && content.length === 0) {
-    return invalid(`${path}.content`, "empty_array", "content needs at least one part.")
-  }
-  return Result.map(readContent(content, "user", `${path}.content`), (parts) => ({ _tag: "User", parts }))
-}
+const readUser = (content: unknown, path: string): Read<Draft> =>
+  Result.map(readContent(content, "user", `${path}.content`), (parts) => ({ _tag: "User", parts }))
 
 const readAssistant = (message: ChatMessage, index: number): Read<Draft> => {
   const path = `messages[${index}]`

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { invalid } from "../fault.ts"
+import { numberOf } from "./paramReader.ts"
 
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
 
@@ -55,33 +56,23 @@ export const readThinking = (request: ChatRequest): Result.Result<AskedThinking 
   )
 }
 
-const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> => {
-  if (value === undefined || value === null) return Result.succeed(undefined)
-  const effort = efforts.get(value)
-  return effort === undefined
-    ? invalid(
-        "reasoning_effort",
-        "invalid_value",
-        `reasoning_effort must be one of: ${[...efforts.keys()].join(", ")}.`
-      )
-    : Result.succeed(effort)
-}
+/** A word that is no effort asks for nothing. */
+const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> =>
+  value === undefined || value === null || typeof value === "string"
+    ? Result.succeed(efforts.get(value?.toLowerCase()))
+    : invalid("reasoning_effort", "invalid_type", "reasoning_effort has the wrong type: expected string.")
 
 const readSwitch = (value: ChatRequest["thinking"]): Result.Result<Thinking | undefined, RequestFault> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   const type = value["type"] ?? "enabled"
-  if (type !== "enabled" && type !== "disabled" && type !== "adaptive") {
-    return invalid("thinking.type", "invalid_value", "thinking.type must be one of: enabled, adaptive, disabled.")
+  const given = value["budget_tokens"] ?? undefined
+  const tokens = given === undefined ? undefined : numberOf(given)
+  if (typeof type !== "string" || (given !== undefined && tokens === undefined)) {
+    const [name, expected] = typeof type === "string" ? ["budget_tokens", "number"] : ["type", "string"]
+    return invalid(`thinking.${name}`, "invalid_type", `thinking.${name} has the wrong type: expected ${expected}.`)
   }
-  const tokens = value["budget_tokens"] ?? undefined
-  if (tokens !== undefined && !(typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= -1)) {
-    return invalid(
-      "thinking.budget_tokens",
-      "invalid_value",
-      "thinking.budget_tokens must be a whole number of tokens, 0 to switch thinking off, or -1 for the model's own choice."
-    )
-  }
-  if (type === "disabled" || tokens === 0) return Result.succeed({ _tag: "Off" })
-  if (tokens === undefined) return Result.succeed({ _tag: "On" })
-  return Result.succeed(tokens === -1 ? { _tag: "Dynamic" } : { _tag: "Budget", tokens })
+  const budget = tokens === undefined ? undefined : Math.round(Math.min(tokens, Number.MAX_SAFE_INTEGER))
+  if (type === "disabled" || budget === 0) return Result.succeed({ _tag: "Off" })
+  if (budget === undefined) return Result.succeed({ _tag: "On" })
+  return Result.succeed(budget < 0 ? { _tag: "Dynamic" } : { _tag: "Budget", tokens: budget })
 }

@@ -39,7 +39,7 @@ const keptLength = 55
  * history, so the same request always gives the same map.
  */
 export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
-  const mangled = (name: string) => legalOf(name, grammar)
+  const mangled = (name: string) => legalName(name, grammar)
   if (!namesFunctions(request)) return { mangle: mangled, unmangle: same }
   const { legal } = grammar
   const names = namesOf(request)
@@ -60,16 +60,27 @@ export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNam
     there.set(name, free)
     back.set(free, name)
   }
+  const isCalled = (name: string): boolean => back.has(name) || names.has(name)
   return {
     mangle: (name) => there.get(name) ?? mangled(name),
-    unmangle: (name) => back.get(name) ?? name
+    unmangle: (name) => {
+      const own = withoutPrefix(name, isCalled)
+      return back.get(own) ?? own
+    }
   }
+}
+
+/** Models put words before a name, as in `default_api:get_weather` and `functions.get_weather`. */
+export const withoutPrefix = (name: string, isKnown: (name: string) => boolean): string => {
+  if (isKnown(name)) return name
+  for (const { index } of name.matchAll(/[:./]/g)) if (isKnown(name.slice(index + 1))) return name.slice(index + 1)
+  return name
 }
 
 const same = (name: string): string => name
 
 /** Of a name that no other name of its request concerns. */
-const legalOf = (name: string, grammar: NameGrammar): string =>
+export const legalName = (name: string, grammar: NameGrammar): string =>
   grammar.legal.test(name) ? name : mangledName(name, 0, grammar)
 
 /** False for most requests: their maps are empty. */
@@ -95,7 +106,8 @@ const hash = (text: string): string => {
   return (value >>> 0).toString(16).padStart(8, "0")
 }
 
-const namesOf = (request: ChatRequest): ReadonlySet<string> => {
+/** The names of functions that a request declares or has called. */
+export const namesOf = (request: ChatRequest): ReadonlySet<string> => {
   const names = new Set<string>()
   const add = (holder: unknown): void => {
     if (isJsonObject(holder) && typeof holder["name"] === "string") names.add(holder["name"])
