@@ -71,7 +71,79 @@ const cut = {
 }
 const frame = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`
 
+const callChunk = (model: string, delta: object, finish_reason: string | null = null) => ({
+  ...chunk(delta, finish_reason),
+  model
+})
+const aCall = (index: number, id: string, args: string) => ({
+  tool_calls: [{ index, id, type: "function", function: { name: "f", arguments: args } }]
+})
+const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }]
+const openChunk = (delta: object, finish_reason: string | null) =>
+  `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "open", choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+
+const calls: ReadonlyArray<Row> = [
+  {
+    id: "RB98",
+    kind: "W27",
+    title: "a call of Claude's without arguments has an empty object",
+    body: { model: "@p/claude-haiku-4-5", stream: true, tools, ...hi },
+    upstream: [
+      {
+        status: 200,
+        headers: { "content-type": "text/event-stream" },
+        body: [
+          frame("message_start", { message: { id: "m", model: "claude-haiku-4-5", usage: { input_tokens: 1 } } }),
+          frame("content_block_start", {
+            index: 0,
+            content_block: { type: "tool_use", id: "toolu_1", name: "f", input: {} }
+          }),
+          frame("content_block_stop", { index: 0 }),
+          frame("message_delta", { delta: { stop_reason: "tool_use" }, usage: { output_tokens: 1 } }),
+          frame("message_stop", {})
+        ]
+      }
+    ],
+    expected: {
+      answer: [
+        callChunk("claude-haiku-4-5", { role: "assistant", content: "" }),
+        callChunk("claude-haiku-4-5", aCall(0, "call-ID", "")),
+        callChunk("claude-haiku-4-5", { tool_calls: [{ index: 0, function: { arguments: "{}" } }] }),
+        callChunk("claude-haiku-4-5", {}, "tool_calls"),
+        "[DONE]"
+      ]
+    }
+  },
+  {
+    id: "RB99",
+    kind: "W28",
+    title: "parallel calls of an open model, all with index 0, keep apart",
+    body: { model: "@p/meta.llama-3.3-70b-instruct-maas", stream: true, tools, ...hi },
+    upstream: [
+      {
+        status: 200,
+        headers: { "content-type": "text/event-stream" },
+        body: [
+          openChunk(aCall(0, "a", "{}"), null),
+          openChunk(aCall(0, "b", "{}"), null),
+          openChunk({}, "tool_calls"),
+          "data: [DONE]\n\n"
+        ]
+      }
+    ],
+    expected: {
+      answer: [
+        { ...callChunk("open", { role: "assistant", content: "", ...aCall(0, "a", "{}") }), id: "1" },
+        { ...callChunk("open", aCall(1, "b", "{}")), id: "1" },
+        { ...callChunk("open", {}, "tool_calls"), id: "1" },
+        "[DONE]"
+      ]
+    }
+  }
+]
+
 export const answers: ReadonlyArray<Row> = [
+  ...calls,
   streamed(
     "RB44",
     "W48",

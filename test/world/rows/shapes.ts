@@ -410,7 +410,7 @@ const responsesShaped = {
 
 const bodyRows: ReadonlyArray<Row> = [
   {
-    id: "W20-1",
+    id: "RB01",
     kind: "W20",
     title: "a body of the Responses API on the chat path is a chat",
     body: responsesShaped,
