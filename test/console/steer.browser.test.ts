@@ -234,7 +234,7 @@ describe.runIf(hasChromium)("pages that steer the gateway, in Chromium", () => {
     ])
     await page.getByLabel("Defaults too").check()
     await page.getByLabel("Name").fill("limits.tools")
-    expect(await cells()).toEqual([["limits.tools", "128", "default", "–"]])
+    expect(await cells()).toEqual([["limits.tools", "1024", "default", "–"]])
     demo.child.kill()
   })
 })

@@ -129,7 +129,7 @@ const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
 const reported = (): ReadonlyArray<{ readonly id: string; readonly check?: Omit<Row, "id" | "kind" | "title"> }> => {
   const file = join(sharedDir() ?? "", "reports", "reports.jsonl")
   if (!existsSync(file)) {
-    loudlySkipped("the reports beside the checkout")
+    loudlySkipped("the reports next to the checkout")
     return []
   }
   return readFileSync(file, "utf8")
@@ -138,7 +138,7 @@ const reported = (): ReadonlyArray<{ readonly id: string; readonly check?: Omit<
     .map((line) => JSON.parse(line))
 }
 
-it("every report beside the checkout has a row or a test of its own (W1)", () => {
+it("every report next to the checkout has a row or a test of its own (W1)", () => {
   const ids = new Set([...rows.map(({ id }) => id), ...Object.values(elsewhere).flat()])
   expect(reported().flatMap(({ check, id }) => (check === undefined && !ids.has(id) ? [id] : []))).toStrictEqual([])
 })
