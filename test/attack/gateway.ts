@@ -46,7 +46,7 @@ const settings = (upstream: string, closedPort: number) => ({
     cacheBytes: mebibyte,
     cacheEntryBytes: 65_536,
     requestsKept: 200,
-    responsesTotalBytes: mebibyte,
+    responsesTotalBytes: 16 * mebibyte,
     responseSweepMillis: 200
   },
   providers: [

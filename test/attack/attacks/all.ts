@@ -15,8 +15,8 @@ export const attacks: ReadonlyArray<Attack> = [
   ...native,
   ...taught,
   ...money,
+  ...values,
   ...tenants,
   ...load,
-  ...values,
   ...answers
 ]

@@ -19,7 +19,7 @@ import {
 const until = async (world: World, times: number, asked: Parameters<typeof ask>[1]): Promise<number> => {
   for (let served = 0; served < times; served++) {
     const answer = await ask(world, asked)
-    if (answer.status === 429) return served
+    if (answer.status === 402) return served
   }
   return times
 }
@@ -58,7 +58,7 @@ const overrides = async (world: World): Promise<ReadonlyArray<string>> => {
   const headers = {
     "x-gateway-config": JSON.stringify({ provider: "google", override_params: { max_tokens: 60_000 } })
   }
-  return faultsUnlessRefused(world, 429, "insufficient_quota", {
+  return faultsUnlessRefused(world, 402, "insufficient_quota", {
     key: "overrides",
     headers,
     body: { ...hello("gemini-2.5-pro"), max_tokens: 1 }
@@ -93,7 +93,7 @@ const texts = async (world: World): Promise<ReadonlyArray<string>> => {
   })
   return [
     ...faults,
-    ...holds(answer.status === 429, `a text of a megabyte was taken for nothing: ${describeAnswer(answer)}`)
+    ...holds(answer.status === 402, `a text of a megabyte was taken for nothing: ${describeAnswer(answer)}`)
   ]
 }
 
@@ -109,7 +109,7 @@ const media = async (world: World): Promise<ReadonlyArray<string>> => {
   for (const file of files) {
     const messages = [{ role: "user", content: [{ type: "file", file }] }]
     const body = { model: "@google/gemini-2.5-pro", max_tokens: 1, messages }
-    faults.push(...(await faultsUnlessRefused(world, 429, "insufficient_quota", { key: "texts", body })))
+    faults.push(...(await faultsUnlessRefused(world, 402, "insufficient_quota", { key: "texts", body })))
   }
   return faults
 }

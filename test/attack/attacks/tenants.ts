@@ -14,7 +14,7 @@ const keptResponses = async (world: World): Promise<ReadonlyArray<string>> => {
   const readKept = (key: KeyName, id: string) => ask(world, { key, path: `/v1/responses/${id}` })
   const kept = await keepResponse(world, "other", "Hello")
   const ids: Array<string> = []
-  for (let count = 0; count < 12; count++) ids.push(await keepResponse(world, "plain", "x".repeat(200_000)))
+  for (let count = 0; count < 12; count++) ids.push(await keepResponse(world, "plain", "x".repeat(2_000_000)))
   const isSwept = async () => (await readKept("plain", ids[0] ?? "")).status === 404
   for (let tries = 0; tries < 200 && !(await isSwept()); tries++) await pause(20)
   const [first, last, other] = [
