@@ -53,6 +53,14 @@ const structuredOutput = (model: Fields): "native" | "tool" | undefined => {
   return model["forced_tool_choice"] === false ? "native" : "tool"
 }
 
+/**
+ * Publishers whose models want the reasoning of earlier turns back, by their own pages on tools with thinking; Qwen's
+ * wants it left out (W29).
+ */
+const keepingReasoning = ["deepseek-ai/", "minimax/", "moonshotai/", "openai/gpt-oss", "zai-org/"]
+const keepsReasoning = ({ family, id }: Fields): boolean | undefined =>
+  family === "open" ? keepingReasoning.some((start) => String(id).startsWith(start)) : undefined
+
 /** The moving names take the strictest of what they may stand for (M-111). */
 const strictestAlias = (model: Fields): Fields =>
   model["generation"] === "alias"
@@ -101,6 +109,7 @@ const recordOf = (model: Fields): Fields => {
     },
     long_decode: { stream: decode["per_request_stream"], unary: decode["per_request_unary"] },
     structured_output: structuredOutput(model),
+    keeps_reasoning: keepsReasoning(model),
     price: { ...fieldsOf(model["price"]), long_context: longContext },
     ...strictestAlias(model)
   })

@@ -83,6 +83,10 @@ export const ModelFields = Schema.Struct({
   forced_tool_choice_with_thinking: optional(Schema.Boolean),
   candidate_count_max: optional(tokens.annotate({ description: "Most answers to one request." })),
   requires_signatures: optional(Schema.Boolean),
+  /** Open models: the reasoning of earlier turns goes back to them. */
+  keeps_reasoning: optional(
+    Schema.Boolean.annotate({ description: "Open models: the reasoning of earlier turns goes back to them." })
+  ),
   /** Thoughts come as the beginning of the answer. */
   joins_thoughts: optional(Schema.Boolean),
   structured_output: optional(

@@ -12,11 +12,31 @@ import { isPlainMedia, readInline } from "../shared/media/media.ts"
 type Read<A> = Result.Result<A, BodyInvalid>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Refuses media that only Gemini can read, and URLs that are not public. */
-export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<ReadonlyArray<Fields>> => {
-  return readEach(messages, (message, index) =>
-    isPlain(message) ? Result.succeed(message) : messageToOpenAi(message, `messages[${index}]`)
-  )
+/**
+ * Refuses media that only Gemini can read, and URLs that are not public. The reasoning of earlier turns goes to models
+ * that want it back (W29).
+ */
+export const messagesToOpenAi = (
+  messages: ChatRequest["messages"],
+  keepsReasoning: boolean
+): Read<ReadonlyArray<Fields>> =>
+  readEach(messages, (message, index) => {
+    if (isPlain(message)) return Result.succeed(message)
+    const reasoning = keepsReasoning && message.role === "assistant" ? reasoningOf(message) : ""
+    return Result.map(messageToOpenAi(message, `messages[${index}]`), (fields) =>
+      reasoning === "" ? fields : { ...fields, reasoning_content: reasoning }
+    )
+  })
+
+/** Under the names of open models and their servers, else in the thinking parts of the content. */
+const reasoningOf = ({ content, reasoning, reasoning_content, thinking }: ChatMessage): string => {
+  for (const text of [reasoning_content, reasoning, thinking]) if (typeof text === "string" && text !== "") return text
+  if (!Array.isArray(content)) return ""
+  return content
+    .map((part: unknown) =>
+      isJsonObject(part) && part["type"] === "thinking" && typeof part["thinking"] === "string" ? part["thinking"] : ""
+    )
+    .join("")
 }
 
 /** Fields of messages and calls that only the gateway uses. */
@@ -24,6 +44,8 @@ const extensions = new Set([
   "content_blocks",
   "content_parts",
   "reasoning_content",
+  "reasoning",
+  "thinking",
   "thought_signature",
   "issuer",
   "extra_content"

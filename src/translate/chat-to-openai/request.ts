@@ -46,7 +46,7 @@ const translate = (
   request: ChatRequest,
   context: TranslateContext
 ): Result.Result<Translated<OpenAiRequest>, RequestFault> => {
-  const messages = messagesToOpenAi(request.messages)
+  const messages = messagesToOpenAi(request.messages, context.target.record.keeps_reasoning === true)
   const params = new ParamReader(request)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const ignored: Array<string> = []

@@ -49,7 +49,61 @@ const turns = { "x-gateway-adjusted-params": "messages=turns>repaired" }
 const args = { "x-gateway-adjusted-params": "messages=arguments>repaired" }
 const openCall = (given: unknown) => ({ role: "assistant", tool_calls: [call("c1", given)], content: null })
 
+const thought = "Paris is in France."
+const spoken = { role: "assistant", content: "18 degrees" }
+const talk = (model: string, turn: object) => ({
+  model,
+  messages: [user, turn, { role: "user", content: "and now?" }]
+})
+const reasoned = (id: string, title: string, model: string, turn: object, sent: object): Row => ({
+  id,
+  kind: "W29",
+  title,
+  body: talk(`@p/${model}`, { ...spoken, ...turn }),
+  expected: { sent: [talk(model, sent)] }
+})
+const kimi = "moonshotai/kimi-k2-thinking-maas"
+const qwen = "qwen/qwen3-next-80b-a3b-thinking-maas"
+const back = { ...spoken, reasoning_content: thought }
+
+const reasoning: ReadonlyArray<Row> = [
+  reasoned("W29-1", "reasoning_content goes back to Kimi", kimi, { reasoning_content: thought }, back),
+  reasoned("W29-2", "reasoning goes back to DeepSeek", "deepseek-ai/deepseek-v3.2-maas", { reasoning: thought }, back),
+  reasoned("W29-3", "thinking goes back to GLM", "zai-org/glm-4.7-maas", { thinking: thought }, back),
+  reasoned(
+    "W29-4",
+    "a thinking part goes back to gpt-oss",
+    "openai/gpt-oss-120b-maas",
+    {
+      content: [
+        { type: "thinking", thinking: thought },
+        { type: "text", text: "18 degrees" }
+      ]
+    },
+    { role: "assistant", content: [{ type: "text", text: "18 degrees" }], reasoning_content: thought }
+  ),
+  reasoned("W29-5", "Qwen gets no reasoning back", qwen, { reasoning_content: thought, reasoning: thought }, spoken),
+  {
+    id: "W29-6",
+    kind: "W29",
+    title: "reasoning of an open model does not reach Gemini",
+    body: talk(flash, { ...spoken, reasoning_content: thought }),
+    expected: {
+      sent: [
+        {
+          contents: [
+            { role: "user", parts: [{ text: "x" }] },
+            { role: "model", parts: [{ text: "18 degrees" }] },
+            { role: "user", parts: [{ text: "and now?" }] }
+          ]
+        }
+      ]
+    }
+  }
+]
+
 export const history: ReadonlyArray<Row> = [
+  ...reasoning,
   {
     id: "RB10",
     kind: "W27",
