@@ -2,21 +2,11 @@
 // Must not depend on a price list.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { noUsage } from "../../../src/accounting/usageOf.ts"
 import { invoice, microDollars } from "../../../src/domain/usage/invoice.ts"
 import { type Price, tiers, type Usage } from "../../../src/domain/Usage.ts"
 
-const none: Usage = {
-  input: 0,
-  output: 0,
-  cached: 0,
-  cacheWritten: 0,
-  reasoning: 0,
-  audioInput: 0,
-  audioOutput: 0,
-  imageOutput: 0,
-  images: 0
-}
-const used = (some: Partial<Usage>): Usage => ({ ...none, ...some })
+const used = (some: Partial<Usage>): Usage => ({ ...noUsage, ...some })
 
 describe("cost of a request", () => {
   it("cost: is in millionths of a dollar, rounded", () => {
