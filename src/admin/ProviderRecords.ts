@@ -9,6 +9,7 @@ import { type Fault, faultAt } from "../domain/faults.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { impersonatedAccount } from "../domain/settings/credentialFile.ts"
 import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
 import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
 import { secretFingerprint } from "../store/Fingerprint.ts"
@@ -36,6 +37,22 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
       }
     case "AuthorizedUser":
       return { type: "authorized_user", fingerprint: secretFingerprint(credentials.user.refreshToken) }
+    case "Federated":
+      return { type: "external_account" }
+    case "FederatedUser":
+      return {
+        type: "external_account_authorized_user",
+        fingerprint: secretFingerprint(credentials.user.refreshToken)
+      }
+    case "Impersonated": {
+      const { fingerprint } = credentialOf(credentials.source)
+      const email = impersonatedAccount(credentials.impersonation)
+      return {
+        type: "impersonated",
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...(email === undefined ? {} : { client_email: email })
+      }
+    }
     case "ApplicationDefault":
       return { type: "application_default" }
   }

@@ -25,7 +25,10 @@ const ambientRule = ([field]: ReadonlyArray<string>): string =>
 
 /** The faults in the destinations of an entry. */
 export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> => {
-  const own = entry.credentials?.type === "application_default"
+  const { credentials } = entry
+  const own =
+    credentials?.type === "application_default" ||
+    (credentials?.type === "impersonated" && (credentials.source ?? "application_default") === "application_default")
   const named = [
     ...urls.map((name) => ({ at: [name], host: hostOf(entry[name]) })),
     ...Object.entries(entry.endpoints ?? {}).map(([name, { host }]) => ({

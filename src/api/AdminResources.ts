@@ -32,7 +32,16 @@ export const Provider = Schema.Struct({
   provider: Schema.String,
   credential: opt(
     Schema.Struct({
-      type: Schema.Literals(["api_key", "access_token", "service_account", "authorized_user", "application_default"]),
+      type: Schema.Literals([
+        "api_key",
+        "access_token",
+        "service_account",
+        "authorized_user",
+        "external_account",
+        "external_account_authorized_user",
+        "impersonated",
+        "application_default"
+      ]),
       fingerprint: opt(
         Schema.String.annotate({
           description: "Part of a hash, and the end of a long text; the credential itself is never shown."

@@ -3,22 +3,19 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { readFile } from "node:fs/promises"
+import type { Credentials } from "../domain/ProviderAccount.ts"
+import { parseCredential } from "../domain/settings/credentialFile.ts"
 import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
-import type { ServiceAccountKey, UserLogin } from "../domain/ProviderAccount.ts"
-import { isUserLogin, parseServiceAccount, parseUserLogin } from "../domain/settings/serviceAccountKey.ts"
 
 export interface ApplicationDefaultOptions {
-  /** The value of GOOGLE_APPLICATION_CREDENTIALS: a service-account key file, or the file of gcloud. */
+  /** The value of GOOGLE_APPLICATION_CREDENTIALS: any of Google's credential files, or the file of gcloud. */
   readonly credentialsFile?: string | undefined
   /** Scheme and host of the metadata server; tests replace it. */
   readonly metadataUrl?: string | undefined
 }
 
 /** The source of an access token. */
-export type TokenSource =
-  | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
-  | { readonly _tag: "AuthorizedUser"; readonly user: UserLogin }
-  | { readonly _tag: "Metadata"; readonly url: string }
+export type TokenSource = Credentials | { readonly _tag: "Metadata"; readonly url: string }
 
 /**
  * The metadata server answers over plain HTTP inside Google's network only. Source: Compute Engine, "About VM
@@ -44,7 +41,5 @@ const parseCredentialsFile = (text: string): Result.Result<TokenSource, string> 
   if (Result.isFailure(json) || !isJsonObject(json.success)) {
     return Result.fail("The file of the application default credentials is not a JSON object.")
   }
-  return isUserLogin(json.success)
-    ? Result.map(parseUserLogin(json.success), (user) => ({ _tag: "AuthorizedUser", user }))
-    : Result.map(parseServiceAccount(json.success), (key) => ({ _tag: "ServiceAccount", key }))
+  return parseCredential(json.success)
 }

@@ -90,6 +90,19 @@ const identity = (credentials: Credentials): ReadonlyArray<string> => {
       const { clientId, clientSecret, refreshToken } = credentials.user
       return [clientId, Redacted.value(clientSecret), Redacted.value(refreshToken)]
     }
+    case "Federated": {
+      const { client, impersonation, ...rest } = credentials.federation
+      return [
+        JSON.stringify({ ...rest, impersonation, id: client?.id }),
+        client === undefined ? "" : Redacted.value(client.secret)
+      ]
+    }
+    case "FederatedUser": {
+      const { client, refreshToken, tokenUrl } = credentials.user
+      return [tokenUrl, client.id, Redacted.value(client.secret), Redacted.value(refreshToken)]
+    }
+    case "Impersonated":
+      return [JSON.stringify(credentials.impersonation), digestOf(credentials.source)]
     case "ApplicationDefault":
       return []
   }

@@ -1,103 +1,92 @@
-// Requests one access token: from the token endpoint for a service account or a user, or from the metadata server.
+// Requests one access token by what the credential is: key, login, federation, impersonation, metadata server.
 // It must not know which tokens are cached.
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { LimitValues } from "../domain/Limits.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
-import { type HiddenValue, redacted, Redaction } from "../domain/text/redaction.ts"
-import { retryAfterMillis } from "../upstream/retryAfter.ts"
-import type { TransportRequest } from "../upstream/HttpExchange.ts"
-import type { Transport } from "../upstream/Transport.ts"
-import { faultReason } from "../upstream/TransportFault.ts"
+import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { ProviderError } from "../domain/ProviderError.ts"
 import { type ApplicationDefaultOptions, findApplicationDefault, type TokenSource } from "./ApplicationDefault.ts"
+import { federatedToken, federatedUserToken, impersonatedToken } from "./FederatedTokens.ts"
 import { googleTokenUrl, signAssertion } from "./ServiceAccountJwt.ts"
-import { type AccessToken, readTokenReply } from "./tokenReply.ts"
+import { type CallContext, form, hiddenOf, type TokenCalls, tokenCalls, type TokenRequest } from "./TokenCalls.ts"
+import type { AccessToken } from "./tokenReply.ts"
 
-export interface ExchangeContext {
-  readonly transport: Transport["Service"]
-  readonly limits: LimitValues
+export interface ExchangeContext extends CallContext {
   readonly options: ApplicationDefaultOptions
 }
 
-const setting = "limits.connectMillis"
-const tokenSettings = { connect: setting, first_byte: setting, idle: setting, total: setting }
-
-/** One token request for an account whose credential is not itself a token. */
+/** The calls that lead to one token, for an account whose credential is not itself a token. */
 export const requestToken = Effect.fnUntraced(function* (
-  { transport, limits, options }: ExchangeContext,
+  context: ExchangeContext,
   account: ProviderAccount
 ): Effect.fn.Return<AccessToken, ProviderError> {
-  const fail = (reason: Reason) => new ProviderError({ slug: account.slug, reason })
-  const rejected = (message: string) => fail({ _tag: "CredentialsRejected", origin: account.origin, message })
-  const source = yield* Effect.mapError(sourceOf(account, options), rejected)
-  const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-  const { secrets, ...asked } = yield* Effect.mapError(
-    tokenRequest(source, account.tokenUrl ?? googleTokenUrl, nowMillis),
-    rejected
-  )
-  const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
-  // A token request is small, so its total time is limited to one connect timeout.
-  const millis = limits.connectMillis
-  const request: TransportRequest = {
-    ...asked,
-    auth: {},
-    connectMillis: millis,
-    firstByteMillis: millis,
-    idleMillis: millis,
-    totalMillis: millis
+  const calls = tokenCalls(context, account)
+  return yield* tokenOf(calls, context.options, account, yield* sourceOf(calls, account.credentials, account, context))
+})
+
+/** Only the operator may use the machine's own identity; a request may not. */
+const sourceOf = (
+  { reject }: TokenCalls,
+  credentials: Credentials | undefined,
+  account: ProviderAccount,
+  { options }: Pick<ExchangeContext, "options">
+): Effect.Effect<TokenSource, ProviderError> => {
+  if (credentials?._tag === "ApplicationDefault" && account.origin === "stored")
+    return Effect.catch(findApplicationDefault(options), reject)
+  return credentials === undefined || credentials._tag === "ApplicationDefault"
+    ? reject("The provider has no credential that could be exchanged for a token.")
+    : Effect.succeed(credentials)
+}
+
+const tokenOf = (
+  calls: TokenCalls,
+  options: ApplicationDefaultOptions,
+  account: ProviderAccount,
+  source: TokenSource
+): Effect.Effect<AccessToken, ProviderError> => {
+  switch (source._tag) {
+    case "Federated":
+      return federatedToken(calls, source.federation)
+    case "FederatedUser":
+      return federatedUserToken(calls, source.user)
+    case "Impersonated":
+      return Effect.flatMap(
+        Effect.flatMap(sourceOf(calls, source.source, account, { options }), (found) =>
+          tokenOf(calls, options, account, found)
+        ),
+        (base) => impersonatedToken(calls, base, source.impersonation)
+      )
+    case "Metadata":
+    case "AuthorizedUser":
+    case "ServiceAccount":
+      return plainToken(calls, source, account.tokenUrl ?? googleTokenUrl)
+    case "AccessToken":
+      return Effect.succeed({ token: Redacted.value(source.token), lifeMillis: 0 })
+    case "ApiKey":
+    case "ApplicationDefault":
+      return calls.reject("The provider has no credential that could be exchanged for a token.")
   }
-  const send = (asking: TransportRequest) =>
-    transport.collect(asking, { replyBytes: limits.errorBytes, errorBytes: limits.errorBytes })
-  // The endpoint had closed a kept connection: one more request, on a new one.
-  const answer = yield* Effect.mapError(
-    Effect.catch(send(request), (fault) =>
-      fault.kind === "stale" ? send({ ...request, isFresh: true }) : Effect.fail(fault)
-    ),
-    (fault) => fail(faultReason(fault, { name: subject, settings: tokenSettings }))
-  )
+}
+
+type PlainSource = Extract<TokenSource, { readonly _tag: "Metadata" | "AuthorizedUser" | "ServiceAccount" }>
+
+/** One request, to the token endpoint or to the metadata server. */
+const plainToken = Effect.fnUntraced(function* (calls: TokenCalls, source: PlainSource, tokenUrl: string) {
+  const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const asked = yield* Effect.catch(tokenRequest(source, tokenUrl, nowMillis), calls.reject)
+  const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
+  const answer = yield* calls.send(asked, subject)
   if (source._tag === "Metadata" && answer.headers["metadata-flavor"] !== "Google") {
-    return yield* fail({
+    return yield* calls.fail({
       _tag: "BadReply",
       kind: "unreadable",
       message: "The metadata server did not identify itself as Google's."
     })
   }
-  return yield* Effect.mapError(
-    Effect.fromResult(
-      readTokenReply({
-        status: answer.status,
-        text: new TextDecoder().decode(answer.bytes),
-        redaction: new Redaction(() => [...secrets, { value: new URL(asked.url).host, put: "[upstream]" }]),
-        subject,
-        origin: account.origin,
-        retryAfterMillis: retryAfterMillis(answer.headers, nowMillis)
-      })
-    ),
-    fail
-  )
+  return yield* calls.read(asked, answer, subject)
 })
 
-const sourceOf = (account: ProviderAccount, options: ApplicationDefaultOptions): Effect.Effect<TokenSource, string> => {
-  const credentials = account.credentials
-  if (credentials?._tag === "ServiceAccount" || credentials?._tag === "AuthorizedUser")
-    return Effect.succeed(credentials)
-  // Only the operator may use the machine's own identity; a request may not.
-  return credentials?._tag === "ApplicationDefault" && account.origin === "stored"
-    ? findApplicationDefault(options)
-    : Effect.fail("The provider has no credential that could be exchanged for a token.")
-}
-
-interface TokenRequest extends Pick<TransportRequest, "method" | "url" | "headers" | "body"> {
-  /** Values that an error message must not quote. */
-  readonly secrets: ReadonlyArray<HiddenValue>
-}
-
-const hiddenOf = (...values: ReadonlyArray<string>): ReadonlyArray<HiddenValue> =>
-  values.map((value) => ({ value, put: redacted }))
-
 const tokenRequest = (
-  source: TokenSource,
+  source: PlainSource,
   tokenUrl: string,
   nowMillis: number
 ): Effect.Effect<TokenRequest, string> => {
@@ -138,15 +127,3 @@ const tokenRequest = (
       })
   }
 }
-
-const form = (
-  url: string,
-  fields: Readonly<Record<string, string>>,
-  secrets: ReadonlyArray<HiddenValue>
-): TokenRequest => ({
-  secrets,
-  method: "POST",
-  url,
-  headers: { "content-type": "application/x-www-form-urlencoded" },
-  body: new URLSearchParams(fields).toString()
-})

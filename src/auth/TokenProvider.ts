@@ -148,6 +148,9 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
           )
         case "ServiceAccount":
         case "AuthorizedUser":
+        case "Federated":
+        case "FederatedUser":
+        case "Impersonated":
         case "ApplicationDefault":
           return kept(account, credentials)
         case undefined:

@@ -18,6 +18,8 @@ export interface TokenReply {
   readonly subject: string
   readonly origin: "caller" | "stored"
   readonly retryAfterMillis: number | undefined
+  /** The time of the reply: generateAccessToken states when its token ends, not how long it lives. */
+  readonly nowMillis: number
   /** Removes the values that an error message must not quote. */
   readonly redaction?: Redaction
 }
@@ -28,12 +30,12 @@ const mostSeconds = 12 * usualSeconds
 
 /** A non-empty token with a finite lifetime, or the reason why the reply has none. */
 export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Reason> => {
-  const { status, text, subject, origin, redaction = noRedaction, retryAfterMillis } = reply
+  const { status, text, subject, origin, redaction = noRedaction, retryAfterMillis, nowMillis } = reply
   const parsed = parseJsonText(text)
   const json = Result.isSuccess(parsed) && isJsonObject(parsed.success) ? parsed.success : {}
   if (status >= 200 && status < 300) {
-    const token = json["access_token"]
-    const seconds = lifeSeconds(json["expires_in"])
+    const token = json["access_token"] ?? json["accessToken"]
+    const seconds = lifeSeconds(json["expires_in"] ?? secondsUntil(json["expireTime"], nowMillis))
     return typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && seconds !== undefined
       ? Result.succeed({ token, lifeMillis: seconds * 1000 })
       : Result.fail({
@@ -49,11 +51,14 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
       message: `${subject} answered with a redirect, which is never followed.`
     })
   }
-  const code = typeof json["error"] === "string" ? upstreamText(redaction.text(json["error"]), 64) : undefined
-  const description =
-    typeof json["error_description"] === "string"
-      ? upstreamText(redaction.text(json["error_description"]), 512)
-      : undefined
+  // OAuth has two texts; the APIs of Google, generateAccessToken among them, have an object.
+  const error = isJsonObject(json["error"])
+    ? json["error"]
+    : { status: json["error"], message: json["error_description"] }
+  const shown = (value: unknown, most: number) =>
+    typeof value === "string" ? upstreamText(redaction.text(value), most) : undefined
+  const code = shown(error["status"], 64)
+  const description = shown(error["message"], 512)
   const words = [code, description].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({
@@ -70,6 +75,9 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })
 }
+
+const secondsUntil = (time: unknown, nowMillis: number): number | undefined =>
+  typeof time === "string" ? Math.floor((Date.parse(time) - nowMillis) / 1000) : undefined
 
 const lifeSeconds = (value: unknown): number | undefined => {
   const seconds = typeof value === "string" && /^\d{1,20}$/.test(value) ? Number(value) : value

@@ -1,6 +1,7 @@
 // One line on an account: its credential and place, and what to set where one is missing.
 // Must not read a credential's text; it names the kind only.
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { impersonatedAccount } from "../domain/settings/credentialFile.ts"
 
 /** The kind of a credential, for people. */
 export const credentialName = (credentials: Credentials): string => {
@@ -13,6 +14,12 @@ export const credentialName = (credentials: Credentials): string => {
       return `service account ${credentials.key.clientEmail}`
     case "AuthorizedUser":
       return "login of a user"
+    case "Federated":
+      return "identity federation"
+    case "FederatedUser":
+      return "login of a user by identity federation"
+    case "Impersonated":
+      return `service account ${impersonatedAccount(credentials.impersonation) ?? ""}, by ${credentialName(credentials.source)}`
     case "ApplicationDefault":
       return "application default credentials"
   }

@@ -39,12 +39,63 @@ export interface UserLogin {
   readonly quotaProject: string | undefined
 }
 
+/** Where a workload outside of Google finds the token that proves its identity. */
+export interface SubjectSource {
+  readonly at: { readonly file: string } | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  /** The member of a JSON document that has the token; undefined: the whole text is the token. */
+  readonly field: string | undefined
+}
+
+/** A call of generateAccessToken. cloud.google.com/iam/docs/reference/credentials/rest */
+export interface Impersonation {
+  readonly url: string
+  readonly delegates: ReadonlyArray<string>
+  /** Undefined: those of Google Cloud. */
+  readonly scopes?: ReadonlyArray<string> | undefined
+  readonly lifetimeSeconds: number | undefined
+}
+
+/** Client id and secret of a workforce application. */
+export interface TokenClient {
+  readonly id: string
+  readonly secret: Redacted.Redacted<string>
+}
+
+/** Workload or workforce identity federation. cloud.google.com/iam/docs/workload-identity-federation */
+export interface Federation {
+  readonly audience: string
+  readonly subjectTokenType: string
+  readonly tokenUrl: string
+  readonly subject: SubjectSource
+  readonly client: TokenClient | undefined
+  readonly userProject: string | undefined
+  readonly impersonation: Impersonation | undefined
+  readonly quotaProject: string | undefined
+}
+
+/** The login of a user of a workforce pool. */
+export interface FederatedLogin {
+  readonly tokenUrl: string
+  readonly client: TokenClient
+  readonly refreshToken: Redacted.Redacted<string>
+  readonly quotaProject: string | undefined
+}
+
 /** What authenticates the gateway upstream. */
 export type Credentials =
   | { readonly _tag: "ApiKey"; readonly key: Redacted.Redacted<string> }
   | { readonly _tag: "AccessToken"; readonly token: Redacted.Redacted<string> }
   | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
   | { readonly _tag: "AuthorizedUser"; readonly user: UserLogin }
+  | { readonly _tag: "Federated"; readonly federation: Federation }
+  | { readonly _tag: "FederatedUser"; readonly user: FederatedLogin }
+  | {
+      readonly _tag: "Impersonated"
+      /** The credential that may act as the service account. */
+      readonly source: Credentials
+      readonly impersonation: Impersonation
+      readonly quotaProject: string | undefined
+    }
   | {
       readonly _tag: "ApplicationDefault"
       /** That of the user's login in use. */

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { quotaProjectOf } from "../domain/settings/credentialFile.ts"
 import { memoizeBounded } from "../domain/memoizeBounded.ts"
 
 /**
@@ -22,12 +23,6 @@ export const geminiHost = "generativelanguage.googleapis.com"
 export const fixedHeaders = ({ credentials, quotaProject }: ProviderAccount): Readonly<Record<string, string>> => {
   const project = quotaProject ?? quotaProjectOf(credentials)
   return project === undefined ? {} : { "x-goog-user-project": project }
-}
-
-/** Of a user's login, which the account's own setting overrides. cloud.google.com/docs/quotas/set-quota-project */
-const quotaProjectOf = (credentials: ProviderAccount["credentials"]): string | undefined => {
-  if (credentials?._tag === "AuthorizedUser") return credentials.user.quotaProject
-  return credentials?._tag === "ApplicationDefault" ? credentials.quotaProject : undefined
 }
 
 const plainSegment = /^[A-Za-z0-9@:._-]+$/

@@ -650,8 +650,13 @@ describe("application default credentials", () => {
     ],
     [
       "TH8 a source that runs a command",
-      file("command.json", { type: "external_account", credential_source: { executable: { command: "id" } } }),
-      'Credentials of type "external_account" are not taken; the key file of a service account (type "service_account") is.'
+      file("command.json", {
+        type: "external_account",
+        audience: "//iam.googleapis.com/pool",
+        subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+        credential_source: { executable: { command: "id" } }
+      }),
+      'Credentials of type "external_account": credential_source has neither a file nor an http or https url; programs, certificates and AWS are not taken.'
     ]
   ]
   for (const [name, credentialsFile, message] of refused) {

@@ -7,6 +7,7 @@ import { loudlySkipped, recordings, sharedDir } from "../support/shared.ts"
 
 const read = (status: number, body: unknown) =>
   readTokenReply({
+    nowMillis: 0,
     status,
     text: JSON.stringify(body),
     subject: "The token endpoint",

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { startFakeGoogle } from "../support/fakeGoogle.ts"
 import { commandLine, startCommand } from "../support/commandLine.ts"
 import { geminiKey } from "../support/TestGateway.ts"
 import { keyFile } from "../auth/keys.ts"
@@ -19,8 +20,7 @@ const google = { slug: "google", provider: "google", api_key: geminiKey }
 const cloud = { slug: "cloud", provider: "vertex-ai", project_id: "my-project", region: "global" }
 const text = (...providers: ReadonlyArray<object>) => JSON.stringify({ providers })
 
-const fault =
-  'Credentials of type "external_account" are not taken; the key file of a service account (type "service_account") is.'
+const fault = 'Credentials of type "external_account": audience is missing.'
 
 it("serve warns of a credential that it cannot use, serves the other accounts, and check fails", async () => {
   const env = {
@@ -88,4 +88,60 @@ it("a login of gcloud is a credential of an account, and bills its own project u
   })
   expect(await headersOf(ambient, named)).toEqual(billed)
   expect(await headersOf({ credentials: { type: "service_account", json: keyFile() } })).toEqual(plain)
+})
+
+it("serve calls Vertex AI by identity federation, by application default credentials and by a file (K1)", async () => {
+  const fake = await startFakeGoogle()
+  const wif = {
+    ...federated,
+    audience: "//iam.googleapis.com/projects/123456/locations/global/workloadIdentityPools/pool/providers/own",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    credential_source: { file: "subject" },
+    service_account_impersonation_url: `${fake.origin}/v1/projects/-/serviceAccounts/x@y.iam.gserviceaccount.com:generateAccessToken`,
+    token_url: `${fake.origin}/v1/token`,
+    quota_project_id: "my-billing"
+  }
+  const accounts = text(
+    { ...cloud, base_url: fake.origin, credentials: { type: "application_default" } },
+    { ...cloud, slug: "filed", base_url: fake.origin, credentials: { type: "external_account", file: "wif.json" } }
+  )
+  const env = {
+    GATEWAY_API_KEY: "mgk_credentials00000000000000000000",
+    GATEWAY_STORE_URL: "sqlite::memory:",
+    GOOGLE_APPLICATION_CREDENTIALS: "wif.json"
+  }
+  const files = { "gateway.json": accounts, "wif.json": JSON.stringify(wif), subject: "sekret-subject" }
+  const gateway = startCommand(["serve", "--port", "0"], env, { files })
+  const [, origin = ""] = await gateway.said(/API {6}(http:\S+)\/v1/)
+  const ask = async (slug: string) => {
+    const answer = await fetch(`${origin}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": env.GATEWAY_API_KEY },
+      body: JSON.stringify({ model: `@${slug}/gemini-2.5-flash`, messages: [{ role: "user", content: "Hi" }] })
+    })
+    return answer.status
+  }
+  expect([await ask("cloud"), await ask("cloud"), await ask("filed")]).toEqual([200, 200, 200])
+  const token = ["POST /v1/token", undefined]
+  const impersonation = [
+    "POST /v1/projects/-/serviceAccounts/x@y.iam.gserviceaccount.com:generateAccessToken",
+    "Bearer federated-token"
+  ]
+  const call = [
+    "POST /v1/projects/my-project/locations/global/publishers/google/models/gemini-2.5-flash:generateContent",
+    "Bearer impersonated-token"
+  ]
+  expect(fake.asked.map(({ authorization, line }) => [line, authorization])).toEqual([
+    token,
+    impersonation,
+    call,
+    call,
+    token,
+    impersonation,
+    call
+  ])
+  const ended = await gateway.stop()
+  await fake.close()
+  expect(ended.code).toBe(0)
+  expect(`${ended.out}${ended.err}`).not.toMatch(/sekret|impersonated-token|federated-token/)
 })

@@ -10,6 +10,7 @@ import { operations } from "../../domain/operations.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import { credentialName, describeMissingCredential } from "../describeAccount.ts"
 import { isBuiltIn, type ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { impersonatedAccount } from "../../domain/settings/credentialFile.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Transport } from "../../upstream/Transport.ts"
 import type { FaultKind } from "../../upstream/TransportFault.ts"
@@ -48,7 +49,13 @@ const chooseCountedModel = ({ kind, models, region }: ProviderAccount, table: Mo
 const describeGrant = ({ credentials, kind, projectId }: ProviderAccount): string => {
   if (kind === "google" || credentials?._tag === "ApiKey")
     return "allow the key to use the Generative Language API, in Google Cloud's console under Credentials"
-  const member = credentials?._tag === "ServiceAccount" ? `serviceAccount:${credentials.key.clientEmail}` : "MEMBER"
+  const email =
+    credentials?._tag === "ServiceAccount"
+      ? credentials.key.clientEmail
+      : credentials?._tag === "Impersonated"
+        ? impersonatedAccount(credentials.impersonation)
+        : undefined
+  const member = email === undefined ? "MEMBER" : `serviceAccount:${email}`
   return `gcloud projects add-iam-policy-binding ${projectId ?? "PROJECT"} --member=${member} --role=roles/aiplatform.user`
 }
 
@@ -59,6 +66,12 @@ const describeRenewal = ({ credentials, kind, slug }: ProviderAccount): string =
     case "AuthorizedUser":
     case "ApplicationDefault":
       return "gcloud auth application-default login"
+    case "Federated":
+      return "check the provider, the audience and the conditions of the pool: gcloud iam workload-identity-pools providers describe"
+    case "FederatedUser":
+      return "gcloud auth application-default login --login-config=FILE"
+    case "Impersonated":
+      return `gcloud iam service-accounts add-iam-policy-binding ${impersonatedAccount(credentials.impersonation) ?? "ACCOUNT"} --member=MEMBER --role=roles/iam.serviceAccountTokenCreator`
     case "AccessToken":
       return `an access token lives for an hour: give @${slug} a service account`
     default:

@@ -5,8 +5,8 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { isUserLogin, parseUserLogin } from "../../domain/settings/serviceAccountKey.ts"
+import type { Credentials, ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { parseCredential, quotaProjectOf } from "../../domain/settings/credentialFile.ts"
 import { type Json, parseJsonText } from "../../domain/text/json.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
@@ -97,19 +97,26 @@ const loginFile = (env: Environment): string | undefined => {
 const withLogin = (settings: Settings, env: Environment, readText: ReadText): Settings => {
   const path = settings.applicationCredentialsFile ?? loginFile(env)
   if (path === undefined) return settings
-  const usesIt = ({ credentials }: ProviderAccount): boolean => credentials?._tag === "ApplicationDefault"
+  const usesIt = ({ credentials }: ProviderAccount): boolean =>
+    credentials?._tag === "ApplicationDefault" ||
+    (credentials?._tag === "Impersonated" && credentials.source._tag === "ApplicationDefault")
   const login = settings.accounts.some(usesIt) ? readText(path, "the login") : undefined
   const json = login === undefined ? undefined : Result.getOrUndefined(Result.flatMap(login, parseJsonText))
-  const user = isUserLogin(json) ? Result.getOrUndefined(parseUserLogin(json)) : undefined
+  const quotaProject = json === undefined ? undefined : quotaProjectOf(Result.getOrUndefined(parseCredential(json)))
+  const source: Credentials = { _tag: "ApplicationDefault", quotaProject }
   return {
     ...settings,
     applicationCredentialsFile: path,
-    ...(user?.quotaProject === undefined
+    ...(quotaProject === undefined
       ? {}
       : {
           accounts: settings.accounts.map((account) =>
             usesIt(account)
-              ? { ...account, credentials: { _tag: "ApplicationDefault", quotaProject: user.quotaProject } }
+              ? {
+                  ...account,
+                  credentials:
+                    account.credentials?._tag === "Impersonated" ? { ...account.credentials, source } : source
+                }
               : account
           )
         })

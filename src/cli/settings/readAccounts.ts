@@ -7,6 +7,7 @@ import {
   type FieldFault,
   type ProviderField,
   isUnread,
+  operatorsContent,
   readAccount,
   readCredentialText,
   type WrittenCredentials,
@@ -113,14 +114,12 @@ const collectSources = (entries: ReadonlyArray<ProviderEntry>, env: Environment)
 /** Reads the credential file of an entry. Everything else is in the entry. */
 const openCredentialFile =
   (fileText: FileText, writtenIn: "file" | "environment") =>
-  (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
-    const file =
-      written.type === "service_account" && kind === "vertex-ai" && written.json === undefined && !isUnread(written)
-        ? written.file
-        : undefined
-    if (file === undefined) return writtenCredentials(written, kind)
-    return Result.flatMap(fileText(file, writtenIn), (text) => readCredentialText(text, "the credential file"))
-  }
+  (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> =>
+    writtenCredentials(written, kind, (one) =>
+      one.file === undefined || one.json !== undefined || isUnread(one)
+        ? operatorsContent(one)
+        : Result.flatMap(fileText(one.file, writtenIn), (text) => readCredentialText(text, "the credential file"))
+    )
 
 /** The accounts in file order, undeclared built-in slugs last, and every fault. */
 export const readAccounts = (

@@ -3,20 +3,51 @@
 import * as Schema from "effect/Schema"
 import { nonEmptyText, nonEmptyTexts } from "../config/configured.ts"
 
+/** Any of Google's credential files; the `type` in the file decides how it is read. */
+const fileFields = {
+  file: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description:
+        "Path, relative to the configuration file, of a key file, the login of gcloud, or the file of workload identity federation or impersonation."
+    })
+  ),
+  json: Schema.optionalKey(
+    Schema.Union([Schema.JsonObject, nonEmptyText]).annotate({
+      description: "The content of the file itself, as a mapping or as one text."
+    })
+  )
+}
+
+const credentialFiles = [
+  Schema.Struct({ type: Schema.Literal("service_account"), ...fileFields }),
+  Schema.Struct({ type: Schema.Literal("external_account"), ...fileFields }),
+  Schema.Struct({ type: Schema.Literal("user"), ...fileFields })
+] as const
+
+const impersonated = Schema.Struct({
+  type: Schema.Literal("impersonated"),
+  service_account: nonEmptyText.annotate({ description: "The service account that Vertex AI is called as." }),
+  source: Schema.optionalKey(
+    Schema.Union([Schema.Literal("application_default"), ...credentialFiles]).annotate({
+      description: "What may act as it, by the role Service Account Token Creator; application_default unless set."
+    })
+  ),
+  delegates: Schema.optionalKey(
+    nonEmptyTexts.annotate({ description: "Service accounts between both, in the order of the chain." })
+  ),
+  scopes: Schema.optionalKey(
+    nonEmptyTexts.annotate({ description: "Scopes of the token; cloud-platform unless set." })
+  ),
+  lifetime: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 600, maximum: 43_200 })).annotate({
+      description: "Seconds that a token lives, 600 to 43200; 3600 unless set."
+    })
+  )
+})
+
 const credentials = Schema.Union([
-  Schema.Struct({
-    type: Schema.Literal("service_account"),
-    file: Schema.optionalKey(
-      nonEmptyText.annotate({
-        description: "Path of the key file, or of the login of gcloud, relative to the configuration file."
-      })
-    ),
-    json: Schema.optionalKey(
-      Schema.Union([Schema.JsonObject, nonEmptyText]).annotate({
-        description: "The content of the file itself, as a mapping or as one text."
-      })
-    )
-  }),
+  ...credentialFiles,
+  impersonated,
   Schema.Struct({
     type: Schema.Literal("access_token"),
     token: nonEmptyText.annotate({ description: "An access token; it lives for an hour." })

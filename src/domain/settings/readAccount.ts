@@ -15,7 +15,7 @@ import {
   type ProviderAccount
 } from "../ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
-import { isUserLogin, parseServiceAccount, parseUserLogin } from "./serviceAccountKey.ts"
+import { impersonationUrl, isServiceAccount, namesAddresses, parseCredential } from "./credentialFile.ts"
 import type { ProviderEntry } from "./ProviderEntry.ts"
 
 export type ProviderField = keyof ProviderEntry
@@ -117,18 +117,65 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
 
 export type WrittenCredentials = NonNullable<ProviderEntry["credentials"]>
 
-/** Reads the content of a credential file: the key of a service account, or the login of a user. */
-const readCredentialJson = (json: Json): Result.Result<Credentials, string> =>
-  isUserLogin(json)
-    ? Result.map(parseUserLogin(json), (user) => ({ _tag: "AuthorizedUser", user }))
-    : Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
-
-/** The same for the content as one text. */
+/** The content of a credential file as one text. */
 export const readCredentialText = (text: string, what: string): Result.Result<Credentials, string> =>
   Result.flatMap(
     Result.mapError(parseJsonText(text), () => `${what} does not hold JSON`),
-    readCredentialJson
+    parseCredential
   )
+
+type WrittenFile = Extract<WrittenCredentials, { readonly type: "service_account" | "external_account" | "user" }>
+type WrittenImpersonation = Extract<WrittenCredentials, { readonly type: "impersonated" }>
+
+/** Reads what has the form of a credential file. */
+export type ReadFile = (written: WrittenFile) => Result.Result<Credentials, string>
+
+/** The content in the entry itself. */
+const readContent = (written: WrittenFile, isOperators: boolean): Result.Result<Credentials, string> => {
+  const { file, json, type } = written
+  if (json !== undefined && file !== undefined) return Result.fail("give file or json, not both")
+  if (isUnread(written)) return Result.succeed({ _tag: "ApplicationDefault" })
+  if (json === undefined) {
+    return Result.fail(
+      file === undefined
+        ? `type ${type} needs file or json`
+        : "a file is read for the configuration file only; give the key file's content as json"
+    )
+  }
+  const read =
+    typeof json === "string"
+      ? Result.mapError(parseJsonText(json), () => "json does not hold JSON")
+      : Result.succeed(json)
+  return Result.flatMap(read, (content) =>
+    isOperators || !namesAddresses(content)
+      ? parseCredential(content)
+      : Result.fail("a credential that names files or addresses is taken from the configuration file only")
+  )
+}
+
+/** Content that the operator of the machine wrote; it may name files and addresses. */
+export const operatorsContent: ReadFile = (written) => readContent(written, true)
+
+const readImpersonation = (
+  { delegates = [], lifetime, scopes, service_account: account, source = "application_default" }: WrittenImpersonation,
+  readFile: ReadFile
+): Result.Result<Credentials, string> => {
+  const wrong = [account, ...delegates].find((one) => one !== unreadName && !isServiceAccount(one))
+  if (wrong !== undefined) return Result.fail(`${quoteValue(wrong)} is not the address of a service account`)
+  const base: Result.Result<Credentials, string> =
+    source === "application_default" ? Result.succeed({ _tag: "ApplicationDefault" }) : readFile(source)
+  return Result.map(base, (found) => ({
+    _tag: "Impersonated",
+    source: found,
+    impersonation: {
+      url: impersonationUrl(account),
+      delegates: delegates.map((one) => `projects/-/serviceAccounts/${one}`),
+      ...(scopes === undefined ? {} : { scopes }),
+      lifetimeSeconds: lifetime
+    },
+    quotaProject: undefined
+  }))
+}
 
 /** True where a part of the credential could not be read; that part has its own fault. */
 export const isUnread = ({ file, json }: { readonly file?: string; readonly json?: Json }): boolean =>
@@ -136,10 +183,11 @@ export const isUnread = ({ file, json }: { readonly file?: string; readonly json
   json === unreadName ||
   (isJsonObject(json) && Object.values(json).some((member) => member === unreadName))
 
-/** Reads credentials whose text is in the entry. Only the reader of the configuration file opens a `file`. */
+/** Reads credentials; the reader of the configuration file alone opens a `file`. */
 export const writtenCredentials = (
   written: WrittenCredentials,
-  kind: BuiltInKind
+  kind: BuiltInKind,
+  readFile: ReadFile = (one) => readContent(one, false)
 ): Result.Result<Credentials, string> => {
   if (kind === "google" && written.type !== "api_key") {
     return Result.fail(`type ${written.type} has no meaning for provider google; use api_key`)
@@ -151,18 +199,12 @@ export const writtenCredentials = (
       return Result.succeed({ _tag: "AccessToken", token: Redacted.make(written.token) })
     case "application_default":
       return Result.succeed({ _tag: "ApplicationDefault" })
+    case "impersonated":
+      return readImpersonation(written, readFile)
     case "service_account":
-      if (written.json !== undefined && written.file !== undefined) return Result.fail("give file or json, not both")
-      if (isUnread(written)) return Result.succeed({ _tag: "ApplicationDefault" })
-      if (written.json !== undefined)
-        return typeof written.json === "string"
-          ? readCredentialText(written.json, "json")
-          : readCredentialJson(written.json)
-      return Result.fail(
-        written.file === undefined
-          ? "type service_account needs file or json"
-          : "a file is read for the configuration file only; give the key file's content as json"
-      )
+    case "external_account":
+    case "user":
+      return readFile(written)
   }
 }
 

@@ -472,20 +472,22 @@ describe("faults of a configuration", () => {
     [
       "credentials of no type",
       vertex({ credentials: { file: "sa.json" } }),
-      ["providers[0].credentials  type is missing; known: service_account, access_token, application_default, api_key"]
+      [
+        "providers[0].credentials  type is missing; known: service_account, external_account, user, impersonated, access_token, application_default, api_key"
+      ]
     ],
     [
       "credentials of unknown type (TH8)",
-      vertex({ credentials: { type: "external_account", credential_source: { url: "http://x" } } }),
+      vertex({ credentials: { type: "executable", credential_source: { url: "http://x" } } }),
       [
-        'providers[0].credentials.type  "external_account" is not known here; known: service_account, access_token, application_default, api_key'
+        'providers[0].credentials.type  "executable" is not known here; known: service_account, external_account, user, impersonated, access_token, application_default, api_key'
       ]
     ],
     [
       "text for credentials",
       vertex({ credentials: "sekret" }),
       [
-        "providers[0].credentials  expected a mapping with type: service_account, access_token, application_default, api_key"
+        "providers[0].credentials  expected a mapping with type: service_account, external_account, user, impersonated, access_token, application_default, api_key"
       ]
     ],
     [
@@ -997,6 +999,43 @@ describe("sources of settings", () => {
     )
   })
 
+  it("settings: an impersonated service account has a source, delegates, scopes and a lifetime (K2)", () => {
+    const credentialOf = (more: object) =>
+      judge(vertex({ credentials: { type: "impersonated", service_account: "x@y.iam.gserviceaccount.com", ...more } }))
+    const impersonation = {
+      url: "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/x@y.iam.gserviceaccount.com:generateAccessToken",
+      delegates: [],
+      lifetimeSeconds: undefined
+    }
+    expect(credentialOf({}).settings?.accounts[0]?.credentials).toEqual({
+      _tag: "Impersonated",
+      source: { _tag: "ApplicationDefault" },
+      impersonation,
+      quotaProject: undefined
+    })
+    expect(
+      credentialOf({
+        source: { type: "user", file: "user.json" },
+        delegates: ["d@y.iam.gserviceaccount.com"],
+        scopes: ["https://www.googleapis.com/auth/cloud-platform"],
+        lifetime: 900
+      }).settings?.accounts[0]?.credentials
+    ).toEqual({
+      _tag: "Impersonated",
+      source: ofUser,
+      impersonation: {
+        ...impersonation,
+        delegates: ["projects/-/serviceAccounts/d@y.iam.gserviceaccount.com"],
+        scopes: ["https://www.googleapis.com/auth/cloud-platform"],
+        lifetimeSeconds: 900
+      },
+      quotaProject: undefined
+    })
+    expect(credentialOf({ delegates: ["../x"] }).faults.map(({ message }) => message)).toEqual([
+      '"../x" is not the address of a service account'
+    ])
+  })
+
   it("settings: a credential that cannot be used stops its account only", () => {
     const { faults: found, settings: left } = judge(
       vertex({ credentials: { type: "service_account", file: "gone" } }),
@@ -1021,8 +1060,7 @@ describe("sources of settings", () => {
     expect(ambient.faults).toEqual([
       {
         path: "GOOGLE_APPLICATION_CREDENTIALS",
-        message:
-          'Credentials of type "impersonated_service_account" are not taken; the key file of a service account (type "service_account") is.',
+        message: 'Credentials of type "impersonated_service_account": source_credentials is missing.',
         at: undefined,
         isOfCredential: true
       }
