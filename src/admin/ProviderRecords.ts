@@ -8,7 +8,7 @@ import { isUnconfigured } from "../catalog/heldAccounts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { type Credentials, type ProviderAccount, requestTypeHeader, requestTypes } from "../domain/ProviderAccount.ts"
 import { impersonatedAccount } from "../domain/settings/credentialFile.ts"
 import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
 import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
@@ -58,6 +58,11 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
   }
 }
 
+const requestTypeOf = ({ servingHeaders }: ProviderAccount) => {
+  const type = requestTypes.find((one) => one === servingHeaders?.[requestTypeHeader])
+  return type === undefined ? {} : { request_type: type }
+}
+
 /** The account in the form of its configuration entry, without its credential. */
 const entryOf = (account: ProviderAccount) => ({
   slug: account.slug,
@@ -87,6 +92,7 @@ const entryOf = (account: ProviderAccount) => ({
           ...(account.gcs.write === undefined ? {} : { write: account.gcs.write })
         }
       }),
+  ...requestTypeOf(account),
   ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
   ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
 })

@@ -139,6 +139,8 @@ export interface ProviderAccount {
   readonly regions?: ReadonlyArray<string> | undefined
   /** The Cloud Storage objects that a request may name under the stored credential. */
   readonly gcs?: StorageLists | undefined
+  /** Sent with every call to Vertex AI, by lower-case names: which throughput serves it. */
+  readonly servingHeaders?: Readonly<Record<string, string>> | undefined
   /** Operator only: replaces scheme and host of the provider. */
   readonly baseUrl: string | undefined
   /** Operator only: replaces the token endpoint. */
@@ -173,6 +175,20 @@ export const providerAccount = (
   tokenUrl: undefined,
   ...facts
 })
+
+/** Bought throughput (`dedicated`) or on demand. cloud.google.com/vertex-ai/generative-ai/docs/provisioned-throughput */
+export const requestTypes = ["dedicated", "shared"] as const
+export type RequestType = (typeof requestTypes)[number]
+export const requestTypeHeader = "x-vertex-ai-llm-request-type"
+
+/** The account with further headers of its own; the later ones win. */
+export const withServing = (
+  account: ProviderAccount,
+  headers: Readonly<Record<string, string>> | undefined
+): ProviderAccount =>
+  headers === undefined || account.kind !== "vertex-ai"
+    ? account
+    : { ...account, servingHeaders: { ...account.servingHeaders, ...headers } }
 
 /** Credentials that came with the request; they take precedence over the stored ones. */
 export interface CarriedCredentials {

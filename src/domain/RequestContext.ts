@@ -51,6 +51,8 @@ export interface RequestContext {
   /** Merged metadata: the request's values override the config's, which override the key's. */
   readonly metadata: Readonly<Record<string, string>>
   readonly betas: ReadonlyArray<string>
+  /** The headers of the client that choose the throughput of Vertex AI; undefined for none. */
+  readonly servingHeaders?: Readonly<Record<string, string>> | undefined
   /** Value of `anthropic-version`. */
   readonly anthropicVersion?: string | undefined
   /** Undefined when the request has no cache header. */

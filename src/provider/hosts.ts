@@ -20,9 +20,13 @@ export const vertexHost = (location: string): string => {
 export const geminiHost = "generativelanguage.googleapis.com"
 
 /** Headers that every call of an account carries. */
-export const fixedHeaders = ({ credentials, quotaProject }: ProviderAccount): Readonly<Record<string, string>> => {
+export const fixedHeaders = ({
+  credentials,
+  quotaProject,
+  servingHeaders
+}: ProviderAccount): Readonly<Record<string, string>> => {
   const project = quotaProject ?? quotaProjectOf(credentials)
-  return project === undefined ? {} : { "x-goog-user-project": project }
+  return project === undefined ? { ...servingHeaders } : { "x-goog-user-project": project, ...servingHeaders }
 }
 
 const plainSegment = /^[A-Za-z0-9@:._-]+$/

@@ -5,7 +5,7 @@ import { millis, nonEmptyText, nonEmptyTexts, wholeNumber } from "./configured.t
 import type { Query } from "./conditions.ts"
 import type { Edits } from "./edits.ts"
 import type { FaultPath } from "../faults.ts"
-import type { CarriedCredentials } from "../ProviderAccount.ts"
+import { type CarriedCredentials, type RequestType, requestTypes } from "../ProviderAccount.ts"
 
 const opt = Schema.optionalKey
 const pairs = Schema.Record(Schema.String, Schema.String)
@@ -91,6 +91,9 @@ const fields = {
   cb_config: opt(circuit),
   cache: opt(cache),
   labels: opt(pairs),
+  request_type: opt(
+    Schema.Literals(requestTypes).annotate({ description: "Throughput of Vertex AI, in the place of the account's." })
+  ),
   metadata: opt(pairs),
   strategy: opt(strategy)
 }
@@ -160,6 +163,8 @@ export interface ConfigTarget {
   readonly defaultModel: string | undefined
   readonly edits: Edits | undefined
   readonly labels: Readonly<Record<string, string>> | undefined
+  /** That of the account unless set. */
+  readonly requestType?: RequestType | undefined
   readonly retry: RetryRule | undefined
   readonly times: TargetTimes | undefined
   readonly circuit: CircuitRule | undefined

@@ -29,7 +29,7 @@ import { refusedKeysOf } from "../text/refusedKeys.ts"
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 
 /** What a node passes on to its targets. */
-type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
+type Inherited = Pick<ConfigTarget, "edits" | "labels" | "requestType" | "retry" | "times" | "circuit" | "cache">
 
 const nothing: Inherited = {
   edits: undefined,
@@ -61,6 +61,9 @@ const answersOf = (on: NonNullable<WrittenConfig["strategy"]>["on"]): ReadonlySe
   const faults = (["refusal", "empty"] as const).filter((fault) => on?.[fault] === "next")
   return faults.length === 0 ? undefined : new Set(faults)
 }
+
+const requestTypeOf = (requestType: Inherited["requestType"]): Pick<Inherited, "requestType"> =>
+  requestType === undefined ? {} : { requestType }
 
 const retryOf = ({ retry }: WrittenConfig, above: RetryRule | undefined): RetryRule | undefined =>
   retry === undefined
@@ -127,6 +130,7 @@ class Compiler {
         written.labels === undefined
           ? above.labels
           : { ...above.labels, ...this.pairs(written.labels, [...at, "labels"]) },
+      ...requestTypeOf(written.request_type ?? above.requestType),
       retry: retryOf(written, above.retry),
       times: timesOf(written, above.times),
       circuit: this.circuit(written, at) ?? above.circuit,

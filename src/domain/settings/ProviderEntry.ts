@@ -1,6 +1,7 @@
 // The schema of a provider entry, in the configuration file and in the store: account, credentials, endpoints.
 // It must not know how an entry becomes an account, or how a credential is used.
 import * as Schema from "effect/Schema"
+import { requestTypes } from "../ProviderAccount.ts"
 import { nonEmptyText, nonEmptyTexts } from "../config/configured.ts"
 
 /** Any of Google's credential files; the `type` in the file decides how it is read. */
@@ -116,6 +117,12 @@ export const ProviderEntry = Schema.Struct({
         nonEmptyTexts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." })
       )
     }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })
+  ),
+  request_type: Schema.optionalKey(
+    Schema.Literals(requestTypes).annotate({
+      description:
+        "The throughput that serves requests: dedicated (bought, never beyond it) or shared (on demand only). Bought first and then on demand unless set."
+    })
   ),
   base_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces scheme and host of the provider." })),
   token_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces the token endpoint." }))

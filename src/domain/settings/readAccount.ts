@@ -12,7 +12,8 @@ import {
   type Credentials,
   type EndpointFacts,
   isProject,
-  type ProviderAccount
+  type ProviderAccount,
+  requestTypeHeader
 } from "../ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
 import { impersonationUrl, isServiceAccount, namesAddresses, parseCredential } from "./credentialFile.ts"
@@ -44,6 +45,7 @@ const cloudOnly: ReadonlyArray<ProviderField> = [
   "projects",
   "regions",
   "gcs",
+  "request_type",
   "token_url"
 ]
 
@@ -257,6 +259,7 @@ export const readAccount = (
       ...(entry.projects === undefined ? {} : { projects: entry.projects }),
       ...(entry.regions === undefined ? {} : { regions: entry.regions }),
       ...(entry.gcs === undefined ? {} : { gcs: { read: entry.gcs.read, write: entry.gcs.write } }),
+      ...(entry.request_type === undefined ? {} : { servingHeaders: { [requestTypeHeader]: entry.request_type } }),
       baseUrl: entry.base_url,
       tokenUrl: entry.token_url
     },

@@ -6,6 +6,7 @@ import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { NativeCall } from "../../domain/native/nativePath.ts"
 import type { BuiltInKind, CarriedCredentials } from "../../domain/ProviderAccount.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
+import { servingHeaders } from "./servingHeaders.ts"
 
 /** The operator's slugs for the two forms of Google's paths. */
 export interface NativeSlugs {
@@ -47,19 +48,8 @@ export const nativeContext = (
     native: { kind: kinds[call.form], slug: slugs[call.form] }
   }))
 
-const choices: Readonly<Record<string, ReadonlySet<string>>> = {
-  "x-vertex-ai-llm-request-type": new Set(["dedicated", "shared"]),
-  "x-vertex-ai-llm-shared-request-type": new Set(["priority", "flex", "standard"])
-}
-
 const noHeaders: Readonly<Record<string, string>> = {}
 
-/** The headers of a client that reach Vertex AI, by a closed list of names and values. */
-export const servingHeaders = (headers: HeaderRecord, { form }: NativeCall): Readonly<Record<string, string>> => {
-  if (form !== "vertex") return noHeaders
-  const kept = Object.entries(choices).flatMap(([name, values]) => {
-    const value = headers[name]?.toLowerCase()
-    return value !== undefined && values.has(value) ? [[name, value] as const] : []
-  })
-  return kept.length === 0 ? noHeaders : Object.fromEntries(kept)
-}
+/** The headers of a client of Vertex AI that choose how it is served. */
+export const nativeServingHeaders = (headers: HeaderRecord, { form }: NativeCall): Readonly<Record<string, string>> =>
+  (form === "vertex" ? servingHeaders(headers) : undefined) ?? noHeaders

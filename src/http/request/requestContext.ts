@@ -16,6 +16,7 @@ import type { CacheOptions, RequestContext } from "../../domain/RequestContext.t
 import { betaRule, parseBetas } from "../../translate/shared/claude/betas.ts"
 import { HeaderReader } from "./headerReader.ts"
 import { type IncomingRequest, traceIdGrammar } from "./IncomingRequest.ts"
+import { servingHeaders } from "./servingHeaders.ts"
 
 /** The context of a request whose key is known. It fails with the fault of the first faulty header. */
 export const requestContext = ({
@@ -65,6 +66,7 @@ export const requestContext = ({
     images,
     metadata: key.metadataLocked === true ? { ...metadata, ...key.metadata } : metadata,
     betas,
+    servingHeaders: servingHeaders(incoming.headers),
     anthropicVersion: incoming.headers["anthropic-version"],
     cache,
     idSeed: incoming.freshId,

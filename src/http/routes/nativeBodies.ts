@@ -14,7 +14,7 @@ import type { JsonLimits } from "../../domain/text/json.ts"
 import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
 import { readNativeBody } from "../../translate/native/nativeBody.ts"
 import type { NativeRequest } from "../../translate/native/nativeRequest.ts"
-import { servingHeaders } from "../request/nativeContext.ts"
+import { nativeServingHeaders } from "../request/nativeContext.ts"
 
 type Fault = BodyInvalid | UnsupportedOperation
 
@@ -69,7 +69,7 @@ export const readNative = (
         stream: call.verb === "streamGenerateContent",
         framing,
         query: upstream,
-        headers: servingHeaders(headers, call),
+        headers: nativeServingHeaders(headers, call),
         bytes: body.bytes,
         ignored
       }))

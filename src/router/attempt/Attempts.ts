@@ -14,7 +14,7 @@ import {
 import type { LimitValues } from "../../domain/Limits.ts"
 import type { ObservedAttempt } from "../../domain/Observed.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
-import type { CatalogView, ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { type CatalogView, type ProviderAccount, requestTypeHeader, withServing } from "../../domain/ProviderAccount.ts"
 import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Operation } from "../../domain/operations.ts"
@@ -109,7 +109,7 @@ export const prepareAttempt = <Op extends Operation>(
   const { account: stored, carried, ignored, modelId, origin, target } = planned
   const withCredentials = withCarriedCredentials(stored, carried, origin, context.key.id)
   if (Result.isFailure(withCredentials)) return Effect.fail(withCredentials.failure)
-  const account = withCredentials.success
+  const account = withServing(withServing(withCredentials.success, typeOf(target)), context.servingHeaders)
   const [place] = ignored
   if (place !== undefined && context.unsupported === "reject") return Effect.fail(placeRefused(place, stored))
   const edited =
@@ -138,6 +138,10 @@ export const prepareAttempt = <Op extends Operation>(
     Effect.andThen(remainingMillis(account, context), withSignatures(draft, memory, media))
   )
 }
+
+/** The throughput that a target of a config asks for. */
+const typeOf = (target: Planned["target"]): Readonly<Record<string, string>> | undefined =>
+  target?.requestType === undefined ? undefined : { [requestTypeHeader]: target.requestType }
 
 /** Recalls the signatures of the calls in the history of a request, if it has any. */
 const withSignatures = <Op extends Operation>(

@@ -213,7 +213,7 @@ const serviceTier = (
     case "flex":
     case "priority":
       return target.kind === "vertex-ai"
-        ? { ...nothing, headers: { "X-Vertex-AI-LLM-Shared-Request-Type": tier } }
+        ? { ...nothing, headers: { "x-vertex-ai-llm-shared-request-type": tier } }
         : { body: { serviceTier: tier }, unused: [], headers: {} }
     default:
       return { body: {}, unused: ["service_tier"], headers: {} }

@@ -84,7 +84,7 @@ describe("whole Gemini bodies", () => {
     })
     expect(sent(words, vertex, "gemini-2.5-flash", [system, ...hello])).toStrictEqual({
       body: { ...body, safetySettings: [{ ...harassment, method: "SEVERITY" }], labels: { team: "a" } },
-      headers: { "X-Vertex-AI-LLM-Shared-Request-Type": "flex" },
+      headers: { "x-vertex-ai-llm-shared-request-type": "flex" },
       ignored: []
     })
   })
@@ -173,7 +173,7 @@ describe("Google request fields", () => {
     }
     expect(sent({ service_tier: "priority" })).toStrictEqual(only({ serviceTier: "priority" }))
     expect(sent({ service_tier: "priority" }, vertex)).toStrictEqual(
-      only({}, [], { "X-Vertex-AI-LLM-Shared-Request-Type": "priority" })
+      only({}, [], { "x-vertex-ai-llm-shared-request-type": "priority" })
     )
     expect(sent({ service_tier: "scale" }, vertex)).toStrictEqual(only({}, ["service_tier"]))
   })
