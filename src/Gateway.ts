@@ -15,7 +15,8 @@ import { publicPrices } from "./catalog/PublicPrices.ts"
 import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
 import { PackageMissing } from "./domain/PackageMissing.ts"
-import type { Settings } from "./domain/settings/Settings.ts"
+import type { NetworkSetting } from "./domain/settings/network.ts"
+import type { ExportSetting, Settings } from "./domain/settings/Settings.ts"
 import { describeStore } from "./domain/settings/storeLocation.ts"
 import { version } from "./domain/version.ts"
 import { type GatewayParts, partOf, type PartsOverNetwork, storeAround } from "./GatewayParts.ts"
@@ -60,6 +61,8 @@ import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { MediaFetch, mediaFetchLayer } from "./upstream/MediaFetch.ts"
+import { agentOptions } from "./upstream/network/Connectors.ts"
+import { Network } from "./upstream/network/Network.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
@@ -264,6 +267,16 @@ const layerNoDeps = (
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
   services(settings, parts, sharing(settings, parts), Store.layerOf(settings.store, awaitReachable))
 
+/** The SDK connects by itself. */
+const exportAgents = (network: NetworkSetting, { endpoints = {} }: ExportSetting) => ({
+  traces: agentOptions(network, endpoints.traces),
+  metrics: agentOptions(network, endpoints.metrics)
+})
+
+/** How other hosts are reached. */
+const networkOf = ({ network }: Settings): Layer.Layer<never> =>
+  network === undefined ? Layer.empty : Layer.succeed(Network, network)
+
 /** The services over the real network, without an HTTP server. */
 const layerServices = (
   settings: Settings,
@@ -272,7 +285,9 @@ const layerServices = (
 ): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
   services(settings, parts, shared, Store.layerOf(settings.store, awaitReachable)).pipe(
     Layer.provide(
-      partOf(Transport, parts.transport, Transport.layer).pipe(Layer.provide(Layer.succeed(Limits, settings.limits)))
+      partOf(Transport, parts.transport, Transport.layer).pipe(
+        Layer.provide([Layer.succeed(Limits, settings.limits), networkOf(settings)])
+      )
     )
   )
 
@@ -355,7 +370,7 @@ const layerTest = (
   )
 
 /** The OpenTelemetry SDK is large and optional, so it is loaded only where an endpoint is set. */
-const exporting = ({ export: wanted }: Settings): Layer.Layer<never, PackageMissing> =>
+const exporting = ({ export: wanted, network }: Settings): Layer.Layer<never, PackageMissing> =>
   wanted === undefined
     ? Layer.empty
     : Layer.unwrap(
@@ -369,7 +384,7 @@ const exporting = ({ export: wanted }: Settings): Layer.Layer<never, PackageMiss
                 also: "@effect/opentelemetry"
               })
           }),
-          ({ exporter }) => exporter(version, wanted)
+          ({ exporter }) => exporter(version, wanted, network === undefined ? undefined : exportAgents(network, wanted))
         )
       )
 

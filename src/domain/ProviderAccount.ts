@@ -2,6 +2,7 @@
 // It must not know how a credential is exchanged or sent.
 import type * as Redacted from "effect/Redacted"
 import type { ModelTable } from "./models/modelTable.ts"
+import type { AccountTls } from "./settings/network.ts"
 import type { ServingRules } from "./serve/Serving.ts"
 
 /** The built-in providers: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
@@ -143,6 +144,8 @@ export interface ProviderAccount {
   readonly servingHeaders?: Readonly<Record<string, string>> | undefined
   /** Operator only: replaces scheme and host of the provider. */
   readonly baseUrl: string | undefined
+  /** Operator only: certificates of the host. */
+  readonly tls?: AccountTls | undefined
   /** Operator only: replaces the token endpoint. */
   readonly tokenUrl: string | undefined
 }

@@ -70,7 +70,7 @@ export const Timeout = Schema.TaggedStruct("Timeout", {
 /** No connection, or it broke before an answer. `stale`: an idle one was closed before the upstream had the request. */
 export const Transport = Schema.TaggedStruct("Transport", {
   ...common,
-  kind: Schema.Literals(["refused", "reset", "stale", "dns", "tls", "other"])
+  kind: Schema.Literals(["refused", "reset", "stale", "dns", "tls", "proxy", "other"])
 })
 /**
  * A 2xx answer that cannot be used. `truncated` is a stream that ended without a finish; `refusal` and `no_answer` are

@@ -18,6 +18,7 @@ import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
 import { BatchSpanProcessor, type IdGenerator, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
+import type { AgentOptions } from "node:https"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { ExportSetting } from "../domain/settings/Settings.ts"
@@ -91,20 +92,28 @@ const tracerOf = (version: string, ids: PresetIds, content: boolean) =>
     }
   })
 
+/** Options of the agents of the SDK's own connections. */
+export interface ExportAgents {
+  readonly traces: AgentOptions
+  readonly metrics: AgentOptions
+}
+
 /**
  * Exports while the scope is open. Closing it sends what waits, for at most five seconds. An unreachable collector has
  * no other effect.
  */
 export const exporter = (
   version: string,
-  { asksProtobuf, content, isNamed, metrics, traces }: ExportSetting
+  { asksProtobuf, content, isNamed, metrics, traces }: ExportSetting,
+  agents: ExportAgents | undefined
 ): Layer.Layer<never> => {
   const ids = new PresetIds()
+  const by = (options: AgentOptions | undefined) => (options === undefined ? {} : { httpAgentOptions: options })
   const spans = Layer.effect(Tracing, tracerOf(version, ids, content)).pipe(
     Layer.provide(
       Layer.unwrap(
         Effect.sync(() =>
-          NodeSdk.layerTracerProvider(new BatchSpanProcessor(new OTLPTraceExporter()), {
+          NodeSdk.layerTracerProvider(new BatchSpanProcessor(new OTLPTraceExporter(by(agents?.traces))), {
             idGenerator: ids,
             shutdownTimeout
           })
@@ -115,7 +124,7 @@ export const exporter = (
   const series = OtelMetrics.layer(
     () =>
       new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(),
+        exporter: new OTLPMetricExporter(by(agents?.metrics)),
         ...(metrics?.intervalMillis === undefined ? {} : { exportIntervalMillis: metrics.intervalMillis })
       }),
     { shutdownTimeout, ...(metrics?.isDelta === true ? { temporality: "delta" as const } : {}) }

@@ -4,16 +4,18 @@ import type { LookupFunction } from "node:net"
 import * as Redacted from "effect/Redacted"
 // undici's index also loads fetch, WebSocket, caches and mocks: 87 more files, 11 MiB and 40 ms of each start.
 import type { Dispatcher } from "undici"
-import buildConnector from "undici/lib/core/connect.js"
 import Agent from "undici/lib/dispatcher/agent.js"
 import Client from "undici/lib/dispatcher/client.js"
 import Pool from "undici/lib/dispatcher/pool.js"
 import type { LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
+import type { AccountTls, NetworkSetting } from "../domain/settings/network.ts"
 import { version } from "../domain/version.ts"
 import { type Call, toBytes, type Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
 import { IdleSockets } from "./IdleSockets.ts"
+import { type Connect, connectorOf } from "./network/Connectors.ts"
+import { type ChooseProxy, proxyChoice } from "./network/Network.ts"
 
 /** What a paused socket reads ahead, next to the network read that reaches it; Node reads 64 KiB at a time. */
 const readAheadBytes = 16 * 1024
@@ -26,10 +28,7 @@ interface Dispatching {
 }
 
 /** An agent whose sockets are kept, and known to `idle`. */
-const keepingAgent = (options: Agent.Options & { readonly connectTimeout: number }, idle: IdleSockets): Agent => {
-  // undici hands it to Node's socket; its type does not have it.
-  const sockets = { allowH2: false, timeout: options.connectTimeout, highWaterMark: readAheadBytes }
-  const connect = buildConnector(sockets)
+const keepingAgent = (options: Agent.Options, connect: Connect, idle: IdleSockets): Agent => {
   const client = (origin: URL, clientOptions: object): Client => {
     const made: Client = new Client(origin, {
       ...clientOptions,
@@ -48,11 +47,35 @@ const keepingAgent = (options: Agent.Options & { readonly connectTimeout: number
   })
 }
 
-/** `destroy` closes every connection. */
-export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise<unknown> } => {
+/** An account with certificates of its own has its own connections; beyond this number the oldest are given up. */
+const mostOwnAgents = 64
+
+/** The connections of accounts with certificates of their own, by what these are. */
+const ownAgents = (make: (tls: AccountTls) => Agent) => {
+  const agents = new Map<string, Agent>()
+  return {
+    find: (tls: AccountTls): Agent => {
+      const { ca, cert, key, serverName } = tls
+      const name = JSON.stringify([ca, cert, key === undefined ? undefined : Redacted.value(key), serverName])
+      const known = agents.get(name)
+      if (known !== undefined) return known
+      const [oldest] = agents
+      if (oldest !== undefined && agents.size >= mostOwnAgents) {
+        agents.delete(oldest[0])
+        void oldest[1].close()
+      }
+      const made = make(tls)
+      agents.set(name, made)
+      return made
+    },
+    destroy: () => Promise.all([...agents.values()].map((agent) => agent.destroy()))
+  }
+}
+
+/** The pools of all kinds of calls; `onConnect` runs before the first request of a kept socket is written. */
+const makePools = (limits: LimitValues, network: NetworkSetting, choose: ChooseProxy, onConnect: () => void) => {
   const options = {
     allowH2: false,
-    connectTimeout: limits.connectMillis,
     keepAliveTimeout: limits.keepAliveMillis,
     // An upstream may ask for less by its header, and not for more.
     keepAliveMaxTimeout: limits.keepAliveMillis,
@@ -61,23 +84,58 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
     headersTimeout: 0,
     bodyTimeout: 0
   }
+  const timeout = limits.connectMillis
   const idle = new IdleSockets(limits.idleSockets)
-  const kept = keepingAgent({ ...options, pipelining: 1 }, idle)
+  const sockets = { timeout, highWaterMark: readAheadBytes }
+  // undici emits the event synchronously before it writes the first request to the new socket.
+  const keeping = (tls?: AccountTls) =>
+    keepingAgent({ ...options, pipelining: 1 }, connectorOf(network, choose, sockets, tls), idle).on(
+      "connect",
+      onConnect
+    )
   // Keeps no connection alive, so that every call gets its own socket.
-  const fresh = new Agent({ ...options, pipelining: 0 })
-  /** A connection to one of these addresses; the name is not resolved again. */
-  const pinned = (origin: string, addresses: ReadonlyArray<string>) =>
-    new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
+  const refreshing = (tls?: AccountTls) =>
+    new Agent({ ...options, pipelining: 0, connect: connectorOf(network, choose, { timeout }, tls) })
+  const [kept, fresh] = [keeping(), refreshing()]
+  const [ownKept, ownFresh] = [ownAgents(keeping), ownAgents(refreshing)]
+  return {
+    /** The pool of one origin for all calls of a kind. */
+    pool: (isFresh: boolean, tls: AccountTls | undefined): Dispatching =>
+      tls === undefined ? (isFresh ? fresh : kept) : (isFresh ? ownFresh : ownKept).find(tls),
+    /** A connection to one of these addresses; the name is not resolved again. */
+    pinned: (origin: string, addresses: ReadonlyArray<string>): Dispatching =>
+      new Client(origin, {
+        ...options,
+        pipelining: 0,
+        connect: connectorOf(network, choose, { timeout, lookup: lookupOf(addresses), address: addresses[0] })
+      }),
+    destroy: () => {
+      idle.close()
+      return Promise.all([kept.destroy(), fresh.destroy(), ownKept.destroy(), ownFresh.destroy()])
+    }
+  }
+}
+
+/** `destroy` closes every connection. */
+export const makeWire = (
+  limits: LimitValues,
+  network: NetworkSetting
+): Wire & { readonly destroy: () => Promise<unknown> } => {
+  const choose = proxyChoice(network)
+  const pools = makePools(limits, network, choose, () => {
+    wire.opened = true
+    queueMicrotask(() => {
+      wire.opened = false
+    })
+  })
   const wire = {
     windowBytes: limits.streamWindowBytes,
     staleMillis: limits.staleMillis,
     opened: false,
     dispatch: (request: TransportRequest, handler: Call) => {
-      const { url, method, addresses } = request
+      const { addresses, isFresh = false, method, tls, url } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
-      const dispatcher: Dispatching =
-        addresses !== undefined ? pinned(origin, addresses) : request.isFresh === true ? fresh : kept
       const bytes = request.body === undefined ? null : toBytes(request.body)
       const headers = sentHeaders(request)
       let body: SentBody = bytes
@@ -86,21 +144,30 @@ export const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => 
         headers["content-length"] = String(bytes.length)
         body = new SentOnce(bytes)
       }
+      // Through a proxy, http takes the whole address in the place of the path; https takes a tunnel.
+      const proxy = url.startsWith("http:") ? choose(origin) : undefined
+      if (proxy !== undefined) {
+        headers["host"] = origin.slice(origin.indexOf("//") + 2)
+        if (proxy.authorization !== undefined) headers["proxy-authorization"] = Redacted.value(proxy.authorization)
+        const path = addressedTo(url, addresses)
+        pools.pool(isFresh, undefined).dispatch({ origin: proxy.origin, path, method, headers, body }, handler)
+        return
+      }
+      const dispatcher = addresses === undefined ? pools.pool(isFresh, tls) : pools.pinned(origin, addresses)
       dispatcher.dispatch({ origin, path: slash < 0 ? "/" : url.slice(slash), method, headers, body }, handler)
     },
-    destroy: () => {
-      idle.close()
-      return Promise.all([kept.destroy(), fresh.destroy()])
-    }
+    destroy: pools.destroy
   }
-  // undici emits the event synchronously before it writes the first request to the new socket.
-  kept.on("connect", () => {
-    wire.opened = true
-    queueMicrotask(() => {
-      wire.opened = false
-    })
-  })
   return wire
+}
+
+/** The address as a proxy of http gets it; it resolves no name that was checked before. */
+const addressedTo = (url: string, addresses: ReadonlyArray<string> | undefined): string => {
+  const [address] = addresses ?? []
+  if (address === undefined) return url
+  const moved = new URL(url)
+  moved.hostname = address.includes(":") ? `[${address}]` : address
+  return moved.href
 }
 
 /** A DNS look-up for Node that returns these addresses. */

@@ -3,6 +3,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type * as Redacted from "effect/Redacted"
+import type { AccountTls } from "../domain/settings/network.ts"
 import type { Room } from "../domain/Room.ts"
 import type { TransportFault } from "./TransportFault.ts"
 
@@ -17,6 +18,8 @@ export interface TransportRequest {
   /** The only addresses to call, checked by the caller. Without them the host name is resolved. */
   readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
+  /** Certificates of the account; such calls share no connection with others. */
+  readonly tls?: AccountTls | undefined
   /** True: on a new socket, never on a kept one. */
   readonly isFresh?: boolean | undefined
   /** Counts the bytes of a collected response; undefined: they are not counted. */

@@ -8,6 +8,7 @@ import { Limits } from "../domain/Limits.ts"
 import type { CassetteUnusable } from "./Cassette.ts"
 import { makeWire, secretsIn } from "./ConnectionPool.ts"
 import { CollectCall, StreamCall } from "./HttpCall.ts"
+import { Network } from "./network/Network.ts"
 import { recordingTransport, replayingTransport } from "./RecordedTransport.ts"
 import { scriptedTransport, type TransportScript, type TransportService } from "./ScriptedTransport.ts"
 
@@ -19,8 +20,9 @@ export class Transport extends Context.Service<Transport, TransportService>()("g
     Transport,
     Effect.gen(function* () {
       const limits = yield* Limits
+      const network = yield* Network
       const wire = yield* Effect.acquireRelease(
-        Effect.sync(() => makeWire(limits)),
+        Effect.sync(() => makeWire(limits, network)),
         (made) => Effect.promise(made.destroy)
       )
       return {

@@ -18,6 +18,7 @@ export type FaultKind =
   | "stale"
   | "dns"
   | "tls"
+  | "proxy"
   | "other"
   | "garbled"
   | "encoded"
@@ -48,6 +49,7 @@ const byCode = new Map<string, FaultKind>([
   ["ETIMEDOUT", "connect_timeout"],
   ["UND_ERR_CONNECT_TIMEOUT", "connect_timeout"],
   ["UND_ERR_HEADERS_OVERFLOW", "too_large"],
+  ["PROXY_REFUSED", "proxy"],
   ["EPROTO", "tls"],
   ["HOSTNAME_MISMATCH", "tls"]
 ])
@@ -149,6 +151,12 @@ export const faultReason = ({ kind, millis }: Pick<TransportFault, "kind" | "mil
         _tag: "Transport",
         kind,
         message: `${subject} could not be trusted: the TLS handshake or its certificate failed.`
+      }
+    case "proxy":
+      return {
+        _tag: "Transport",
+        kind,
+        message: `${subject} could not be reached: the proxy of the gateway's network opened no connection to it.`
       }
     case "other":
       return { _tag: "Transport", kind, message: `${subject} could not be reached.` }

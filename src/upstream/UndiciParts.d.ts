@@ -12,3 +12,9 @@ declare module "undici/lib/dispatcher/client.js" {
 declare module "undici/lib/dispatcher/pool.js" {
   export { Pool as default } from "undici"
 }
+/** The method that undici's index adds to its clients; it is called with the client as `this`. */
+declare module "undici/lib/api/api-connect.js" {
+  import type { Client } from "undici"
+  const connect: Client["connect"]
+  export default connect
+}

@@ -32,6 +32,7 @@ export interface AttemptTimes {
   readonly idleMillis: number
   readonly totalMillis: number
   readonly isFresh?: boolean
+  readonly tls?: TransportRequest["tls"]
   /** Learns when the request is written to a socket. */
   readonly observed?: TransportRequest["observed"]
 }
@@ -182,6 +183,7 @@ const requestOf = (
   body: prepared.bytes ?? textOrBytes(JSON.stringify(prepared.body)),
   room,
   isFresh: times.isFresh,
+  tls: times.tls,
   observed: times.observed,
   connectMillis: times.connectMillis,
   firstByteMillis: times.firstByteMillis,

@@ -82,6 +82,7 @@ export const makeCertificates = () => {
     authority: signed(name, privateKey, name, publicKey, far, authority),
     good: of("localhost", far),
     wrongHost: of("elsewhere.test", far),
+    host: (name: string) => of(name, far),
     expired: of("localhost", past),
     selfSigned: {
       cert: signed("localhost", alone.privateKey, "localhost", alone.publicKey, far, forHost("localhost")),

@@ -28,13 +28,17 @@ const others: ReadonlyArray<Row> = [
   ["GOOGLE_CLOUD_LOCATION", "`region` of `@vertex-ai`", gap],
   [
     "GOOGLE_APPLICATION_CREDENTIALS",
-    "file of a service-account key or of a login of gcloud: of `@vertex-ai`, and of each account with `application_default`",
+    "a credential file of any of Google's types: of `@vertex-ai`, and of each account with `application_default`",
     `${gap}; before the login of gcloud`
   ],
   ["CLOUDSDK_CONFIG", "folder of gcloud, with its login", "before `~/.config/gcloud`"],
   ["XDG_CONFIG_HOME", "folder with `model-gateway/gateway.yaml`", "before `~/.config`"],
   ["XDG_DATA_HOME", "folder for `model-gateway`, on Linux", "before `~/.local/share`"],
   ["LOCALAPPDATA", "the same on Windows", "before `AppData\\Local`"],
+  ["HTTPS_PROXY", "proxy to other hosts; also in lower case, which wins", "fills a gap of `network.proxy`"],
+  ["HTTP_PROXY", "the same for addresses of http", "fills a gap of `network.proxy`"],
+  ["ALL_PROXY", "the same for both", "after the two above"],
+  ["NO_PROXY", "hosts that are reached without it", "fills a gap of `network.no_proxy`"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "address of a collector: traces and metrics are exported", sdk],
   ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "the same for traces", "before the one above"],
   ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "the same for metrics", "before the one above"],
@@ -69,7 +73,11 @@ const ofKeys = (read: ReadonlySet<string>): ReadonlyArray<Row> =>
 
 /** The names of the page, those of `limits` included. */
 export const listedVariables = (read: ReadonlySet<string>): ReadonlySet<string> =>
-  new Set([...others, ...ofKeys(read)].map(([name]) => name).concat(...limitVariables))
+  new Set(
+    [...others, ...ofKeys(read)]
+      .flatMap(([name]) => (name.endsWith("_PROXY") ? [name, name.toLowerCase()] : [name]))
+      .concat(...limitVariables)
+  )
 
 export const environmentPage = (read: ReadonlySet<string>): ReadonlyArray<string> => [
   "## Environment variables",

@@ -386,7 +386,7 @@ const honestyRule = (file: Parsed): ReadonlyArray<string> => {
 }
 
 const doors: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
-  [/^undici(\/|$)/, (file) => /^upstream\/(ConnectionPool|UndiciParts\.d)\.ts$/.test(file.file)],
+  [/^undici(\/|$)/, (file) => /^upstream\/(ConnectionPool|UndiciParts\.d|network\/Connectors)\.ts$/.test(file.file)],
   [/^(node:sqlite|redis$|@effect\/sql-)/, (file) => file.folder === "store"],
   [/^effect\/http\/HttpServerResponse$/, (file) => file.folder === "http"]
 ]
@@ -398,7 +398,9 @@ const doorRule = (file: Parsed): ReadonlyArray<string> => {
     const door = doors.find(([name]) => name.test(one.from))
     return door === undefined || door[1](file) ? [] : [at(file, one.at, "R7 doors", `may not import ${one.from}`)]
   })
-  const opens = file.file === "upstream/ConnectionPool.ts" || ["auth", "keys", "store"].includes(file.folder)
+  const opens =
+    ["upstream/ConnectionPool.ts", "upstream/network/Connectors.ts"].includes(file.file) ||
+    ["auth", "keys", "store"].includes(file.folder)
   const secrets = file.nodes
     .filter(({ node }) => !opens && memberName(node) === "Redacted.value")
     .map(({ node }) => at(file, node.start, "R7 doors", "Redacted.value here"))

@@ -23,6 +23,8 @@ import { WebHandler } from "../../http/HttpApi.ts"
 import { storedKeys } from "../../keys/GatewayKeys.ts"
 import { makeKey } from "../../keys/KeyText.ts"
 import { SharedRedis } from "../../store/SharedRedis.ts"
+import { directNetwork } from "../../domain/settings/network.ts"
+import { describeRoute, Network } from "../../upstream/network/Network.ts"
 import { Transport } from "../../upstream/Transport.ts"
 import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
 import { failFinding, type Finding, findingLines, okFinding, warnFinding } from "./Finding.ts"
@@ -79,10 +81,11 @@ const servicesOf = (settings: Settings) => {
       })
     )
   )
+  const network = Layer.succeed(Network, settings.network ?? directNetwork)
   const layer = Layer.merge(
     gateway,
     TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })
-  ).pipe(Layer.provideMerge(Transport.layer), Layer.provide(Layer.succeed(Limits, limits)))
+  ).pipe(Layer.provideMerge(Transport.layer), Layer.provideMerge(network), Layer.provide(Layer.succeed(Limits, limits)))
   const services = Effect.gen(function* () {
     const send = yield* WebHandler
     const post: PostToGateway = (path, body, dryRun) =>
@@ -98,7 +101,14 @@ const servicesOf = (settings: Settings) => {
         return { status: answer.status, json: readJsonObject(await answer.text()) }
       })
     const { list, models } = (yield* Catalog).now()
-    const made: ProviderServices = { post, models, tokens: yield* TokenProvider, transport: yield* Transport, millis }
+    const made: ProviderServices = {
+      post,
+      models,
+      tokens: yield* TokenProvider,
+      transport: yield* Transport,
+      routeOf: describeRoute(yield* Network),
+      millis
+    }
     const state = (yield* ConfigSnapshot).current()
     const held: NamingParts = {
       ...settings,
@@ -116,18 +126,20 @@ const providerFindings = Effect.fnUntraced(function* (
   accounts: ReadonlyArray<ProviderAccount>,
   services: ProviderServices
 ) {
-  const origins = new Set(
-    (yield* runTogether(accounts.map((account) => originOfAccount(account, services)))).filter(
-      (one) => one !== undefined
-    )
+  const origins = new Map(
+    (yield* runTogether(
+      accounts.map((account) =>
+        Effect.map(originOfAccount(account, services), (origin) => ({ origin, tls: account.tls }))
+      )
+    )).flatMap(({ origin, tls }) => (origin === undefined ? [] : [[origin, tls] as const]))
   )
   const late = (origin: string) => ({
     finding: failFinding("host", `${origin}: no answer within ${rowMillis / 1000} s`),
     skewMillis: undefined
   })
   const hosts = yield* runTogether(
-    [...origins].map((origin) =>
-      Effect.timeoutOrElse(checkHost(origin, services), {
+    [...origins].map(([origin, tls]) =>
+      Effect.timeoutOrElse(checkHost(origin, tls, services), {
         duration: rowMillis,
         orElse: () => Effect.succeed(late(origin))
       })

@@ -35,7 +35,15 @@ const listedBy = (
     if (Result.isFailure(url)) return Effect.succeed(undefined)
     const times = { connectMillis: millis, firstByteMillis: millis, idleMillis: millis, totalMillis: millis }
     const request = (auth: Effect.Success<ReturnType<ProviderServices["tokens"]["authorization"]>>) =>
-      ({ method: "GET", url: url.success, headers: fixedHeaders(account), auth, body: undefined, ...times }) as const
+      ({
+        method: "GET",
+        url: url.success,
+        headers: fixedHeaders(account),
+        auth,
+        body: undefined,
+        tls: account.tls,
+        ...times
+      }) as const
     return Effect.flatMap(tokens.authorization(account), (auth) =>
       transport.collect(request(auth), { replyBytes: bytes, errorBytes: bytes })
     ).pipe(

@@ -29,6 +29,8 @@ export interface ProviderServices {
   readonly transport: Transport["Service"]
   /** The facts in force. */
   readonly models: ModelTable
+  /** By which way an origin is reached. */
+  readonly routeOf: (origin: string) => string
   /** Time limit of one call. */
   readonly millis: number
 }
@@ -193,11 +195,13 @@ const faultTexts: Partial<Readonly<Record<FaultKind, string>>> = {
   reset: "it broke the connection off",
   connect_timeout: "no connection in time",
   first_byte_timeout: "no answer in time",
+  proxy: "the proxy opens no connection to it",
   garbled: "it does not speak HTTP"
 }
 
 const faultFixes: Partial<Readonly<Record<FaultKind, string>>> = {
-  tls: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
+  proxy: "let the proxy allow the host, or name the host in NO_PROXY or network.no_proxy",
+  tls: "a proxy that opens TLS needs its authority in network.ca_file or NODE_EXTRA_CA_CERTS"
 }
 
 export interface HostFinding {
@@ -207,13 +211,18 @@ export interface HostFinding {
 }
 
 /** Checks name, connection and certificate of a host. Any answer passes. */
-export const checkHost = (origin: string, { millis, transport }: ProviderServices): Effect.Effect<HostFinding> => {
+export const checkHost = (
+  origin: string,
+  tls: ProviderAccount["tls"],
+  { millis, routeOf, transport }: ProviderServices
+): Effect.Effect<HostFinding> => {
   const request = {
     method: "GET",
     url: `${origin}/`,
     headers: {},
     auth: {},
     body: undefined,
+    tls,
     connectMillis: millis,
     firstByteMillis: millis,
     idleMillis: millis,
@@ -227,7 +236,7 @@ export const checkHost = (origin: string, { millis, transport }: ProviderService
         onSuccess: ({ headers }) => {
           const hostMillis = Date.parse(headers["date"] ?? "")
           return {
-            finding: okFinding(check, `${origin} answers`),
+            finding: okFinding(check, `${origin} answers${routeOf(origin)}`),
             skewMillis: Number.isNaN(hostMillis) ? undefined : hostMillis - nowMillis
           }
         },
@@ -235,10 +244,10 @@ export const checkHost = (origin: string, { millis, transport }: ProviderService
         onFailure: ({ kind }) => ({
           finding:
             kind === "too_large" || kind === "encoded"
-              ? okFinding(check, `${origin} answers`)
+              ? okFinding(check, `${origin} answers${routeOf(origin)}`)
               : failFinding(
                   check,
-                  `${origin}: ${faultTexts[kind] ?? "it cannot be reached"}`,
+                  `${origin}: ${faultTexts[kind] ?? "it cannot be reached"}${routeOf(origin)}`,
                   faultFixes[kind] ?? "let this machine reach it: DNS, firewall, proxy"
                 ),
           skewMillis: undefined

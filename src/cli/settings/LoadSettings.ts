@@ -10,7 +10,6 @@ import { parseCredential, quotaProjectOf } from "../../domain/settings/credentia
 import { type Json, parseJsonText } from "../../domain/text/json.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { type Failure, usageFailure } from "../Failure.ts"
-import type { FileText } from "./readAccounts.ts"
 import type { Flags } from "./overrides.ts"
 import { settingOrigins } from "./SettingOrigins.ts"
 import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
@@ -21,7 +20,7 @@ import type { Position } from "./locate.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { withSecretFiles } from "./secretFiles.ts"
 import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
-import type { Environment } from "./substitute.ts"
+import type { Environment, FileText } from "./substitute.ts"
 
 export interface LoadOptions {
   /** The flag `--config`. */
@@ -218,6 +217,7 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
       env: secrets.env,
       flags: options.flags,
       fileText: opened("the credential file"),
+      pemText: opened("the file of certificates"),
       modelsText: opened("the file of models"),
       places
     })

@@ -15,10 +15,8 @@ import {
 } from "../../domain/settings/readAccount.ts"
 import type { ProviderEntry } from "../../domain/settings/ProviderEntry.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
-import type { Environment } from "./substitute.ts"
-
-/** Reads a credential file by its path as written, and by where it is written. The failure is one sentence. */
-export type FileText = (path: string, writtenIn: "file" | "environment") => Result.Result<string, string>
+import { readTls } from "./readNetwork.ts"
+import type { Environment, FileText } from "./substitute.ts"
 
 /** One provider entry, and for each field where it was written. */
 interface Source {
@@ -125,16 +123,19 @@ const openCredentialFile =
 export const readAccounts = (
   file: SettingsFile,
   env: Environment,
-  fileText: FileText
+  fileText: FileText,
+  pemText = fileText
 ): { readonly accounts: ReadonlyArray<ProviderAccount>; readonly faults: ReadonlyArray<Fault> } => {
   const accounts: Array<ProviderAccount> = []
   const faults: Array<Fault> = []
-  for (const source of collectSources(file.providers ?? [], env)) {
+  for (const [index, source] of collectSources(file.providers ?? [], env).entries()) {
     const { slug } = source.entry
     if (accounts.some((one) => one.slug === slug))
       faults.push(source.fault("slug", `${quoteValue(slug)} is declared twice`))
     const writtenIn = source.fromEnvironment.has("credentials") ? "environment" : "file"
-    const read = readAccount(source.entry, source.fault, openCredentialFile(fileText, writtenIn))
+    const read = readAccount(source.entry, source.fault, openCredentialFile(fileText, writtenIn), (tls) =>
+      readTls({ tls }, ["providers", index, "tls"], pemText)
+    )
     faults.push(...read.faults)
     accounts.push(read.account)
   }

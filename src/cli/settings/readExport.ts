@@ -39,6 +39,13 @@ const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
 
 const intervalName = "OTEL_METRIC_EXPORT_INTERVAL"
 
+/** As the SDK chooses it. */
+const endpointAt = (env: Environment, signal: "traces" | "metrics") => {
+  const value =
+    valueOf(env, `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`) ?? valueOf(env, "OTEL_EXPORTER_OTLP_ENDPOINT")
+  return value === undefined ? {} : { [signal]: value }
+}
+
 export interface ReadExport {
   /** Undefined when export is off. */
   readonly setting: ExportSetting | undefined
@@ -62,6 +69,7 @@ export const readExport = (env: Environment): ReadExport => {
               intervalMillis: interval === undefined ? undefined : Number(interval),
               isDelta: valueOf(env, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() === "delta"
             },
+      endpoints: { ...endpointAt(env, "traces"), ...endpointAt(env, "metrics") },
       content: isTrue(env, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"),
       isNamed:
         valueOf(env, "OTEL_SERVICE_NAME") !== undefined ||

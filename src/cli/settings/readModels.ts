@@ -8,8 +8,8 @@ import { ModelOverlay } from "../../domain/models/ModelRecord.ts"
 import { builtInModels, isKnownModel, type ModelOverlays } from "../../domain/models/modelTable.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 import { hint } from "../../domain/text/nearest.ts"
-import type { FileText } from "./readAccounts.ts"
 import { parseSettingsText } from "./SettingsText.ts"
+import type { FileText } from "./substitute.ts"
 
 export interface ReadModels {
   /** Undefined: the operator states nothing. */

@@ -12,7 +12,7 @@ import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { type KeySetting, type Settings } from "../../domain/settings/Settings.ts"
 import { type SettingsFile, settingsFile } from "../../domain/settings/settingsFile.ts"
 import { priceFaults, readPrices } from "../../domain/settings/PriceEntry.ts"
-import { type FileText, readAccounts } from "./readAccounts.ts"
+import { readAccounts } from "./readAccounts.ts"
 import { isRepaired, type RepairedConfiguration, repairFaults } from "./mended.ts"
 import { readConfigs } from "../../domain/config/readConfigs.ts"
 import { noNames, readKey } from "../../domain/settings/readKey.ts"
@@ -21,9 +21,10 @@ import { readModels } from "./readModels.ts"
 import { applyOverrides, collectOverrides, type Flags, nameOrigin, originOf, type Override } from "./overrides.ts"
 import { readExport } from "./readExport.ts"
 import { servingFaults } from "./readServing.ts"
+import { readNetwork } from "./readNetwork.ts"
 import { readServer, workersFaults } from "./readServer.ts"
 import { type Places, readStore } from "./readStore.ts"
-import { type Environment, substitute } from "./substitute.ts"
+import { type Environment, type FileText, substitute } from "./substitute.ts"
 
 export interface SettingsInput {
   /** The parsed file; null when there is none. */
@@ -31,6 +32,8 @@ export interface SettingsInput {
   readonly env: Environment
   readonly flags: Flags
   readonly fileText: FileText
+  /** Text of a PEM file; `fileText` unless set. */
+  readonly pemText?: FileText
   /** Text of a file of facts about models; `fileText` unless set. */
   readonly modelsText?: FileText
   /** Directories of this machine. Without them the settings have no store. */
@@ -148,7 +151,7 @@ const checkMeaning = (
   over: ReadonlyArray<Override>
 ): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
   const server = readServer(file.server ?? {})
-  const { accounts, faults } = readAccounts(file, input.env, input.fileText)
+  const { accounts, faults } = readAccounts(file, input.env, input.fileText, input.pemText)
   const limits = {
     ...defaultLimits,
     ...file.limits,
@@ -157,6 +160,7 @@ const checkMeaning = (
   }
   const prompts = readPrompts(file.prompts ?? [], accounts, limits)
   const configs = readConfigs(file.configs ?? {}, accounts, limits)
+  const network = readNetwork(file.network ?? {}, input.env, input.pemText ?? input.fileText)
   const models = readModels(file, input.modelsText ?? input.fileText)
   const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
@@ -181,6 +185,7 @@ const checkMeaning = (
       ...(file.aliases === undefined ? {} : { aliases: file.aliases }),
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
+      ...(network.value === undefined ? {} : { network: network.value }),
       ...switches(file),
       ...(credentialsFile === undefined || credentialsFile === ""
         ? {}
@@ -199,6 +204,7 @@ const checkMeaning = (
       ...prompts.faults,
       ...configs.faults,
       ...models.faults,
+      ...network.faults,
       ...servingFaults(
         file,
         accounts.map(({ slug }) => slug)

@@ -1,11 +1,15 @@
 // Replaces ${NAME} and ${NAME:-default} in the texts of a configuration by environment variables.
 // Must not know the configuration's schema. A variable's value never enters a fault.
+import type * as Result from "effect/Result"
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import { faultAt, type Fault, type FaultPath } from "../../domain/faults.ts"
 import { unreadName } from "../../domain/text/nearest.ts"
 
 /** Environment variables by name. Empty counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads a file of the configuration by its path as written, and by where it is written. The failure is one sentence. */
+export type FileText = (path: string, writtenIn: "file" | "environment") => Result.Result<string, string>
 
 const referencePattern = /\$\{([^}:]*)(?::-([^}]*))?\}/g
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -125,6 +125,20 @@ export const ProviderEntry = Schema.Struct({
     })
   ),
   base_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces scheme and host of the provider." })),
+  tls: Schema.optionalKey(
+    Schema.Struct({
+      ca_file: Schema.optionalKey(
+        nonEmptyText.annotate({ description: "PEM file of a further authority, relative to the configuration file." })
+      ),
+      cert_file: Schema.optionalKey(
+        nonEmptyText.annotate({ description: "PEM file of the client's certificate; needs key_file." })
+      ),
+      key_file: Schema.optionalKey(nonEmptyText.annotate({ description: "PEM file of its private key." })),
+      server_name: Schema.optionalKey(
+        nonEmptyText.annotate({ description: "Name in the host's certificate, where the address has another." })
+      )
+    }).annotate({ description: "Certificates of the host of base_url; in the configuration file only." })
+  ),
   token_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces the token endpoint." }))
 })
 

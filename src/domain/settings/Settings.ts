@@ -8,6 +8,7 @@ import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
 import type { Prompt } from "../Prompt.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
+import type { NetworkSetting } from "./network.ts"
 import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases } from "../serve/modelNames.ts"
 import type { ServingDefaults } from "../serve/Serving.ts"
@@ -32,6 +33,8 @@ export interface LogSetting {
 export interface ExportSetting {
   readonly traces: boolean
   readonly metrics: { readonly intervalMillis: number | undefined; readonly isDelta: boolean } | undefined
+  /** The addresses that the SDK reads from the environment. */
+  readonly endpoints?: { readonly traces?: string; readonly metrics?: string }
   /** Whether spans contain the content of messages. */
   readonly content: boolean
   /** Whether the environment sets the name of the service. */
@@ -113,6 +116,8 @@ export interface Settings {
   readonly usageMetadata?: ReadonlyArray<string>
   /** Whether the gateway fetches media for upstreams that accept bytes only. */
   readonly media?: { readonly fetch: boolean }
+  /** Proxies and authorities; undefined: all hosts are reached directly. */
+  readonly network?: NetworkSetting
   /** Whether responses are kept; they are unless it is false. */
   readonly responses?: { readonly keep: boolean }
 }

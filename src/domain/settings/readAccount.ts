@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import { isStoragePrefix } from "../text/cloudStorage.ts"
 import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
 import { isJsonObject, type Json, parseJsonText } from "../text/json.ts"
+import type { AccountTls } from "./network.ts"
 import { unreadName } from "../text/nearest.ts"
 import { isEndpointId, isSlug } from "../ModelRef.ts"
 import {
@@ -236,14 +237,32 @@ const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFa
     ])
   )
 
+/** Reads `tls`; the reader of the configuration file alone does. */
+type ReadTls = (tls: NonNullable<ProviderEntry["tls"]>) => {
+  readonly value: AccountTls | undefined
+  readonly faults: ReadonlyArray<Fault>
+}
+
+const tlsOf = (entry: ProviderEntry, fault: FieldFault, readTls: ReadTls | undefined): ReturnType<ReadTls> => {
+  if (entry.tls === undefined) return { value: undefined, faults: [] }
+  return (
+    readTls?.(entry.tls) ?? {
+      value: undefined,
+      faults: [fault("tls", "is read for the configuration file only, because it names files")]
+    }
+  )
+}
+
 /** The account and its faults. With a faulty credential the account has none. */
 export const readAccount = (
   entry: ProviderEntry,
   fault: FieldFault,
-  read = writtenCredentials
+  read = writtenCredentials,
+  readTls?: ReadTls
 ): { readonly account: ProviderAccount; readonly faults: ReadonlyArray<Fault> } => {
   const found = credentialsOf(entry, fault, read)
   const credentials = Result.getOrUndefined(found)
+  const tls = tlsOf(entry, fault, readTls)
   return {
     account: {
       slug: entry.slug,
@@ -260,10 +279,11 @@ export const readAccount = (
       ...(entry.regions === undefined ? {} : { regions: entry.regions }),
       ...(entry.gcs === undefined ? {} : { gcs: { read: entry.gcs.read, write: entry.gcs.write } }),
       ...(entry.request_type === undefined ? {} : { servingHeaders: { [requestTypeHeader]: entry.request_type } }),
+      ...(tls.value === undefined ? {} : { tls: tls.value }),
       baseUrl: entry.base_url,
       tokenUrl: entry.token_url
     },
-    faults: [...fieldFaults(entry, fault), ...(Result.isFailure(found) ? [found.failure] : [])]
+    faults: [...fieldFaults(entry, fault), ...tls.faults, ...(Result.isFailure(found) ? [found.failure] : [])]
   }
 }
 

@@ -132,6 +132,26 @@ const media = Schema.Struct({
   )
 })
 
+const network = Schema.Struct({
+  proxy: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description:
+        "Address of the HTTP proxy to all other hosts, or off; HTTPS_PROXY and HTTP_PROXY of the environment unless set. Write ${NAME} where it holds a password."
+    })
+  ),
+  no_proxy: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Hosts without the proxy, as in NO_PROXY, which it replaces: names with all below them, addresses, ranges such as 10.0.0.0/8, each perhaps with a port."
+    })
+  ),
+  ca_file: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description: "PEM file of further certificate authorities, relative to this file; those of Node stay."
+    })
+  )
+})
+
 const native = Schema.Struct({
   google: Schema.optionalKey(
     nonEmptyText.annotate({
@@ -203,6 +223,7 @@ export const settingsFile = Schema.Struct({
   telemetry: Schema.optionalKey(telemetry),
   media: Schema.optionalKey(media),
   native: Schema.optionalKey(native),
+  network: Schema.optionalKey(network),
   responses: Schema.optionalKey(responses),
   long_decode: Schema.optionalKey(
     Schema.Literals(["on", "off"]).annotate({

@@ -328,7 +328,8 @@ const sendRenewing = <A, R>(
   observed: ObservedAttempt | undefined,
   call: (auth: AuthHeaders, times: AttemptTimes) => Effect.Effect<A, ProviderError, R>
 ): Effect.Effect<A, ProviderError, R> => {
-  const observedTimes = observed === undefined ? times : { ...times, observed }
+  const { tls } = account
+  const observedTimes = observed === undefined && tls === undefined ? times : { ...times, observed, tls }
   const send = () =>
     Effect.flatMapEager(authorizeObserved(account, provider, context, observed), (auth) => {
       const all = observed?.headers === undefined ? auth : { ...auth, ...observed.headers }

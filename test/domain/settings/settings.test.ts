@@ -334,7 +334,7 @@ describe("faults of a configuration", () => {
       "an unknown section unlike all others",
       { xyzzyxyzzy: 1 },
       [
-        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, responses, long_decode, limits"
+        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, network, responses, long_decode, limits"
       ]
     ],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
@@ -1242,6 +1242,7 @@ describe("sources of settings", () => {
     expect(settings({}, env).export).toEqual({
       traces: true,
       metrics: { intervalMillis: undefined, isDelta: false },
+      endpoints: { traces: "http://127.0.0.1:4318", metrics: "http://127.0.0.1:4318" },
       content: false,
       isNamed: false
     })
