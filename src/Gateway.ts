@@ -89,8 +89,8 @@ export type GatewayServices =
 /** What several processes share, in Redis or in their first process; undefined for a single one. */
 type Sharing<E = PackageMissing> = Layer.Layer<SharedState, E> | undefined
 
-const sharing = ({ redis }: Settings, { shared }: GatewayParts): Sharing =>
-  redis === undefined ? shared : SharedState.layerRedis.pipe(Layer.provideMerge(SharedRedis.layer(redis)))
+const sharing = ({ redis, redisTls }: Settings, { shared }: GatewayParts): Sharing =>
+  redis === undefined ? shared : SharedState.layerRedis.pipe(Layer.provideMerge(SharedRedis.layer(redis, redisTls)))
 
 /** State that may be lost without harm; shared where several processes serve together. */
 const memories = <E>(

@@ -6,7 +6,10 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { isIP } from "node:net"
+import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { AccountTls } from "../domain/settings/network.ts"
 import { PackageMissing } from "../domain/PackageMissing.ts"
 
 /** The prefix of every name that the gateway stores in Redis. */
@@ -24,11 +27,14 @@ export class SharedRedis extends Context.Service<
   }
 >()("gateway/store/SharedRedis") {
   /** Loads the driver. Starts also without Redis, after waiting at most `redisConnectMillis` for a connection. */
-  static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis, PackageMissing> =>
+  static readonly layer = (
+    url: Redacted.Redacted<string>,
+    tls?: AccountTls
+  ): Layer.Layer<SharedRedis | Redis.Redis, PackageMissing> =>
     Layer.effectContext(
       Effect.gen(function* () {
         const limits = yield* Limits
-        const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
+        const connection = yield* connect(url, tls, limits, `${yield* RedisPrefix}look`)
         yield* connection.settled
         yield* Effect.forkScoped(watch(connection))
         const unused = Effect.fail(new Redis.RedisError({ cause: "subscribing and reserving are not supported" }))
@@ -104,6 +110,7 @@ const trackHealth = (client: Probed, lookName: string, limits: LimitValues) => {
 
 const connect = (
   url: Redacted.Redacted<string>,
+  tls: AccountTls | undefined,
   limits: LimitValues,
   lookName: string
 ): Effect.Effect<Connection, PackageMissing, Scope.Scope> =>
@@ -114,7 +121,7 @@ const connect = (
     })
     const client = yield* Effect.orDie(
       Effect.try({
-        try: () => createClient(options(url, limits)),
+        try: () => createClient(options(url, tls, limits)),
         // The driver's own error quotes the address, with the password in it.
         catch: () =>
           new Error(
@@ -159,7 +166,30 @@ const connect = (
     }
   })
 
-const options = (url: Redacted.Redacted<string>, { redisConnectMillis, redisQueue }: LimitValues) =>
+/**
+ * Certificates of Redis, for rediss:// only. Memorystore names its address in the common name alone, which Node does not
+ * read for addresses.
+ */
+const tlsOptions = (url: Redacted.Redacted<string>, tls: AccountTls | undefined) => {
+  const { hostname, protocol } = new URL(Redacted.value(url))
+  if (tls === undefined || protocol !== "rediss:") return {}
+  const name = tls.serverName ?? hostname.replace(/^\[|\]$/g, "")
+  return {
+    tls: true as const,
+    ...(tls.ca === undefined ? {} : { ca: [...getCACertificates("default"), tls.ca] }),
+    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+    ...(tls.key === undefined ? {} : { key: Redacted.value(tls.key) }),
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    checkServerIdentity: (_host: string, cert: PeerCertificate) =>
+      cert.subjectaltname === undefined && cert.subject.CN === name ? undefined : checkServerIdentity(name, cert)
+  }
+}
+
+const options = (
+  url: Redacted.Redacted<string>,
+  tls: AccountTls | undefined,
+  { redisConnectMillis, redisQueue }: LimitValues
+) =>
   ({
     url: Redacted.value(url),
     // Older servers and proxies speak this version too.
@@ -171,6 +201,7 @@ const options = (url: Redacted.Redacted<string>, { redisConnectMillis, redisQueu
     // The driver's own timer stops once a command is written, so `replyInTime` has the timer.
     commandOptions: { timeout: 0 },
     socket: {
+      ...tlsOptions(url, tls),
       connectTimeout: redisConnectMillis,
       // A vanished server closes no connection. The looks keep a healthy connection busy.
       socketTimeout: 2 * redisConnectMillis,

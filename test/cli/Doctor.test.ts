@@ -163,7 +163,7 @@ describe("doctor", () => {
           check: "host",
           status: "fail",
           detail: `${secure}: its certificate is not trusted`,
-          todo: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
+          todo: "a proxy that opens TLS needs its authority in network.ca_file or NODE_EXTRA_CA_CERTS"
         }
       ]
     ])

@@ -1,15 +1,21 @@
 // Tests the Redis connection: its log lines about a server that refuses, restarts or is absent, without the password.
 // Must not depend on what the service keeps in Redis.
 import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { createServer, type Server } from "node:tls"
+import type { AccountTls } from "../../src/domain/settings/network.ts"
 import { RateCounters } from "../../src/store/RateCounters.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
 import { SharedRedis } from "../../src/store/SharedRedis.ts"
+import { makeCertificates } from "../support/certificates.ts"
 import { eventually } from "../support/eventually.ts"
 import { redisLayer } from "../support/redis.ts"
 import { type RedisServer, saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
@@ -136,3 +142,54 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
     })
   )
 })
+
+describe.runIf(saidWithoutServer("Redis over TLS"))("Redis over TLS", () => {
+  it.live(
+    "Redis connection: authority and name of the settings are checked, also without an alternative name (K24)",
+    () =>
+      Effect.gen(function* () {
+        const plain = new URL((yield* server()).url)
+        const certificates = makeCertificates()
+        const port = yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const open = new Set<Socket>()
+            const front = createServer(certificates.withoutAltName("127.0.0.1"), (socket) => {
+              open.add(socket)
+              const redis = connect(Number(plain.port), plain.hostname)
+              redis.on("error", () => socket.destroy())
+              socket
+                .on("error", () => redis.destroy())
+                .pipe(redis)
+                .pipe(socket)
+            })
+            await once(front.listen(0, "127.0.0.1"), "listening")
+            return { front, open }
+          }),
+          ({ front, open }) =>
+            Effect.sync(() => {
+              for (const socket of open) socket.destroy()
+              front.close()
+            })
+        ).pipe(Effect.map(({ front }) => addressOf(front)))
+        const url = Redacted.make(`rediss://127.0.0.1:${port}`)
+        const plainTls = { ca: certificates.authority, cert: undefined, key: undefined, serverName: undefined }
+        const isUp = (tls: AccountTls | undefined) =>
+          Effect.scoped(
+            Effect.map(Layer.build(SharedRedis.layer(url, tls)), (made) => Context.get(made, SharedRedis).isUp())
+          )
+        expect([
+          yield* isUp(undefined),
+          yield* isUp(plainTls),
+          yield* isUp({ ...plainTls, serverName: "127.0.0.1" }),
+          yield* isUp({ ...plainTls, serverName: "other.test" }),
+          yield* isUp({ ...plainTls, ca: makeCertificates().authority })
+        ]).toEqual([false, true, true, false, false])
+      })
+  )
+})
+
+const addressOf = (listening: Server): number => {
+  const address = listening.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return address.port
+}

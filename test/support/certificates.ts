@@ -83,6 +83,11 @@ export const makeCertificates = () => {
     good: of("localhost", far),
     wrongHost: of("elsewhere.test", far),
     host: (name: string) => of(name, far),
+    /** The name in the subject only, as Memorystore has it. */
+    withoutAltName: (host: string): Certificate => {
+      const own = keyPair()
+      return { cert: signed(name, privateKey, host, own.publicKey, far, authority), key: pemOf(own.privateKey) }
+    },
     expired: of("localhost", past),
     selfSigned: {
       cert: signed("localhost", alone.privateKey, "localhost", alone.publicKey, far, forHost("localhost")),

@@ -1,6 +1,7 @@
 // The section of the settings' page that lists every environment variable, with what it is for and what it yields to.
 // Must not read a variable.
 import { variableOf } from "../../src/cli/settings/overrides.ts"
+import { postgresVariables } from "../../src/domain/settings/postgresUrl.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 
 type Row = readonly [name: string, meaning: string, precedence: string]
@@ -21,6 +22,11 @@ const others: ReadonlyArray<Row> = [
   ["GATEWAY_TOKEN_URL", "`token_url` of `@vertex-ai`", overFile],
   ["PORT", "`server.port`, as platforms set it", "over the file, after `GATEWAY_SERVER_PORT`"],
   ["DATABASE_URL", "`store.url`, where it starts with `postgres`", "over the file, after `GATEWAY_STORE_URL`"],
+  ...Object.entries(postgresVariables).map(([name, part]): Row => [
+    name,
+    `\`${part}\` of a PostgreSQL address`,
+    "fills a gap of `store.url`"
+  ]),
   ["REDIS_URL", "`redis.url`", "over the file, after `GATEWAY_REDIS_URL`"],
   ["GEMINI_API_KEY", "API key of `@google`", gap],
   ["GOOGLE_API_KEY", "the same", "after `GEMINI_API_KEY`"],

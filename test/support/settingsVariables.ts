@@ -24,7 +24,8 @@ export const settingsVariables: ReadonlySet<string> = (() => {
     }
   )
   readSettings({
-    file: null,
+    // With an address of PostgreSQL those of libpq are read.
+    file: { store: { url: "postgres:///" } },
     env,
     flags: {},
     fileText: () => Result.fail("no file"),

@@ -155,7 +155,7 @@ const providerFindings = Effect.fnUntraced(function* (
   return [...clock, ...hosts.map(({ finding }) => finding), ...rows]
 })
 
-const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<Finding>> =>
+const redisFinding = ({ limits, redis, redisTls }: Settings): ReadonlyArray<Effect.Effect<Finding>> =>
   redis === undefined
     ? []
     : [
@@ -168,7 +168,7 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
                 "check redis.url and that it can be reached"
               )
         ).pipe(
-          Effect.provide(SharedRedis.layer(redis)),
+          Effect.provide(SharedRedis.layer(redis, redisTls)),
           Effect.provideService(Limits, limits),
           Effect.catchTag("PackageMissing", ({ message }) => Effect.succeed(failFinding("redis", message)))
         )

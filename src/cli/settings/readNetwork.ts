@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath } from "../../domain/faults.ts"
 import { type AccountTls, type NetworkSetting, parseProxy, splitNoProxy } from "../../domain/settings/network.ts"
 import type { ProviderEntry } from "../../domain/settings/ProviderEntry.ts"
+import type { Settings } from "../../domain/settings/Settings.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 import { unreadName } from "../../domain/text/nearest.ts"
 import type { Environment, FileText } from "./substitute.ts"
@@ -53,7 +54,7 @@ const certificate = /-----BEGIN (TRUSTED )?CERTIFICATE-----/
 const privateKey = /-----BEGIN [A-Z ]*PRIVATE KEY-----/
 
 /** Undefined for a network without proxies and authorities of its own. */
-export const readNetwork = (
+const readNetwork = (
   { ca_file: caFile, no_proxy: noProxy, proxy }: NonNullable<SettingsFile["network"]>,
   env: Environment,
   fileText: FileText
@@ -82,7 +83,7 @@ export const readNetwork = (
 
 /** The certificates of an account; their files are read for the configuration file only. */
 export const readTls = (
-  { tls }: Pick<ProviderEntry, "tls">,
+  { tls }: { readonly tls: ProviderEntry["tls"] | undefined },
   at: FaultPath,
   fileText: FileText
 ): Read<AccountTls | undefined> => {
@@ -102,5 +103,22 @@ export const readTls = (
       serverName: tls.server_name
     },
     faults: [...ca.faults, ...cert.faults, ...key.faults, ...half]
+  }
+}
+
+/** The network of all hosts, and the certificates of Redis. */
+export const readNetworks = (
+  { network: section, redis }: SettingsFile,
+  env: Environment,
+  fileText: FileText
+): Read<Pick<Settings, "network" | "redisTls">> => {
+  const network = readNetwork(section ?? {}, env, fileText)
+  const redisTls = readTls({ tls: redis?.tls }, ["redis", "tls"], fileText)
+  return {
+    value: {
+      ...(network.value === undefined ? {} : { network: network.value }),
+      ...(redisTls.value === undefined ? {} : { redisTls: redisTls.value })
+    },
+    faults: [...network.faults, ...redisTls.faults]
   }
 }

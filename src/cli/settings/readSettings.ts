@@ -21,7 +21,7 @@ import { readModels } from "./readModels.ts"
 import { applyOverrides, collectOverrides, type Flags, nameOrigin, originOf, type Override } from "./overrides.ts"
 import { readExport } from "./readExport.ts"
 import { servingFaults } from "./readServing.ts"
-import { readNetwork } from "./readNetwork.ts"
+import { readNetworks } from "./readNetwork.ts"
 import { readServer, workersFaults } from "./readServer.ts"
 import { type Places, readStore } from "./readStore.ts"
 import { type Environment, type FileText, substitute } from "./substitute.ts"
@@ -160,7 +160,7 @@ const checkMeaning = (
   }
   const prompts = readPrompts(file.prompts ?? [], accounts, limits)
   const configs = readConfigs(file.configs ?? {}, accounts, limits)
-  const network = readNetwork(file.network ?? {}, input.env, input.pemText ?? input.fileText)
+  const network = readNetworks(file, input.env, input.pemText ?? input.fileText)
   const models = readModels(file, input.modelsText ?? input.fileText)
   const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
@@ -185,7 +185,7 @@ const checkMeaning = (
       ...(file.aliases === undefined ? {} : { aliases: file.aliases }),
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
-      ...(network.value === undefined ? {} : { network: network.value }),
+      ...network.value,
       ...switches(file),
       ...(credentialsFile === undefined || credentialsFile === ""
         ? {}

@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Fault, faultAt } from "../../domain/faults.ts"
 import type { StoreSetting } from "../../domain/settings/Settings.ts"
+import { withAbsoluteFiles, withPostgresVariables } from "../../domain/settings/postgresUrl.ts"
 import { parseStoreUrl, type StoreLocation } from "../../domain/settings/storeLocation.ts"
 import type { Environment } from "./substitute.ts"
 
@@ -38,6 +39,12 @@ const resolveLocation = (location: StoreLocation, writtenIn: "file" | "environme
     ? { kind: "sqlite", path: places.resolve(location.path, writtenIn) }
     : location
 
+/** An address of PostgreSQL with what the variables of libpq add, and with absolute paths. */
+const wholeUrl = (url: string, writtenIn: "file" | "environment", env: Environment, places: Places): string =>
+  url.startsWith("postgres")
+    ? withAbsoluteFiles(withPostgresVariables(url, env), (path) => places.resolve(path, writtenIn))
+    : url
+
 /** The setting or its faults. Without a URL: a SQLite database in the data directory. */
 export const readStore = (
   url: string | undefined,
@@ -49,7 +56,9 @@ export const readStore = (
   const location =
     url === undefined
       ? Result.succeed<StoreLocation>({ kind: "sqlite", path: `${places.data}/gateway.db` })
-      : Result.map(parseStoreUrl(url), (one) => resolveLocation(one, writtenIn, places))
+      : Result.map(parseStoreUrl(wholeUrl(url, writtenIn, env, places)), (one) =>
+          resolveLocation(one, writtenIn, places)
+        )
   const faults = [
     ...(Result.isFailure(location) ? [faultAt(["store", "url"], location.failure)] : []),
     ...(Result.isFailure(keys) ? [keys.failure] : [])

@@ -60,6 +60,20 @@ const credentials = Schema.Union([
   })
 ])
 
+/** Certificates of one host, by files. */
+export const tlsFiles = Schema.Struct({
+  ca_file: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "PEM file of a further authority, relative to the configuration file." })
+  ),
+  cert_file: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "PEM file of the client's certificate; needs key_file." })
+  ),
+  key_file: Schema.optionalKey(nonEmptyText.annotate({ description: "PEM file of its private key." })),
+  server_name: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "Name in the host's certificate, where the address has another." })
+  )
+})
+
 const endpoint = Schema.Struct({
   dialect: Schema.Literals(["openai", "gemini", "predict"]).annotate({ description: "What the endpoint speaks." }),
   host: Schema.optionalKey(nonEmptyText.annotate({ description: "Host of a dedicated endpoint." })),
@@ -126,18 +140,7 @@ export const ProviderEntry = Schema.Struct({
   ),
   base_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces scheme and host of the provider." })),
   tls: Schema.optionalKey(
-    Schema.Struct({
-      ca_file: Schema.optionalKey(
-        nonEmptyText.annotate({ description: "PEM file of a further authority, relative to the configuration file." })
-      ),
-      cert_file: Schema.optionalKey(
-        nonEmptyText.annotate({ description: "PEM file of the client's certificate; needs key_file." })
-      ),
-      key_file: Schema.optionalKey(nonEmptyText.annotate({ description: "PEM file of its private key." })),
-      server_name: Schema.optionalKey(
-        nonEmptyText.annotate({ description: "Name in the host's certificate, where the address has another." })
-      )
-    }).annotate({ description: "Certificates of the host of base_url; in the configuration file only." })
+    tlsFiles.annotate({ description: "Certificates of the host of base_url; in the configuration file only." })
   ),
   token_url: Schema.optionalKey(nonEmptyText.annotate({ description: "Replaces the token endpoint." }))
 })

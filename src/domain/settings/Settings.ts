@@ -8,7 +8,7 @@ import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
 import type { Prompt } from "../Prompt.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
-import type { NetworkSetting } from "./network.ts"
+import type { AccountTls, NetworkSetting } from "./network.ts"
 import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases } from "../serve/modelNames.ts"
 import type { ServingDefaults } from "../serve/Serving.ts"
@@ -81,6 +81,8 @@ export interface Settings {
   }
   /** The Redis that several gateways share. Without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>
+  /** Certificates of that Redis. */
+  readonly redisTls?: AccountTls
   /** In the order of the file; the built-in slugs `vertex-ai` and `google` come last unless they are declared. */
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly keys: ReadonlyArray<KeySetting>

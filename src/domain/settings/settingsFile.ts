@@ -8,7 +8,7 @@ import { ModelOverlay } from "../models/ModelRecord.ts"
 import { limitsSection } from "./limitsSection.ts"
 import { PriceEntry } from "./PriceEntry.ts"
 import { PromptEntry } from "./PromptEntry.ts"
-import { ProviderEntry } from "./ProviderEntry.ts"
+import { ProviderEntry, tlsFiles } from "./ProviderEntry.ts"
 import { WrittenKey } from "./WrittenKey.ts"
 
 const server = Schema.Struct({
@@ -66,7 +66,8 @@ const redis = Schema.Struct({
       description:
         "redis:// or rediss:// address of what several gateways share; write ${NAME} where it holds a password."
     })
-  )
+  ),
+  tls: Schema.optionalKey(tlsFiles.annotate({ description: "Certificates of Redis, for rediss://." }))
 })
 
 const log = Schema.Struct({

@@ -2,6 +2,7 @@
 // It must not know how a store is opened.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { describePostgres, parsePostgresUrl } from "./postgresUrl.ts"
 
 export type StoreLocation =
   /** A file, or `:memory:`. */
@@ -26,7 +27,9 @@ export const parseStoreUrl = (text: string): Result.Result<StoreLocation, string
       : Result.succeed({ kind: "sqlite", path })
   }
   if (!/^postgres(?:ql)?:\/\//.test(text)) return Result.fail("must begin with sqlite: or postgres://")
-  if (!URL.canParse(text)) return Result.fail("is no URL")
-  const { host, pathname } = new URL(text)
-  return Result.succeed({ kind: "postgres", url: Redacted.make(text), where: `postgres://${host}${pathname}` })
+  return Result.map(parsePostgresUrl(text), (address) => ({
+    kind: "postgres",
+    url: Redacted.make(text),
+    where: describePostgres(address)
+  }))
 }

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -15,6 +16,8 @@ import { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { PackageMissing } from "../../domain/PackageMissing.ts"
 import { describeStore, type StoreLocation } from "../../domain/settings/storeLocation.ts"
+import { parsePostgresUrl, type PostgresHost } from "../../domain/settings/postgresUrl.ts"
+import { hostChoice, hostOptions, movingOptions, tlsOf } from "./PostgresOptions.ts"
 import { RefusedWrites, type WriteRefusal } from "./RefusedWrites.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import * as SqliteReader from "./SqliteReader.ts"
@@ -57,16 +60,43 @@ const numbers = Effect.map(
   }
 )
 
-const postgres = Effect.fnUntraced(function* ({ url }: Extract<StoreLocation, { kind: "postgres" }>) {
+type PostgresUrl = Extract<StoreLocation, { kind: "postgres" }>
+
+const unusable = (location: PostgresUrl, reason: string) =>
+  new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reason}` })
+
+const postgres = Effect.fnUntraced(function* (location: PostgresUrl) {
   const { storeAnswerMillis, storeConnections } = yield* Limits
   const PgClient = yield* driver(() => import("@effect/sql-pg/PgClient"))
-  return yield* PgClient.make({
-    url,
+  const fail = (reason: string) => Effect.fail(unusable(location, reason))
+  const address = yield* Effect.catch(Effect.fromResult(parsePostgresUrl(Redacted.value(location.url))), fail)
+  const tls = yield* Effect.catch(tlsOf(address), fail)
+  const common = {
+    username: address.user,
+    password: address.password,
+    database: address.database,
+    startupOptions: address.options,
     types: yield* numbers,
     applicationName: "model-gateway",
     connectTimeout: storeAnswerMillis,
-    maxConnections: storeConnections
-  })
+    // A pooler in transaction mode gives each transaction another session, which knows no statement by its name.
+    prepare: false
+  }
+  const { hosts, mustWrite } = address
+  const [first, ...others] = hosts
+  if (others.length === 0)
+    return yield* PgClient.make({ ...common, ...hostOptions(first, tls), maxConnections: storeConnections })
+  const isFit = (host: PostgresHost) =>
+    Effect.scoped(
+      Effect.flatMap(PgClient.makeClient({ ...common, ...hostOptions(host, tls) }), (sql) =>
+        Effect.map(
+          sql<{ readonly read_only: string }>`SELECT current_setting('transaction_read_only') AS read_only`,
+          ([row]) => !mustWrite || row?.read_only === "off"
+        )
+      )
+    ).pipe(Effect.orElseSucceed(() => false))
+  const choice = yield* hostChoice(hosts, isFit)
+  return yield* PgClient.make({ ...common, ...movingOptions(choice, tls), maxConnections: storeConnections })
 })
 
 /**
