@@ -4,7 +4,9 @@ import { describe, expect, it } from "vitest"
 import { readExport } from "../../src/cli/settings/readExport.ts"
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
+const url = endpoint.OTEL_EXPORTER_OTLP_ENDPOINT
 const everything = {
+  endpoints: { traces: url, metrics: url },
   traces: true,
   metrics: { intervalMillis: undefined, isDelta: false },
   content: false,
@@ -20,12 +22,12 @@ describe("export settings", () => {
     [
       "the traces endpoint exports traces only",
       { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://x" },
-      { ...everything, metrics: undefined }
+      { ...everything, endpoints: { traces: "http://x" }, metrics: undefined }
     ],
     [
       "the metrics endpoint exports metrics only",
       { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://x" },
-      { ...everything, traces: false }
+      { ...everything, endpoints: { metrics: "http://x" }, traces: false }
     ],
     [
       "a signal can be turned off",
@@ -42,7 +44,7 @@ describe("export settings", () => {
         OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
         OTEL_SERVICE_NAME: "mine"
       },
-      { traces: true, metrics: { intervalMillis: 5000, isDelta: true }, content: true, isNamed: true }
+      { ...everything, metrics: { intervalMillis: 5000, isDelta: true }, content: true, isNamed: true }
     ],
     [
       "protobuf is answered with JSON at the same address",
