@@ -341,15 +341,16 @@ const readiness = (
   settings: Settings,
   parts: GatewayParts,
   shared: Sharing
-): Layer.Layer<never, PackageMissing, ConfigSnapshot | Records> =>
+): Layer.Layer<never, PackageMissing, ConfigSnapshot | Records | UsageLog> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
       const { isFresh } = yield* ConfigSnapshot
       const { writeRefusal } = yield* Records
+      const { backlog } = yield* UsageLog
       const redis = Option.getOrUndefined(yield* Effect.serviceOption(SharedRedis))
       return {
-        ...(settings.store === undefined ? {} : { store: () => storeState(isFresh(), writeRefusal()) }),
+        ...(settings.store === undefined ? {} : { store: () => storeState(isFresh(), writeRefusal(), backlog?.()) }),
         ...(redis === undefined ? {} : { redis: () => redisState(redis.isUp()) }),
         ...parts.readiness
       }

@@ -15,14 +15,28 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 
 /** Requests that end within this time are written together, up to the size of a batch. */
 const batchMillis = 100
-/** Pause before the next write to a store that did not answer. */
+/** The pause before the next write to a store that did not answer; it doubles up to the longest. */
 const pauseMillis = 1000
+const longestPauseMillis = 8000
+/** A batch that failed is halved down to this number. Fewer rows cost the store the same. */
+const leastRows = 25
+
+/** The rows that wait for the store while it lags. */
+export interface Backlog {
+  readonly rows: number
+  /** Beyond so many, rows are dropped. */
+  readonly most: number
+  /** The store did not take the last batch; else it takes batches more slowly than requests end. */
+  readonly isFailing: boolean
+}
 
 export interface RequestWriter {
   /** Queues a row without waiting; rows beyond the queue limit are dropped and counted. */
   readonly append: (row: RequestRow, model: string) => void
   /** Writes every queued row. */
   readonly writeAll: Effect.Effect<void, StoreUnavailable>
+  /** Undefined while the store keeps up. */
+  readonly backlog: () => Backlog | undefined
 }
 
 /** Writes the rest of the queue when the scope closes. */
@@ -50,15 +64,64 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
     sealed.push(filling)
     filling = new RequestBatch()
   }
-  const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> =>
-    Effect.map(table.write(batch), () => {
-      sealed.shift()
-      waiting -= batch.rows
+  /** The rows of the oldest batch that are tried together; fewer after a failure, more again after each success. */
+  let together = batchRows
+  /** Failures since the last success. */
+  let failures = 0
+  /** Rows that the store has taken or refused. */
+  let settled = 0
+  /** Rows that the store refused since the last line about them, and why it refused the last. */
+  let refused: { readonly rows: number; readonly reason: string } | undefined
+  /** The first rows of the oldest batch are settled. */
+  const settle = (batch: RequestBatch, rows: number): void => {
+    if (rows < batch.rows) sealed[0] = batch.part(rows, batch.rows)
+    else sealed.shift()
+    const gone = Math.min(rows, batch.rows)
+    waiting -= gone
+    settled += gone
+  }
+  const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> => {
+    const part = together < batch.rows ? batch.part(0, together) : batch
+    const written = Effect.map(table.write(part), (stored) => {
+      failures = 0
+      together = Math.min(batchRows, 2 * together)
+      settle(batch, stored)
     })
+    return Effect.catchTags(written, {
+      RowsRefused: ({ reason }) =>
+        Effect.sync(() => {
+          if (part.rows > 1) together = Math.ceil(part.rows / 2)
+          else {
+            dropped++
+            refused = { rows: (refused?.rows ?? 0) + 1, reason }
+            settle(batch, 1)
+          }
+        }),
+      StoreUnavailable: (error) =>
+        Effect.suspend(() => {
+          failures++
+          together = Math.max(Math.min(leastRows, together), Math.ceil(part.rows / 2))
+          return Effect.fail(error)
+        })
+    })
+  }
+  const reportRefused = Effect.suspend(() => {
+    if (refused === undefined) return Effect.void
+    const { reason, rows } = refused
+    refused = undefined
+    return Effect.logError(
+      `store: ${rows} ended requests are in no list and no sum, because the database refuses them: ${reason}`
+    )
+  })
   const writeAll: Effect.Effect<void, StoreUnavailable> = writing.withPermit(
     Effect.suspend(() => {
       seal()
-      return Effect.forEach([...sealed], writeFirst, { discard: true })
+      const goal = settled + waiting
+      const next: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
+        const [batch] = sealed
+        return batch === undefined || settled >= goal ? Effect.void : Effect.andThen(writeFirst(batch), next)
+      })
+      return Effect.ensuring(next, reportRefused)
     })
   )
   const turn = Effect.suspend(() => {
@@ -69,11 +132,14 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
       hasRows.await,
       Effect.andThen(
         rest,
-        Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
+        Effect.catch(writeAll, () => Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** (failures - 1))))
       )
     )
   })
-  yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
+  const last = Effect.catch(writeAll, () =>
+    Effect.logError(`store: ${waiting} ended requests are lost: the store did not take them before the process ended`)
+  )
+  yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => last)
   const append = (row: RequestRow, model: string): void => {
     if (waiting >= usageQueue) {
       dropped++
@@ -86,5 +152,11 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
       hasFullBatch.openUnsafe()
     }
   }
-  return { append, writeAll }
+  const backlog = (): Backlog | undefined => {
+    const isFailing = failures > 0
+    return waiting > 0 && (isFailing || waiting > usageQueue / 2)
+      ? { rows: waiting, most: usageQueue, isFailing }
+      : undefined
+  }
+  return { append, writeAll, backlog }
 })

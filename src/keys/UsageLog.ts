@@ -28,7 +28,7 @@ import {
 } from "../domain/usage/usageSeries.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { RequestRing } from "./RequestRing.ts"
-import { makeRequestWriter } from "./RequestWriter.ts"
+import { type Backlog, makeRequestWriter } from "./RequestWriter.ts"
 
 /** In memory, sums of so many minutes and kinds of requests wait to be added up. */
 const recentEntries = 100
@@ -59,6 +59,8 @@ export class UsageLog extends Context.Service<
     readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
+    /** The rows that wait for a store that lags; undefined while it keeps up. A read of memory. */
+    readonly backlog?: () => Backlog | undefined
   }
 >()("gateway/keys/UsageLog") {
   /** Keeps the latest requests in a ring, and sums by day; a full map drops its oldest sum. */
@@ -145,11 +147,12 @@ const byId = Effect.fnUntraced(function* (
 
 const make = Effect.gen(function* () {
   const table = yield* RequestTable
-  const { append, writeAll } = yield* makeRequestWriter(table)
+  const { append, backlog, writeAll } = yield* makeRequestWriter(table)
   const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
     Effect.andThen(writeAll, read)
   return UsageLog.of({
     append,
+    backlog,
     request: (id) =>
       Effect.andThen(
         writeAll,

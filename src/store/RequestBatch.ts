@@ -10,6 +10,7 @@ import { RareHashes } from "../domain/usage/rareValues.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
 import { addCommonValues, commonValuesOf, type RequestFilter, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
+import { readRows } from "./usage/batchedRows.ts"
 
 /** The largest number of requests in one batch. */
 export const batchRows = 500
@@ -26,14 +27,20 @@ export const searchedFacts = (filter: RequestFilter): ReadonlyArray<string> =>
   commonValuesOf(filter).map((value) => JSON.stringify(value))
 
 export class RequestBatch {
-  /** Unique. A batch that is written again keeps it. */
-  readonly id = randomUUID()
+  /** Unique. A batch that is written again keeps it, and so do its first rows when they are written alone. */
+  readonly id: string
   private room = Buffer.alloc(0)
   private length = 0
   private count = 0
   private readonly usage = new RecentUsage()
   private readonly values = new Set<string | number>()
   private readonly rareHashes = new RareHashes()
+  /** The names that each row is counted under. */
+  private readonly counted: Array<CountedNames> = []
+
+  constructor(id: string = randomUUID()) {
+    this.id = id
+  }
 
   add(row: RequestRow, names: CountedNames): void {
     addCommonValues(this.values, row)
@@ -44,7 +51,18 @@ export class RequestBatch {
     if (needed > this.room.length) this.room = Buffer.concat([this.room], Math.max(needed, this.room.length * 2))
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
-    this.usage.add(row, names)
+    this.counted.push(this.usage.add(row, names))
+  }
+
+  /** The rows from one place on and before another, as a batch. */
+  part(from: number, to: number): RequestBatch {
+    const part = new RequestBatch(from === 0 ? this.id : randomUUID())
+    const names = this.counted.slice(from, to)
+    for (const [at, row] of readRows(this.text).slice(from, to).entries()) {
+      const counted = names[at]
+      if (counted !== undefined) part.add(row, counted)
+    }
+    return part
   }
 
   get rows(): number {

@@ -2,6 +2,7 @@
 // Must not know how a request ran, or when batches are written.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -29,18 +30,32 @@ import { addDays, trimDays } from "./usage/UsageDays.ts"
 import { addLate, rollDay, trimPeriods } from "./usage/UsagePeriods.ts"
 import { readReport } from "./usage/UsageReports.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
-import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite, ReportSql } from "./database/Sql.ts"
+import {
+  isDataFault,
+  lazyTransaction,
+  makeStoreCall,
+  makeStoreWrite,
+  onSqlite,
+  reasonOf,
+  ReportSql
+} from "./database/Sql.ts"
 
 /** Batches that one query reads. */
 const batchesPerRead = 10
 /** Old batches are deleted once per this share of the requests that are kept. */
 const trimShare = 0.01
 
+/** The database does not take these rows, whenever they are sent. */
+export class RowsRefused extends Data.TaggedError("RowsRefused")<{ readonly reason: string }> {}
+
 export class RequestTable extends Context.Service<
   RequestTable,
   {
-    /** Writes the whole batch or nothing. A batch that was written before is not counted again. */
-    readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * Writes the whole batch or nothing, and returns how many rows are stored under its id. They may be more than its own:
+     * the rows that were sent together with them before, when the acknowledgement was lost. None is counted twice.
+     */
+    readonly write: (batch: RequestBatch) => Effect.Effect<number, StoreUnavailable | RowsRefused>
     /** The latest request that fits, among batches that may have this id. */
     readonly latest: (
       id: string,
@@ -95,7 +110,16 @@ export class RequestTable extends Context.Service<
       return {
         write: (batch) =>
           written(
-            inTransaction(Effect.all([insertBatch(sql, batch), trimmed(batch.rows), tidied, rolled], { discard: true }))
+            Effect.catchIf(
+              inTransaction(
+                Effect.map(
+                  Effect.all([insertBatch(sql, batch), trimmed(batch.rows), tidied, rolled]),
+                  ([stored]) => stored
+                )
+              ),
+              isDataFault,
+              (error) => Effect.fail(new RowsRefused({ reason: reasonOf(error) }))
+            )
           ),
         ...reads((yield* ReportSql) ?? sql, within, limits)
       }
@@ -111,13 +135,19 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
   >`INSERT INTO request_batches (batch_id, rows_number, packed) VALUES (${batch.id}, ${batch.rows}, ${packed})
     ON CONFLICT (batch_id) DO NOTHING RETURNING position`
   const [inserted] = written
-  // The batch was written before, and its acknowledgement was lost.
-  if (inserted === undefined) return
+  if (inserted === undefined) {
+    // The batch was written before, alone or with rows after it, and its acknowledgement was lost.
+    const [before] = yield* sql<{
+      readonly rows_number: number
+    }>`SELECT rows_number FROM request_batches WHERE batch_id = ${batch.id}`
+    return before?.rows_number ?? batch.rows
+  }
   const { hashes, names, sums } = batch
   yield* sql`INSERT INTO request_batch_names ${sql.insert({ position: inserted.position, names, hashes })}`
   yield* addDays(sql, sums)
   yield* addLate(sql, sums, yield* Clock.currentTimeMillis)
   yield* addSeries(sql, batch.series)
+  return batch.rows
 })
 
 /** Deletes the batches older than those that hold `most` requests. */

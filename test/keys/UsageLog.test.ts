@@ -3,6 +3,7 @@
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import { expect } from "vitest"
 import { RecordRefused, StoreUnavailable } from "../../src/domain/GatewayError.ts"
@@ -13,7 +14,8 @@ import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery, TopQuery } from "../
 import type { UsageGroup, UsagePage, UsageQuery } from "../../src/domain/usage/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
-import { RequestTable } from "../../src/store/RequestTable.ts"
+import type { RequestBatch } from "../../src/store/RequestBatch.ts"
+import { RequestTable, RowsRefused } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const noon = Date.parse("2027-01-31T12:00:00Z")
@@ -414,15 +416,14 @@ it.effect("usage log: in memory the buckets of time that no request reaches any 
   }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded({ usageEntries: 18 })))))
 )
 
-/** A table that refuses writes until the test enables them. */
-const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
+/** The ids of the requests of a batch. */
+const idsOf = ({ text }: RequestBatch): ReadonlyArray<string> =>
+  JSON.parse(text).map((packed: PackedRow) => unpackRow(packed).requestId)
+
+/** A table with this write, and without reads. */
+const writing = (write: RequestTable["Service"]["write"]): Layer.Layer<RequestTable> =>
   Layer.succeed(RequestTable, {
-    write: ({ text }) =>
-      Effect.suspend(() => {
-        if (state.isGone) return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
-        written.push(JSON.parse(text).map((packed: PackedRow) => unpackRow(packed).requestId))
-        return Effect.void
-      }),
+    write,
     latest: () => Effect.succeed(undefined),
     requests: () => Effect.succeed({ rows: [], next: undefined }),
     follow: () => Effect.succeed(Effect.succeed({ rows: [], skipped: 0 })),
@@ -432,7 +433,150 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
     lastUsed: () => Effect.succeed(undefined)
   })
 
+/** A table that refuses writes until the test enables them. */
+const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
+  writing((batch) =>
+    Effect.suspend(() => {
+      if (state.isGone) return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+      written.push(idsOf(batch))
+      return Effect.succeed(batch.rows)
+    })
+  )
+
+/** The log lines that the work prints. */
+const linesOf = <A, E, R>(lines: Array<unknown>, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(work, Logger.CurrentLoggers, new Set([Logger.make(({ message }) => void lines.push(message))]))
+
 describe("writer of the usage log", () => {
+  it.effect("usage log writer: halves a batch that fails, and doubles it after each success (PG2)", () => {
+    const tried: Array<readonly [rows: number, id: string]> = []
+    return Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 500; at++) log.append(row(at), "m")
+      yield* TestClock.adjust(100)
+      yield* TestClock.adjust(1_100)
+      yield* TestClock.adjust(2_100)
+      const [first] = tried
+      expect(tried.map(([rows]) => rows)).toEqual([500, 250, 125, 250, 125])
+      // The first rows keep the id of their batch, so that it counts once even if it was written after all.
+      expect(tried.map(([, id]) => id === first?.[1])).toEqual([true, true, true, false, false])
+      expect(log.backlog?.()).toBe(undefined)
+    }).pipe(
+      Effect.provide(
+        UsageLog.layer.pipe(
+          Layer.provide(
+            writing(({ id, rows }) =>
+              Effect.suspend(() => {
+                tried.push([rows, id])
+                return tried.length < 3
+                  ? Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+                  : Effect.succeed(rows)
+              })
+            )
+          )
+        )
+      )
+    )
+  })
+
+  it.effect("usage log writer: rows that were stored with a batch whose end was lost are not sent again (PG2)", () => {
+    const tried: Array<number> = []
+    return Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 100; at++) log.append(row(at), "m")
+      yield* TestClock.adjust(100)
+      yield* TestClock.adjust(1_100)
+      expect([tried, log.backlog?.()]).toEqual([[100, 50], undefined])
+    }).pipe(
+      Effect.provide(
+        UsageLog.layer.pipe(
+          Layer.provide(
+            writing(({ rows }) =>
+              Effect.suspend(() => {
+                tried.push(rows)
+                return tried.length === 1
+                  ? Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+                  : Effect.succeed(100)
+              })
+            )
+          )
+        )
+      )
+    )
+  })
+
+  it.effect("usage log writer: waits longer after each failure, and names the rows that wait (PG3)", () => {
+    let tries = 0
+    return Effect.gen(function* () {
+      const log = yield* UsageLog
+      log.append(row(0), "m")
+      yield* TestClock.adjust(100)
+      const counts: Array<number> = []
+      for (const pause of [1, 2, 4, 8, 8]) {
+        counts.push(tries)
+        yield* TestClock.adjust(pause * 1000 + 100)
+      }
+      expect(counts).toEqual([1, 2, 3, 4, 5])
+      expect(log.backlog?.()).toEqual({ rows: 1, most: defaultLimits.usageQueue, isFailing: true })
+    }).pipe(
+      Effect.provide(
+        UsageLog.layer.pipe(
+          Layer.provide(
+            writing(() =>
+              Effect.suspend(() => {
+                tries++
+                return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+              })
+            )
+          )
+        )
+      )
+    )
+  })
+
+  it.effect("usage log writer: a row that the database refuses is left out, and the others are stored (PG2)", () => {
+    const lines: Array<unknown> = []
+    const written: Array<string> = []
+    return Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 20; at++) log.append(row(at), "m")
+      yield* linesOf(lines, log.requests({ limit: 1 }))
+      expect(written).toEqual(Array.from({ length: 20 }, (_, at) => `r${at}`).filter((id) => id !== "r13"))
+      expect(lines.flat()).toEqual([
+        "store: 1 ended requests are in no list and no sum, because the database refuses them: not a text"
+      ])
+    }).pipe(
+      Effect.provide(
+        UsageLog.layer.pipe(
+          Layer.provide(
+            writing((batch) =>
+              Effect.suspend(() => {
+                const ids = idsOf(batch)
+                if (ids.includes("r13")) return Effect.fail(new RowsRefused({ reason: "not a text" }))
+                written.push(...ids)
+                return Effect.succeed(batch.rows)
+              })
+            )
+          )
+        )
+      )
+    )
+  })
+
+  it.effect("usage log writer: names the number of rows that are lost when the process ends (PG3)", () => {
+    const lines: Array<unknown> = []
+    const ended = Effect.gen(function* () {
+      const log = yield* UsageLog
+      for (let at = 0; at < 7; at++) log.append(row(at), "m")
+    }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn([], { isGone: true })))), Effect.scoped)
+    return Effect.gen(function* () {
+      yield* linesOf(lines, ended)
+      expect(lines.flat()).toEqual([
+        "store: 7 ended requests are lost: the store did not take them before the process ended"
+      ])
+    })
+  })
+
   it.effect("usage log writer: writes the rows of 100 ms together, and the rest when the process ends", () => {
     const written: Array<ReadonlyArray<string>> = []
     return Effect.gen(function* () {

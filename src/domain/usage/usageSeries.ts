@@ -163,7 +163,8 @@ export class RecentUsage {
     return entry
   }
 
-  add(row: RequestRow, counted: CountedNames): void {
+  /** Returns the names that the request is counted under; requests that are alike share them. */
+  add(row: RequestRow, counted: CountedNames): CountedNames {
     const { durationMillis, endedMillis } = row
     const entry = this.entryOf(row, counted)
     entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
@@ -181,6 +182,7 @@ export class RecentUsage {
       sums.cached += row.usage.cached
     }
     sums.costMicros += row.costMicros ?? 0
+    return entry.names
   }
 
   get size(): number {

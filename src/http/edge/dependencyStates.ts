@@ -1,5 +1,6 @@
 // The states of the gateway's own dependencies and their texts for operators: the store, Redis and workers.
 // It must not look at a dependency; its state is given.
+import type { Backlog } from "../../keys/RequestWriter.ts"
 import type { Unready } from "./Readiness.ts"
 
 const storeTexts = {
@@ -12,10 +13,20 @@ const storeTexts = {
     "The disk of the store fails: reads may answer, changes are refused and rows of requests wait in memory. Look at the disk, and have a backup at hand."
 } as const
 
-/** The state of the store: unreachable or stale, refusing writes, or available. */
-export const storeState = (isFresh: boolean, refusal: Exclude<keyof typeof storeTexts, "down"> | undefined) => {
+const laggingText = ({ isFailing, most, rows }: Backlog): string =>
+  `${rows} of at most ${most} rows of requests wait in memory, because the store ${
+    isFailing ? "did not take the last batch in time" : "takes them more slowly than requests end"
+  }: requests are served, and rows beyond that number are dropped. Look at the load and the latency of the database of store.url.`
+
+/** The state of the store: unreachable or stale, refusing writes, behind with rows of requests, or available. */
+export const storeState = (
+  isFresh: boolean,
+  refusal: Exclude<keyof typeof storeTexts, "down"> | undefined,
+  backlog?: Backlog
+): true | Unready => {
   const state = isFresh ? refusal : "down"
-  return state === undefined || { state, message: storeTexts[state] }
+  if (state !== undefined) return { state, message: storeTexts[state] }
+  return backlog === undefined || { state: "lagging", message: laggingText(backlog) }
 }
 
 const redisDown: Unready = {

@@ -197,6 +197,15 @@ const soonPostgres: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "
 
 const isAway = (error: SqlError): boolean => error.reason._tag === "ConnectionError" || soonPostgres.has(codeOf(error))
 
+/** SQLite: too big (18), a constraint (19), another type (20). */
+const dataCodes: ReadonlySet<unknown> = new Set([18, 19, 20])
+
+/** The database does not take these values: sent again unchanged they fail again. PostgreSQL: classes 21 to 23, and 54. */
+export const isDataFault = (error: SqlError): boolean => {
+  const code = codeOf(error)
+  return typeof code === "string" ? /^(?:2[123]|54)/.test(code) : dataCodes.has(code)
+}
+
 /** Returns the result of the work. An interruption returns immediately, while the work cleans up in the background. */
 const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>

@@ -4,21 +4,28 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { UsageBucket } from "../../domain/usage/usageSums.ts"
-import { addedSums, rowOf } from "./sumColumns.ts"
+import { bulkInsert } from "../database/bulkRows.ts"
+import { addedSums, dimensionsOf, rowsOf, sumNames } from "./sumColumns.ts"
 
-/** Adds these sums to the stored ones. */
+const insertSums = bulkInsert({
+  table: "usage_sums",
+  texts: ["day", ...dimensionsOf("usage_sums")],
+  numbers: [...sumNames, "last_millis"],
+  then: `ON CONFLICT (day, key_id, provider, model) DO UPDATE SET ${addedSums("usage_sums")},
+    last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`
+})
+const insertDetails = bulkInsert({
+  table: "usage_details",
+  texts: ["day", ...dimensionsOf("usage_details")],
+  numbers: sumNames,
+  then: `ON CONFLICT (day, key_id, provider, model, config, client, metadata) DO UPDATE SET ${addedSums("usage_details")}`
+})
+
+/** Adds these sums to the stored ones, in two statements on PostgreSQL. */
 export const addDays = (sql: SqlClient.SqlClient, buckets: ReadonlyArray<UsageBucket>): Effect.Effect<void, SqlError> =>
-  Effect.forEach(
-    buckets,
-    (bucket) =>
-      Effect.andThen(
-        sql`INSERT INTO usage_sums ${sql.insert({ ...rowOf("usage_sums", bucket), last_millis: bucket.lastMillis })}
-          ON CONFLICT (day, key_id, provider, model) DO UPDATE SET ${sql.literal(addedSums("usage_sums"))},
-            last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`,
-        sql`INSERT INTO usage_details ${sql.insert(rowOf("usage_details", bucket))}
-          ON CONFLICT (day, key_id, provider, model, config, client, metadata) DO UPDATE SET ${sql.literal(addedSums("usage_details"))}`
-      ),
-    { discard: true }
+  Effect.andThen(
+    insertSums(sql, rowsOf("usage_sums", buckets, { withLast: true })),
+    Effect.asVoid(insertDetails(sql, rowsOf("usage_details", buckets)))
   )
 
 /** Deletes the sums of the days before this one. */

@@ -6,8 +6,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis, dayOf } from "../../domain/text/days.ts"
 import { type Cover, coverDays, type PeriodLength, periodLengths } from "../../domain/usage/usagePeriods.ts"
 import type { UsageBucket } from "../../domain/usage/usageSums.ts"
+import { bulkInsert } from "../database/bulkRows.ts"
 import { onSqlite } from "../database/Sql.ts"
-import { addedSums, type DaysTable, dimensionsOf, rowOf, sumNames } from "./sumColumns.ts"
+import { addedSums, type DaysTable, dimensionsOf, rowsOf, sumNames } from "./sumColumns.ts"
 
 /** Requests of a day are written on that day or the next one. What comes later is added to both. */
 const settledMillis = 2 * dayMillis
@@ -54,7 +55,16 @@ export const rollDay = Effect.fnUntraced(function* (
   return false
 })
 
-/** Adds sums that came late to the periods that have their day already. */
+const insertPeriods = (days: DaysTable) =>
+  bulkInsert({
+    table: periodsOf[days],
+    texts: ["period", ...dimensionsOf(days)],
+    numbers: sumNames,
+    then: addedTo(days)
+  })
+const periodInserts = { usage_sums: insertPeriods("usage_sums"), usage_details: insertPeriods("usage_details") }
+
+/** Adds sums that came late to the periods that have their day already: one statement for each kind of period. */
 export const addLate = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   buckets: ReadonlyArray<UsageBucket>,
@@ -66,12 +76,13 @@ export const addLate = Effect.fnUntraced(function* (
     const { days, length } = rollUp
     const [rolled] = yield* sql<{ readonly through_day: string }>`SELECT through_day FROM usage_rolled
       WHERE ${isOf(sql, rollUp)} ${sql.literal(onSqlite(sql) ? "" : "FOR UPDATE")}`
-    for (const bucket of late) {
-      const { day, ...row } = rowOf(days, bucket)
-      if (day <= (rolled?.through_day ?? ""))
-        yield* sql`INSERT INTO ${sql.literal(periodsOf[days])} ${sql.insert({ period: day.slice(0, length), ...row })}
-          ${sql.literal(addedTo(days))}`
-    }
+    const through = rolled?.through_day ?? ""
+    const rows = rowsOf(
+      days,
+      late.filter(({ by }) => by.day <= through),
+      { timeOf: (day) => day.slice(0, length) }
+    )
+    yield* periodInserts[days](sql, rows)
   }
 })
 

@@ -20,7 +20,7 @@ import {
   type TopQuery,
   type TopSum
 } from "../../domain/usage/usageSeries.ts"
-import { onSqlite } from "../database/Sql.ts"
+import { bulkInsert } from "../database/bulkRows.ts"
 
 const bandNumbers = [...durationBounds.keys(), durationBounds.length]
 const bands = bandNumbers.map((band) => `band_${band}`)
@@ -40,14 +40,12 @@ const sumNames = [
 ]
 const added = sumNames.map((name) => `${name} = usage_series.${name} + excluded.${name}`).join(", ")
 
-const columns = ["bucket", "scope", "start_millis", "name", ...sumNames]
-
 /** The values of the columns, in their order. */
 const valuesOf = ({ bucket, name, scope, startMillis, sums }: SeriesPoint): ReadonlyArray<string | number> => [
   bucket,
   scope,
-  startMillis,
   name,
+  startMillis,
   sums.requests,
   sums.errors,
   sums.input,
@@ -61,41 +59,18 @@ const valuesOf = ({ bucket, name, scope, startMillis, sums }: SeriesPoint): Read
   ...bandNumbers.map((band) => sums.firstBands[band] ?? 0)
 ]
 
-/** Points of one statement. */
-const pointsPerWrite = 100
+const insertPoints = bulkInsert({
+  table: "usage_series",
+  texts: ["bucket", "scope", "name"],
+  numbers: ["start_millis", ...sumNames],
+  then: `ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${added}`
+})
 
-const addition = (points: number, isSqlite: boolean): string => {
-  const place = (at: number): string => (isSqlite ? "?" : `$${at + 1}`)
-  const row = (point: number): string => `(${columns.map((_, at) => place(point * columns.length + at)).join(", ")})`
-  const rows = Array.from({ length: points }, (_, point) => row(point)).join(", ")
-  return `INSERT INTO usage_series (${columns.join(", ")}) VALUES ${rows}
-    ON CONFLICT (bucket, scope, start_millis, name) DO UPDATE SET ${added}`
-}
-
-/** The statement by the number of its points. As a kept text it costs a third of one that is put together each time. */
-const additions = (isSqlite: boolean) => {
-  const kept = new Map<number, string>()
-  return (points: number): string => {
-    const text = kept.get(points) ?? addition(points, isSqlite)
-    kept.set(points, text)
-    return text
-  }
-}
-const sqliteAddition = additions(true)
-const postgresAddition = additions(false)
-
-/** Adds these points to the stored ones. */
+/** Adds these points to the stored ones, in one statement on PostgreSQL. */
 export const addSeries = (
   sql: SqlClient.SqlClient,
   points: ReadonlyArray<SeriesPoint>
-): Effect.Effect<void, SqlError> =>
-  Effect.gen(function* () {
-    const textFor = onSqlite(sql) ? sqliteAddition : postgresAddition
-    for (let at = 0; at < points.length; at += pointsPerWrite) {
-      const some = points.slice(at, at + pointsPerWrite)
-      yield* sql.unsafe(textFor(some.length), some.flatMap(valuesOf))
-    }
-  })
+): Effect.Effect<void, SqlError> => Effect.asVoid(insertPoints(sql, points.map(valuesOf)))
 
 /** Deletes the points that end before the time they are kept; those of days go together with the sums of the day. */
 export const trimSeries = (

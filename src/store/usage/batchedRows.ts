@@ -19,10 +19,13 @@ export interface PositionedRow {
 }
 
 /** `RequestBatch` wrote the text, so it has the form of packed rows. */
-const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
+const packedRows = ({ packed }: Pick<Batch, "packed">): ReadonlyArray<PackedRow> => {
   const value: unknown = Result.getOrThrow(parseJsonText(packed))
   return value as ReadonlyArray<PackedRow>
 }
+
+/** The rows of the text of a batch, the oldest first. */
+export const readRows = (packed: string): ReadonlyArray<RequestRow> => packedRows({ packed }).map(unpackRow)
 
 /** The rows of a batch, the latest first. */
 export const positionedRows = (batch: Batch): ReadonlyArray<PositionedRow> =>

@@ -1,6 +1,7 @@
-// The columns of the tables of sums: those of the dimensions, those of the sums, and a row of both.
+// The columns of the tables of sums: those of the dimensions, those of the sums, and rows of both.
 // Must not run a query.
-import type { UsageBucket } from "../../domain/usage/usageSums.ts"
+import { add, type UsageBucket } from "../../domain/usage/usageSums.ts"
+import type { BulkRow } from "../database/bulkRows.ts"
 
 /** The sums of days by key, provider and model, and by every dimension. */
 export type DaysTable = "usage_sums" | "usage_details"
@@ -17,17 +18,37 @@ export const dimensionsOf = (table: DaysTable): ReadonlyArray<string> =>
     ? ["key_id", "provider", "model"]
     : ["key_id", "provider", "model", "config", "client", "metadata"]
 
-/** The row of a bucket in a table. */
-export const rowOf = (table: DaysTable, { by, sums: { costMicros, ...counts } }: UsageBucket) => ({
-  day: by.day,
-  key_id: by.key,
-  provider: by.provider,
-  model: by.model,
-  ...(table === "usage_sums" ? {} : { config: by.config, client: by.client, metadata: by.metadata }),
-  requests: counts.requests,
-  errors: counts.errors,
-  input: counts.input,
-  output: counts.output,
-  cached: counts.cached,
-  cost_micros: costMicros
-})
+const textsOf = (table: DaysTable, { client, config, key, metadata, model, provider }: UsageBucket["by"]) =>
+  table === "usage_sums" ? [key, provider, model] : [key, provider, model, config, client, metadata]
+
+/**
+ * The rows of a table: the time of a bucket's day, its dimensions, its sums, and where the table has it its last moment.
+ * Buckets of one row are added up, because one statement cannot add to a row twice.
+ */
+export const rowsOf = (
+  table: DaysTable,
+  buckets: ReadonlyArray<UsageBucket>,
+  { timeOf = (day) => day, withLast = false }: { timeOf?: (day: string) => string; withLast?: boolean } = {}
+): ReadonlyArray<BulkRow> => {
+  const merged = new Map<string, { texts: BulkRow; sums: UsageBucket["sums"]; lastMillis: number }>()
+  for (const { by, lastMillis, sums } of buckets) {
+    const texts = [timeOf(by.day), ...textsOf(table, by)]
+    const name = texts.join("\n")
+    const row = merged.get(name)
+    if (row === undefined) merged.set(name, { texts, sums: { ...sums }, lastMillis })
+    else {
+      add(row.sums, sums)
+      row.lastMillis = Math.max(row.lastMillis, lastMillis)
+    }
+  }
+  return Array.from(merged.values(), ({ lastMillis, sums, texts }) => [
+    ...texts,
+    sums.requests,
+    sums.errors,
+    sums.input,
+    sums.output,
+    sums.cached,
+    sums.costMicros,
+    ...(withLast ? [lastMillis] : [])
+  ])
+}

@@ -38,6 +38,30 @@ describe("readiness", () => {
     ])
   })
 
+  it("readiness: a store that lags is named with the rows that wait, after an outage and a refusal (PG3)", () => {
+    const backlog = { rows: 12, most: 10_000, isFailing: true }
+    const lagging = storeState(true, undefined, backlog)
+    expect([
+      lagging,
+      storeState(true, undefined, { ...backlog, isFailing: false }),
+      storeState(true, "read_only", backlog),
+      storeState(false, undefined, backlog)
+    ]).toEqual([
+      {
+        state: "lagging",
+        message:
+          "12 of at most 10000 rows of requests wait in memory, because the store did not take the last batch in time: requests are served, and rows beyond that number are dropped. Look at the load and the latency of the database of store.url."
+      },
+      {
+        state: "lagging",
+        message:
+          "12 of at most 10000 rows of requests wait in memory, because the store takes them more slowly than requests end: requests are served, and rows beyond that number are dropped. Look at the load and the latency of the database of store.url."
+      },
+      storeState(true, "read_only"),
+      storeState(false, undefined)
+    ])
+  })
+
   it("readiness: missing workers and a missing Redis have their texts", () => {
     expect([redisState(false), workersState(1, 2)]).toEqual([
       {
