@@ -1,6 +1,7 @@
 // Key budgets: reserves the cost of a request before it runs, out of this process's lease on the shared budget.
 // It must not know requests, prices or tables.
 // One fiber calls the store; a request waits only when its lease is too small.
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -81,11 +82,10 @@ class Leases {
     return this.latest.get(lease.keyId) !== lease
   }
 
-  /** Sorted in the same order in all processes, which prevents deadlocks in the store. */
+  /** Those that requests wait for come first. */
   due(nowMillis: number): ReadonlyArray<Lease> {
-    return [...this.all.values()]
-      .filter((lease) => lease.isDue(nowMillis))
-      .toSorted((one, other) => (one.keyId + one.period < other.keyId + other.period ? -1 : 1))
+    const due = [...this.all.values()].filter((lease) => lease.isDue(nowMillis))
+    return [...due.filter(({ waiting }) => waiting > 0), ...due.filter(({ waiting }) => waiting === 0)]
   }
 
   forget(lease: Lease): void {
@@ -111,6 +111,13 @@ class Leases {
   }
 }
 
+/** Budgets of one exchange: one transaction, so that a large number of keys does not exceed its time. */
+const mostTogether = 500
+/** An exchange that failed is halved down to this number. Fewer budgets cost the store the same. */
+const leastTogether = 25
+/** The longest pause after exchanges that failed; a request that waits ends it. */
+const longestPauseMillis = 8000
+
 /** A free request also reserves this amount, so that it is refused when the budget is exhausted. */
 const leastMicros = 1
 
@@ -133,17 +140,28 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
     const gathered = Effect.suspend(() =>
       leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void
     )
-    return Effect.andThen(rest, Effect.andThen(gathered, Effect.andThen(urgent.close, exchange)))
+    // The time to gather is the first pause.
+    const paused = (failures: number) =>
+      failures < 2
+        ? Effect.void
+        : Effect.raceFirst(
+            urgent.await,
+            Effect.sleep(Math.min(longestPauseMillis, spendingMillis * 2 ** (failures - 2)))
+          )
+    return Effect.andThen(
+      rest,
+      Effect.andThen(gathered, Effect.andThen(urgent.close, Effect.flatMap(exchange, paused)))
+    )
   })
   // Runs after the fiber has ended, and repeats the exchange that was interrupted.
-  yield* Effect.addFinalizer(() => Effect.ignore(returnLeases(spending, leases)))
+  yield* Effect.addFinalizer(() => Effect.catch(returnLeases(spending, leases), () => reportLost(leases)))
   yield* Effect.forkScoped(Effect.forever(turn))
 
   /** Waits for the exchange that includes this request. */
   const asked = (lease: Lease, micros: number): Effect.Effect<void, StoreUnavailable> =>
     Effect.suspend(() => {
       lease.waiting += micros
-      const answered = answer()
+      const answered = answer(lease)
       urgent.openUnsafe()
       stirred.openUnsafe()
       return Effect.ensuring(
@@ -184,56 +202,98 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   return { reserve, spent: (keyId, period) => leases.get(keyId, period)?.spentMicros }
 })
 
-/** Runs the exchanges of all due leases; `answer` waits for the next exchange that starts. */
+/**
+ * Runs the exchanges of all due leases; `answer` waits for the next exchange of a lease that starts. An exchange returns
+ * the number of failures since the last success.
+ */
 const exchanging = (spending: Spending["Service"], leases: Leases) => {
-  let next = Deferred.makeUnsafe<void, StoreUnavailable>()
+  const waiting = new Map<Lease, Deferred.Deferred<void, StoreUnavailable>>()
+  /** Budgets that are sent together; fewer after a failure, more again after each success. */
+  let together = mostTogether
+  let failures = 0
+  const exchangePart = (part: ReadonlyArray<Lease>, now: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const waited = part.flatMap((lease) => waiting.get(lease) ?? [])
+      for (const lease of part) waiting.delete(lease)
+      const ended = Effect.exit(exchangeLeases(spending, part, now, (lease) => lease.change(now, leases.isOver(lease))))
+      return Effect.flatMap(ended, (exit) => {
+        const answered = [...waited]
+        if (Exit.isSuccess(exit)) {
+          failures = 0
+          together = Math.min(mostTogether, 2 * together)
+          for (const lease of part) leases.forget(lease)
+        } else {
+          failures++
+          together = Math.max(leastTogether, Math.ceil(part.length / 2))
+          // Requests that wait for a later exchange fail with it: none waits longer than two exchanges.
+          answered.push(...waiting.values())
+          waiting.clear()
+        }
+        return Effect.forEach(answered, (one) => Deferred.done(one, exit), { discard: true })
+      })
+    })
   const exchange = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const due = leases.due(now)
-    if (due.length === 0) return Effect.void
-    const waited = next
-    next = Deferred.makeUnsafe()
-    return Effect.flatMap(
-      Effect.exit(exchangeLeases(spending, due, now, (lease) => lease.change(now, leases.isOver(lease)))),
-      (exit) => {
-        if (Exit.isSuccess(exit)) {
-          for (const lease of due) leases.forget(lease)
-          return Deferred.done(waited, exit)
-        }
-        // Requests that arrived during the failed exchange fail with it.
-        const also = next
-        next = Deferred.makeUnsafe()
-        return Effect.andThen(Deferred.done(waited, exit), Deferred.done(also, exit))
-      }
-    )
+    const next = (start: number): Effect.Effect<number> =>
+      Effect.suspend(() => {
+        const part = due.slice(start, start + together)
+        if (part.length === 0) return Effect.succeed(0)
+        return Effect.flatMap(exchangePart(part, now), () =>
+          failures > 0 ? Effect.succeed(failures) : next(start + part.length)
+        )
+      })
+    return next(0)
   })
-  return { answer: () => Deferred.await(next), exchange }
+  const answer = (lease: Lease): Effect.Effect<void, StoreUnavailable> => {
+    const next = waiting.get(lease) ?? Deferred.makeUnsafe()
+    waiting.set(lease, next)
+    return Deferred.await(next)
+  }
+  return { answer, exchange }
 }
 
-/** One exchange of the given leases with the store. */
+/** One exchange of the given leases with the store. All processes have one order, which prevents deadlocks in the store. */
 const exchangeLeases = (
   spending: Spending["Service"],
   some: ReadonlyArray<Lease>,
   nowMillis: number,
   changeOf: (lease: Lease) => SpendingChange
-): Effect.Effect<void, StoreUnavailable> =>
-  some.length === 0
+): Effect.Effect<void, StoreUnavailable> => {
+  const sorted = some.toSorted((one, other) => (one.keyId + one.period < other.keyId + other.period ? -1 : 1))
+  return sorted.length === 0
     ? Effect.void
-    : Effect.map(spending.exchange(some.map(changeOf)), (states) => {
-        for (const [at, lease] of some.entries()) {
+    : Effect.map(spending.exchange(sorted.map(changeOf)), (states) => {
+        for (const [at, lease] of sorted.entries()) {
           const state = states[at]
           if (state !== undefined) lease.answered(state, nowMillis)
         }
       })
+}
 
 /** At the end of the process all spending is reported, and all leases are returned. */
 const returnLeases = (spending: Spending["Service"], leases: Leases): Effect.Effect<void, StoreUnavailable> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const close = (lease: Lease): SpendingChange => ({ ...lease.change(now, true), wantedMicros: 0 })
+    const inParts = (some: ReadonlyArray<Lease>, changeOf: (lease: Lease) => SpendingChange) =>
+      Effect.forEach(Arr.chunksOf(some, mostTogether), (part) => exchangeLeases(spending, part, now, changeOf), {
+        discard: true
+      })
     const pending = leases.unsettled.filter((lease) => lease.pending !== undefined)
     return Effect.andThen(
-      exchangeLeases(spending, pending, now, (lease) => lease.change(now, true)),
-      Effect.suspend(() => exchangeLeases(spending, leases.unsettled, now, close))
+      inParts(pending, (lease) => lease.change(now, true)),
+      Effect.suspend(() => inParts(leases.unsettled, (lease) => ({ ...lease.change(now, true), wantedMicros: 0 })))
     )
+  })
+
+/** The end of a process whose store does not answer: what it has spent is missing from the budgets. */
+const reportLost = (leases: Leases): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const lost = leases.unsettled.filter(({ unreported }) => unreported > 0)
+    const micros = lost.reduce((sum, { unreported }) => sum + unreported, 0)
+    return lost.length === 0
+      ? Effect.void
+      : Effect.logError(
+          `store: ${dollarsOf(micros)} US dollars that ${lost.length} budgets spent are lost: the store did not take them before the process ended`
+        )
   })
 
 const spentError = (

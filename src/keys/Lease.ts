@@ -50,7 +50,8 @@ export class Lease {
     return this.spentByAll + this.unreported
   }
 
-  private get unreported(): number {
+  /** Spent, and not known to be stored. */
+  get unreported(): number {
     return this.spent + (this.exchanging?.spentMicros ?? 0)
   }
 

@@ -10,6 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { givenRows } from "./database/bulkRows.ts"
 import { lazyTransaction, makeStoreWrite } from "./database/Sql.ts"
 import { responseContext } from "./Envelope.ts"
 import { type SecretBroken, Vault } from "./Vault.ts"
@@ -66,14 +67,20 @@ const trimming = (sql: SqlClient.SqlClient, { responsesPerKey }: LimitValues) =>
     untrimmed.set(keyId, due ? 0 : count)
     return due
   }
-  /** By the index on time alone: of responses of one millisecond all stay. */
-  const trim = (keyId: string): Effect.Effect<unknown, SqlError> =>
-    sql`DELETE FROM responses WHERE key_id = ${keyId} AND created_millis < (SELECT created_millis
-      FROM responses WHERE key_id = ${keyId} ORDER BY created_millis DESC LIMIT 1 OFFSET ${responsesPerKey - 1})`
+  /** One statement for all keys, by the index on time alone: of responses of one millisecond all stay. */
+  const trim = (keyIds: ReadonlyArray<string>): Effect.Effect<unknown, SqlError> =>
+    sql`WITH cuts AS (SELECT given.value ->> 0 AS key_id, (SELECT r.created_millis FROM responses r
+        WHERE r.key_id = given.value ->> 0 ORDER BY r.created_millis DESC LIMIT 1 OFFSET ${responsesPerKey - 1}) AS millis
+      FROM ${givenRows(
+        sql,
+        keyIds.map((keyId) => [keyId])
+      )})
+      DELETE FROM responses WHERE id IN (SELECT old.id FROM cuts
+        JOIN responses old ON old.key_id = cuts.key_id AND old.created_millis < cuts.millis)`
   return (rows: ReadonlyArray<WaitingResponse>): Effect.Effect<void, SqlError> =>
     Effect.suspend(() => {
       const due = new Set(rows.filter(isDue).map(({ keyId }) => keyId))
-      return due.size === 0 ? Effect.void : Effect.forEach(due, trim, { discard: true })
+      return due.size === 0 ? Effect.void : Effect.asVoid(trim([...due]))
     })
 }
 

@@ -10,6 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
+import { bulkInsert, givenRows } from "./database/bulkRows.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
@@ -89,37 +90,95 @@ const granted = (budget: number, wanted: number, taken: number): number => Math.
 /** Spent according to a row that was just inserted. */
 const newRow = -1
 
-interface LeaseRow {
+interface Budget {
+  readonly key_id: string
+  readonly period: string
+}
+
+interface SpendingRow extends Budget {
+  readonly spent_micros: number
+}
+
+interface LeaseRow extends Budget {
   readonly holder: string
   readonly micros: number
   readonly turn: number
   readonly until_millis: number
 }
 
+const nameOf = ({ key_id: keyId, period }: Budget): string => `${keyId}\n${period}`
+
+/** PostgreSQL's SUM of whole numbers is a decimal. */
+const wholeSum = (sql: SqlClient.SqlClient) => sql.literal(onSqlite(sql) ? "INTEGER" : "BIGINT")
+
 /** What the requests of a period have cost so far, with a budget or without. */
 const costSoFar = (sql: SqlClient.SqlClient, keyId: string, period: string): Effect.Effect<number, SqlError> =>
   Effect.map(
     sql<{ readonly micros: number | null }>`
-      SELECT CAST(SUM(cost_micros) AS ${sql.literal(onSqlite(sql) ? "INTEGER" : "BIGINT")}) AS micros FROM usage_sums
+      SELECT CAST(SUM(cost_micros) AS ${wholeSum(sql)}) AS micros FROM usage_sums
       WHERE key_id = ${keyId} AND day LIKE ${`${period}%`}`,
     ([sum]) => Number(sum?.micros ?? 0)
   )
 
-/** Locks the row of a period, so that the processes take turns. A new row has the mark until the transaction ends. */
+/** Of each budget once. */
+const budgetsOf = (changes: ReadonlyArray<SpendingChange>): ReadonlyArray<readonly [keyId: string, period: string]> => [
+  ...new Map(changes.map(({ keyId, period }) => [`${keyId}\n${period}`, [keyId, period] as const])).values()
+]
+
+const lockRows = bulkInsert({
+  table: "spending",
+  texts: ["key_id", "period"],
+  numbers: ["spent_micros", "updated_millis"],
+  then: "ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING key_id, period, spent_micros"
+})
+
+/** Replaces what has been spent: the rows are locked, so no other process has added to them. */
+const putSpent = bulkInsert({
+  table: "spending",
+  texts: ["key_id", "period"],
+  numbers: ["spent_micros", "updated_millis"],
+  then: "ON CONFLICT (key_id, period) DO UPDATE SET spent_micros = excluded.spent_micros"
+})
+
+const putLeases = bulkInsert({
+  table: "spending_leases",
+  texts: ["key_id", "period", "holder"],
+  numbers: ["micros", "turn", "until_millis"],
+  then: "ON CONFLICT (key_id, period, holder) DO UPDATE SET micros = excluded.micros, turn = excluded.turn, until_millis = excluded.until_millis"
+})
+
+/** Locks the rows of these budgets, in their order, so that the processes take turns. Returns what each has spent. */
 const lockedSpending = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  keyId: string,
-  period: string,
+  budgets: ReadonlyArray<readonly [keyId: string, period: string]>,
   now: number
 ) {
-  const [row] = yield* sql<{ readonly spent_micros: number }>`
-    INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, ${newRow}, ${now})
-    ON CONFLICT (key_id, period) DO UPDATE SET updated_millis = excluded.updated_millis RETURNING spent_micros`
-  if (row?.spent_micros !== newRow) return row?.spent_micros ?? 0
-  const spent = yield* costSoFar(sql, keyId, period)
-  yield* sql`UPDATE spending SET spent_micros = ${spent} WHERE key_id = ${keyId} AND period = ${period}`
+  const rows = yield* lockRows<SpendingRow>(
+    sql,
+    budgets.map((budget) => [...budget, newRow, now])
+  )
+  const spent = new Map(rows.map((row) => [nameOf(row), row.spent_micros]))
+  // A new row has the mark until the transaction ends.
+  const fresh = budgets.filter((budget) => spent.get(budget.join("\n")) === newRow)
+  if (fresh.length === 0) return spent
+  for (const budget of fresh) spent.set(budget.join("\n"), 0)
+  const [firstPeriod] = fresh.map(([, period]) => period).toSorted()
+  const seeded = yield* sql<SpendingRow>`SELECT value ->> 0 AS key_id, value ->> 1 AS period,
+      CAST(SUM(cost_micros) AS ${wholeSum(sql)}) AS spent_micros
+    FROM ${givenRows(sql, fresh)} JOIN usage_sums ON key_id = value ->> 0 AND day LIKE (value ->> 1) || '%'
+    WHERE day >= ${firstPeriod}
+    GROUP BY value ->> 0, value ->> 1`
+  for (const row of seeded) spent.set(nameOf(row), row.spent_micros)
   return spent
 })
+
+/** The leases of these budgets, by budget. */
+const readLeases = (sql: SqlClient.SqlClient, budgets: ReadonlyArray<readonly [keyId: string, period: string]>) =>
+  Effect.map(
+    sql<LeaseRow>`SELECT key_id, period, holder, micros, turn, until_millis FROM spending_leases
+      WHERE (key_id, period) IN (SELECT value ->> 0, value ->> 1 FROM ${givenRows(sql, budgets)})`,
+    (leases) => Map.groupBy(leases, nameOf)
+  )
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -128,34 +187,45 @@ const make = Effect.gen(function* () {
   const { leaseReclaimMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
-  const exchanged = Effect.fnUntraced(function* (
-    { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,
-    now: number
-  ) {
-    const before = yield* lockedSpending(sql, keyId, period, now)
-    const leases = yield* sql<LeaseRow>`
-      SELECT holder, micros, turn, until_millis FROM spending_leases WHERE key_id = ${keyId} AND period = ${period}`
-    const isRepeated = leases.some((lease) => lease.holder === holder && lease.turn === turn)
-    const [after] =
-      isRepeated || spentMicros === 0
-        ? [{ spent_micros: before }]
-        : yield* sql<{ readonly spent_micros: number }>`
-      UPDATE spending SET spent_micros = spent_micros + ${spentMicros}
-      WHERE key_id = ${keyId} AND period = ${period} RETURNING spent_micros`
-    const spent = after?.spent_micros ?? 0
-    const others = leases.filter((lease) => lease.holder !== holder && lease.until_millis > now)
-    const leased = granted(
-      budgetMicros,
-      wantedMicros,
-      others.reduce((sum, { micros }) => sum + micros, spent)
+  /** Nine statements at most on PostgreSQL, those of the transaction included, whatever the number of changes. */
+  const exchanged = Effect.fnUntraced(function* (changes: ReadonlyArray<SpendingChange>, now: number) {
+    const budgets = budgetsOf(changes)
+    const spent = yield* lockedSpending(sql, budgets, now)
+    const stored = yield* readLeases(sql, budgets)
+    /** The turn and the lease of this process, by budget. */
+    const own = new Map<string, { turn: number; micros: number }>()
+    const expired = new Set<string>()
+    const states = changes.map(({ budgetMicros, keyId, period, spentMicros, turn, wantedMicros }): SpendingState => {
+      const name = `${keyId}\n${period}`
+      const leases = stored.get(name) ?? []
+      const before = own.get(name) ?? leases.find((lease) => lease.holder === holder)
+      const total = (spent.get(name) ?? 0) + (before?.turn === turn ? 0 : spentMicros)
+      spent.set(name, total)
+      const others = leases.filter((lease) => lease.holder !== holder)
+      const running = others.filter((lease) => lease.until_millis > now)
+      if (others.length > running.length) expired.add(name)
+      const taken = running.reduce((sum, { micros }) => sum + micros, total)
+      const leasedMicros = granted(budgetMicros, wantedMicros, taken)
+      own.set(name, { turn, micros: leasedMicros })
+      return { spentMicros: total, leasedMicros }
+    })
+    yield* putSpent(
+      sql,
+      budgets.map((budget) => [...budget, spent.get(budget.join("\n")) ?? 0, now])
     )
-    yield* sql`
-      INSERT INTO spending_leases ${sql.insert({ key_id: keyId, period, holder, micros: leased, turn, until_millis: now + leaseReclaimMillis })}
-      ON CONFLICT (key_id, period, holder) DO UPDATE SET micros = excluded.micros, turn = excluded.turn, until_millis = excluded.until_millis`
-    if (leases.length > others.length + 1) {
-      yield* sql`DELETE FROM spending_leases WHERE key_id = ${keyId} AND period = ${period} AND until_millis <= ${now}`
+    yield* putLeases(
+      sql,
+      budgets.map((budget) => {
+        const { micros, turn } = own.get(budget.join("\n")) ?? { micros: 0, turn: 0 }
+        return [...budget, holder, micros, turn, now + leaseReclaimMillis]
+      })
+    )
+    const left = budgets.filter((budget) => expired.has(budget.join("\n")))
+    if (left.length > 0) {
+      yield* sql`DELETE FROM spending_leases WHERE until_millis <= ${now}
+        AND (key_id, period) IN (SELECT value ->> 0, value ->> 1 FROM ${givenRows(sql, left)})`
     }
-    return { spentMicros: spent, leasedMicros: leased }
+    return states
   })
 
   const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -170,7 +240,7 @@ const make = Effect.gen(function* () {
   return Spending.of({
     exchange: (changes) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        written(lazyTransaction(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
+        changes.length === 0 ? Effect.succeed([]) : written(lazyTransaction(sql)(exchanged(changes, now)))
       ),
     spent: (keyId, period) =>
       within(

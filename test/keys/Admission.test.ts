@@ -4,6 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
@@ -496,6 +497,50 @@ describe("budget on a store", () => {
       ])
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(700)
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("budget on a store: many budgets are exchanged in parts, which a failure halves (F71)", () => {
+    const sizes: Array<number> = []
+    const refuses = { next: 2 }
+    const spending = Layer.succeed(Spending, {
+      spent: () => Effect.succeed(0),
+      exchange: (changes) =>
+        Effect.suspend(() => {
+          sizes.push(changes.length)
+          return refuses.next-- > 0
+            ? Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+            : Effect.succeed(changes.map(({ wantedMicros }) => ({ spentMicros: 0, leasedMicros: wantedMicros })))
+        })
+    })
+    return Effect.gen(function* () {
+      const asked = Effect.forEach(
+        Array.from({ length: 1200 }, (_, at) => ({ ...key, id: `key-${at}` })),
+        (one) => Effect.result(admit(one, { costMicros: 10 })),
+        { concurrency: "unbounded" }
+      )
+      const failed = (yield* asked).filter(({ _tag }) => _tag === "Failure").length
+      expect([sizes, failed]).toEqual([[500], 1200])
+      // Without a request that waits, the pause grows.
+      yield* TestClock.adjust(250)
+      yield* TestClock.adjust(500)
+      expect(sizes).toEqual([500, 250, 125, 250, 125])
+    }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, spending))))
+  })
+
+  it.effect("budget on a store: names what is lost when the process ends without the store (F72)", () => {
+    const { layer, state } = fresh()
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void lines.push(message))
+    return Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const one = yield* admit(key, { costMicros: 700 })
+        state.isGone = true
+        yield* one.settle({ tokens: 0, costMicros: 600 })
+      }).pipe(Effect.provide(layer), Effect.scoped)
+      expect(lines.flat()).toEqual([
+        "store: 0.0006 US dollars that 1 budgets spent are lost: the store did not take them before the process ended"
+      ])
+    }).pipe(Effect.provide(Logger.layer([logger])))
   })
 
   it.effect("budget on a store: gets leases back from idle keys, and all leases at the end of the process", () => {

@@ -448,7 +448,7 @@ const linesOf = <A, E, R>(lines: Array<unknown>, work: Effect.Effect<A, E, R>): 
   Effect.provideService(work, Logger.CurrentLoggers, new Set([Logger.make(({ message }) => void lines.push(message))]))
 
 describe("writer of the usage log", () => {
-  it.effect("usage log writer: halves a batch that fails, and doubles it after each success (PG2)", () => {
+  it.effect("usage log writer: halves a batch that fails, and doubles it after each success (F71)", () => {
     const tried: Array<readonly [rows: number, id: string]> = []
     return Effect.gen(function* () {
       const log = yield* UsageLog
@@ -479,7 +479,7 @@ describe("writer of the usage log", () => {
     )
   })
 
-  it.effect("usage log writer: rows that were stored with a batch whose end was lost are not sent again (PG2)", () => {
+  it.effect("usage log writer: rows that were stored with a batch whose end was lost are not sent again (F71)", () => {
     const tried: Array<number> = []
     return Effect.gen(function* () {
       const log = yield* UsageLog
@@ -505,7 +505,7 @@ describe("writer of the usage log", () => {
     )
   })
 
-  it.effect("usage log writer: waits longer after each failure, and names the rows that wait (PG3)", () => {
+  it.effect("usage log writer: waits longer after each failure, and names the rows that wait (F72)", () => {
     let tries = 0
     return Effect.gen(function* () {
       const log = yield* UsageLog
@@ -534,7 +534,7 @@ describe("writer of the usage log", () => {
     )
   })
 
-  it.effect("usage log writer: a row that the database refuses is left out, and the others are stored (PG2)", () => {
+  it.effect("usage log writer: a row that the database refuses is left out, and the others are stored (F71)", () => {
     const lines: Array<unknown> = []
     const written: Array<string> = []
     return Effect.gen(function* () {
@@ -563,7 +563,7 @@ describe("writer of the usage log", () => {
     )
   })
 
-  it.effect("usage log writer: names the number of rows that are lost when the process ends (PG3)", () => {
+  it.effect("usage log writer: names the number of rows that are lost when the process ends (F72)", () => {
     const lines: Array<unknown> = []
     const ended = Effect.gen(function* () {
       const log = yield* UsageLog

@@ -4,6 +4,7 @@ import { describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { expect } from "vitest"
 import type { Bucket } from "../../src/domain/usage/usageSeries.ts"
@@ -260,6 +261,40 @@ describe.each(databases)("requests on $name", (database) => {
       expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
       const { points } = yield* table.series({ bucket: "day", scope: "all", limit: 10 })
       expect(points.map(({ sums }) => sums.requests)).toEqual([3])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: the first rows of a batch that was stored whole are not stored again (F71)", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const whole = batch([row(0, "k"), row(1, "k"), row(2, "late")])
+      // The halves of a batch that was not stored count once each, under two ids.
+      const other = batch([row(3, "k"), row(4, "k"), row(5, "late")])
+      expect([
+        yield* table.write(whole),
+        yield* table.write(whole.part(0, 2)),
+        yield* table.write(other.part(0, 2)),
+        yield* table.write(other.part(0, 2)),
+        yield* table.write(other.part(2, 3))
+      ]).toEqual([3, 3, 2, 2, 1])
+      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(
+        [5, 4, 3, 2, 1, 0].map((at) => `r${at}`)
+      )
+      expect((yield* table.usage({ groupBy: ["key"], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([
+        4, 2
+      ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: values that a database refuses are told from a database that is away (F71)", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const table = yield* RequestTable
+      const written = yield* Effect.result(table.write(batch([row(0, "half\0")])))
+      expect(Result.isFailure(written) ? [written.failure._tag, "reason" in written.failure] : []).toEqual(
+        onSqlite(sql) ? [] : ["RowsRefused", true]
+      )
+      expect(yield* table.write(batch([row(1, "k")]))).toBe(1)
     }).pipe(Effect.provide(keeping(1000)))
   )
 

@@ -122,7 +122,12 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
         Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
       )
     })
-    yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
+    const last = Effect.catch(writeAll, () =>
+      Effect.logError(
+        `store: captured contents of ${group.length + waiting.size} requests are lost: the store did not take them before the process ended`
+      )
+    )
+    yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => last)
     return {
       append: (content) => {
         if (content.bytes > contentQueueBytes) {

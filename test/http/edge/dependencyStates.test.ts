@@ -38,7 +38,7 @@ describe("readiness", () => {
     ])
   })
 
-  it("readiness: a store that lags is named with the rows that wait, after an outage and a refusal (PG3)", () => {
+  it("readiness: a store that lags is named with the rows that wait, after an outage and a refusal (F72)", () => {
     const backlog = { rows: 12, most: 10_000, isFailing: true }
     const lagging = storeState(true, undefined, backlog)
     expect([
