@@ -162,7 +162,7 @@ export const configRecords = (turn: RunInTurn): Effect.Effect<ConfigRecords, nev
             ])
           ),
         shown: shownStored,
-        guard: brokenGuard("config", limits)
+        guard: brokenGuard("config", limits, (_state, changed) => ({ configs: [changed], prompts: [] }))
       },
       judging(limits),
       turn

@@ -7,13 +7,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
-import { heldConfigs } from "../catalog/heldConfigs.ts"
-import { heldPrompts } from "../catalog/heldPrompts.ts"
+import { type HeldConfigs, heldConfigsView } from "../catalog/heldConfigs.ts"
+import { type HeldPrompts, heldPromptsView } from "../catalog/heldPrompts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import type { KeyScope } from "../domain/GatewayKey.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
-import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { momentMillis } from "../domain/text/moments.ts"
 import { defaultScopes, readKey } from "../domain/settings/readKey.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
@@ -102,16 +101,26 @@ const shownDeclared = (setting: KeySetting): Key => {
 
 const bodyReader = resourceReader(WrittenKeyBody)
 
+/** The configs and prompts as they are now. */
+interface NameViews {
+  readonly heldConfigs: () => HeldConfigs
+  readonly heldPrompts: () => HeldPrompts
+}
+
 /** The names that a key may use, of the kinds of things that it names. */
-const knownNames = (limits: LimitValues, { config, configs, prompts, providers }: WrittenKey, state: ConfigState) => ({
+const knownNames = (
+  { heldConfigs, heldPrompts }: NameViews,
+  { config, configs, prompts, providers }: WrittenKey,
+  state: ConfigState
+) => ({
   slugs: providers === undefined ? [] : heldAccounts(state).accounts.map(({ slug }) => slug),
-  configs: config === undefined && configs === undefined ? [] : Object.keys(heldConfigs(state, limits).configs),
-  prompts: prompts === undefined ? [] : heldPrompts(state, limits).prompts.map(({ id }) => id)
+  configs: config === undefined && configs === undefined ? [] : heldConfigs().ids,
+  prompts: prompts === undefined ? [] : heldPrompts().all.map(({ id }) => id)
 })
 
 /** The written fields of a key, checked against the accounts, configs and prompts that it names. */
 const judged = (
-  limits: LimitValues,
+  views: NameViews,
   written: JsonObject,
   state: ConfigState
 ): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
@@ -121,7 +130,7 @@ const judged = (
       ...(key === undefined || key === null
         ? []
         : [faultAt(["key"], "is made by the gateway, and returned in its answer")]),
-      ...readKey("", body, knownNames(limits, body, state)).faults
+      ...readKey("", body, knownNames(views, body, state)).faults
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
   })
@@ -203,7 +212,7 @@ const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefus
       )
 
 interface KeyParts {
-  readonly limits: LimitValues
+  readonly views: NameViews
   readonly changing: Changing<Key>
   /** The stored fields of a key's text. */
   readonly textFields: (text: string) => { readonly digest: string; readonly prefix: string }
@@ -211,7 +220,7 @@ interface KeyParts {
 
 /** `checkAllowed` fails where the existing keys exclude another one. */
 const makeRecord = Effect.fnUntraced(function* (
-  { changing: { insert, read }, limits, textFields }: KeyParts,
+  { changing: { insert, read }, textFields, views }: KeyParts,
   written: JsonObject,
   actor: Actor,
   checkAllowed: (state: ConfigState) => Effect.Effect<void, RecordRefused>
@@ -221,7 +230,7 @@ const makeRecord = Effect.fnUntraced(function* (
   const change = (state: ConfigState) =>
     Effect.andThen(
       checkAllowed(state),
-      Effect.mapBoth(Effect.fromResult(judged(limits, written, state)), {
+      Effect.mapBoth(Effect.fromResult(judged(views, written, state)), {
         onFailure: invalidRecord,
         onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textFields(text) }) } })
       })
@@ -230,7 +239,7 @@ const makeRecord = Effect.fnUntraced(function* (
 })
 
 const updateRecord =
-  ({ changing: { edit, read }, limits }: KeyParts): KeyRecords["update"] =>
+  ({ changing: { edit, read }, views }: KeyParts): KeyRecords["update"] =>
   (id, written, actor, expected) =>
     Effect.flatMap(
       edit(
@@ -243,7 +252,7 @@ const updateRecord =
           const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
             unreadable("key", id, why)
           )
-          const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, state)), invalidRecord)
+          const body = yield* Effect.mapError(Effect.fromResult(judged(views, written, state)), invalidRecord)
           return { value: jsonObjectOf({ ...body, ...kept }) }
         })
       ),
@@ -300,7 +309,7 @@ const rotateRecord = ({ changing: { edit, read }, textFields }: KeyParts): KeyRe
 
 export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
   Effect.gen(function* () {
-    const limits = yield* Limits
+    const views = { heldConfigs: yield* heldConfigsView, heldPrompts: yield* heldPromptsView }
     const keys = yield* GatewayKeys
     const changing = yield* managing<Key>(
       {
@@ -315,7 +324,7 @@ export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Re
       digest: keys.digest(text),
       prefix: keyPrefix(Redacted.make(text)) ?? ""
     })
-    const parts = { limits, changing, textFields }
+    const parts = { views, changing, textFields }
     const snapshot = yield* ConfigSnapshot
     return {
       ...changing,

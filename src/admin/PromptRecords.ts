@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Prompt, WrittenPrompt } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
-import { heldPrompts } from "../catalog/heldPrompts.ts"
+import { type HeldPrompts, heldPromptsView } from "../catalog/heldPrompts.ts"
 import { readPrompts } from "../catalog/readPrompts.ts"
 import { faultAt } from "../domain/faults.ts"
 import { RecordUnknown, type RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
+import { type FindVersion, type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { recordReader, versionsOf } from "../store/readRecord.ts"
@@ -80,7 +80,7 @@ const bodyReader = resourceReader(WrittenPrompt)
 
 /** A change without labels keeps the labels. */
 const judging =
-  (limits: LimitValues): Judge =>
+  (limits: LimitValues, held: () => HeldPrompts): Judge =>
   (written, before, state) =>
     Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
       const older =
@@ -93,7 +93,8 @@ const judging =
       const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
       const labels = body.labels ?? labelsBefore
       const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
-      const others = heldPrompts(state, limits).prompts.filter(({ id }) => id !== body.id)
+      const others: FindVersion = (reference) =>
+        reference.split("@", 1)[0] === body.id ? undefined : held().findPartial(reference)
       const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
       const faults = readPrompts(written, heldAccounts(state).accounts, limits, others).faults.flatMap(
         ({ at = [], message }) => (at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
@@ -121,15 +122,16 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
     const limits = yield* Limits
     const records = yield* Records
     const snapshot = yield* ConfigSnapshot
+    const held = yield* heldPromptsView
     const changing = yield* managed<Prompt>(
       {
         kind: "prompt",
         declared: ({ declared }) =>
           new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
         shown: shownNewest,
-        guard: brokenGuard("prompt", limits)
+        guard: brokenGuard("prompt", limits, (_state, changed) => ({ configs: [], prompts: held().usersOf(changed) }))
       },
-      judging(limits),
+      judging(limits, held),
       turn
     )
 

@@ -17,7 +17,7 @@ import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { recordReader } from "../store/readRecord.ts"
 import type { Records } from "../store/Records.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
-import { brokenGuard } from "./brokenGuard.ts"
+import { brokenGuard, everything } from "./brokenGuard.ts"
 import { destinationFaults, movesCredential } from "./destinations.ts"
 import { movedSecretsGuard } from "./movedSecrets.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
@@ -172,7 +172,7 @@ const judge: Judge = (written, before) =>
 /** Open slugs, which take their credential from the request, are not listed as declared. */
 export const providerRecords = (turn: RunInTurn): Effect.Effect<Managed<Provider>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) => {
-    const isBroken = brokenGuard("provider", limits)
+    const isBroken = brokenGuard("provider", limits, everything)
     return managed<Provider>(
       {
         kind: "provider",

@@ -10,8 +10,8 @@ import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import { parseInnerJsonText } from "../domain/text/innerJson.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { readConfig } from "../domain/config/readConfig.ts"
-import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { heldConfigs } from "./heldConfigs.ts"
+import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { heldConfigsView } from "./heldConfigs.ts"
 
 export class Configs extends Context.Service<
   Configs,
@@ -26,11 +26,8 @@ export class Configs extends Context.Service<
     Configs,
     Effect.gen(function* () {
       const limits = yield* Limits
-      const view = yield* (yield* ConfigSnapshot).view(["config", "provider"], (held) => {
-        const { configs, faults } = heldConfigs(held, limits)
-        return { view: new Map(Object.entries(configs)), faults }
-      })
-      return { find: (id) => view().get(id), read: textReader(limits) }
+      const view = yield* heldConfigsView
+      return { find: (id) => view().find(id), read: textReader(limits) }
     })
   )
 

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Limits } from "../domain/Limits.ts"
 import { type Prompt, promptFinder } from "../domain/Prompt.ts"
-import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { heldPrompts } from "./heldPrompts.ts"
+import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { heldPromptsView } from "./heldPrompts.ts"
 import { type CompiledPrompts, type ReadyPrompt, compilePrompts } from "./readyPrompts.ts"
 
 export class Prompts extends Context.Service<
@@ -20,12 +20,8 @@ export class Prompts extends Context.Service<
   static readonly layer: Layer.Layer<Prompts, never, ConfigSnapshot> = Layer.effect(
     Prompts,
     Effect.gen(function* () {
-      const limits = yield* Limits
-      const view = yield* (yield* ConfigSnapshot).view(["prompt", "provider"], (held) => {
-        const { faults, prompts } = heldPrompts(held, limits)
-        return { view: finderOf(prompts, compilePrompts(prompts, limits).prompts), faults }
-      })
-      return { find: (reference) => view()(reference) }
+      const view = yield* heldPromptsView
+      return { find: (reference) => view().find(reference) }
     })
   )
 

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { type PromptFault, compilePrompts } from "./readyPrompts.ts"
 import type { TemplateLimits } from "./renderTemplate.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
-import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
+import { type FindVersion, isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { PromptEntry } from "../domain/settings/PromptEntry.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
@@ -102,17 +102,18 @@ const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyA
     ]
   })
 
+/** Prompts whose templates are not compiled yet, and the paths of their versions. */
+export interface PromptDrafts {
+  readonly prompts: ReadonlyArray<Prompt>
+  readonly faults: ReadonlyArray<Fault>
+  readonly placeOf: (id: string, version: number) => FaultPath
+}
+
 /**
  * Prompts in the order of their entries. Entries with the same id are its versions, numbered in order unless `version`
- * is set. `others` are valid prompts that may be included as partials.
+ * is set. `slugs` are those of the providers.
  */
-export const readPrompts = (
-  written: ReadonlyArray<PromptEntry>,
-  accounts: ReadonlyArray<ProviderAccount>,
-  limits: TemplateLimits,
-  others: ReadonlyArray<Prompt> = []
-): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<Fault> } => {
-  const known = accounts.map((account) => account.slug)
+export const readDrafts = (written: ReadonlyArray<PromptEntry>, slugs: ReadonlyArray<string>): PromptDrafts => {
   const drafts = new Map<string, Draft>()
   const faults: Array<Fault> = []
   const entries = written.map((entry, index) => {
@@ -127,7 +128,7 @@ export const readPrompts = (
     const version = entry.version ?? Math.max(0, ...draft.versions.keys()) + 1
     if (draft.versions.has(version))
       faults.push(faultAt([...at, "version"], `version ${version} of ${quoteValue(id)} is declared twice`))
-    const { content, faults: own } = contentOf(entry, at, known)
+    const { content, faults: own } = contentOf(entry, at, slugs)
     faults.push(...own)
     draft.name = entry.name ?? draft.name
     draft.versions.set(version, content)
@@ -136,8 +137,24 @@ export const readPrompts = (
   })
   for (const { at, draft, entry } of entries) faults.push(...labelFaults(entry, at, draft))
   const prompts = [...drafts.values()].map(({ id, labels, name, versions }): Prompt => ({ id, name, versions, labels }))
-  const place = ({ at, id, version }: PromptFault) => placed(drafts.get(id)?.places.get(version) ?? ["prompts"], at)
-  for (const fault of compilePrompts([...prompts, ...others], limits).faults)
-    faults.push(faultAt(place(fault), fault.message))
-  return { prompts, faults }
+  return { prompts, faults, placeOf: (id, version) => drafts.get(id)?.places.get(version) ?? ["prompts"] }
+}
+
+/** The faults of templates at the paths of their versions. */
+export const templateFaults = ({ placeOf }: PromptDrafts, faults: ReadonlyArray<PromptFault>): ReadonlyArray<Fault> =>
+  faults.map(({ at, id, message, version }) => faultAt(placed(placeOf(id, version), at), message))
+
+/** The prompts of entries, or their faults. `others` may be included as partials too. */
+export const readPrompts = (
+  written: ReadonlyArray<PromptEntry>,
+  accounts: ReadonlyArray<ProviderAccount>,
+  limits: TemplateLimits,
+  others?: FindVersion
+): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<Fault> } => {
+  const drafts = readDrafts(
+    written,
+    accounts.map((account) => account.slug)
+  )
+  const compiled = compilePrompts(drafts.prompts, limits, others)
+  return { prompts: drafts.prompts, faults: [...drafts.faults, ...templateFaults(drafts, compiled.faults)] }
 }

@@ -1,7 +1,7 @@
 // Compiles the templates of all prompts and resolves their partials.
 // It must not know where prompts are stored or how a prompt is requested.
 import * as Result from "effect/Result"
-import { type Prompt, type PromptContent, promptFinder } from "../domain/Prompt.ts"
+import { type FindVersion, type Prompt, type PromptContent, promptFinder } from "../domain/Prompt.ts"
 import { unreadName } from "../domain/text/nearest.ts"
 import { compileTemplate, type Template, type TemplateFault, type TemplateLimits } from "./renderTemplate.ts"
 
@@ -32,9 +32,14 @@ const textOf = (content: PromptContent): string | undefined => {
   return typeof text === "string" ? text : undefined
 }
 
-/** Compiles every version of every prompt and collects all template faults. */
-export const compilePrompts = (declared: ReadonlyArray<Prompt>, limits: TemplateLimits): CompiledPrompts => {
-  const find = promptFinder(declared)
+/** Compiles every version of every prompt and collects all template faults. `others` may be included as partials too. */
+export const compilePrompts = (
+  declared: ReadonlyArray<Prompt>,
+  limits: TemplateLimits,
+  others: FindVersion = () => undefined
+): CompiledPrompts => {
+  const own = promptFinder(declared)
+  const find: FindVersion = (reference) => own(reference) ?? others(reference)
   const partials = (reference: string): Result.Result<string, string> => {
     const found = find(reference)
     if (found === undefined && find(unreadName) !== undefined) return Result.succeed("")

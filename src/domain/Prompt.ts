@@ -58,16 +58,25 @@ export interface PromptVersion {
   readonly content: PromptContent
 }
 
-/** Finds versions by reference. Of two prompts with the same id the first wins. */
-export const promptFinder = (prompts: ReadonlyArray<Prompt>): ((reference: string) => PromptVersion | undefined) => {
+/** The version that a reference means, among the prompts by their ids. */
+export const findVersion = (
+  promptOf: (id: string) => Prompt | undefined,
+  reference: string
+): PromptVersion | undefined => {
+  const at = reference.indexOf("@")
+  const prompt = promptOf(at < 0 ? reference : reference.slice(0, at))
+  const version = prompt === undefined ? undefined : versionOf(prompt, at < 0 ? undefined : reference.slice(at + 1))
+  const content = version === undefined ? undefined : prompt?.versions.get(version)
+  return prompt === undefined || version === undefined || content === undefined
+    ? undefined
+    : { id: prompt.id, version, content }
+}
+
+/** Finds versions by reference. */
+export type FindVersion = (reference: string) => PromptVersion | undefined
+
+/** Of two prompts with the same id the first wins. */
+export const promptFinder = (prompts: ReadonlyArray<Prompt>): FindVersion => {
   const byId = new Map(prompts.toReversed().map((prompt) => [prompt.id, prompt]))
-  return (reference) => {
-    const at = reference.indexOf("@")
-    const prompt = byId.get(at < 0 ? reference : reference.slice(0, at))
-    const version = prompt === undefined ? undefined : versionOf(prompt, at < 0 ? undefined : reference.slice(at + 1))
-    const content = version === undefined ? undefined : prompt?.versions.get(version)
-    return prompt === undefined || version === undefined || content === undefined
-      ? undefined
-      : { id: prompt.id, version, content }
-  }
+  return (reference) => findVersion((id) => byId.get(id), reference)
 }

@@ -46,6 +46,8 @@ interface Faulty {
 /** A view of one kind that changes record by record, so that a change costs the same in a large store. */
 export interface Tracked<A extends Faulty> {
   readonly kind: RecordKind
+  /** A change of a record of these kinds builds the view again. */
+  readonly rebuiltBy?: ReadonlyArray<RecordKind>
   readonly build: (state: ConfigState) => A
   /** Brings these records of the view to the state. */
   readonly change: (view: A, state: ConfigState, ids: ReadonlyArray<string>) => void
@@ -189,11 +191,15 @@ const builtView = <A>(kinds: ReadonlyArray<RecordKind>, build: Build<A>, state: 
 }
 
 /** A view that changes record by record. */
-const trackedView = <A extends Faulty>({ build, change, kind }: Tracked<A>, state: ConfigState): Following<A> => {
+const trackedView = <A extends Faulty>(
+  { build, change, kind, rebuiltBy = [] }: Tracked<A>,
+  state: ConfigState
+): Following<A> => {
   let view = build(state)
   return {
     prepare: (next, changed) => {
-      if (changed !== undefined) return () => change(view, next, idsOf(kind, changed))
+      if (changed !== undefined && !changed.some((one) => rebuiltBy.includes(one.kind)))
+        return () => change(view, next, idsOf(kind, changed))
       const remade = build(next)
       return () => {
         view = remade

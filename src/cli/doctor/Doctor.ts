@@ -11,7 +11,7 @@ import { Catalog } from "../../catalog/Catalog.ts"
 import { modelFactsDay } from "../../domain/models/modelTable.ts"
 import { dayMillis } from "../../domain/text/days.ts"
 import { heldConfigs } from "../../catalog/heldConfigs.ts"
-import { heldPrompts } from "../../catalog/heldPrompts.ts"
+import { HeldPrompts } from "../../catalog/heldPrompts.ts"
 import { ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
 import { modelNotices, type NamingParts, placedModels } from "../../domain/models/modelNotices.ts"
 import { Limits } from "../../domain/Limits.ts"
@@ -113,9 +113,9 @@ const servicesOf = (settings: Settings) => {
     const held: NamingParts = {
       ...settings,
       accounts: list(),
-      configs: heldConfigs(state, limits).configs,
+      configs: heldConfigs(state, limits),
       keys: [...settings.keys, ...storedKeys(state)],
-      prompts: heldPrompts(state, limits).prompts
+      prompts: new HeldPrompts(state, limits).all
     }
     return { made, held }
   })
