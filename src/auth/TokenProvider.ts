@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
@@ -74,10 +75,9 @@ const storedBearers = (): ((token: Redacted.Redacted<string>) => AuthHeaders) =>
 const now: Effect.Effect<Moment> = Effect.clockWith((clock) =>
   Effect.succeed({
     wall: clock.currentTimeMillisUnsafe(),
-    monotonic: Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli)
+    monotonic: monotonicMillis(clock)
   })
 )
-const nanosPerMilli = BigInt(1_000 * 1_000)
 
 /**
  * Starts a token request, or joins the one in progress. It runs in the layer's scope, so an interrupted caller does

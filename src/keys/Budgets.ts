@@ -2,7 +2,6 @@
 // It must not know requests, prices or tables.
 // One fiber calls the store; a request waits only when its lease is too small.
 import * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -12,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { BudgetSpent, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { type Budget, nextPeriodMillis, periodOf } from "../domain/GatewayKey.ts"
 import { Limits } from "../domain/Limits.ts"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { Spending, type SpendingChange } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -38,6 +38,9 @@ export interface Budgets {
   /** What all processes have spent in a period, as last reported to this one; undefined when it is unknown. */
   readonly spent: (keyId: string, period: string) => number | undefined
 }
+
+/** Leases are timed by a clock that no one sets; only their periods are days and months of the wall clock. */
+const nowMillis: Effect.Effect<number> = Effect.clockWith((clock) => Effect.succeed(monotonicMillis(clock)))
 
 /** The latest lease of each key, and leases of past periods until they are settled. */
 class Leases {
@@ -136,7 +139,7 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
     const rest =
       renewalMillis === undefined
         ? stirred.await
-        : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - clock.currentTimeMillisUnsafe())))
+        : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - monotonicMillis(clock))))
     const gathered = Effect.suspend(() =>
       leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void
     )
@@ -175,8 +178,9 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   const reserve: Budgets["reserve"] = (keyId, budget, estimate, hold) => {
     const micros = Math.max(leastMicros, estimate)
     const attempt: Effect.Effect<void, BudgetSpent | StoreUnavailable> = Effect.clockWith((clock) => {
-      const now = clock.currentTimeMillisUnsafe()
-      const lease = leases.of(keyId, budget.micros, periodOf(budget.per, now))
+      const wall = clock.currentTimeMillisUnsafe()
+      const now = monotonicMillis(clock)
+      const lease = leases.of(keyId, budget.micros, periodOf(budget.per, wall))
       if (lease.fits(micros, now)) {
         lease.reserve(micros, now)
         if (lease.isLow) stirred.openUnsafe()
@@ -188,10 +192,10 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       }
       const refused = Effect.suspend(() => {
         lease.refuse(micros, now)
-        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
+        return Effect.fail(spentError(budget, lease, micros, wall, limits.leaseReclaimMillis))
       })
       if (lease.isRefused(micros, now))
-        return Effect.fail(spentError(budget, lease, micros, now, limits.leaseReclaimMillis))
+        return Effect.fail(spentError(budget, lease, micros, wall, limits.leaseReclaimMillis))
       // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
       // The least amount is, so that the refusal states what all processes have left.
       if (micros > budget.micros) return Effect.andThen(Effect.ignore(asked(lease, leastMicros)), refused)
@@ -232,7 +236,7 @@ const exchanging = (spending: Spending["Service"], leases: Leases) => {
         return Effect.forEach(answered, (one) => Deferred.done(one, exit), { discard: true })
       })
     })
-  const exchange = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  const exchange = Effect.flatMap(nowMillis, (now) => {
     const due = leases.due(now)
     const next = (start: number): Effect.Effect<number> =>
       Effect.suspend(() => {
@@ -272,7 +276,7 @@ const exchangeLeases = (
 
 /** At the end of the process all spending is reported, and all leases are returned. */
 const returnLeases = (spending: Spending["Service"], leases: Leases): Effect.Effect<void, StoreUnavailable> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  Effect.flatMap(nowMillis, (now) => {
     const inParts = (some: ReadonlyArray<Lease>, changeOf: (lease: Lease) => SpendingChange) =>
       Effect.forEach(Arr.chunksOf(some, mostTogether), (part) => exchangeLeases(spending, part, now, changeOf), {
         discard: true

@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Scope from "effect/Scope"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { FairEntries } from "../domain/FairEntries.ts"
 import type { CircuitRule } from "../domain/config/GatewayConfig.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
@@ -92,7 +93,7 @@ const make = (
                   state === undefined
                     ? Effect.void
                     : Effect.clockWith((clock) => {
-                        if (state === "Open") tracked.opened(circuit, clock.currentTimeMillisUnsafe())
+                        if (state === "Open") tracked.opened(circuit, monotonicMillis(clock))
                         return observe(circuit, policy.key, state)
                       })
                 )
@@ -116,7 +117,7 @@ const make = (
         ),
       guard: (circuit, call, verdictOf, refused) =>
         Effect.clockWith((clock) =>
-          tracked.has(circuit, clock.currentTimeMillisUnsafe())
+          tracked.has(circuit, monotonicMillis(clock))
             ? policiesOf(circuit).reduce((inner, policy) => guarded(circuit, policy, inner, verdictOf, refused), call)
             : call
         )

@@ -3,6 +3,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { RateCounts } from "../domain/usage/RateCounts.ts"
@@ -118,7 +119,7 @@ const makeTexts = (limits: LimitValues) => {
 }
 
 const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
-  Effect.clockWith((clock) => Effect.sync(() => use(clock.currentTimeMillisUnsafe())))
+  Effect.clockWith((clock) => Effect.sync(() => use(monotonicMillis(clock))))
 
 /** Breakers, and the probes that run in each worker. */
 const makeBreakers = (store: SharedBreakers) => {

@@ -2,6 +2,7 @@
 // Must not decide whether a call is made; Breakers.ts does.
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { SharedState } from "./SharedState.ts"
 
@@ -36,7 +37,7 @@ export const followOpenCircuits = ({
     const state = yield* SharedState
     const untilMillis = new Map<string, number>()
     const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
-      Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
+      Effect.clockWith((clock) => Effect.succeed(use(monotonicMillis(clock))))
     const addLocally = (key: string, millis: number) =>
       clocked((now) => {
         untilMillis.set(key, now + millis)

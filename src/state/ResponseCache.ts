@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { version } from "../domain/version.ts"
 import { SharedState } from "./SharedState.ts"
 
@@ -45,7 +46,7 @@ export class ResponseCache extends Context.Service<
               const entry = typeof written === "string" ? entryOf(written) : undefined
               return entry === undefined
                 ? local.get(key, maxAgeMillis)
-                : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
+                : wallClocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
             }
           ),
         set: (key, text, lifeMillis, owner) =>
@@ -54,7 +55,7 @@ export class ResponseCache extends Context.Service<
             sizeOf(text) > local.longest
               ? Effect.void
               : Effect.flatMap(
-                  clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
+                  wallClocked((now) => `${now} ${now + lifeMillis}\n${text}`),
                   (written) =>
                     Effect.ignore(state.setText({ room: "cache", owner, key: nameOf(key), text: written, lifeMillis }))
                 )
@@ -72,7 +73,12 @@ interface Entry {
   readonly untilMillis: number
 }
 
+/** Entries of this process are as old as its monotonic clock states. */
 const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
+  Effect.clockWith((clock) => Effect.succeed(use(monotonicMillis(clock))))
+
+/** Shared entries have the wall clock of their process. Their life ends by the clock of the shared state. */
+const wallClocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
   Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
 
 const isGood = ({ sinceMillis, untilMillis }: Omit<Entry, "owner">, nowMillis: number, maxAgeMillis: number): boolean =>

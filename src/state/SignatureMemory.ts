@@ -3,6 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits } from "../domain/Limits.ts"
 import { SharedState } from "./SharedState.ts"
@@ -39,7 +40,7 @@ export class SignatureMemory extends Context.Service<
         limits.signatureEntries,
         limits.signatureTotalBytes
       )
-      const nowMillis = Effect.clockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe()))
+      const nowMillis = Effect.clockWith((clock) => Effect.succeed(monotonicMillis(clock)))
       return {
         recall: (keyId, callIds) =>
           Effect.map(nowMillis, (now) => {

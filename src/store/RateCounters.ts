@@ -3,6 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { type RateAnswer, type RateAsk, RateCounts } from "../domain/usage/RateCounts.ts"
 
 export class RateCounters extends Context.Service<
@@ -20,7 +21,7 @@ export class RateCounters extends Context.Service<
     const counts = new RateCounts()
     return {
       take: (asks, isForced) =>
-        Effect.clockWith((clock) => Effect.sync(() => counts.take(asks, isForced, clock.currentTimeMillisUnsafe())))
+        Effect.clockWith((clock) => Effect.sync(() => counts.take(asks, isForced, monotonicMillis(clock))))
     }
   })
 }

@@ -23,6 +23,7 @@ import {
 } from "../domain/usage/usageSums.ts"
 import { type RareValue, rareId, rareValuesOf } from "../domain/usage/rareValues.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
+import { makeRetentionClock } from "./database/retentionClock.ts"
 import { type RequestBatch, searchedFacts } from "./RequestBatch.ts"
 import { type Batch, type PositionedRow, positionedRows, rowsPerPosition } from "./usage/batchedRows.ts"
 import { followRows } from "./usage/RequestTail.ts"
@@ -80,24 +81,22 @@ export class RequestTable extends Context.Service<
       const within = yield* makeStoreCall
       const written = yield* makeStoreWrite
       const inTransaction = lazyTransaction(sql)
-      let tidiedDay = 0
+      const retention = makeRetentionClock(sql, newestDayEnd(sql))
+      const daily = makeDaily(retention)
       /** Old sums are deleted once a day. */
-      const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const day = Math.floor(now / dayMillis)
-        if (day === tidiedDay) return Effect.void
-        tidiedDay = day
+      const tidied = ({ isNew, now }: Today) => {
+        if (!isNew) return Effect.void
         const oldest = dayOf(now - limits.usageDays * dayMillis)
         return Effect.all([trimDays(sql, oldest), trimPeriods(sql, oldest), trimSeries(sql, limits, now)])
-      })
-      let rolledDay = 0
+      }
+      let rolledMillis = 0
       /** Each batch adds one past day to the periods, until today has no more. */
-      const rolled = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const day = Math.floor(now / dayMillis)
-        if (day === rolledDay) return Effect.void
-        return Effect.map(rollDay(sql, now), (isRolled) => {
-          if (!isRolled) rolledDay = day
-        })
-      })
+      const rolled = ({ now }: Today) =>
+        now === rolledMillis
+          ? Effect.void
+          : Effect.map(rollDay(sql, now), (isRolled) => {
+              if (!isRolled) rolledMillis = now
+            })
       /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
       const trimmed = (rows: number) =>
@@ -112,9 +111,17 @@ export class RequestTable extends Context.Service<
           written(
             Effect.catchIf(
               inTransaction(
-                Effect.map(
-                  Effect.all([insertBatch(sql, batch), trimmed(batch.rows), tidied, rolled]),
-                  ([stored]) => stored
+                // The time is read first: the rows of the batch have the wall clock of this process.
+                Effect.flatMap(daily, (today) =>
+                  Effect.map(
+                    Effect.all([
+                      insertBatch(sql, batch, today.now),
+                      trimmed(batch.rows),
+                      Effect.suspend(() => tidied(today)),
+                      Effect.suspend(() => rolled(today))
+                    ]),
+                    ([stored]) => stored
+                  )
                 )
               ),
               isDataFault,
@@ -127,7 +134,34 @@ export class RequestTable extends Context.Service<
   )
 }
 
-const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
+/** The time by which rows are too old, and whether this day is another than that of the time before. */
+interface Today {
+  readonly now: number
+  readonly isNew: boolean
+}
+
+/** Reads the time of the retention once for each day of the wall clock. */
+const makeDaily = (retention: Effect.Effect<number, SqlError>): Effect.Effect<Today, SqlError> => {
+  let day: number | undefined
+  let now = 0
+  return Effect.flatMap(Clock.currentTimeMillis, (wall): Effect.Effect<Today, SqlError> => {
+    const today = Math.floor(wall / dayMillis)
+    if (today === day) return Effect.succeed({ now, isNew: false })
+    return Effect.map(retention, (millis) => {
+      day = today
+      now = millis
+      return { now, isNew: true }
+    })
+  })
+}
+
+/** The end of the latest day that has requests. */
+const newestDayEnd = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError> =>
+  Effect.map(sql<{ readonly day: string | null }>`SELECT MAX(day) AS day FROM usage_sums`, ([row]) =>
+    row === undefined || row.day === null ? undefined : Date.parse(row.day) + dayMillis
+  )
+
+const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch, now: number) {
   // SQLite takes the bytes without a conversion; PostgreSQL needs a string.
   const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
   const written = yield* sql<
@@ -145,7 +179,7 @@ const insertBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch
   const { hashes, names, sums } = batch
   yield* sql`INSERT INTO request_batch_names ${sql.insert({ position: inserted.position, names, hashes })}`
   yield* addDays(sql, sums)
-  yield* addLate(sql, sums, yield* Clock.currentTimeMillis)
+  yield* addLate(sql, sums, now)
   yield* addSeries(sql, batch.series)
   return batch.rows
 })

@@ -15,6 +15,7 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { bytesOfValues, noRoomFault, type Room } from "../domain/Room.ts"
 import { valuesIn } from "../domain/text/innerJson.ts"
 import type { JsonObject } from "../domain/text/json.ts"
+import { makeRetentionClock, type RetentionClock } from "./database/retentionClock.ts"
 import { sweepFairly } from "./database/FairSweep.ts"
 import { databaseMemory } from "./database/Migrations.ts"
 import { responseContext } from "./Envelope.ts"
@@ -214,9 +215,18 @@ const reads = (
   }
 }
 
-const sweeping = (sql: SqlClient.SqlClient, { responsesTotalBytes }: LimitValues) =>
+const minuteMillis = 60 * 1000
+
+/** The life of each response is the same, so the last that expires is the newest. */
+const newestMillis = (sql: SqlClient.SqlClient, { responseMinutes }: LimitValues) =>
+  Effect.map(sql<{ readonly millis: number | null }>`SELECT MAX(expires_millis) AS millis FROM responses`, ([row]) => {
+    const expires = row?.millis ?? undefined
+    return expires === undefined ? undefined : expires - responseMinutes * minuteMillis
+  })
+
+const sweeping = (sql: SqlClient.SqlClient, { responsesTotalBytes }: LimitValues, retention: RetentionClock) =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* retention
     const expired = yield* sql`DELETE FROM responses WHERE id IN
       (SELECT id FROM responses WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows}) RETURNING id`
     const gone = yield* sweepFairly(
@@ -238,7 +248,7 @@ const make = Effect.fnUntraced(function* ({
   const within = yield* makeStoreCall
   const write = yield* makeResponseWriter
   const written = yield* makeStoreWrite
-  const sweep = written(lazyTransaction(sql)(sweeping(sql, limits)))
+  const sweep = written(lazyTransaction(sql)(sweeping(sql, limits, makeRetentionClock(sql, newestMillis(sql, limits)))))
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(limits.responseSweepMillis)))
   return {
     keeps,

@@ -11,6 +11,7 @@ import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { bulkInsert, givenRows } from "./database/bulkRows.ts"
+import { makeRetentionClock } from "./database/retentionClock.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
@@ -228,7 +229,11 @@ const make = Effect.gen(function* () {
     return states
   })
 
-  const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  const newest = Effect.map(
+    sql<{ readonly millis: number | null }>`SELECT MAX(updated_millis) AS millis FROM spending`,
+    ([row]) => row?.millis ?? undefined
+  )
+  const tidied = Effect.flatMap(makeRetentionClock(sql, newest), (now) => {
     const oldest = now - usageDays * dayMillis
     return Effect.andThen(
       sql`DELETE FROM spending WHERE updated_millis < ${oldest}`,

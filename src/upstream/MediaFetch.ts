@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { monotonicMillis } from "../domain/monotonicMillis.ts"
 import { FairSlots } from "../domain/usage/FairSlots.ts"
 import { Busy, ConcurrencyReached } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
@@ -69,11 +70,11 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
         return Effect.succeed(new Map(urls.map((url) => [url, failed({ kind: "too_many", limit: limits.mediaUrls })])))
       const ofRequest: ByteCount = { bytes: 0 }
       return Effect.clockWith((clock) => {
-        const ends = clock.currentTimeMillisUnsafe() + Math.min(millis, limits.mediaMillis)
+        const ends = monotonicMillis(clock) + Math.min(millis, limits.mediaMillis)
         const outcome = (url: string): Effect.Effect<readonly [string, FetchedMedia], NoRoom> =>
           fetchOne(url, owner, ofRequest, room).pipe(
             Effect.timeoutOrElse({
-              duration: Math.max(0, ends - clock.currentTimeMillisUnsafe()),
+              duration: Math.max(0, ends - monotonicMillis(clock)),
               orElse: () => refuse({ kind: "timeout" })
             }),
             Effect.catchTag("MediaFault", ({ why }) => Effect.succeed(failed(why))),

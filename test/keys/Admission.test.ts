@@ -527,6 +527,26 @@ describe("budget on a store", () => {
     }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, spending))))
   })
 
+  it.effect("budget on a store: an hour forward and back does not keep a lease or a refusal (F34)", () => {
+    const { layer, state } = fresh()
+    return Effect.gen(function* () {
+      const hour = 3_600_000
+      yield* TestClock.setTime(hour)
+      const running = yield* admit(key, { costMicros: 100_000 })
+      yield* TestClock.setTime(2 * hour)
+      expect((yield* Effect.flip(admit(key, { costMicros: 1000 })))._tag).toBe("BudgetSpent")
+      yield* TestClock.setTime(hour)
+      yield* running.settle({ tokens: 0, costMicros: 0 })
+      yield* TestClock.adjust(1000)
+      // What was refused an hour ahead is admitted a second later.
+      yield* admit(key, { costMicros: 1000 })
+      // A lease that was granted an hour ahead ends after its own time.
+      state.isGone = true
+      yield* TestClock.adjust(20 * 60_000)
+      expect((yield* Effect.flip(admit(key, { costMicros: 1 })))._tag).toBe("StoreUnavailable")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("budget on a store: names what is lost when the process ends without the store (F72)", () => {
     const { layer, state } = fresh()
     const lines: Array<unknown> = []

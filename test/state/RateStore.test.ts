@@ -80,6 +80,22 @@ describe.each(stores)("rate counters %s", (_name, layer) => {
   )
 })
 
+describe("rate counters and the wall clock", () => {
+  const hour = 3_600_000
+  it.effect("rate counters: an hour forward and back refuses nothing that the time since allows (F34)", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(hour)
+      expect([yield* take({ a: 3 }), yield* take({ a: 1 })].map(({ refusedAt }) => refusedAt)).toEqual([-1, 0])
+      yield* TestClock.setTime(2 * hour)
+      expect([yield* take({ a: 3 }), yield* take({ a: 1 })].map(({ refusedAt }) => refusedAt)).toEqual([-1, 0])
+      yield* TestClock.setTime(hour)
+      expect(yield* take({ a: 1 })).toEqual({ refusedAt: 0, fullMillis: [3000] })
+      yield* TestClock.adjust(3000)
+      expect(yield* take({ a: 3 })).toEqual({ refusedAt: -1, fullMillis: [3000] })
+    }).pipe(Effect.provide(Layer.fresh(RateStore.layerMemory)))
+  )
+})
+
 describe("rate counters of two workers of one first process", () => {
   it.effect("rate counters: count the requests of both workers", () =>
     Effect.gen(function* () {

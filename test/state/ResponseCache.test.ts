@@ -119,6 +119,19 @@ describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("a cached 
 })
 
 describe("a cached response", () => {
+  it.effect("cached responses: live as long as set when the wall clock is set back (F34)", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(3_600 * second)
+      const { get, set } = yield* ResponseCache
+      yield* set("a", "text", 5 * second, "k")
+      yield* TestClock.adjust(4 * second)
+      yield* TestClock.setTime(0)
+      expect([yield* get("a", 60 * second), yield* get("a", 4 * second)]).toEqual(["text", undefined])
+      yield* TestClock.adjust(1 * second)
+      expect(yield* get("a", 60 * second)).toBe(undefined)
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("cached responses: are evicted beyond the entry limit, the least recently used first", () =>
     Effect.gen(function* () {
       const { get, set } = yield* ResponseCache

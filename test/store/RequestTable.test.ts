@@ -6,8 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
 import { expect } from "vitest"
 import type { Bucket } from "../../src/domain/usage/usageSeries.ts"
+import { dayOf } from "../../src/domain/text/days.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/accounting/usageOf.ts"
@@ -393,6 +395,37 @@ describe.each(databases)("requests on $name", (database) => {
           { by: { key: "k", client: "", "metadata.team": "" }, requests: 2 }
         ])
       }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: a start years ahead deletes no sums, and days that pass do (F74)", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const dayMillis = 24 * 3_600_000
+      const begun = row(0, "k").endedMillis
+      const started = Effect.map(Layer.build(Layer.fresh(RequestTable.layer)), (context) =>
+        Context.get(context, RequestTable)
+      )
+      const days = Effect.map(sql<{ readonly day: string }>`SELECT day FROM usage_sums ORDER BY day`, (rows) =>
+        rows.map(({ day }) => day)
+      )
+      yield* (yield* started).write(batch([row(0, "k")]))
+      // The clock is wrong at a start, for days, and right at the next start.
+      yield* TestClock.setTime(begun + 730 * dayMillis)
+      const wrong = yield* started
+      yield* wrong.write(batch([row(730 * dayMillis, "k")]))
+      yield* TestClock.adjust(3 * dayMillis)
+      yield* wrong.write(batch([row(733 * dayMillis, "k")]))
+      expect(yield* days).toEqual(["2027-01-15", "2029-01-14", "2029-01-17"])
+      yield* sql`DELETE FROM usage_sums WHERE day > '2028'`
+      yield* TestClock.setTime(begun + dayMillis)
+      const right = yield* started
+      yield* right.write(batch([row(dayMillis, "k")]))
+      yield* TestClock.adjust((defaultLimits.usageDays + 1) * dayMillis)
+      yield* right.write(batch([row((defaultLimits.usageDays + 2) * dayMillis, "k")]))
+      expect(yield* days).toEqual([dayOf(row((defaultLimits.usageDays + 2) * dayMillis, "k").endedMillis)])
+    }).pipe(Effect.provide(keeping(1000)), Effect.scoped, (work) =>
+      Effect.andThen(TestClock.setTime(row(0, "k").endedMillis), work)
+    )
   )
 
   it.effect("stored requests: are trimmed in batches, while the last use of their key stays", () =>

@@ -5,6 +5,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { monotonicMillis } from "../../domain/monotonicMillis.ts"
 
 /** How a stream reports its writes, and its end, to the timer that keeps it alive. */
 export interface KeepAlive {
@@ -51,12 +52,12 @@ const endWith = (response: ServerResponse | undefined, frame: string): void => {
 }
 
 const within = (clock: Clock.Clock, pingMillis: number, ping: string): KeepAlive => {
-  let last = clock.currentTimeMillisUnsafe()
+  let last = monotonicMillis(clock)
   const beat = () => {
-    last = clock.currentTimeMillisUnsafe()
+    last = monotonicMillis(clock)
   }
   const due: Effect.Effect<string> = Effect.suspend(() => {
-    const silence = clock.currentTimeMillisUnsafe() - last
+    const silence = monotonicMillis(clock) - last
     if (silence < pingMillis) return Effect.flatMap(Effect.sleep(pingMillis - silence), () => due)
     beat()
     return Effect.succeed(ping)

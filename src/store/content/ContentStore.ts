@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { type KeptContent, RequestContent } from "../../domain/content/RequestContent.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
+import { makeRetentionClock, type RetentionClock } from "../database/retentionClock.ts"
 import { sweepFairly } from "../database/FairSweep.ts"
 import { databaseMemory } from "../database/Migrations.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite } from "../database/Sql.ts"
@@ -65,9 +66,15 @@ const finding = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Effe
     return read?._tag === "Some" ? { id, expiresMillis: row.expires_millis, content: read.value } : undefined
   })
 
-const sweeping = (sql: SqlClient.SqlClient, most: number) =>
+const newestMillis = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ readonly millis: number | null }>`SELECT MAX(ended_millis) AS millis FROM request_contents`,
+    ([row]) => row?.millis ?? undefined
+  )
+
+const sweeping = (sql: SqlClient.SqlClient, most: number, retention: RetentionClock) =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* retention
     yield* sql`DELETE FROM request_contents WHERE id IN (SELECT id FROM request_contents
       WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows})`
     const table = { name: "request_contents", since: "ended_millis" } as const
@@ -81,7 +88,9 @@ const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean
   const within = yield* makeStoreCall
   const { append, dropped, writeAll } = yield* makeContentWriter
   const most = isKept ? contentTotalBytes : Math.min(contentTotalBytes, contentMemoryBytes)
-  const sweep = (yield* makeStoreWrite)(lazyTransaction(sql)(sweeping(sql, most)))
+  const sweep = (yield* makeStoreWrite)(
+    lazyTransaction(sql)(sweeping(sql, most, makeRetentionClock(sql, newestMillis(sql))))
+  )
   const find = finding(sql, vault, within)
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(contentSweepMillis)))
   return ContentStore.of({

@@ -72,7 +72,8 @@ const writtenAt = <A, E, R>(millis: number, work: Effect.Effect<A, E, R>): Effec
       sleep: (duration) => clock.sleep(duration),
       currentTimeMillisUnsafe: () => millis,
       currentTimeMillis: Effect.succeed(millis),
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
+      // As much time has passed as the wall clock states.
+      monotonicTimeNanosUnsafe: () => BigInt(millis) * BigInt(1_000_000)
     })
   )
 
