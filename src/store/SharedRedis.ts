@@ -57,6 +57,8 @@ interface Connection {
   readonly distrust: (reason: string) => void
   /** The reason of the outage. */
   readonly fault: () => string
+  /** How often Redis stopped to work, also for a moment. */
+  readonly outages: () => number
   /** Writes an empty value under a name of its own, unless a look is running. */
   readonly look: Effect.Effect<void>
   /** Ends with the first look, a failure to connect, or after `redisConnectMillis`. */
@@ -78,13 +80,16 @@ const trackHealth = (client: Probed, lookName: string, limits: LimitValues) => {
   let fault = `no connection within ${redisConnectMillis} ms`
   let looking = false
   let believedFrom = 0
+  let outages = 0
   const fail = (cause: unknown): void => {
+    if (up) outages++
     up = false
     fault = reasonOf(cause)
   }
   return {
     isUp: () => up,
     fault: () => fault,
+    outages: () => outages,
     fail,
     distrust: (reason: string): void => {
       fail(reason)
@@ -129,7 +134,7 @@ const connect = (
           )
       })
     )
-    const { distrust, fail, fault, isUp, look } = trackHealth(client, lookName, limits)
+    const { distrust, fail, fault, isUp, look, outages } = trackHealth(client, lookName, limits)
     const first = new Promise<void>((resolve) => {
       client.on("error", (cause) => {
         fail(cause)
@@ -147,6 +152,7 @@ const connect = (
       isUp,
       distrust,
       fault,
+      outages,
       look: Effect.promise(look),
       settled: Effect.promise(() => Promise.race([first, pause(limits.redisConnectMillis)])),
       send: <A>(...command: ReadonlyArray<string>) =>
@@ -234,10 +240,18 @@ const replyInTime = (reply: Promise<unknown>, millis: number): Promise<unknown> 
   })
 
 /** Looks at Redis again and again, and logs when an outage begins and ends. */
-const watch = ({ fault, isUp, look }: Connection): Effect.Effect<never> => {
+const watch = ({ fault, isUp, look, outages }: Connection): Effect.Effect<never> => {
   let reported = true
+  let seen = 0
   const report = Effect.suspend(() => {
-    if (isUp() === reported) return Effect.void
+    const isNews = outages() > seen
+    seen = outages()
+    if (isUp() === reported)
+      return reported && isNews
+        ? Effect.logWarning(
+            `Redis did not answer for a moment (${fault()}): meanwhile limits, circuits, signatures and cached answers were this process's own.`
+          )
+        : Effect.void
     reported = isUp()
     return reported
       ? Effect.logInfo("Redis answers again: limits, circuits, signatures and cached answers are shared.")

@@ -186,6 +186,10 @@ export const metrics = {
   ),
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
   logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
+  rateFallbacks: counter(
+    "gateway_rate_fallbacks_total",
+    "Looks at rate limits that this process answered alone, because what several processes share did not answer in time."
+  ),
   usageQueue: gauge("gateway_usage_queue_depth", "Ended requests that wait to be written to the store."),
   contentDropped: counter(
     "gateway_content_dropped_total",
@@ -193,7 +197,7 @@ export const metrics = {
   ),
   usageDropped: counter(
     "gateway_usage_dropped_total",
-    "Ended requests that are in no list and no sum because too many waited."
+    "Ended requests that are in no list and no sum, because too many waited or the database refused them."
   ),
   buildInfo: {
     ...gauge("gateway_build_info", "Always 1; its labels name the running versions.", "version", "node", "effect"),

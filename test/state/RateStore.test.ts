@@ -3,11 +3,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
-import { RateCounts } from "../../src/domain/usage/RateCounts.ts"
+import { type RateAnswer, RateCounts } from "../../src/domain/usage/RateCounts.ts"
 import { RateCounters } from "../../src/store/RateCounters.ts"
 import { readTaken } from "../../src/state/RateScript.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
+import { SharedState, StateAway } from "../../src/state/SharedState.ts"
+import { metrics } from "../../src/telemetry/metrics.ts"
+import { SeriesRegistry } from "../../src/telemetry/Series.ts"
 import { firstProcess } from "../support/firstProcess.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
@@ -78,6 +82,49 @@ describe.each(stores)("rate counters %s", (_name, layer) => {
       ])
     }).pipe(Effect.provide(layer))
   )
+})
+
+describe("rate counters whose shared state is late once", () => {
+  it.effect("rate counters: begin with what the shared state said last, and count each look of their own (F75)", () => {
+    const answers: Array<RateAnswer | undefined> = [
+      { refusedAt: -1, fullMillis: [2500] },
+      undefined,
+      undefined,
+      { refusedAt: -1, fullMillis: [0] },
+      undefined
+    ]
+    const unused = Effect.die("not asked")
+    const state = Layer.succeed(SharedState, {
+      takeRates: () =>
+        Effect.suspend(() => {
+          const answer = answers.shift()
+          return answer === undefined ? Effect.fail(new StateAway({ cause: "late" })) : Effect.succeed(answer)
+        }),
+      breakers: { admit: () => unused, record: () => unused },
+      texts: () => unused,
+      setText: () => unused,
+      addName: () => unused,
+      names: () => unused,
+      removeName: () => unused,
+      clearNames: () => unused
+    })
+    return Effect.gen(function* () {
+      expect([yield* take({ a: 2.5 }), yield* take({ a: 1 })]).toEqual([
+        { refusedAt: -1, fullMillis: [2500] },
+        { refusedAt: 0, fullMillis: [2500] }
+      ])
+      yield* TestClock.adjust(500)
+      expect([yield* take({ a: 1 }), yield* take({ a: 0 }), yield* take({ a: 3 })]).toEqual([
+        { refusedAt: -1, fullMillis: [3000] },
+        { refusedAt: -1, fullMillis: [0] },
+        { refusedAt: -1, fullMillis: [3000] }
+      ])
+      expect(SeriesRegistry.of(yield* Effect.context<never>()).counter(metrics.rateFallbacks, {}).count).toBe(3)
+    }).pipe(
+      Effect.provide(Layer.fresh(RateStore.layerShared).pipe(Layer.provide(state))),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
+  })
 })
 
 describe("rate counters and the wall clock", () => {

@@ -12,12 +12,14 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { createServer, type Server } from "node:tls"
 import type { AccountTls } from "../../src/domain/settings/network.ts"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { RateCounters } from "../../src/store/RateCounters.ts"
 import { RateStore } from "../../src/state/RateStore.ts"
 import { SharedRedis } from "../../src/store/SharedRedis.ts"
 import { makeCertificates } from "../support/certificates.ts"
 import { eventually } from "../support/eventually.ts"
-import { redisLayer } from "../support/redis.ts"
+import { ownPrefix, redisLayer, redisUrl, saidWithoutRedis } from "../support/redis.ts"
+import { startRelay } from "../support/relay.ts"
 import { type RedisServer, saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
 
 const server = (...options: ReadonlyArray<string>) =>
@@ -47,6 +49,39 @@ it.live("Redis connection: a command fails immediately without a server", () =>
     const [{ isUp }, { send }] = yield* Effect.all([SharedRedis, Redis.Redis])
     expect([isUp(), String((yield* Effect.flip(send("PING"))).cause)]).toEqual([false, "Redis is gone"])
   }).pipe(Effect.provide(redisLayer("redis://127.0.0.1:1")))
+)
+
+it.live.runIf(saidWithoutRedis("a Redis that is late once"))(
+  "Redis connection: an answer that is late once leaves a line in the log (F75)",
+  () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
+      const { hostname, port } = new URL(redisUrl ?? "")
+      const relay = yield* Effect.acquireRelease(
+        Effect.promise(() => startRelay(hostname, Number(port || 6379))),
+        ({ close }) => Effect.promise(close)
+      )
+      const connection = yield* Layer.build(
+        SharedRedis.layer(Redacted.make(`redis://127.0.0.1:${relay.port}`)).pipe(
+          Layer.provide(log),
+          Layer.provide(Layer.succeed(Limits, { ...defaultLimits, redisMillis: 200 })),
+          Layer.provide(ownPrefix())
+        )
+      )
+      const [{ isUp }, { send }] = yield* Effect.provide(Effect.all([SharedRedis, Redis.Redis]), connection)
+      yield* eventually("a connection", Effect.sync(isUp))
+      relay.stall()
+      yield* Effect.flip(send("GET", "a"))
+      relay.heal()
+      yield* eventually(
+        "a line of the log",
+        Effect.sync(() => said.length > 0)
+      )
+      expect(said).toEqual([
+        "Redis did not answer for a moment (no answer within 200 ms): meanwhile limits, circuits, signatures and cached answers were this process's own."
+      ])
+    })
 )
 
 describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a Redis server", () => {
@@ -135,7 +170,8 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
         "Redis to be down",
         Effect.sync(() => !isUp())
       )
-      expect(yield* take).toBe(8)
+      // The process counts on from the last answer of Redis.
+      expect(yield* take).toBe(6)
       yield* Effect.promise(own.start)
       yield* eventually("Redis to be up", Effect.sync(isUp))
       expect([yield* take, yield* take]).toEqual([8, 7])

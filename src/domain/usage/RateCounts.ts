@@ -57,6 +57,19 @@ export class RateCounts {
     return { refusedAt, fullMillis }
   }
 
+  /** Brings a bucket to what another place says of it. */
+  put(key: string, fullMillis: number, nowMillis: number): void {
+    if (fullMillis <= 0) this.buckets.delete(key)
+    else {
+      const bucket = this.buckets.get(key)
+      if (bucket === undefined) this.add(key, fullMillis, nowMillis)
+      else {
+        bucket.fullMillis = fullMillis
+        bucket.atMillis = nowMillis
+      }
+    }
+  }
+
   private add(key: string, fullMillis: number, atMillis: number): void {
     if (this.buckets.size >= this.sweepAt) {
       for (const [name, bucket] of this.buckets)
