@@ -10,8 +10,29 @@ import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import { parseInnerJsonText } from "../domain/text/innerJson.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { readConfig } from "../domain/config/readConfig.ts"
-import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { heldConfigsView } from "./heldConfigs.ts"
+import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { newestIn } from "../store/readRecord.ts"
+import { HeldConfigs } from "./heldConfigs.ts"
+
+const views = new WeakMap<ConfigSnapshot["Service"], () => HeldConfigs>()
+
+/** The configs as they change; all users of a snapshot share them. A changed provider reads them again. */
+export const heldConfigsView: Effect.Effect<() => HeldConfigs, never, ConfigSnapshot> = Effect.gen(function* () {
+  const snapshot = yield* ConfigSnapshot
+  const limits = yield* Limits
+  const known = views.get(snapshot)
+  if (known !== undefined) return known
+  const view = yield* snapshot.track({
+    kind: "config",
+    rebuiltBy: ["provider"],
+    build: (state) => new HeldConfigs(state, limits),
+    change: (held, { records }, ids) => {
+      for (const id of ids) held.put(id, newestIn(records.config, id))
+    }
+  })
+  views.set(snapshot, view)
+  return view
+})
 
 export class Configs extends Context.Service<
   Configs,

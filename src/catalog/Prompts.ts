@@ -5,10 +5,27 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Limits } from "../domain/Limits.ts"
 import { type Prompt, promptFinder } from "../domain/Prompt.ts"
-import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { heldPromptsView } from "./heldPrompts.ts"
+import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
+import { HeldPrompts } from "./heldPrompts.ts"
 import { type CompiledPrompts, type ReadyPrompt, compilePrompts } from "./readyPrompts.ts"
 
+const views = new WeakMap<ConfigSnapshot["Service"], () => HeldPrompts>()
+
+/** The prompts as they change; all users of a snapshot share them. A changed provider reads them again. */
+export const heldPromptsView: Effect.Effect<() => HeldPrompts, never, ConfigSnapshot> = Effect.gen(function* () {
+  const snapshot = yield* ConfigSnapshot
+  const limits = yield* Limits
+  const known = views.get(snapshot)
+  if (known !== undefined) return known
+  const view = yield* snapshot.track({
+    kind: "prompt",
+    rebuiltBy: ["provider"],
+    build: (state) => new HeldPrompts(state, limits),
+    change: (held, { records }, ids) => held.put(records.prompt, ids)
+  })
+  views.set(snapshot, view)
+  return view
+})
 export class Prompts extends Context.Service<
   Prompts,
   {

@@ -1,6 +1,5 @@
 // The declared gateway configs with those of the store, which change one by one; declared ones take precedence.
 // It must not know how a config is used.
-import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -8,9 +7,8 @@ import { joinFaults } from "../domain/faults.ts"
 import { type GatewayConfig, WrittenConfig } from "../domain/config/GatewayConfig.ts"
 import type { ConfigLimits } from "../domain/config/readConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
-import { Limits } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { ConfigSnapshot, type ConfigState, type RecordFault } from "../store/ConfigSnapshot.ts"
+import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
 import { newestIn, recordReader } from "../store/readRecord.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
@@ -70,26 +68,6 @@ export class HeldConfigs {
     )
   }
 }
-
-const views = new WeakMap<ConfigSnapshot["Service"], () => HeldConfigs>()
-
-/** The configs as they change; all users of a snapshot share them. A changed provider reads them again. */
-export const heldConfigsView: Effect.Effect<() => HeldConfigs, never, ConfigSnapshot> = Effect.gen(function* () {
-  const snapshot = yield* ConfigSnapshot
-  const limits = yield* Limits
-  const known = views.get(snapshot)
-  if (known !== undefined) return known
-  const view = yield* snapshot.track({
-    kind: "config",
-    rebuiltBy: ["provider"],
-    build: (state) => new HeldConfigs(state, limits),
-    change: (held, { records }, ids) => {
-      for (const id of ids) held.put(id, newestIn(records.config, id))
-    }
-  })
-  views.set(snapshot, view)
-  return view
-})
 
 /** The configs of a state by id, for checks of a whole configuration. */
 export const heldConfigs = (state: ConfigState, limits: ConfigLimits): Readonly<Record<string, GatewayConfig>> => {

@@ -1,12 +1,10 @@
 // The declared prompts with those of the store, which change one by one with the prompts that include them.
 // It must not know how a prompt is requested. Declared prompts take precedence.
-import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
-import { Limits } from "../domain/Limits.ts"
 import { findVersion, type Prompt, type PromptVersion } from "../domain/Prompt.ts"
 import { PromptEntry } from "../domain/settings/PromptEntry.ts"
-import { ConfigSnapshot, type ConfigState, type RecordFault } from "../store/ConfigSnapshot.ts"
+import type { ConfigState, RecordFault } from "../store/ConfigSnapshot.ts"
 import type { StoredRecord } from "../store/StoredRecord.ts"
 import { recordReader, type RecordSet, versionsOf } from "../store/readRecord.ts"
 import { heldAccounts } from "./heldAccounts.ts"
@@ -169,21 +167,3 @@ export class HeldPrompts {
     return [...this.broken].toSorted(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, faults]) => faults)
   }
 }
-
-const views = new WeakMap<ConfigSnapshot["Service"], () => HeldPrompts>()
-
-/** The prompts as they change; all users of a snapshot share them. A changed provider reads them again. */
-export const heldPromptsView: Effect.Effect<() => HeldPrompts, never, ConfigSnapshot> = Effect.gen(function* () {
-  const snapshot = yield* ConfigSnapshot
-  const limits = yield* Limits
-  const known = views.get(snapshot)
-  if (known !== undefined) return known
-  const view = yield* snapshot.track({
-    kind: "prompt",
-    rebuiltBy: ["provider"],
-    build: (state) => new HeldPrompts(state, limits),
-    change: (held, { records }, ids) => held.put(records.prompt, ids)
-  })
-  views.set(snapshot, view)
-  return view
-})

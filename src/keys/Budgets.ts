@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import { BudgetSpent, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { type Budget, nextPeriodMillis, periodOf } from "../domain/GatewayKey.ts"
 import { Limits } from "../domain/Limits.ts"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { Spending, type SpendingChange } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -39,7 +39,7 @@ export interface Budgets {
   readonly spent: (keyId: string, period: string) => number | undefined
 }
 
-/** Leases are timed by a clock that no one sets; only their periods are days and months of the wall clock. */
+/** Leases are timed by the monotonic clock; only their periods are days and months of the wall clock. */
 const nowMillis: Effect.Effect<number> = Effect.clockWith((clock) => Effect.succeed(monotonicMillis(clock)))
 
 /** The latest lease of each key, and leases of past periods until they are settled. */
@@ -119,7 +119,7 @@ const mostTogether = 500
 /** An exchange that failed is halved down to this number. Fewer budgets cost the store the same. */
 const leastTogether = 25
 /** The longest pause after exchanges that failed; a request that waits ends it. */
-const longestPauseMillis = 8000
+const longestPauseMillis = 8 * 1000
 
 /** A free request also reserves this amount, so that it is refused when the budget is exhausted. */
 const leastMicros = 1
@@ -133,32 +133,9 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   const stirred = yield* Latch.make(false)
   const urgent = yield* Latch.make(false)
   const { answer, exchange } = exchanging(spending, leases)
-  const turn = Effect.clockWith((clock) => {
-    if (!leases.isStirred) stirred.closeUnsafe()
-    const { renewalMillis } = leases
-    const rest =
-      renewalMillis === undefined
-        ? stirred.await
-        : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - monotonicMillis(clock))))
-    const gathered = Effect.suspend(() =>
-      leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void
-    )
-    // The time to gather is the first pause.
-    const paused = (failures: number) =>
-      failures < 2
-        ? Effect.void
-        : Effect.raceFirst(
-            urgent.await,
-            Effect.sleep(Math.min(longestPauseMillis, spendingMillis * 2 ** (failures - 2)))
-          )
-    return Effect.andThen(
-      rest,
-      Effect.andThen(gathered, Effect.andThen(urgent.close, Effect.flatMap(exchange, paused)))
-    )
-  })
   // Runs after the fiber has ended, and repeats the exchange that was interrupted.
   yield* Effect.addFinalizer(() => Effect.catch(returnLeases(spending, leases), () => reportLost(leases)))
-  yield* Effect.forkScoped(Effect.forever(turn))
+  yield* Effect.forkScoped(Effect.forever(exchangeTurn(leases, { stirred, urgent }, spendingMillis, exchange)))
 
   /** Waits for the exchange that includes this request. */
   const asked = (lease: Lease, micros: number): Effect.Effect<void, StoreUnavailable> =>
@@ -205,6 +182,37 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   }
   return { reserve, spent: (keyId, period) => leases.get(keyId, period)?.spentMicros }
 })
+
+/** Waits until a lease has something to exchange or must be renewed, gathers for a while, and exchanges. */
+const exchangeTurn = (
+  leases: Leases,
+  { stirred, urgent }: { readonly stirred: Latch.Latch; readonly urgent: Latch.Latch },
+  spendingMillis: number,
+  exchange: Effect.Effect<number>
+): Effect.Effect<void> =>
+  Effect.clockWith((clock) => {
+    if (!leases.isStirred) stirred.closeUnsafe()
+    const { renewalMillis } = leases
+    const rest =
+      renewalMillis === undefined
+        ? stirred.await
+        : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - monotonicMillis(clock))))
+    const gathered = Effect.suspend(() =>
+      leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void
+    )
+    // The time to gather is the first pause.
+    const paused = (failures: number) =>
+      failures < 2
+        ? Effect.void
+        : Effect.raceFirst(
+            urgent.await,
+            Effect.sleep(Math.min(longestPauseMillis, spendingMillis * 2 ** (failures - 2)))
+          )
+    return Effect.andThen(
+      rest,
+      Effect.andThen(gathered, Effect.andThen(urgent.close, Effect.flatMap(exchange, paused)))
+    )
+  })
 
 /**
  * Runs the exchanges of all due leases; `answer` waits for the next exchange of a lease that starts. An exchange returns

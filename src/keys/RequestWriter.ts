@@ -7,7 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
-import { makeCountedNames } from "../domain/usage/countedNames.ts"
+import { type CountedNames, makeCountedNames } from "../domain/usage/countedNames.ts"
 import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import type { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -17,7 +17,7 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 const batchMillis = 100
 /** The pause before the next write to a store that did not answer; it doubles up to the longest. */
 const pauseMillis = 1000
-const longestPauseMillis = 8000
+const longestPauseMillis = 8 * pauseMillis
 /** A batch that failed is halved down to this number. Fewer rows cost the store the same. */
 const leastRows = 25
 
@@ -39,124 +39,162 @@ export interface RequestWriter {
   readonly backlog: () => Backlog | undefined
 }
 
+/** The rows that wait, in batches, and how many of them are tried together. */
+class WaitingRows {
+  /** Full batches, oldest first. */
+  private readonly sealed: Array<RequestBatch> = []
+  private filling = new RequestBatch()
+  /** The rows of the oldest batch that are tried together; fewer after a failure, more again after each success. */
+  private together = batchRows
+  /** Rows that the store refused since the last line about them, and why it refused the last. */
+  private refused: { readonly rows: number; readonly reason: string } | undefined
+  /** Number of rows in all batches. */
+  waiting = 0
+  /** Rows that the store has taken or refused. */
+  settled = 0
+  /** Failures since the last success. */
+  failures = 0
+  dropped = 0
+
+  /** Returns whether a batch is full. */
+  add(row: RequestRow, names: CountedNames): boolean {
+    this.waiting++
+    this.filling.add(row, names)
+    if (this.filling.rows < batchRows) return false
+    this.seal()
+    return true
+  }
+
+  /** Rows that arrive during a write belong to the next batch. */
+  seal(): void {
+    if (this.filling.rows === 0) return
+    this.sealed.push(this.filling)
+    this.filling = new RequestBatch()
+  }
+
+  /** The oldest rows that are tried together. */
+  get first(): RequestBatch | undefined {
+    const [batch] = this.sealed
+    return batch === undefined || this.together >= batch.rows ? batch : batch.part(0, this.together)
+  }
+
+  /** So many rows of the oldest batch are settled. */
+  private settle(rows: number): void {
+    const [batch] = this.sealed
+    if (batch === undefined) return
+    if (rows < batch.rows) this.sealed[0] = batch.part(rows, batch.rows)
+    else this.sealed.shift()
+    const gone = Math.min(rows, batch.rows)
+    this.waiting -= gone
+    this.settled += gone
+  }
+
+  stored(rows: number): void {
+    this.failures = 0
+    this.together = Math.min(batchRows, 2 * this.together)
+    this.settle(rows)
+  }
+
+  failed(rows: number): void {
+    this.failures++
+    this.together = Math.max(Math.min(leastRows, this.together), Math.ceil(rows / 2))
+  }
+
+  /** The database does not take one of these rows: it is looked for, and then left out. */
+  refuse(rows: number, reason: string): void {
+    if (rows > 1) {
+      this.together = Math.ceil(rows / 2)
+      return
+    }
+    this.dropped++
+    this.refused = { rows: (this.refused?.rows ?? 0) + 1, reason }
+    this.settle(1)
+  }
+
+  readonly reportRefused: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.refused === undefined) return Effect.void
+    const { reason, rows } = this.refused
+    this.refused = undefined
+    return Effect.logError(
+      `store: ${rows} ended requests are in no list and no sum, because the database refuses them: ${reason}`
+    )
+  })
+}
+
+/** Writes all rows that wait when the effect starts, and fails with the first failure. */
+const writingAll = (table: RequestTable["Service"], rows: WaitingRows): Effect.Effect<void, StoreUnavailable> => {
+  const write = (part: RequestBatch): Effect.Effect<void, StoreUnavailable> =>
+    Effect.catchTags(
+      Effect.map(table.write(part), (stored) => rows.stored(stored)),
+      {
+        RowsRefused: ({ reason }) => Effect.sync(() => rows.refuse(part.rows, reason)),
+        StoreUnavailable: (error) =>
+          Effect.suspend(() => {
+            rows.failed(part.rows)
+            return Effect.fail(error)
+          })
+      }
+    )
+  return Effect.suspend(() => {
+    rows.seal()
+    const goal = rows.settled + rows.waiting
+    const next: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
+      const { first } = rows
+      return first === undefined || rows.settled >= goal ? Effect.void : Effect.andThen(write(first), next)
+    })
+    return Effect.ensuring(next, rows.reportRefused)
+  })
+}
+
 /** Writes the rest of the queue when the scope closes. */
 export const makeRequestWriter = Effect.fnUntraced(function* (
   table: RequestTable["Service"]
 ): Effect.fn.Return<RequestWriter, never, Scope.Scope> {
   const { usageNames, usageQueue } = yield* Limits
   const countedNames = makeCountedNames(usageNames)
-  /** Full batches, oldest first. */
-  const sealed: Array<RequestBatch> = []
-  let filling = new RequestBatch()
-  /** Number of rows in all batches. */
-  let waiting = 0
-  let dropped = 0
+  const rows = new WaitingRows()
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  registry.read(metrics.usageQueue, {}, () => waiting)
-  registry.read(metrics.usageDropped, {}, () => dropped)
+  registry.read(metrics.usageQueue, {}, () => rows.waiting)
+  registry.read(metrics.usageDropped, {}, () => rows.dropped)
 
   const hasRows = yield* Latch.make(false)
   const hasFullBatch = yield* Latch.make(false)
-  const writing = yield* Semaphore.make(1)
-  /** Rows that arrive during a write belong to the next batch. */
-  const seal = (): void => {
-    if (filling.rows === 0) return
-    sealed.push(filling)
-    filling = new RequestBatch()
-  }
-  /** The rows of the oldest batch that are tried together; fewer after a failure, more again after each success. */
-  let together = batchRows
-  /** Failures since the last success. */
-  let failures = 0
-  /** Rows that the store has taken or refused. */
-  let settled = 0
-  /** Rows that the store refused since the last line about them, and why it refused the last. */
-  let refused: { readonly rows: number; readonly reason: string } | undefined
-  /** The first rows of the oldest batch are settled. */
-  const settle = (batch: RequestBatch, rows: number): void => {
-    if (rows < batch.rows) sealed[0] = batch.part(rows, batch.rows)
-    else sealed.shift()
-    const gone = Math.min(rows, batch.rows)
-    waiting -= gone
-    settled += gone
-  }
-  const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> => {
-    const part = together < batch.rows ? batch.part(0, together) : batch
-    const written = Effect.map(table.write(part), (stored) => {
-      failures = 0
-      together = Math.min(batchRows, 2 * together)
-      settle(batch, stored)
-    })
-    return Effect.catchTags(written, {
-      RowsRefused: ({ reason }) =>
-        Effect.sync(() => {
-          if (part.rows > 1) together = Math.ceil(part.rows / 2)
-          else {
-            dropped++
-            refused = { rows: (refused?.rows ?? 0) + 1, reason }
-            settle(batch, 1)
-          }
-        }),
-      StoreUnavailable: (error) =>
-        Effect.suspend(() => {
-          failures++
-          together = Math.max(Math.min(leastRows, together), Math.ceil(part.rows / 2))
-          return Effect.fail(error)
-        })
-    })
-  }
-  const reportRefused = Effect.suspend(() => {
-    if (refused === undefined) return Effect.void
-    const { reason, rows } = refused
-    refused = undefined
-    return Effect.logError(
-      `store: ${rows} ended requests are in no list and no sum, because the database refuses them: ${reason}`
-    )
-  })
-  const writeAll: Effect.Effect<void, StoreUnavailable> = writing.withPermit(
-    Effect.suspend(() => {
-      seal()
-      const goal = settled + waiting
-      const next: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
-        const [batch] = sealed
-        return batch === undefined || settled >= goal ? Effect.void : Effect.andThen(writeFirst(batch), next)
-      })
-      return Effect.ensuring(next, reportRefused)
-    })
-  )
+  const writeAll = (yield* Semaphore.make(1)).withPermit(writingAll(table, rows))
+  const pause = Effect.suspend(() => Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** (rows.failures - 1))))
   const turn = Effect.suspend(() => {
     hasFullBatch.closeUnsafe()
-    if (waiting === 0) hasRows.closeUnsafe()
+    if (rows.waiting === 0) hasRows.closeUnsafe()
     const rest = Effect.raceFirst(hasFullBatch.await, Effect.sleep(batchMillis))
     return Effect.andThen(
       hasRows.await,
       Effect.andThen(
         rest,
-        Effect.catch(writeAll, () => Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** (failures - 1))))
+        Effect.catch(writeAll, () => pause)
       )
     )
   })
   const last = Effect.catch(writeAll, () =>
-    Effect.logError(`store: ${waiting} ended requests are lost: the store did not take them before the process ended`)
+    Effect.logError(
+      `store: ${rows.waiting} ended requests are lost: the store did not take them before the process ended`
+    )
   )
   yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => last)
-  const append = (row: RequestRow, model: string): void => {
-    if (waiting >= usageQueue) {
-      dropped++
-      return
-    }
-    filling.add(row, countedNames(row, model))
-    if (++waiting === 1) hasRows.openUnsafe()
-    if (filling.rows === batchRows) {
-      seal()
-      hasFullBatch.openUnsafe()
+  return {
+    append: (row, model) => {
+      if (rows.waiting >= usageQueue) {
+        rows.dropped++
+        return
+      }
+      const isFull = rows.add(row, countedNames(row, model))
+      hasRows.openUnsafe()
+      if (isFull) hasFullBatch.openUnsafe()
+    },
+    writeAll,
+    backlog: () => {
+      const { failures, waiting } = rows
+      return waiting > 0 && (failures > 0 || waiting > usageQueue / 2)
+        ? { rows: waiting, most: usageQueue, isFailing: failures > 0 }
+        : undefined
     }
   }
-  const backlog = (): Backlog | undefined => {
-    const isFailing = failures > 0
-    return waiting > 0 && (isFailing || waiting > usageQueue / 2)
-      ? { rows: waiting, most: usageQueue, isFailing }
-      : undefined
-  }
-  return { append, writeAll, backlog }
 })

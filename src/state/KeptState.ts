@@ -3,7 +3,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { RateCounts } from "../domain/usage/RateCounts.ts"

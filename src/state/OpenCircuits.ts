@@ -2,7 +2,7 @@
 // Must not decide whether a call is made; Breakers.ts does.
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { SharedState } from "./SharedState.ts"
 

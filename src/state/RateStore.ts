@@ -2,7 +2,7 @@
 // Must not know gateway keys or the limits themselves. Lost counters let a few more requests pass.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { RateCounts } from "../domain/usage/RateCounts.ts"
 import { RateCounters } from "../store/RateCounters.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -14,7 +14,7 @@ const { layerMemory } = RateCounters
 
 /**
  * Counters shared by several processes; while the shared state does not answer, counters of this process, which begin with
- * what the shared state said last. So an answer that is late once opens no full bucket.
+ * the last answer of the shared state. So an answer that is late once opens no full bucket.
  */
 const layerShared: Layer.Layer<RateCounters, never, SharedState> = Layer.effect(
   RateCounters,

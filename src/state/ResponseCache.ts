@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { version } from "../domain/version.ts"
 import { SharedState } from "./SharedState.ts"
 

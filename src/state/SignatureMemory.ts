@@ -3,7 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits } from "../domain/Limits.ts"
 import { SharedState } from "./SharedState.ts"

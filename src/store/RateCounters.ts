@@ -3,7 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
 import { type RateAnswer, type RateAsk, RateCounts } from "../domain/usage/RateCounts.ts"
 
 export class RateCounters extends Context.Service<

@@ -23,7 +23,7 @@ import {
 } from "../domain/usage/usageSums.ts"
 import { type RareValue, rareId, rareValuesOf } from "../domain/usage/rareValues.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
-import { makeRetentionClock } from "./database/retentionClock.ts"
+import { makeRetentionClock } from "./database/RetentionClock.ts"
 import { type RequestBatch, searchedFacts } from "./RequestBatch.ts"
 import { type Batch, type PositionedRow, positionedRows, rowsPerPosition } from "./usage/batchedRows.ts"
 import { followRows } from "./usage/RequestTail.ts"

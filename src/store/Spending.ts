@@ -10,8 +10,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { bulkInsert, givenRows } from "./database/bulkRows.ts"
-import { makeRetentionClock } from "./database/retentionClock.ts"
+import { bulkInsert, givenRows } from "./database/BulkRows.ts"
+import { makeRetentionClock } from "./database/RetentionClock.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite } from "./database/Sql.ts"
 
 /** What a process reports about one budget. */
@@ -181,15 +181,9 @@ const readLeases = (sql: SqlClient.SqlClient, budgets: ReadonlyArray<readonly [k
     (leases) => Map.groupBy(leases, nameOf)
   )
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const within = yield* makeStoreCall
-  const written = yield* makeStoreWrite
-  const { leaseReclaimMillis, usageDays } = yield* Limits
-  const holder = randomUUID()
-
-  /** Nine statements at most on PostgreSQL, those of the transaction included, whatever the number of changes. */
-  const exchanged = Effect.fnUntraced(function* (changes: ReadonlyArray<SpendingChange>, now: number) {
+/** Nine statements at most on PostgreSQL, those of the transaction included, whatever the number of changes. */
+const exchanging = (sql: SqlClient.SqlClient, holder: string, leaseReclaimMillis: number) =>
+  Effect.fnUntraced(function* (changes: ReadonlyArray<SpendingChange>, now: number) {
     const budgets = budgetsOf(changes)
     const spent = yield* lockedSpending(sql, budgets, now)
     const stored = yield* readLeases(sql, budgets)
@@ -228,6 +222,13 @@ const make = Effect.gen(function* () {
     }
     return states
   })
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const within = yield* makeStoreCall
+  const written = yield* makeStoreWrite
+  const { leaseReclaimMillis, usageDays } = yield* Limits
+  const exchanged = exchanging(sql, randomUUID(), leaseReclaimMillis)
 
   const newest = Effect.map(
     sql<{ readonly millis: number | null }>`SELECT MAX(updated_millis) AS millis FROM spending`,

@@ -85,46 +85,49 @@ describe.each(stores)("rate counters %s", (_name, layer) => {
 })
 
 describe("rate counters whose shared state is late once", () => {
-  it.effect("rate counters: begin with what the shared state said last, and count each look of their own (F75)", () => {
-    const answers: Array<RateAnswer | undefined> = [
-      { refusedAt: -1, fullMillis: [2500] },
-      undefined,
-      undefined,
-      { refusedAt: -1, fullMillis: [0] },
-      undefined
-    ]
-    const unused = Effect.die("not asked")
-    const state = Layer.succeed(SharedState, {
-      takeRates: () =>
-        Effect.suspend(() => {
-          const answer = answers.shift()
-          return answer === undefined ? Effect.fail(new StateAway({ cause: "late" })) : Effect.succeed(answer)
-        }),
-      breakers: { admit: () => unused, record: () => unused },
-      texts: () => unused,
-      setText: () => unused,
-      addName: () => unused,
-      names: () => unused,
-      removeName: () => unused,
-      clearNames: () => unused
-    })
-    return Effect.gen(function* () {
-      expect([yield* take({ a: 2.5 }), yield* take({ a: 1 })]).toEqual([
+  it.effect(
+    "rate counters: begin with the last answer of the shared state, and count each look of their own (F75)",
+    () => {
+      const answers: Array<RateAnswer | undefined> = [
         { refusedAt: -1, fullMillis: [2500] },
-        { refusedAt: 0, fullMillis: [2500] }
-      ])
-      yield* TestClock.adjust(500)
-      expect([yield* take({ a: 1 }), yield* take({ a: 0 }), yield* take({ a: 3 })]).toEqual([
-        { refusedAt: -1, fullMillis: [3000] },
+        undefined,
+        undefined,
         { refusedAt: -1, fullMillis: [0] },
-        { refusedAt: -1, fullMillis: [3000] }
-      ])
-      expect(SeriesRegistry.of(yield* Effect.context<never>()).counter(metrics.rateFallbacks, {}).count).toBe(3)
-    }).pipe(
-      Effect.provide(Layer.fresh(RateStore.layerShared).pipe(Layer.provide(state))),
-      Effect.provideService(Metric.MetricRegistry, new Map())
-    )
-  })
+        undefined
+      ]
+      const unused = Effect.die("not asked")
+      const state = Layer.succeed(SharedState, {
+        takeRates: () =>
+          Effect.suspend(() => {
+            const answer = answers.shift()
+            return answer === undefined ? Effect.fail(new StateAway({ cause: "late" })) : Effect.succeed(answer)
+          }),
+        breakers: { admit: () => unused, record: () => unused },
+        texts: () => unused,
+        setText: () => unused,
+        addName: () => unused,
+        names: () => unused,
+        removeName: () => unused,
+        clearNames: () => unused
+      })
+      return Effect.gen(function* () {
+        expect([yield* take({ a: 2.5 }), yield* take({ a: 1 })]).toEqual([
+          { refusedAt: -1, fullMillis: [2500] },
+          { refusedAt: 0, fullMillis: [2500] }
+        ])
+        yield* TestClock.adjust(500)
+        expect([yield* take({ a: 1 }), yield* take({ a: 0 }), yield* take({ a: 3 })]).toEqual([
+          { refusedAt: -1, fullMillis: [3000] },
+          { refusedAt: -1, fullMillis: [0] },
+          { refusedAt: -1, fullMillis: [3000] }
+        ])
+        expect(SeriesRegistry.of(yield* Effect.context<never>()).counter(metrics.rateFallbacks, {}).count).toBe(3)
+      }).pipe(
+        Effect.provide(Layer.fresh(RateStore.layerShared).pipe(Layer.provide(state))),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
+    }
+  )
 })
 
 describe("rate counters and the wall clock", () => {

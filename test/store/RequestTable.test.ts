@@ -288,7 +288,7 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(1000)))
   )
 
-  it.effect("stored requests: values that a database refuses are told from a database that is away (F71)", () =>
+  it.effect("stored requests: refused values are another failure than a database that is away (F71)", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const table = yield* RequestTable

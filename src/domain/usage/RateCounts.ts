@@ -57,7 +57,7 @@ export class RateCounts {
     return { refusedAt, fullMillis }
   }
 
-  /** Brings a bucket to what another place says of it. */
+  /** Sets a bucket to what another place has counted. */
   put(key: string, fullMillis: number, nowMillis: number): void {
     if (fullMillis <= 0) this.buckets.delete(key)
     else {

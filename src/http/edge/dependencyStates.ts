@@ -18,7 +18,7 @@ const laggingText = ({ isFailing, most, rows }: Backlog): string =>
     isFailing ? "did not take the last batch in time" : "takes them more slowly than requests end"
   }: requests are served, and rows beyond that number are dropped. Look at the load and the latency of the database of store.url.`
 
-/** The state of the store: unreachable or stale, refusing writes, behind with rows of requests, or available. */
+/** The state of the store: unreachable or stale, refusing writes, late with rows of requests, or available. */
 export const storeState = (
   isFresh: boolean,
   refusal: Exclude<keyof typeof storeTexts, "down"> | undefined,

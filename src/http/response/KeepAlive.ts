@@ -5,7 +5,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { monotonicMillis } from "../../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../../domain/usage/monotonicMillis.ts"
 
 /** How a stream reports its writes, and its end, to the timer that keeps it alive. */
 export interface KeepAlive {

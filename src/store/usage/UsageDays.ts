@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { UsageBucket } from "../../domain/usage/usageSums.ts"
-import { bulkInsert } from "../database/bulkRows.ts"
+import { bulkInsert } from "../database/BulkRows.ts"
 import { addedSums, dimensionsOf, rowsOf, sumNames } from "./sumColumns.ts"
 
 const insertSums = bulkInsert({

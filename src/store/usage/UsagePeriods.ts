@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis, dayOf } from "../../domain/text/days.ts"
 import { type Cover, coverDays, type PeriodLength, periodLengths } from "../../domain/usage/usagePeriods.ts"
 import type { UsageBucket } from "../../domain/usage/usageSums.ts"
-import { bulkInsert } from "../database/bulkRows.ts"
+import { bulkInsert } from "../database/BulkRows.ts"
 import { onSqlite } from "../database/Sql.ts"
 import { addedSums, type DaysTable, dimensionsOf, rowsOf, sumNames } from "./sumColumns.ts"
 

@@ -20,7 +20,7 @@ import {
   type TopQuery,
   type TopSum
 } from "../../domain/usage/usageSeries.ts"
-import { bulkInsert } from "../database/bulkRows.ts"
+import { bulkInsert } from "../database/BulkRows.ts"
 
 const bandNumbers = [...durationBounds.keys(), durationBounds.length]
 const bands = bandNumbers.map((band) => `band_${band}`)

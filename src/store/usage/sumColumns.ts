@@ -1,7 +1,9 @@
 // The columns of the tables of sums: those of the dimensions, those of the sums, and rows of both.
 // Must not run a query.
 import { add, type UsageBucket } from "../../domain/usage/usageSums.ts"
-import type { BulkRow } from "../database/bulkRows.ts"
+
+/** The values of a row: texts, then numbers. */
+export type SumRow = ReadonlyArray<string | number>
 
 /** The sums of days by key, provider and model, and by every dimension. */
 export type DaysTable = "usage_sums" | "usage_details"
@@ -29,8 +31,8 @@ export const rowsOf = (
   table: DaysTable,
   buckets: ReadonlyArray<UsageBucket>,
   { timeOf = (day) => day, withLast = false }: { timeOf?: (day: string) => string; withLast?: boolean } = {}
-): ReadonlyArray<BulkRow> => {
-  const merged = new Map<string, { texts: BulkRow; sums: UsageBucket["sums"]; lastMillis: number }>()
+): ReadonlyArray<SumRow> => {
+  const merged = new Map<string, { texts: SumRow; sums: UsageBucket["sums"]; lastMillis: number }>()
   for (const { by, lastMillis, sums } of buckets) {
     const texts = [timeOf(by.day), ...textsOf(table, by)]
     const name = texts.join("\n")

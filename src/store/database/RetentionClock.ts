@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { monotonicMillis } from "../../domain/monotonicMillis.ts"
+import { monotonicMillis } from "../../domain/usage/monotonicMillis.ts"
 import { dayMillis } from "../../domain/text/days.ts"
 import { onSqlite } from "./Sql.ts"
 
