@@ -119,6 +119,7 @@ it("metrics: every one is exported once, with its unit, under the name that dash
     "gateway_carriers_cut_total counter",
     "gateway_log_queue_depth gauge",
     "gateway_log_dropped_total counter",
+    "gateway_rate_fallbacks_total counter",
     "gateway_usage_queue_depth gauge",
     "gateway_content_dropped_total counter",
     "gateway_usage_dropped_total counter",
