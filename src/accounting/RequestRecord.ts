@@ -107,6 +107,8 @@ export class RequestRecord implements Observed {
   wroteLastAt = 0
   /** Times between the chunks after the first one. */
   pace: Histogram | undefined
+  /** Places in the config of the targets that were passed over because their circuits were open. */
+  skipped: ReadonlyArray<number> = []
   /** The refusals after which the call was changed. */
   heals: ReadonlyArray<string> = []
   usage: (() => Usage | undefined) | undefined
@@ -157,6 +159,10 @@ export class RequestRecord implements Observed {
     const attempt = new AttemptRecord(this.now, call.target, asking.stream, this.trace?.attempt(call, asking))
     this.attempts = this.attempts.concat(attempt)
     return attempt
+  }
+
+  passedOver(target: number): void {
+    if (!this.skipped.includes(target)) this.skipped = this.skipped.concat(target)
   }
 
   healed(rows: ReadonlyArray<string>): void {

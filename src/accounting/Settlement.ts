@@ -55,6 +55,8 @@ export interface Settled {
   readonly durationMillis: number
   readonly overheadMillis: number
   readonly usage: Usage | undefined
+  /** The usage is what came of a cut stream, the rest by estimate. */
+  readonly isEstimated: boolean
   /** The usage lacks a count that its price needs. */
   readonly isPart: boolean
   readonly costMicros: number | undefined
@@ -92,7 +94,8 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   }
   const isPart = lacksCounts(record, usage, target?.price)
   const isCostPartial = costMicros !== undefined && unpriced.length > 0
-  return { status, durationMillis, overheadMillis, usage, isPart, costMicros, isCostPartial, saved }
+  const isEstimated = usage !== undefined && !isCached && isCut(record)
+  return { status, durationMillis, overheadMillis, usage, isEstimated, isPart, costMicros, isCostPartial, saved }
 }
 
 const nothingUsed: ActualUsage = { tokens: 0, costMicros: 0 }
@@ -141,10 +144,12 @@ export const rowOf = (
     attempts: record.attempts.map((attempt) => attemptRow(attempt, record.startedAt, at)),
     stream: record.stream,
     cache: record.served?.cache,
+    skipped: skippedTargets(record),
     durationMillis: settled.durationMillis,
     ttftMillis: record.wroteFirstAt === 0 ? undefined : record.wroteFirstAt - record.startedAt,
     overheadMillis: settled.overheadMillis,
     usage: settled.usage,
+    isEstimated: settled.isEstimated ? true : undefined,
     costMicros: settled.costMicros,
     isCostPartial: settled.isCostPartial ? true : undefined,
     place: target?.place,
@@ -163,6 +168,9 @@ export const rowOf = (
     errorParam: shown.errorParam
   }
 }
+
+const skippedTargets = ({ skipped }: RequestRecord): RequestRow["skipped"] =>
+  skipped.length === 0 ? undefined : skipped
 
 /** Stands for a config that the request contains. */
 const inlineConfig = "inline"

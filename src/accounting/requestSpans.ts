@@ -71,7 +71,7 @@ const routeSpan = (
   settled: Settled,
   epoch: number
 ): SpanFacts => {
-  const { attempts, error, served } = ended.record
+  const { attempts, error, served, skipped } = ended.record
   const last = attempts.at(-1)
   const root = config?.root
   return {
@@ -83,6 +83,7 @@ const routeSpan = (
       "gateway.strategy": root?.kind === "group" ? root.mode : "single",
       ...(configId === undefined ? {} : { "gateway.config_id": configId }),
       "gateway.attempts": attempts.length,
+      ...(skipped.length === 0 ? {} : { "gateway.skipped_targets": skipped.map(String) }),
       ...(served === undefined ? {} : { "gateway.cache": served.cache }),
       ...(served === undefined || served.ignored.length === 0 ? {} : { "gateway.ignored_params": served.ignored }),
       ...(served?.adjusted === undefined ? {} : { "gateway.adjusted_params": served.adjusted.map(adjustmentText) }),

@@ -175,6 +175,11 @@ export const AdminRequest = Schema.Struct({
   provider: opt(Schema.String),
   model: opt(Schema.String),
   target: opt(Schema.Number),
+  skipped_targets: opt(
+    Schema.Array(Schema.Number).annotate({
+      description: "Places in the config of the targets that were passed over because their circuits were open."
+    })
+  ),
   stream: Schema.Boolean,
   cache: opt(Schema.String),
   duration_ms: Schema.Number,
@@ -195,6 +200,11 @@ export const AdminRequest = Schema.Struct({
       tier: opt(
         Schema.Literals(tiers).annotate({ description: "The tier that served, where it is not the standard one." })
       )
+    })
+  ),
+  usage_estimated: opt(
+    Schema.Literal(true).annotate({
+      description: "The stream was cut before the last counts of its provider; what they lack is an estimate."
     })
   ),
   cost_usd: opt(Schema.Number),

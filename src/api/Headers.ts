@@ -39,6 +39,7 @@ export const answerHeaders = {
   provider: "x-gateway-provider",
   optionIndex: "x-gateway-last-used-option-index",
   retryCount: "x-gateway-retry-attempt-count",
+  skippedTargets: "x-gateway-skipped-targets",
   cacheStatus: "x-gateway-cache-status",
   ignoredParams: "x-gateway-ignored-params",
   adjustedParams: "x-gateway-adjusted-params",

@@ -48,6 +48,9 @@ export const calledFields = {
   "x-gateway-provider": optionalHeader("Slug of the provider that was called last."),
   "x-gateway-last-used-option-index": optionalHeader("The place of its target in the config."),
   "x-gateway-retry-attempt-count": optionalHeader("How often that target was called again."),
+  "x-gateway-skipped-targets": optionalHeader(
+    "The places in the config of targets that were not called because their circuits were open, joined by commas."
+  ),
   "x-gateway-cache-status": optionalHeader("DISABLED, MISS, HIT or REFRESH; never HIT on an error.")
 }
 

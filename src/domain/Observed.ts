@@ -71,6 +71,8 @@ export interface Observed {
   readonly routing: (route: ObservedRoute) => void
   /** Called before a call is sent. */
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => ObservedAttempt
+  /** Called with the place in the config of a target that is not called because its circuit is open. */
+  readonly passedOver: (target: number) => void
   /** Called when a changed call succeeds; `rows` are the refusals before it. */
   readonly healed: (rows: ReadonlyArray<string>) => void
 }

@@ -47,6 +47,8 @@ export interface RequestRow {
   /** The announced or past end of the model: its stage, with day and successor where they are known. */
   readonly modelWarning?: string | undefined
   readonly attempts: ReadonlyArray<AttemptRow>
+  /** Places in the config of the targets that were passed over because their circuits were open; undefined for none. */
+  readonly skipped?: ReadonlyArray<number> | undefined
   readonly stream: boolean
   readonly cache: string | undefined
   readonly durationMillis: number
@@ -54,6 +56,8 @@ export interface RequestRow {
   /** The duration minus the time of upstream calls and of pauses between them; of a stream, up to its first byte. */
   readonly overheadMillis: number
   readonly usage: Usage | undefined
+  /** The stream was cut before the last counts of its upstream; what they lack is an estimate. */
+  readonly isEstimated?: true | undefined
   readonly costMicros: number | undefined
   /** Something was used whose price is not known, so that the cost lacks it. */
   readonly isCostPartial?: true | undefined

@@ -58,7 +58,8 @@ export class Planning {
       return Effect.fromResult(planOne(asked, catalog))
     return Effect.flatMap(this.openCircuits(config, all, key), (open) => {
       const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
-      const order = { facts, conditionSteps: limits.conditionSteps, draw, isOpen }
+      const passOver = (target: number) => recorder?.passedOver(target)
+      const order = { facts, conditionSteps: limits.conditionSteps, draw, isOpen, passOver }
       const ordered = orderTargets(config, targets.success, order)
       // The chosen branch has no target of the account that the model names.
       const isElsewhere =

@@ -216,7 +216,7 @@ export class Serving {
 
   /** The call within the circuit of its target, or the call alone for a target without one. */
   private guard<A, R>(
-    { context: { key } }: Asking<Operation>,
+    { context: { key, recorder } }: Asking<Operation>,
     planned: Planned,
     call: Effect.Effect<A, GatewayError, R>
   ): Effect.Effect<A, GatewayError, R> {
@@ -226,7 +226,10 @@ export class Serving {
       circuit,
       call,
       (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)),
-      (why) => refusedBy(planned.account.slug, why)
+      (why) => {
+        if (planned.target !== undefined) recorder?.passedOver(planned.target.index)
+        return refusedBy(planned.account.slug, why)
+      }
     )
   }
 }

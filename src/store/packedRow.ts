@@ -81,7 +81,9 @@ export type PackedRow = readonly [
   metadata?: Readonly<Record<string, string>> | null,
   params?: PackedParams | null,
   place?: string | null,
-  isCostPartial?: true | null
+  isCostPartial?: true | null,
+  isEstimated?: true | null,
+  skipped?: ReadonlyArray<number> | null
 ]
 
 type PackedParams = readonly [ignored: ReadonlyArray<string>, adjusted: ReadonlyArray<string>]
@@ -119,9 +121,11 @@ const rareFacts = ({
   id,
   ignored,
   isCostPartial,
+  isEstimated,
   metadata,
   place,
-  saved
+  saved,
+  skipped
 }: RequestRow): ReadonlyArray<Rare> => {
   const rare: Array<Rare> = [
     id ?? null,
@@ -133,13 +137,15 @@ const rareFacts = ({
     metadata ?? null,
     ignored === undefined && adjusted === undefined ? null : [ignored ?? [], adjusted ?? []],
     place ?? null,
-    isCostPartial ?? null
+    isCostPartial ?? null,
+    isEstimated ?? null,
+    skipped ?? null
   ]
   while (rare.at(-1) === null) rare.pop()
   return rare
 }
 
-type Rare = string | true | PackedSaved | PackedParams | Readonly<Record<string, string>> | null
+type Rare = string | true | ReadonlyArray<number> | PackedSaved | PackedParams | Readonly<Record<string, string>> | null
 
 export const packRow = (row: RequestRow): string => JSON.stringify([...facts(row), ...rareFacts(row)])
 
@@ -241,7 +247,9 @@ export const unpackRow = ([
   metadata,
   params,
   place,
-  isCostPartial
+  isCostPartial,
+  isEstimated,
+  skipped
 ]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
@@ -269,6 +277,8 @@ export const unpackRow = ([
   adjusted: namesOf(params?.[1]),
   place: orUndefined(place),
   isCostPartial: orUndefined(isCostPartial),
+  isEstimated: orUndefined(isEstimated),
+  skipped: orUndefined(skipped),
   errorCode: orUndefined(errorCode),
   errorMessage: orUndefined(errorMessage),
   errorParam: orUndefined(errorParam)

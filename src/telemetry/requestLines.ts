@@ -82,10 +82,10 @@ export const requestLine = (row: RequestRow, level: LogLevel): string =>
   `${opening(row.endedMillis, row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
     "target",
     row.target
-  )}${named("model_warning", row.modelWarning)},"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
+  )}${named("model_warning", row.modelWarning)},"attempts":${row.attempts.length}${row.skipped === undefined ? "" : `,"skipped_targets":[${row.skipped.join(",")}]`},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
     "ttft_ms",
     row.ttftMillis
-  )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${dollars(
+  )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${row.isEstimated === true ? ',"usage_estimated":true' : ""}${dollars(
     row.costMicros
   )}${savings(row)}${named("key_id", row.keyId)}${failure(row)}}`
 
@@ -108,7 +108,9 @@ export const prettyLine = (row: RequestRow): string =>
     row.provider === undefined ? undefined : `@${row.provider}/${row.model}`,
     span(row.durationMillis),
     row.ttftMillis === undefined ? undefined : `first ${span(row.ttftMillis)}`,
-    row.usage === undefined ? undefined : `${row.usage.input}+${row.usage.output} tokens`,
+    row.usage === undefined
+      ? undefined
+      : `${row.isEstimated === true ? "about " : ""}${row.usage.input}+${row.usage.output} tokens`,
     row.costMicros === undefined ? undefined : `$${dollarsOf(row.costMicros).toFixed(6)}`,
     row.modelWarning,
     row.attempts.length > 1 ? `${row.attempts.length} calls` : undefined,

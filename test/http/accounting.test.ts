@@ -304,7 +304,7 @@ describe("log lines of failed requests", () => {
     expect(lines).toEqual([
       '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,"model_warning":"shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",' +
         '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":10,' +
-        '"cost_usd":0.000325,"key_id":"test","error_code":"upstream_error","error_message":"Internal failure."}'
+        '"usage_estimated":true,"cost_usd":0.000325,"key_id":"test","error_code":"upstream_error","error_message":"Internal failure."}'
     ])
   })
 
@@ -423,16 +423,68 @@ describe("model names in accounting", () => {
   })
 })
 
-it("accounting: a stream cut before any count is listed with the usage that passed", async () => {
+it("accounting: a stream cut before any count is listed and logged with the usage that passed, as an estimate (W10)", async () => {
   const chunks = frames({ candidates: [text("x".repeat(400))], usageMetadata: { trafficType: "ON_DEMAND" } })
   const gateway = accountedGateway(() => ({ status: 200, chunks, fault: "reset" }))
   await settled(gateway, () =>
     gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
   )
   expect(await gateway.admin("/admin/v1/requests")).toMatchObject({
-    data: [{ usage: { input_tokens: 0, output_tokens: 100 }, cost_usd: 0.00025 }]
+    data: [{ usage: { input_tokens: 0, output_tokens: 100 }, usage_estimated: true, cost_usd: 0.00025 }]
   })
-  await gateway.dispose()
+  expect(
+    (await gateway.lines()).filter((line) => line.includes('"output_tokens":100,"usage_estimated":true'))
+  ).toHaveLength(1)
+})
+
+it("accounting: a whole stream has no estimate (W10)", async () => {
+  const gateway = accountedGateway(() => ({ status: 200, chunks: frames(gemini) }))
+  await settled(gateway, () =>
+    gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+  )
+  expect((await gateway.lines()).filter((line) => line.includes("usage_estimated"))).toEqual([])
+})
+
+describe("targets that an open circuit skips", () => {
+  const busy = { status: 503, chunks: ["{}"] }
+  const down = ({ url }: { readonly url: string }) => (url.includes("generativelanguage") ? busy : replying(gemini))
+  const once = { cb_config: { failure_threshold: 1, cooldown_interval: 30_000 } }
+  const [google, vertex] = [{ provider: "@google", retry: { attempts: 0 } }, { provider: "@vertex-ai" }]
+  const ask = async (gateway: AccountedGateway, config: object, stream = false) => {
+    const answer = await gateway.post(
+      "/v1/chat/completions",
+      { model: "gemini-2.5-flash", messages, stream },
+      { "x-portkey-config": JSON.stringify(config) }
+    )
+    await answer.text()
+    return ["x-gateway-skipped-targets", "x-portkey-skipped-targets", "x-gateway-last-used-option-index"].map((name) =>
+      answer.headers.get(name)
+    )
+  }
+
+  it("circuits: skipped targets are in the header, the log and the list of requests (F19)", async () => {
+    const gateway = accountedGateway(down)
+    const both = { strategy: { mode: "fallback", ...once }, targets: [google, vertex] }
+    expect(await ask(gateway, both)).toEqual([null, null, "1"])
+    expect(await ask(gateway, both)).toEqual(["0", "0", "1"])
+    expect(await ask(gateway, both, true)).toEqual(["0", "0", "1"])
+    expect(await gateway.admin("/admin/v1/requests")).toMatchObject({
+      data: [{ skipped_targets: [0] }, { skipped_targets: [0] }, { target: 1 }]
+    })
+    expect((await gateway.lines()).filter((line) => line.includes('"attempts":1,"skipped_targets":[0],'))).toHaveLength(
+      2
+    )
+  })
+
+  it("circuits: a share without load, and the only target, are named as skipped too (F19)", async () => {
+    const gateway = accountedGateway(down)
+    const shared = { strategy: { mode: "loadbalance", ...once }, targets: [google, vertex] }
+    const alone = { ...google, ...once }
+    expect(await ask(gateway, alone)).toEqual([null, null, "0"])
+    expect(await ask(gateway, alone)).toEqual(["0", "0", "0"])
+    expect(await ask(gateway, shared)).toEqual(["0", "0", "1"])
+    await gateway.dispose()
+  })
 })
 
 /** Samples without buckets, as `name{labels} value`. */

@@ -53,6 +53,8 @@ const fact: fc.Arbitrary<RequestRow> = fc.record({
       images: count
     })
   ),
+  isEstimated: maybe(fc.constant(true as const)),
+  skipped: maybe(fc.array(fc.nat(99), { minLength: 1 })),
   costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
   saved: maybe(fc.record({ input: count, output: count, costMicros: maybe(count) })),
   keyId: maybe(fc.string()),

@@ -1,4 +1,4 @@
-// The headers that every answer has: its ids, and the remaining limits of the key.
+// The headers that every answer has: its ids, the targets that were passed over, and the remaining limits of the key.
 // It must not depend on what is answered.
 import { addAliases, answerHeaders } from "../../api/Headers.ts"
 import { dialectOf } from "../../domain/operations.ts"
@@ -19,7 +19,8 @@ export const idHeaders = ({ requestId, traceId, usesAlias }: RequestIds): Record
 /** The headers of an answer on a route: the ids, and the remaining limits of the key. */
 export const baseHeaders = (incoming: IncomingRequest): Record<string, string> => {
   const headers = idHeaders(incoming)
-  const limits = incoming.recorder?.limits
+  const { limits, skipped = [] } = incoming.recorder ?? {}
+  if (skipped.length > 0) headers[answerHeaders.skippedTargets] = skipped.join(",")
   if (limits === undefined) return headers
   return addLimits(headers, limits, dialectOf(incoming.path), incoming.startedMillis)
 }

@@ -157,6 +157,8 @@ export interface Order extends Conditioned {
   readonly draw: () => number
   /** Whether a target would refuse to be called; load goes to others as long as there are some. */
   readonly isOpen: (planned: Planned) => boolean
+  /** Called with each target that gets no load because it would refuse. */
+  readonly passOver?: (target: number) => void
 }
 
 /**
@@ -291,11 +293,14 @@ const inPlace = (
   return { account: place.account, modelId, betas, carried, origin, ignored: place.ignored, target, edges }
 }
 
+const indicesOf = (node: ConfigNode): ReadonlyArray<number> =>
+  node.kind === "target" ? [node.index] : node.members.flatMap((member) => indicesOf(member.node))
+
 /** One member by the weights of those that would be called. */
 const drawMember = (
   { members }: ConfigGroup,
   { fault, targets: all }: Resolved,
-  { draw, isOpen }: Order
+  { draw, isOpen, passOver }: Order
 ): ConfigNode | undefined => {
   const isClosed = (node: ConfigNode): boolean => {
     if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
@@ -305,6 +310,8 @@ const drawMember = (
   const weighing = members.filter(({ node, weight }) => weight > 0 && (fault !== undefined || isReachable(node, all)))
   const healthy = weighing.filter(({ node }) => isClosed(node))
   const candidates = healthy.length === 0 ? weighing : healthy
+  if (passOver !== undefined && candidates.length < weighing.length)
+    for (const { node } of weighing) if (!isClosed(node)) indicesOf(node).forEach(passOver)
   let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
   for (const { node, weight } of candidates) {
     left -= weight

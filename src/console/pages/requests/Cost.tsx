@@ -45,10 +45,18 @@ const Counts = ({ usage }: { readonly usage: NonNullable<RequestRow["usage"]> })
 const isChanged = (cost: number | undefined, lines: ReadonlyArray<CostLine>): boolean =>
   cost !== undefined && Math.abs(lines.reduce((sum, line) => sum + line.cost_usd, 0) - cost) > 1e-6
 
-export const Cost = ({ cost_lines: lines, cost_partial: isPartial, cost_usd: cost, saved, usage }: RequestRow) => (
+export const Cost = ({
+  cost_lines: lines,
+  cost_partial: isPartial,
+  cost_usd: cost,
+  saved,
+  usage,
+  usage_estimated: isEstimated
+}: RequestRow) => (
   <section class="card">
     <h2>Usage and cost</h2>
     {usage === undefined ? <p class="muted">No usage was reported.</p> : <Counts usage={usage} />}
+    {isEstimated === true ? <p class="muted">The stream was cut: what its counts lack is an estimate.</p> : null}
     {lines !== undefined && lines.length > 0 ? (
       <Lines lines={lines} cost={cost} />
     ) : usage === undefined ? null : (
