@@ -144,7 +144,13 @@ describe("kept responses through the openai SDK", () => {
     expect(await client.responses.retrieve(made.id)).toMatchObject({ id: made.id, output: made.output })
     const items = await client.responses.inputItems.list(made.id)
     expect(items.data).toEqual([
-      { id: expect.stringMatching(/^msg_/), type: "message", role: "user", content: "Hello" }
+      {
+        id: expect.stringMatching(/^msg_/),
+        type: "message",
+        role: "user",
+        status: "completed",
+        content: [{ type: "input_text", text: "Hello" }]
+      }
     ])
     await client.responses.delete(made.id)
     await expect(client.responses.retrieve(made.id)).rejects.toThrow(NotFoundError)

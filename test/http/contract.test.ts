@@ -429,7 +429,8 @@ faces("contract of the %s", (_name, over) => {
   it("contract: answers a response, and keeps it until it is deleted", async () => {
     const id = `resp_${number}`
     const asked = `msg_${number}8000`
-    const items = [{ type: "message", role: "user", content: "Hi", id: asked }]
+    const content = [{ type: "input_text", text: "Hi" }]
+    const items = [{ type: "message", role: "user", content, id: asked, status: "completed" }]
     const list = { object: "list", data: items, first_id: asked, last_id: asked, has_more: false }
     const made = response("completed", complete)
     expect(await answerTo(toResponses, { body: { model, input: "Hi" } })).toStrictEqual(whole(200, made, served))

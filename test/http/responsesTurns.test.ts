@@ -13,6 +13,7 @@ import { randomMasterText } from "../../src/store/MasterKeys.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { promptsOf } from "../support/prompts.ts"
 import { gatewaysOver, replying } from "../support/scripted.ts"
+import { schemaOracle } from "../support/shared.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 const gatewayWith = gatewaysOver()
@@ -34,6 +35,71 @@ const sse = (...values: ReadonlyArray<unknown>) => ({
 })
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const userSays = (text: string) => ({ role: "user", parts: [{ text }] })
+
+describe("the input of a kept response", () => {
+  const check = schemaOracle("openai-responses.schema.json", "strict.ResponseItemList")
+  const listed = async (input: unknown) => {
+    const gateway = gatewayWith(() => replying(said("Hello")))
+    const made = await (await gateway.post("/v1/responses", { model, input })).json()
+    const answer = await gateway.send(`/v1/responses/${made.id}/input_items?order=asc`, {
+      headers: { "x-gateway-api-key": gatewayKey }
+    })
+    const list = await answer.json()
+    if (check !== undefined) expect(check(list) ? [] : check.errors).toEqual([])
+    return list.data.map(({ id: _id, ...item }: { readonly id: string }) => item)
+  }
+
+  it("responses: is listed in the form of OpenAI's schema, whatever form it came in (R111)", async () => {
+    const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }
+    expect(
+      await listed([
+        { role: "developer", content: "Be kind." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See" },
+            picture,
+            { type: "input_image", image_url: picture.image_url.url, detail: null }
+          ]
+        },
+        { role: "assistant", content: "I look." },
+        { type: "reasoning", id: "rs_1", summary: [], content: null, status: null },
+        { type: "function_call", call_id: "c1", name: "look", status: null },
+        { type: "function_call_output", call_id: "c1", output: [{ type: "text", text: "seen" }] },
+        { type: "custom_tool_call", call_id: "c2", name: "patch", input: "x" },
+        { type: "custom_tool_call_output", call_id: "c2", output: "done" }
+      ])
+    ).toEqual([
+      { type: "message", role: "developer", status: "completed", content: [{ type: "input_text", text: "Be kind." }] },
+      {
+        type: "message",
+        role: "user",
+        status: "completed",
+        content: [
+          { type: "input_text", text: "See" },
+          { type: "input_image", image_url: picture.image_url.url, detail: "auto" },
+          { type: "input_image", image_url: picture.image_url.url, detail: "auto" }
+        ]
+      },
+      {
+        type: "message",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: "I look.", annotations: [], logprobs: [] }]
+      },
+      { type: "reasoning", status: "completed", summary: [] },
+      { type: "function_call", status: "completed", call_id: "c1", name: "look", arguments: "{}" },
+      {
+        type: "function_call_output",
+        status: "completed",
+        call_id: "c1",
+        output: [{ type: "input_text", text: "seen" }]
+      },
+      { type: "custom_tool_call", status: "completed", call_id: "c2", name: "patch", input: "x" },
+      { type: "custom_tool_call_output", status: "completed", call_id: "c2", output: "done" }
+    ])
+  })
+})
 
 describe("items of older turns", () => {
   it("responses: what describes an older answer is read and not sent (R209)", async () => {
@@ -234,9 +300,9 @@ describe("prompts of the gateway in a response", () => {
       headers: { "x-gateway-api-key": gatewayKey }
     })
     expect((await items.json()).data).toMatchObject([
-      { type: "message", role: "system", content: "You write haiku." },
-      { type: "message", role: "user", content: "About rain" },
-      { type: "message", role: "user", content: "In English" }
+      { type: "message", role: "system", content: [{ type: "input_text", text: "You write haiku." }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "About rain" }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "In English" }] }
     ])
   })
 

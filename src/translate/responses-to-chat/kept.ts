@@ -8,6 +8,7 @@ import { type ResponseItemList, ResponseObject } from "../../wire/openai/respons
 import { Carrier, carrierText, isEmptyCarrier } from "./carrier.ts"
 import type { AnswerFinished } from "./answer/envelope.ts"
 import type { Plan, Shown, StoredItem, StoredTurn } from "./facts.ts"
+import { listedItem } from "./listedItem.ts"
 
 const Kept = Schema.Struct({
   response: ResponseObject,
@@ -113,18 +114,18 @@ const idOf = (item: JsonObject | undefined): string | null => {
   return typeof id === "string" ? id : null
 }
 
-/** A page of this turn's own input; after an unknown item the page is empty. */
+/** A page of this turn's own input; after an unknown item the page is empty. The schema knows no null for its ids. */
 export const inputItems = ({ input }: Kept, { after, limit, order }: ItemsAsked): ResponseItemList => {
   const given = input.map(jsonObjectOf)
   const all = order === "asc" ? given : given.toReversed()
   const at = after === undefined ? 0 : all.findIndex((item) => idOf(item) === after) + 1
   const from = after !== undefined && at === 0 ? all.length : at
-  const data = all.slice(from, from + limit)
+  const data = all.slice(from, from + limit).map(listedItem)
   return {
     object: "list",
     data,
-    first_id: idOf(data[0]),
-    last_id: idOf(data.at(-1)),
+    first_id: idOf(data[0]) ?? "",
+    last_id: idOf(data.at(-1)) ?? "",
     has_more: from + limit < all.length
   }
 }

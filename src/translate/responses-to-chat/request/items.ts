@@ -189,14 +189,16 @@ const itemsOfMessage = (message: ChatMessage): ReadonlyArray<SourcedItem> => {
   ]
 }
 
-const itemPart = (part: Json, isAssistant: boolean): Json => {
+/** A part of a chat as the part of an item that it becomes. */
+export const itemPart = (part: Json, isAssistant: boolean): Json => {
   if (!isJsonObject(part)) return part
   switch (part["type"]) {
     case "text":
       return { ...part, type: isAssistant ? "output_text" : (partTypes.get("text") ?? "input_text") }
     case "image_url": {
       const image = part["image_url"]
-      return { type: "input_image", ...(isJsonObject(image) ? image : {}), image_url: urlOf(image) }
+      const { url, ...options } = isJsonObject(image) ? image : { url: image }
+      return { type: "input_image", ...options, image_url: url ?? null }
     }
     case "file":
       return { type: "input_file", ...(isJsonObject(part["file"]) ? part["file"] : {}) }
@@ -204,5 +206,3 @@ const itemPart = (part: Json, isAssistant: boolean): Json => {
       return part
   }
 }
-
-const urlOf = (image: Json | undefined): Json => (isJsonObject(image) ? (image["url"] ?? null) : (image ?? null))

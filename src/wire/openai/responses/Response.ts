@@ -68,8 +68,8 @@ export interface ResponseObject extends Schema.Schema.Type<typeof ResponseObject
 export const ResponseItemList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(AnyRecord),
-  first_id: orNull(Schema.String),
-  last_id: orNull(Schema.String),
+  first_id: Schema.String,
+  last_id: Schema.String,
   has_more: Schema.Boolean
 })
 export interface ResponseItemList extends Schema.Schema.Type<typeof ResponseItemList> {}
