@@ -150,16 +150,41 @@ const withParameters = (worded: Worded): Read<Worded> => {
     const taken = fields.some(([field]) => isThere(body[field]))
     if (!taken && fields.length > 0) found.push([name, fields.map(([field, value]) => [field, asJson(value)])])
   }
-  const replaced = new Map(found.map(([name, fields]) => [fields[0]?.[0] ?? "", name]))
+  const replaced = new Map(found.flatMap(([name, fields]) => fields.map(([field]) => [field, wordIn(name, field)])))
   const { wordOf = (param: string) => param } = worded
   return Result.succeed({
     body: {
       ...Object.fromEntries(Object.entries(body).filter(([name]) => !found.some(([own]) => own === name))),
       ...Object.fromEntries(found.flatMap(([, fields]) => fields))
     },
-    wordOf: (param) => wordOf(param.replace(/^\w+/, (name) => replaced.get(name) ?? name))
+    wordOf: (param) => wordOf(param.replace(/^\w+(?:\.json_schema)?/, (name) => wordFor(replaced, name)))
   })
 }
+
+/** The members of another dialect's parameters that have a name of their own. */
+const members: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
+  ["reasoning", new Map([["reasoning_effort", "reasoning.effort"]])],
+  [
+    "text",
+    new Map([
+      ["verbosity", "text.verbosity"],
+      ["response_format", "text.format"]
+    ])
+  ],
+  [
+    "output_config",
+    new Map([
+      ["reasoning_effort", "output_config.effort"],
+      ["response_format", "output_config.format"]
+    ])
+  ]
+])
+
+const wordIn = (name: string, field: string): string => members.get(name)?.get(field) ?? name
+
+/** What these dialects have no `json_schema` around. */
+const wordFor = (words: ReadonlyMap<string, string>, name: string): string =>
+  words.get(name) ?? words.get(name.replace(".json_schema", "")) ?? name
 
 const foreign = ["max_output_tokens", "reasoning", "text", "stop_sequences", "output_config"] as const
 

@@ -8,6 +8,7 @@ import { Busy, type GatewayError, Unexpected } from "../../domain/GatewayError.t
 import { contentTypeOf, envelopeOf, errorBody, nativeEnvelope } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import { baseHeaders } from "./baseHeaders.ts"
+import { inClientsWords } from "./clientWords.ts"
 import { statusFor } from "./statusFor.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
@@ -93,10 +94,6 @@ export const refusal = (
     headers: incoming.usesAlias ? addAliases(headers) : headers
   })
 }
-
-/** The facts with the parameter as the client wrote it. */
-export const inClientsWords = (facts: ErrorFacts, { wordOf }: Pick<IncomingRequest, "wordOf">): ErrorFacts =>
-  wordOf === undefined || facts.param === null ? facts : { ...facts, param: wordOf(facts.param) }
 
 export const refuse = (error: GatewayError, incoming: IncomingRequest): HttpServerResponse.HttpServerResponse =>
   refusal(errorFacts(error), incoming, error)

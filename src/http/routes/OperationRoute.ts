@@ -30,6 +30,7 @@ import type { Traffic } from "../node/Traffic.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import type { ReadBody } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
+import { clientWords, explainedInClientsWords, servedInClientsWords } from "../response/clientWords.ts"
 import { type KeepAlive, startKeepAlive } from "../response/KeepAlive.ts"
 import { json } from "../response/Reply.ts"
 
@@ -144,14 +145,21 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
       incoming: IncomingRequest,
       { reply, stream }: OperationAnswers<Op>,
       admitMore?: AdmitMore
-    ) =>
-      stream === undefined
-        ? Effect.flatMap(router.run(operation, body, context, admitMore), ({ served, value }) => reply(value, served))
+    ) => {
+      const wordOf = clientWords(operation, incoming)
+      return stream === undefined
+        ? Effect.flatMap(router.run(operation, body, context, admitMore), ({ served, value }) =>
+            reply(value, servedInClientsWords(served, wordOf))
+          )
         : Effect.flatMap(router.open(operation, body, context, admitMore), (opened) =>
             Effect.flatMap(startKeepAlive(incoming.node, pingMillis, stream.ping), (keepAlive) =>
-              stream.reply(opened, keepAlive)
+              stream.reply(
+                wordOf === undefined ? opened : { ...opened, served: servedInClientsWords(opened.served, wordOf) },
+                keepAlive
+              )
             )
           )
+    }
 
     const dryRun = <Op extends Operation>(
       operation: Op,
@@ -162,7 +170,7 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
     ) =>
       Effect.flatMap(
         Effect.andThen(admitUncalled(context.key, incoming), router.explain(operation, body, context)),
-        (shown) => json(explained(shown), incoming)
+        (shown) => json(explained(explainedInClientsWords(shown, clientWords(operation, incoming))), incoming)
       )
 
     return (operation, body, context, incoming, answers) => {

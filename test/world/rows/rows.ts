@@ -14,6 +14,7 @@ import { refusals } from "./refusals.ts"
 import { routing } from "./routing.ts"
 import { shapes } from "./shapes.ts"
 import { tools } from "./tools.ts"
+import { words } from "./words.ts"
 
 export const rows: ReadonlyArray<Row> = [
   ...addresses,
@@ -29,4 +30,5 @@ export const rows: ReadonlyArray<Row> = [
   ...routing,
   ...shapes,
   ...tools
+  ...words
 ]

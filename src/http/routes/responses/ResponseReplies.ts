@@ -13,7 +13,6 @@ import type { AnswerFinished } from "../../../translate/responses-to-chat/answer
 import type { AnswerFailed } from "../../../translate/responses-to-chat/answer/failure.ts"
 import { type AnswerOutput, type ChatInput, isFinished } from "../../../translate/responses-to-chat/answer/stream.ts"
 import type { AnswerFacts } from "../../../translate/responses-to-chat/facts.ts"
-import { paramOf } from "../../../translate/responses-to-chat/request/paths.ts"
 import { responsesToChat } from "../../../translate/responses-to-chat/ResponsesToChat.ts"
 import { frame, pingFrame } from "../../../wire/frames.ts"
 import type { ChatChunk, Usage } from "../../../wire/openai/ChatReply.ts"
@@ -33,9 +32,9 @@ type WriteAnswers = (turn: Turn, incoming: IncomingRequest) => OperationAnswers<
 
 /** What was left without effect, in the client's words: by this route, then by the target. */
 export const ignoredInTurn = (
-  { ignored, plan: { paths } }: Pick<Turn, "ignored" | "plan">,
-  ofChat: ReadonlyArray<string>
-): ReadonlyArray<string> => [...ignored, ...ofChat.map((name) => paramOf(paths, name))]
+  { ignored }: Pick<Turn, "ignored">,
+  ofTarget: ReadonlyArray<string>
+): ReadonlyArray<string> => [...ignored, ...ofTarget]
 
 const failedBy = ({ code, headers, message, param, type }: ErrorFacts): AnswerFailed => {
   const wait = Number(headers["retry-after-ms"])
