@@ -225,32 +225,65 @@ const reasoningFields = ({
   return typeof enabled === "boolean" ? [["thinking", { type: enabled ? "enabled" : "disabled" }]] : []
 }
 
-/** Google's settings of tools: a choice, and the place of the user, which is the map tool's. */
+/** Google's settings of tools: a choice, and the place of the user, which is the map tool's. They stand at the top or where Google's own clients of chats put its fields. */
 const withToolConfig = (given: JsonObject): JsonObject => {
-  const { tool_config: snake, toolConfig: camel, ...body } = given
-  const config = isJsonObject(camel) ? camel : snake
-  const { retrieval_config: ownPlace, ...rest } = body
-  const nested = isJsonObject(config) ? (config["retrievalConfig"] ?? config["retrieval_config"]) : undefined
-  const place = nested ?? ownPlace
-  const calling = isJsonObject(config)
-    ? (config["functionCallingConfig"] ?? config["function_calling_config"])
-    : undefined
-  if (!isThere(place) && !isThere(calling)) return given
-  const { tools } = body
-  const maps = Array.isArray(tools) && isJsonObject(place) ? tools.map((tool: Json) => atPlace(tool, place)) : tools
-  return {
-    ...rest,
-    ...(maps === undefined ? {} : { tools: maps }),
-    ...(isThere(calling) && !isThere(body["tool_choice"]) ? { tool_choice: { functionCallingConfig: calling } } : {})
+  const { extra_body: extra, google, tools } = given
+  const inExtra = isJsonObject(extra) ? extra["google"] : undefined
+  const found = [given, google, inExtra, extra].flatMap((holder) => (isJsonObject(holder) ? [settingsIn(holder)] : []))
+  const calling = found.find((settings) => isThere(settings.calling))?.calling
+  const asked = found.find((settings) => isThere(settings.place))?.place
+  const place = isJsonObject(asked) && Array.isArray(tools) && tools.some(isMap) ? asked : undefined
+  if (place === undefined && !isThere(calling)) return given
+  const rest = withoutSettings(given)
+  const own = {
+    ...withInner("google", google),
+    ...withInner(
+      "extra_body",
+      isJsonObject(extra) ? { ...extra, google: undefined, ...withInner("google", inExtra) } : extra
+    )
   }
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([name]) => name !== "google" && name !== "extra_body")),
+    ...own,
+    ...(place === undefined || !Array.isArray(tools) ? {} : { tools: tools.map((tool: Json) => atPlace(tool, place)) }),
+    ...(isThere(calling) && !isThere(given["tool_choice"]) ? { tool_choice: { functionCallingConfig: calling } } : {})
+  }
+}
+
+const settingNames: ReadonlySet<string> = new Set(["tool_config", "toolConfig", "retrieval_config", "retrievalConfig"])
+
+const settingsIn = (holder: JsonObject) => {
+  const written = holder["toolConfig"] ?? holder["tool_config"]
+  const config = isJsonObject(written) ? written : {}
+  return {
+    place:
+      config["retrievalConfig"] ??
+      config["retrieval_config"] ??
+      holder["retrievalConfig"] ??
+      holder["retrieval_config"],
+    calling: config["functionCallingConfig"] ?? config["function_calling_config"]
+  }
+}
+
+const withoutSettings = (holder: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(holder).filter(([name, value]) => value !== undefined && !settingNames.has(name)))
+
+/** The holder without the settings, if there is anything else in it. */
+const withInner = (name: string, holder: Json | undefined): JsonObject => {
+  const left = isJsonObject(holder) ? withoutSettings(holder) : holder
+  return left === undefined || (isJsonObject(left) && Object.keys(left).length === 0) ? {} : { [name]: left }
 }
 
 const mapNames = ["googleMaps", "google_maps"] as const
 
+const mapName = (tool: JsonObject): (typeof mapNames)[number] | undefined =>
+  mapNames.find((one) => isThere(tool[one]) || tool["type"] === one)
+
+const isMap = (tool: Json): boolean => isJsonObject(tool) && mapName(tool) !== undefined
+
 const atPlace = (tool: Json, place: JsonObject): Json => {
-  if (!isJsonObject(tool)) return tool
-  const name = mapNames.find((one) => isThere(tool[one]) || tool["type"] === one)
-  if (name === undefined) return tool
+  const name = isJsonObject(tool) ? mapName(tool) : undefined
+  if (!isJsonObject(tool) || name === undefined) return tool
   const own = tool[name]
   return { ...tool, [name]: { ...(isJsonObject(own) ? own : {}), retrieval_config: place } }
 }

@@ -97,7 +97,9 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
     found.push(...destinations(request))
     for (const name of both(request, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
     const { tools } = request
-    if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
+    // Google reads an object where a list is due as its only element.
+    for (const tool of Array.isArray(tools) ? tools : [tools])
+      if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
   }
   return found
 }

@@ -50,6 +50,13 @@ it("named objects: the request within a count is searched as one by itself, in b
   ])
 })
 
+it("named objects: a tool without its list is searched as a list of one (TH6)", () => {
+  const name = "projects/c/locations/global/collections/x/dataStores/d"
+  expect(namedObjects({ tools: { retrieval: { vertexAiSearch: { datastore: name } } } }, false)).toEqual([
+    { use: "resource", name }
+  ])
+})
+
 it("named objects: messages are searched only with a list of objects", () => {
   const looked: Array<string> = []
   const watched = (name: string) => ({ enumerable: true, get: () => looked.push(name) })

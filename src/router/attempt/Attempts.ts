@@ -34,6 +34,7 @@ import { authorizeInTime, inTime, least, remainingMillis } from "./Deadline.ts"
 import { type Fetched, fetchedAt, type Fetching, nothingFetched } from "./Fetching.ts"
 import { signatureExtractors } from "../bodies/signatureExtractors.ts"
 import { withOverrides } from "../bodies/overrides.ts"
+import { faultOfPlace } from "../plan/place.ts"
 import type { Planned } from "../plan/plan.ts"
 import { healPrepared, type HealScope, healScope, joinNames, knownLessons } from "./heal.ts"
 import { modelsNow } from "./MovingNames.ts"
@@ -186,7 +187,7 @@ const prepareCall = <Op extends Operation>(
     signature: (callId) => signatures?.get(callId),
     media: (url) => fetchedAt(media, url)
   })
-  if (Result.isFailure(result)) return Result.fail(result.failure)
+  if (Result.isFailure(result)) return Result.fail(faultOfPlace(result.failure, context.carried, account))
   const { target } = result.success
   const scope = healScope(operation, target, models.find(target.modelId).record)
   const learns = scope === undefined && operation !== "chat" ? undefined : scopeOf(target.modelId)

@@ -1,5 +1,7 @@
 // Where a target is called: the project and region of its account, of the config, or of the request.
 // It must not depend on whose credential goes there, or on how a URL is built.
+import { quoteValue } from "../../domain/faults.ts"
+import { BodyInvalid, type GatewayError } from "../../domain/GatewayError.ts"
 import { lists } from "../../domain/GatewayKey.ts"
 import type { CarriedCredentials, ProviderAccount } from "../../domain/ProviderAccount.ts"
 
@@ -62,4 +64,25 @@ export const withPlace = (
     ignored.push(...said.flatMap(({ name, value }) => (value === undefined || value === place[field] ? [] : [name])))
   }
   return { account: { ...account, ...place }, ignored }
+}
+
+/** A place that is none is a fault of the header; one that came in the path is a fault of the path. */
+export const faultOfPlace = (
+  fault: GatewayError,
+  carried: CarriedCredentials,
+  account: ProviderAccount
+): GatewayError => {
+  if (carried.isPathPlace !== true || fault._tag !== "BodyInvalid" || fault.code !== "invalid_header") return fault
+  const part = parts.find(({ header }) => header === fault.param)
+  const value = part === undefined ? undefined : carried[part.written]
+  return part === undefined || value === undefined || account[part.field] !== value
+    ? fault
+    : new BodyInvalid({
+        code: "invalid_value",
+        param: part.path,
+        message: fault.message.replace(
+          /^The \w+ is/,
+          () => `The path names the ${part.path} ${quoteValue(value)}, which is`
+        )
+      })
 }

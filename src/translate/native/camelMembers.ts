@@ -1,4 +1,4 @@
-// A native body with its members in camel case; Google reads snake case as well, and the crossing rules know one spelling.
+// A native body with its members in camel case and without nulls; Google reads snake case as well, and the crossing rules know one spelling.
 // It must not change what a client or a model made: arguments, answers of functions, schemas, labels.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { camelName } from "./memberNames.ts"
@@ -23,13 +23,16 @@ const crossValue = (value: Json): Json => {
   return isJsonObject(value) ? camelMembers(value) : value
 }
 
-/** Of two spellings of one member the camel case counts. */
+/** Of two spellings of one member the camel case counts. A null is a member that is absent. */
 export const camelMembers = (body: JsonObject): JsonObject => {
   const members: Record<string, Json | undefined> = {}
   for (const [name, value] of Object.entries(body)) {
     const written = camelName(name)
-    if (value === undefined || (written !== name && body[written] !== undefined)) continue
+    if (value === undefined || value === null || (written !== name && body[written] !== undefined)) continue
     members[written] = opaqueNames.has(written) ? value : crossValue(value)
   }
   return members
 }
+
+/** Google reads an object where a list is due as its only element. */
+export const listOf = (value: Json | undefined): Json | undefined => (isJsonObject(value) ? [value] : value)

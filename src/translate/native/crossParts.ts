@@ -5,6 +5,7 @@ import { readEach } from "../../domain/text/readEach.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { listOf } from "./camelMembers.ts"
 import { mimeOfPath } from "../shared/media/mime.ts"
 
 export interface PartCrossing {
@@ -76,8 +77,9 @@ const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Js
     if (isJsonObject(inner)) part[name] = withoutForeign(inner, names, `${path}.${name}.`, ignored)
   }
   const response = part["functionResponse"]
-  if (isJsonObject(response) && Array.isArray(response["parts"])) {
-    const crossed = readEach(response["parts"], (inner: Json, index) =>
+  const answered = isJsonObject(response) ? listOf(response["parts"]) : undefined
+  if (isJsonObject(response) && Array.isArray(answered)) {
+    const crossed = readEach(answered, (inner: Json, index) =>
       crossResponsePart(inner, `${path}.functionResponse.parts[${index}]`, crossing)
     )
     if (Result.isFailure(crossed)) return Result.fail(crossed.failure)
@@ -98,7 +100,7 @@ const crossResponsePart = (part: Json, path: string, crossing: PartCrossing): Re
 /** A content with its role: a missing one is the user's, which Vertex AI demands. An instruction has none. */
 export const crossContent = (content: Json, path: string, crossing: PartCrossing): Read<Json> => {
   if (!isJsonObject(content)) return Result.succeed(content)
-  const { parts } = content
+  const parts = listOf(content["parts"])
   const isTurn = path.startsWith("contents")
   const role = content["role"] === undefined && isTurn ? { role: "user" } : {}
   if (!Array.isArray(parts)) return Result.succeed({ ...role, ...content })

@@ -6,7 +6,7 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
-import { camelMembers } from "./camelMembers.ts"
+import { camelMembers, listOf } from "./camelMembers.ts"
 import { crossContent, type PartCrossing, withoutForeign } from "./crossParts.ts"
 
 export interface Crossed {
@@ -77,6 +77,7 @@ const crossTools = (tools: Json | undefined, { kind }: CrossTo): Read<Json | und
       const foreign = foreignTools[kind].find((name) => tool[name] !== undefined)
       if (foreign !== undefined) return refused(`tools[${index}].${foreign}`, kind)
       const kinds = Object.entries(tool)
+      if (kinds.length === 0) continue
       if (kind === "google" || kinds.length < 2) crossed.push(tool)
       else crossed.push(...kinds.map(([name, value]) => ({ [name]: value })))
     }
@@ -133,20 +134,23 @@ const crossTop = (body: JsonObject, to: CrossTo, ignored: Array<string>) => {
   return { top: withoutForeign(rest, ["store"], "", ignored), headers }
 }
 
+/** Without the members that are undefined; an empty name of a cached content is none. */
 const present = (members: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  Object.fromEntries(
+    Object.entries(members).filter(([name, value]) => value !== undefined && (name !== "cachedContent" || value !== ""))
+  )
 
 /** A generateContent body in the other product's words. Unknown fields pass. */
 export const crossRequest = (written: JsonObject, to: CrossTo): Read<Crossed> => {
   const body = camelMembers(written)
-  if (body["cachedContent"] !== undefined) return refused("cachedContent", to.kind)
+  if ((body["cachedContent"] ?? "") !== "") return refused("cachedContent", to.kind)
   if (to.kind === "google" && body["modelArmorConfig"] !== undefined) return refused("modelArmorConfig", to.kind)
   const ignored: Array<string> = []
   const { headers, top } = crossTop(body, to, ignored)
   const crossing: PartCrossing = { kind: to.kind, ignored, refused: (param) => refused(param, to.kind) }
   return Result.gen(function* () {
-    const tools = yield* crossTools(top["tools"], to)
-    const contents = yield* crossContents(top["contents"], crossing)
+    const tools = yield* crossTools(listOf(top["tools"]), to)
+    const contents = yield* crossContents(listOf(top["contents"]), crossing)
     const system = top["systemInstruction"]
     const systemInstruction =
       system === undefined ? undefined : yield* crossContent(system, "systemInstruction", crossing)
@@ -157,7 +161,7 @@ export const crossRequest = (written: JsonObject, to: CrossTo): Read<Crossed> =>
         systemInstruction,
         tools,
         toolConfig: crossToolConfig({ ...top, tools }, to, ignored),
-        safetySettings: crossSafety(top["safetySettings"], to, ignored),
+        safetySettings: crossSafety(listOf(top["safetySettings"]), to, ignored),
         generationConfig: crossSettings(top["generationConfig"], to, ignored)
       }),
       headers,

@@ -176,7 +176,7 @@ describe("native bodies: refusals", () => {
     ],
     [
       "generateContent",
-      '{"contents":{}}',
+      '{"contents":"hi"}',
       ["invalid_type", "contents", "contents has the wrong type: expected array."]
     ],
     ["predict", '{"instances":[]}', ["empty_array", "instances", "instances is empty; send at least one element."]],

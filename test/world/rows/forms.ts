@@ -285,6 +285,18 @@ const maps = (rest: object, retrievalConfig: object, tool: object = { googleMaps
   }
 })
 
+const atHome = { lat_lng: latLng }
+const placed: ReadonlyArray<readonly [string, object]> = [
+  ["extra_body.google", { extra_body: { google: { retrieval_config: atHome } } }],
+  ["google", { google: { retrievalConfig: atHome } }],
+  ["extra_body", { extra_body: { retrieval_config: atHome } }],
+  [
+    "the settings of tools in extra_body.google",
+    { extra_body: { google: { tool_config: { retrieval_config: atHome } } } }
+  ],
+  ["retrievalConfig", { retrievalConfig: atHome }]
+]
+
 const searches: ReadonlyArray<Row> = [
   {
     id: "RB70",
@@ -339,6 +351,26 @@ const searches: ReadonlyArray<Row> = [
     kind: "W46",
     title: "maps have the place of Google's toolConfig",
     ...maps({ toolConfig: { retrievalConfig: { latLng } } }, { latLng }, { type: "google_maps" })
+  },
+  ...placed.map(([title, rest], at): Row => ({
+    id: `W46-${26 + at}`,
+    kind: "W46",
+    title: `maps have the place of ${title}`,
+    ...maps(rest, { latLng })
+  })),
+  {
+    id: "W46-40",
+    kind: "W46",
+    title: "a place without maps is named, and other fields next to it stay",
+    body: {
+      model: gemini,
+      messages: hi,
+      extra_body: { google: { retrieval_config: { lat_lng: latLng }, thinking_config: { thinking_level: "low" } } }
+    },
+    expected: {
+      headers: { "x-gateway-ignored-params": "extra_body.google.retrieval_config" },
+      sent: [{ contents: [hiGemini], generationConfig: { thinkingConfig: { thinkingLevel: "low" } } }]
+    }
   }
 ]
 

@@ -109,6 +109,96 @@ const credentialRows: ReadonlyArray<Row> = [
   }
 ]
 
+const google400 = (field: string, description: string) => ({
+  error: {
+    code: 400,
+    message: description,
+    status: "INVALID_ARGUMENT",
+    details: [
+      {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        reason: "INVALID_VALUE",
+        domain: "model-gateway",
+        metadata: { requestId: "r1" }
+      },
+      { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field, description }] }
+    ]
+  }
+})
+const own = { authorization: "Bearer ya29.own", "x-request-id": "r1" }
+const contents = [{ role: "user", parts: [{ text: "hi" }] }]
+const placeRows: ReadonlyArray<Row> = [
+  {
+    id: "W11-51",
+    kind: "W11",
+    title: "a project that is none is a fault of the path that has it",
+    path: "/v1/projects/BAD/locations/us-central1/publishers/google/models/gemini-2.5-flash:generateContent",
+    headers: own,
+    body: { contents },
+    expected: {
+      status: 400,
+      sent: [],
+      answer: google400(
+        "project",
+        'The path names the project "BAD", which is not a Google Cloud project id or number.'
+      )
+    }
+  },
+  {
+    id: "W11-52",
+    kind: "W11",
+    title: "a location that is none is a fault of the path that has it",
+    path: "/v1/projects/some-project/locations/us_central1/publishers/google/models/gemini-2.5-flash:countTokens",
+    headers: own,
+    body: { contents },
+    expected: {
+      status: 400,
+      sent: [],
+      answer: google400(
+        "location",
+        'The path names the location "us_central1", which is not a Vertex AI location such as us-central1, global, us or eu.'
+      )
+    }
+  },
+  {
+    id: "W11-53",
+    kind: "W11",
+    title: "a project in the path of rawPredict is named too",
+    path: "/v1/projects/BAD/locations/global/publishers/anthropic/models/claude-sonnet-4-6:rawPredict",
+    headers: own,
+    body: { anthropic_version: "vertex-2023-10-16", max_tokens: 9, messages: hello().messages },
+    expected: {
+      status: 400,
+      sent: [],
+      answer: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: 'The path names the project "BAD", which is not a Google Cloud project id or number.'
+        },
+        request_id: "r1"
+      }
+    }
+  },
+  {
+    id: "W11-54",
+    kind: "W11",
+    title: "a project of a header stays a fault of the header",
+    headers: { authorization: "Bearer ya29.own", "x-gateway-vertex-project-id": "BAD" },
+    body: hello("@p/gemini-2.5-flash"),
+    expected: {
+      status: 400,
+      sent: [],
+      answer: openAi(
+        "The project is not a Google Cloud project id or number.",
+        "invalid_request_error",
+        "invalid_header",
+        "x-gateway-vertex-project-id"
+      )
+    }
+  }
+]
+
 const modelRows: ReadonlyArray<Row> = [
   {
     id: "W11-21",
@@ -249,5 +339,6 @@ export const refusals: ReadonlyArray<Row> = [
   ...lineRows,
   ...keyRows,
   ...credentialRows,
-  ...modelRows
+  ...modelRows,
+  ...placeRows
 ]

@@ -3,6 +3,7 @@
 import type { Row } from "../row.ts"
 import { addresses } from "./addresses.ts"
 import { answers } from "./answers.ts"
+import { crossing } from "./crossing.ts"
 import { embeddings } from "./embeddings.ts"
 import { forms } from "./forms.ts"
 import { history } from "./history.ts"
@@ -19,6 +20,7 @@ import { words } from "./words.ts"
 export const rows: ReadonlyArray<Row> = [
   ...addresses,
   ...answers,
+  ...crossing,
   ...embeddings,
   ...forms,
   ...history,
