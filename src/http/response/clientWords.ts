@@ -1,5 +1,6 @@
 // Names of parameters in the words of the client's own body, where the body that runs was made of it.
 // It must not depend on how a body was made.
+import { settingHint } from "../../api/clients/clientSettings.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 import type { Operation } from "../../domain/operations.ts"
 import type { Explained, ServedBy } from "../../router/ProviderRouter.ts"
@@ -43,12 +44,15 @@ const inMessage = (message: string, param: string, word: string): string =>
 
 const plainName = /^[a-z_]{1,64}$/
 
-/** A fault with its parameter as the client wrote it, in the message too. */
-export const inClientsWords = (facts: ErrorFacts, { wordOf }: Pick<IncomingRequest, "wordOf">): ErrorFacts => {
-  const { message, param } = facts
-  if (wordOf === undefined || param === null) return facts
-  const word = wordOf(param)
-  return word === param
-    ? facts
-    : { ...facts, param: word, message: plainName.test(param) ? inMessage(message, param, word) : message }
+/** A fault with its parameter as the client wrote it, in the message too, and with the client's own setting for it. */
+export const inClientsWords = (
+  facts: ErrorFacts,
+  { headers, wordOf }: Pick<IncomingRequest, "headers" | "wordOf">
+): ErrorFacts => {
+  const hint = settingHint(facts.code, headers["user-agent"])
+  const { message, param, ...rest } = facts
+  const word = wordOf === undefined || param === null ? param : wordOf(param)
+  if (word === param && hint === "") return facts
+  const worded = word === null || param === null || !plainName.test(param) ? message : inMessage(message, param, word)
+  return { ...rest, param: word, message: worded + hint }
 }

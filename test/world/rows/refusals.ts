@@ -199,6 +199,64 @@ const placeRows: ReadonlyArray<Row> = [
   }
 ]
 
+const settingRows = (
+  [
+    ["Claude Code", "claude-cli/2.1.3 (external, cli)", "ANTHROPIC_AUTH_TOKEN"],
+    ["Codex", "codex_exec/0.169.0 (Linux; x86_64)", "the variable that env_key names in ~/.codex/config.toml"],
+    ["gemini-cli", "GeminiCLI-tui/0.61.0/gemini-2.5-flash (linux; x64; terminal)", "GEMINI_API_KEY"]
+  ] as const
+).flatMap(([name, agent, setting], at): ReadonlyArray<Row> => [
+  {
+    id: `W11-${61 + 2 * at}`,
+    kind: "W11",
+    title: `a wrong key of ${name} names the setting that it comes from`,
+    headers: { "user-agent": agent, "x-gateway-api-key": "mgk_wrong" },
+    body: hello(),
+    expected: {
+      status: 401,
+      answer: openAi(
+        `The gateway key is not valid. ${name} takes its key from ${setting}.`,
+        "authentication_error",
+        "invalid_gateway_key"
+      )
+    }
+  },
+  {
+    id: `W11-${62 + 2 * at}`,
+    kind: "W11",
+    title: `another error of ${name} has no word on its settings`,
+    headers: { "user-agent": agent },
+    body: { ...hello(), messages: "x" },
+    expected: {
+      status: 400,
+      answer: openAi(
+        "messages has the wrong type: expected array.",
+        "invalid_request_error",
+        "invalid_type",
+        "messages"
+      )
+    }
+  }
+])
+const modelSettingRow: Row = {
+  id: "W11-71",
+  kind: "W11",
+  title: "an unknown model of Codex names the setting that it comes from",
+  path: "/v1/responses",
+  headers: { "user-agent": "codex_exec/0.169.0 (Linux; x86_64)" },
+  body: { model: "@d/gemini-99", input: "hi" },
+  upstream: [google(404, "NOT_FOUND", "models/gemini-99 is not found.")],
+  expected: {
+    status: 404,
+    answer: openAi(
+      'models/gemini-99 is not found. Codex takes the model from the setting "model" in ~/.codex/config.toml.',
+      "not_found_error",
+      "model_not_found",
+      "model"
+    )
+  }
+}
+
 const modelRows: ReadonlyArray<Row> = [
   {
     id: "W11-21",
@@ -340,5 +398,7 @@ export const refusals: ReadonlyArray<Row> = [
   ...keyRows,
   ...credentialRows,
   ...modelRows,
-  ...placeRows
+  ...placeRows,
+  ...settingRows,
+  modelSettingRow
 ]
