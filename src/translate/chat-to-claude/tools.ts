@@ -3,13 +3,13 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/fault.ts"
 import {
   type AskedTool,
   type BuiltInTool,
   checkToolChoice,
   type FunctionTool,
   namedTools,
+  runnableTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
@@ -51,19 +51,15 @@ export interface ToolPlan {
 }
 
 export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
-  const { asked, choice, called } = options
-  const functions = asked.filter((tool) => tool._tag === "Function")
-  const searches: Array<BuiltInTool> = []
-  const left: Array<string> = []
-  for (const tool of asked) {
-    if (tool._tag === "Function") continue
-    // Agents add optional tools unasked, and a project may lack the search; `web_search_options` asks for no tool by name.
-    const isFree = !functions.some(({ name }) => name === searchName)
-    if (tool.optional === true) left.push(tool.path)
-    else if (tool._tag === "Search" && options.searches && isFree) searches.push(tool)
-    else if (tool.path === "web_search_options") left.push(tool.path)
-    else return unsupported(tool)
-  }
+  const { choice, called } = options
+  const functions = options.asked.filter((tool) => tool._tag === "Function")
+  // Agents add optional tools unasked, and a project may lack the search.
+  const isFree = options.searches && !functions.some(({ name }) => name === searchName)
+  const runs = (tool: BuiltInTool) => tool._tag === "Search" && tool.optional !== true && isFree
+  const sorted = runnableTools(options.asked, choice, runs, refusal)
+  if (Result.isFailure(sorted)) return Result.fail(sorted.failure)
+  const { left, tools: asked } = sorted.success
+  const searches = asked.filter((tool) => tool._tag !== "Function")
   // A ban on calls holds for searches too.
   const search = choice?._tag === "None" ? undefined : searches[0]
   return Result.map(checkToolChoice(choice, [...functions, ...searches]), () => {
@@ -103,12 +99,8 @@ export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Resu
 const outputToolOf = ({ choice, forcedTools, output }: ToolOptions): OutputTool | undefined =>
   output?._tag !== "Tool" || demandsCall(choice) || (!forcedTools && choice?._tag === "None") ? undefined : output
 
-const unsupported = (tool: AskedTool): Result.Result<never, RequestFault> =>
-  invalid(
-    tool.path,
-    "unsupported_tool",
-    `The tool ${tool.name} is one of Gemini's. Claude's other server tools work on /v1/messages.`
-  )
+const refusal = ({ name }: BuiltInTool): string =>
+  `The tool ${name} is none that Claude runs here. Claude's other server tools work on /v1/messages.`
 
 const searchName = "web_search"
 

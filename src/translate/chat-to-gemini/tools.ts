@@ -11,6 +11,7 @@ import {
   checkToolChoice,
   type FunctionTool,
   namedTools,
+  runnableTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
@@ -43,8 +44,9 @@ export const geminiTools = (
   bounds: SchemaBounds
 ): Result.Result<GeminiTools, RequestFault> => {
   if (wanted.length === 0 && choice === undefined) return noTools
-  const left = leftOut(wanted, target)
-  const asked = left.length === 0 ? wanted : wanted.filter(({ path }) => !left.includes(path))
+  const sorted = runnableTools(wanted, choice, runsOn(wanted, target), refusal)
+  if (Result.isFailure(sorted)) return Result.fail(sorted.failure)
+  const { left, tools: asked } = sorted.success
   // NONE stops functions only, so the provider's own tools are left out (M-403).
   const sent = choice?._tag === "None" ? asked.filter((tool) => tool._tag === "Function") : asked
   const builtIns = sent.filter((tool) => tool._tag !== "Function")
@@ -71,11 +73,31 @@ export const geminiTools = (
 
 const noTools: Result.Result<GeminiTools, RequestFault> = Result.succeed({ choiceUnused: false })
 
-/** Models before Gemini 3 refuse their own tools together with functions. */
-const leftOut = (wanted: ReadonlyArray<AskedTool>, target: TranslateContext["target"]): ReadonlyArray<string> =>
-  isNewest(target) || !wanted.some((tool) => tool._tag === "Function")
-    ? []
-    : wanted.flatMap((tool) => (tool._tag !== "Function" && tool.optional === true ? [tool.path] : []))
+/** Models before Gemini 3 refuse their own tools together with functions, and some tools are of one product only. */
+const runsOn = (wanted: ReadonlyArray<AskedTool>, target: TranslateContext["target"]) => {
+  const mixes = isNewest(target) || !wanted.some((tool) => tool._tag === "Function")
+  return ({ _tag, config, optional }: BuiltInTool): boolean => {
+    const home = homes[_tag]
+    if (_tag === "Unknown" || (home !== undefined && home.kind !== target.kind)) return false
+    return _tag === "FileSearch" ? hasStores(config) : mixes || optional !== true
+  }
+}
+
+/** OpenAI's tool of this name has stores of OpenAI's. */
+const hasStores = (config: JsonObject): boolean =>
+  either(config, "file_search_store_names", "fileSearchStoreNames") !== undefined
+
+const homes: Readonly<Partial<Record<BuiltInTool["_tag"], { readonly kind: string; readonly name: string }>>> = {
+  EnterpriseSearch: { kind: "vertex-ai", name: "Vertex AI" },
+  FileSearch: { kind: "google", name: "the Gemini Developer API" }
+}
+
+const refusal = ({ _tag, config, name }: BuiltInTool): string => {
+  const home = _tag === "FileSearch" && !hasStores(config) ? undefined : homes[_tag]
+  return home === undefined
+    ? `The tool ${name} is none that Gemini runs.`
+    : `The tool ${name} exists on ${home.name} only.`
+}
 
 /** All declarations share one Tool object; every other kind has its own, because Google rejects mixed objects. */
 const toolObjects = (
@@ -93,9 +115,7 @@ const toolObjects = (
       if (tool === functions[0]) tools.push({ functionDeclarations: declared.success })
       continue
     }
-    const own = builtIn(tool, target)
-    if (Result.isFailure(own)) return Result.fail(own.failure)
-    tools.push(own.success)
+    tools.push(builtIn(tool))
   }
   return Result.succeed(tools)
 }
@@ -204,48 +224,44 @@ const isUnconstrained = (schema: JsonObject): boolean => {
   return !hasProperties && schema["anyOf"] === undefined && schema["oneOf"] === undefined
 }
 
-const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.Result<JsonObject, RequestFault> => {
-  const { config } = tool
-  switch (tool._tag) {
+const builtIn = ({ _tag, config }: BuiltInTool): JsonObject => {
+  switch (_tag) {
     case "CodeExecution":
-      return Result.succeed({ codeExecution: {} })
+      return { codeExecution: {} }
     case "Search":
-      return Result.succeed({ googleSearch: {} })
+      return { googleSearch: {} }
     case "SearchRetrieval": {
       const dynamic = either(config, "dynamic_retrieval_config", "dynamicRetrievalConfig")
       const wanted = isJsonObject(dynamic)
         ? { dynamicRetrievalConfig: pickFields(dynamic, [["mode"], ["dynamic_threshold", "dynamicThreshold"]]) }
         : {}
-      return Result.succeed({ googleSearchRetrieval: wanted })
+      return { googleSearchRetrieval: wanted }
     }
     case "UrlContext":
-      return Result.succeed({ urlContext: {} })
+      return { urlContext: {} }
     case "Maps":
-      return Result.succeed({ googleMaps: pickFields(config, [["enable_widget", "enableWidget"]]) })
+      return { googleMaps: pickFields(config, [["enable_widget", "enableWidget"]]) }
     case "EnterpriseSearch":
-      return target.kind === "vertex-ai" ? Result.succeed({ enterpriseWebSearch: {} }) : unsupported(tool, "Vertex AI")
-    case "FileSearch": {
-      const fields = [
-        ["file_search_store_names", "fileSearchStoreNames"],
-        ["metadata_filter", "metadataFilter"],
-        ["top_k", "topK"]
-      ]
-      return target.kind === "google"
-        ? Result.succeed({ fileSearch: pickFields(config, fields) })
-        : unsupported(tool, "the Gemini Developer API")
-    }
+      return { enterpriseWebSearch: {} }
+    case "FileSearch":
+      return {
+        fileSearch: pickFields(config, [
+          ["file_search_store_names", "fileSearchStoreNames"],
+          ["metadata_filter", "metadataFilter"],
+          ["top_k", "topK"]
+        ])
+      }
     case "ComputerUse":
-      return Result.succeed({
+      return {
         computerUse: {
           environment: config["environment"] ?? "ENVIRONMENT_BROWSER",
           ...pickFields(config, [["excluded_predefined_functions", "excludedPredefinedFunctions"]])
         }
-      })
+      }
+    case "Unknown":
+      return {}
   }
 }
-
-const unsupported = (tool: BuiltInTool, home: string): Result.Result<never, RequestFault> =>
-  invalid(tool.path, "unsupported_tool", `The tool ${tool.name} exists on ${home} only.`)
 
 /** A map tool may carry the location and language of the user, as Google's `retrievalConfig` or in itself. */
 const userLocation = (config: JsonObject): JsonObject => {

@@ -5,6 +5,7 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { neededTools } from "../shared/chat-request/readTools.ts"
 import { repairing } from "../shared/chat-request/repairHistory.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { Translated, TranslateContext } from "../Translator.ts"
@@ -24,6 +25,10 @@ const hasValue = (value: unknown): boolean => value !== undefined && value !== n
 /** The longest answer of an open model. The record of any other id is that of another family. */
 const longest = ({ family, max_output }: ModelRecord): number | undefined =>
   family === "open" ? max_output : undefined
+
+/** A model of a publisher; an endpoint of the operator's own has an id without one. */
+const isOpen = ({ modelId, record }: TranslateContext["target"]): boolean =>
+  record.family === "open" || modelId.includes("/")
 
 /** Undefined: the number asks for nothing, and is left out. */
 type ReadNumber = (params: ParamReader, record: ModelRecord) => Json | undefined
@@ -58,9 +63,13 @@ const translate = (
     else if (name === "response_format") fields.push([name, openAiFormat(request.response_format)])
     else if (name === "messages") fields.push([name, messages.success])
     else if (name === "tools" && Array.isArray(value)) {
-      const { left, needed, tools } = sortedTools(value)
+      const { left, needed, tools } = sortedTools(value, request.tool_choice, isOpen(context.target))
       if (needed !== undefined)
-        return invalid(needed, "unsupported_tool", "This tool is one of Gemini's; use a Gemini model, or leave it out.")
+        return invalid(
+          needed,
+          "unsupported_tool",
+          "This model runs no tools of its own; use functions, or a Gemini model."
+        )
       ignored.push(...left)
       if (tools.length > 0 || left.length === 0) fields.push([name, tools])
     } else if (name === "stream_options" && request.stream === true)
@@ -95,14 +104,27 @@ const translate = (
 /** Leaves defaults and unknown values to the upstream; null counts as absent. */
 export const chatToOpenAiRequest = repairing(translate)
 
-/** A tool that is marked is one of another family: left out where it may be, else the first that may not be. */
-const sortedTools = (given: ReadonlyArray<unknown>) => {
-  const markOf = (tool: unknown) => (isJsonObject(tool) ? tool["optional"] : undefined)
-  const isOptional = (tool: unknown) => markOf(tool) === true
-  const needed = given.findIndex((tool) => markOf(tool) === false)
+/**
+ * Open models take functions alone: other tools are left out, but for one that the choice demands or that an answer needs
+ * (W5). Endpoints of the operator's own get what the client sent, without what agents add unasked.
+ */
+const sortedTools = (given: ReadonlyArray<unknown>, choice: unknown, isOpenModel: boolean) => {
+  const typeOf = (tool: unknown): string => {
+    if (!isJsonObject(tool)) return "function"
+    const { function: declared, type = null } = tool
+    return typeof type === "string" ? type : isJsonObject(declared) ? "function" : ""
+  }
+  const chosen = isJsonObject(choice) ? choice["type"] : undefined
+  const runs = (tool: unknown) =>
+    isOpenModel ? typeOf(tool) === "function" : !isJsonObject(tool) || tool["optional"] !== true
+  const tools = given.filter(runs)
+  const isForced = choice === "required" && tools.length === 0
+  const needed = given.findIndex(
+    (tool) => !runs(tool) && (isForced || neededTools.has(typeOf(tool)) || typeOf(tool) === chosen)
+  )
   return {
-    tools: given.some(isOptional) ? given.filter((tool) => !isOptional(tool)) : given,
-    left: given.flatMap((tool, index) => (isOptional(tool) ? [`tools[${index}]`] : [])),
+    tools,
+    left: given.flatMap((tool, index) => (runs(tool) ? [] : [`tools[${index}]`])),
     needed: needed < 0 ? undefined : `tools[${needed}]`
   }
 }

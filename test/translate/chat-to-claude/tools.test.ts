@@ -66,14 +66,24 @@ describe("Claude tool declarations", () => {
       { name: "f", input_schema: { type: "object" } }
     ])
   })
-  it("Gemini's built-in tools are refused (T1818)", () => {
+  it("Gemini's built-in tools are left out and named, but for one that the choice demands (T1818, W5)", () => {
     for (const [name, asking] of [
       ["code_execution", { type: "code_execution" }],
       ["google_maps", { type: "google_maps" }],
       ["computer_use", functionTool("computer_use", { environment: "ENVIRONMENT_BROWSER" })]
     ] as const) {
-      expect([name, ...refusedParam({ tools: [f, asking] })]).toStrictEqual([name, "tools[1]", "unsupported_tool"])
+      const { body, ignored } = asked({ tools: [f, asking] })
+      expect([body.tools?.length, ignored]).toStrictEqual([1, ["tools[1]"]])
+      expect([name, ...refusedParam({ tools: [f, asking], tool_choice: named(name) })]).toStrictEqual([
+        name,
+        "tools[1]",
+        "unsupported_tool"
+      ])
     }
+    expect(refusedParam({ tools: [{ type: "url_context" }], tool_choice: "required" })).toStrictEqual([
+      "tool_choice",
+      "unsupported_tool"
+    ])
     expect(asked({ tools: [functionTool("web_search")] }).body.tools?.map((one) => one["name"])).toStrictEqual([
       "web_search"
     ])
@@ -120,7 +130,9 @@ describe("Claude tool declarations", () => {
   it("malformed tools are refused (T329, T338)", () => {
     expect(refusedParam({ tools: [functionTool("")] })).toStrictEqual(["tools[0].function.name", "invalid_value"])
     expect(refusedParam({ tools: [f, f] })).toStrictEqual(["tools[1].function.name", "invalid_value"])
-    expect(refusedParam({ tools: [{ type: "x" }] })).toStrictEqual(["tools[0].type", "invalid_value"])
+    for (const type of ["mcp", "file_search"])
+      expect(refusedParam({ tools: [{ type }] })).toStrictEqual(["tools[0]", "unsupported_tool"])
+    expect(asked({ tools: [f, { type: "x" }] }).ignored).toStrictEqual(["tools[1]"])
   })
 })
 

@@ -169,9 +169,18 @@ describe("Gemini tool declarations", () => {
     expect(refused({ tools: [null] })).toStrictEqual(["tools", "invalid_type"])
     expect(refused({ functions: ["x"] })).toStrictEqual(["functions", "invalid_type"])
   })
-  it("unknown tool types are refused (B68, T338)", () => {
-    expect(refused({ tools: [{ type: "mcp" }] })).toStrictEqual(["tools[0].type", "invalid_value"])
-    expect(refused({ tools: [time, {}] })).toStrictEqual(["tools[1].type", "invalid_value"])
+  it("unknown tools are left out, but for those that an answer needs (B68, T338, W5)", () => {
+    expect(refused({ tools: [{ type: "mcp" }] })).toStrictEqual(["tools[0]", "unsupported_tool"])
+    expect(refused({ tools: [{ type: "file_search", vector_store_ids: ["v"] }] })).toStrictEqual([
+      "tools[0]",
+      "unsupported_tool"
+    ])
+    expect(refused({ tools: [{ type: "x" }], tool_choice: "required" })).toStrictEqual([
+      "tool_choice",
+      "unsupported_tool"
+    ])
+    const read = run({ tools: [time, {}, { type: "x" }] }, "gemini-2.5-flash", "google")
+    expect(Result.isSuccess(read) ? read.success.left : read).toStrictEqual(["tools[1]", "tools[2]"])
     expect(refused({ tools: [{ type: "custom", custom: { name: "x" } }] })).toStrictEqual([
       "tools[0].type",
       "unsupported_tool"
@@ -248,10 +257,8 @@ describe("provider tools", () => {
     ).toStrictEqual({
       tools: [{ fileSearch: { fileSearchStoreNames: ["s"], topK: 3 } }]
     })
-    expect(refused({ tools: [time, { type: "enterprise_web_search" }] })).toStrictEqual([
-      "tools[1]",
-      "unsupported_tool"
-    ])
+    const enterprise = run({ tools: [time, { type: "enterprise_web_search" }] }, "gemini-2.5-pro", "google")
+    expect(Result.isSuccess(enterprise) ? enterprise.success.left : enterprise).toStrictEqual(["tools[1]"])
     expect(refused({ tools: [named("file_search")] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual([
       "tools[0]",
       "unsupported_tool"

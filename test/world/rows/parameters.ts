@@ -73,7 +73,7 @@ export const parameters: ReadonlyArray<Row> = [
     body: { model: llama, input: "hi", max_output_tokens: 1_000_000, store: false },
     expected: {
       sent: [{ model: "meta/llama-4-maverick-17b-128e-instruct-maas", messages, max_tokens: 8_192 }],
-      headers: named("max_completion_tokens=1000000>8192")
+      headers: named("max_output_tokens=1000000>8192")
     }
   },
   {

@@ -31,6 +31,6 @@ export const rows: ReadonlyArray<Row> = [
   ...refusals,
   ...routing,
   ...shapes,
-  ...tools
+  ...tools,
   ...words
 ]

@@ -74,7 +74,113 @@ const called = (model: string, name: string, args: string, id = "call-ID") => ({
   }
 })
 
+const path = { type: "object", properties: { a: text } }
+const mixed = [
+  functionTool("nested"),
+  { type: "function", name: "flat", description: "d", parameters: path },
+  { name: "bare", description: "d", input_schema: path },
+  {
+    functionDeclarations: [
+      { name: "declared", description: "d", parameters: { type: "OBJECT", properties: { a: { type: "STRING" } } } }
+    ]
+  },
+  { googleSearch: {} },
+  { urlContext: {} },
+  { codeExecution: {} },
+  { type: "computer_20250124", name: "computer" },
+  { type: "some_new_tool" },
+  { brandNew: {} }
+]
+const names = ["nested", "flat", "bare", "declared"]
+const mixedRows = (
+  [
+    [
+      flash,
+      [{ functionDeclarations: names.map(declared) }, { googleSearch: {} }, { urlContext: {} }, { codeExecution: {} }],
+      "tools[7],tools[8],tools[9]"
+    ],
+    [
+      "@p/claude-sonnet-4-5",
+      names.map((name) => ({ ...weatherOfClaude, name })),
+      "tools[7],tools[8],tools[9],tools[4],tools[5],tools[6]"
+    ],
+    [llama, names.map((name) => functionTool(name)), "tools[7],tools[8],tools[9],tools[4],tools[5],tools[6]"]
+  ] as const
+).map(([model, tools, ignored], at): Row => ({
+  id: `W21-${40 + at}`,
+  kind: "W21",
+  title: `tools in five spellings on the Responses route reach ${model}, and the rest is left out and named`,
+  path: "/v1/responses",
+  body: { model, input: "hi", store: false, tools: mixed },
+  expected: {
+    headers: { "x-gateway-ignored-params": ignored },
+    sent: [
+      model === llama
+        ? { model: "meta/llama-4-maverick-17b-128e-instruct-maas", messages, tools }
+        : model === flash
+          ? {
+              contents,
+              tools,
+              toolConfig: { functionCallingConfig: { mode: "VALIDATED" }, includeServerSideToolInvocations: true }
+            }
+          : claudeBody({ tools })
+    ]
+  }
+}))
+const choiceRows = (
+  [
+    ["Anthropic's name", { type: "tool", name: "bare" }, { mode: "ANY", allowedFunctionNames: ["bare"] }],
+    [
+      "a chat's name",
+      { type: "function", function: { name: "nested" } },
+      { mode: "ANY", allowedFunctionNames: ["nested"] }
+    ],
+    ["Anthropic's any", { type: "any" }, { mode: "ANY" }]
+  ] as const
+).map(([title, tool_choice, functionCallingConfig], at): Row => ({
+  id: `W21-${50 + at}`,
+  kind: "W21",
+  title: `a choice as ${title} is read on the Responses route`,
+  path: "/v1/responses",
+  body: { model: flash, input: "hi", store: false, tools: [mixed[0], mixed[2]], tool_choice },
+  expected: {
+    sent: [
+      {
+        contents,
+        tools: [{ functionDeclarations: ["nested", "bare"].map(declared) }],
+        toolConfig: { functionCallingConfig }
+      }
+    ]
+  }
+}))
+const unrunnable = [
+  ["@p/claude-sonnet-4-5", { type: "url_context" }],
+  [llama, { type: "code_interpreter" }],
+  [flash, { type: "some_new_tool" }],
+  [flash, { enterpriseWebSearch: {} }]
+] as const
+const leftRows = unrunnable.map(([model, tool], at): Row => ({
+  id: `W5-${10 + at}`,
+  kind: "W5",
+  title: `a chat with ${JSON.stringify(tool)} is served by ${model} without it`,
+  body: { model, messages, tools: [weather, tool] },
+  expected: { headers: { "x-gateway-ignored-params": "tools[1]" } }
+}))
+const neededRows = ([flash, "@p/claude-sonnet-4-5", llama] as const).flatMap((model, at) =>
+  (["mcp", "file_search"] as const).map((type, n): Row => ({
+    id: `W31-${10 + 2 * at + n}`,
+    kind: "W31",
+    title: `a chat with a tool of the type ${type} is refused for ${model}`,
+    body: { model, messages, tools: [weather, { type }] },
+    expected: { status: 400, sent: [] }
+  }))
+)
+
 export const tools: ReadonlyArray<Row> = [
+  ...mixedRows,
+  ...choiceRows,
+  ...leftRows,
+  ...neededRows,
   {
     id: "RB05",
     kind: "W23",

@@ -7,6 +7,7 @@ import type { KnownParam } from "../../../wire/openai/Chat.ts"
 import type { ResponsesParam, ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
 import { invalid } from "../../shared/fault.ts"
 import type { Shown } from "../facts.ts"
+import { ownTools } from "./ownTools.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 
@@ -235,9 +236,10 @@ export const readText = (
 /** The value as an answer repeats it: what the client sent, else the default. */
 export const sentOr = <A>(value: A | null | undefined, otherwise: A): A => value ?? otherwise
 
-/** Tools as they were sent; a function's `strict` and `parameters` are always there. */
-export const echoedTool = (tool: unknown): Json => {
-  if (!isJsonObject(tool)) return null
-  const filled: JsonObject = tool["type"] === "function" ? { strict: null, parameters: null, ...tool } : tool
-  return filled
-}
+/** Tools as they were sent, in this API's words; a function's `strict` and `parameters` are always there. */
+export const echoedTools = (tool: unknown): ReadonlyArray<Json> =>
+  isJsonObject(tool)
+    ? ownTools(tool).map((own): JsonObject =>
+        own["type"] === "function" ? { strict: null, parameters: null, ...own } : own
+      )
+    : [null]

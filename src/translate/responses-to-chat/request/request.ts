@@ -13,7 +13,8 @@ import type { Plan, RequestFacts, ResponsesChat } from "../facts.ts"
 import { conversationOf } from "./items.ts"
 import { chatMessages } from "./messages.ts"
 import { paramOf } from "./paths.ts"
-import { echoedTool, type ReadParams, readParams, sentOr } from "./params.ts"
+import { echoedTools, type ReadParams, readParams, sentOr } from "./params.ts"
+import { ownChoice } from "./ownTools.ts"
 import { offeredTools, type OfferedTools } from "./toolChoice.ts"
 import { type GivenTool, readResponsesTools } from "./tools.ts"
 import { serviceTier } from "../usage.ts"
@@ -155,8 +156,8 @@ const echoOf = (body: ResponsesRequest, { metadata }: ReadParams, keep: boolean)
     store: keep,
     temperature: sentOr(body.temperature, 1),
     text: { ...text, format: text["format"] ?? { type: "text" } },
-    tool_choice: body.tool_choice ?? "auto",
-    tools: (body.tools ?? []).map(echoedTool),
+    tool_choice: ownChoice(body.tool_choice) ?? "auto",
+    tools: (body.tools ?? []).flatMap(echoedTools),
     top_logprobs: sentOr(body.top_logprobs, 0),
     top_p: sentOr(body.top_p, 1),
     truncation: "disabled",

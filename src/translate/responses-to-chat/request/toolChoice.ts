@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../../shared/fault.ts"
+import { ownChoice } from "./ownTools.ts"
 import { type HostedTool, hostedKind, isNotOffered, joinedName, type ReadTools, unsupportedTool } from "./tools.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
@@ -24,7 +25,8 @@ type Meant =
 
 const words: ReadonlySet<unknown> = new Set(["auto", "none", "required"])
 
-export const offeredTools = (given: unknown, read: ReadTools): Read<OfferedTools> => {
+export const offeredTools = (asked: unknown, read: ReadTools): Read<OfferedTools> => {
+  const given = ownChoice(asked)
   const all: OfferedTools = { tools: read.tools, images: read.image !== undefined, choice: undefined, ignored: [] }
   if (given === undefined || given === null) return Result.succeed(all)
   if (words.has(given)) {
@@ -44,6 +46,8 @@ export const offeredTools = (given: unknown, read: ReadTools): Read<OfferedTools
       "unsupported_tool",
       "image_generation works with Gemini's image models, for example gemini-2.5-flash-image and gemini-3-pro-image-preview."
     )
+  if (meant === undefined && typeof type === "string" && !namesFunction(type) && hostedKind(type) === undefined)
+    return unsupportedTool("tool_choice.type", type)
   if (meant === undefined)
     return invalid(
       namesFunction(type) ? "tool_choice.name" : "tool_choice",
@@ -98,7 +102,8 @@ const allowed = (choice: JsonObject, read: ReadTools): Read<OfferedTools> => {
   for (const [index, tool] of tools.entries()) {
     // A tool that was left out of the request is left out of the list.
     if (isJsonObject(tool) && typeof tool["type"] === "string" && isLeft(tool["type"], read)) continue
-    const one = isJsonObject(tool) ? meantBy(tool, read) : undefined
+    const own = ownChoice(tool)
+    const one = isJsonObject(own) ? meantBy(own, read) : undefined
     if (one === undefined)
       return invalid(
         `tool_choice.tools[${index}]`,

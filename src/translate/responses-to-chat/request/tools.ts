@@ -5,11 +5,14 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { invalid } from "../../shared/fault.ts"
+import { neededTools } from "../../shared/chat-request/readTools.ts"
 import { customFunction } from "../../shared/chat-request/customTools.ts"
 import { nearestRatio, readSize, resolutionOf } from "../../shared/media/aspectRatio.ts"
 import type { ToolName } from "../facts.ts"
+import { isSearch, ownTools } from "./ownTools.ts"
 
-export type HostedTool = "web_search" | "code_interpreter" | "image_generation"
+/** `google`: one of Google's own, by its name in a chat. */
+export type HostedTool = "web_search" | "code_interpreter" | "image_generation" | "google"
 
 /** A tool of the chat and where it stood. */
 interface ChatTool {
@@ -42,7 +45,7 @@ interface Work {
 /** By type, dated forms included. */
 export const hostedKind = (type: Json | undefined): HostedTool | undefined => {
   if (typeof type !== "string") return undefined
-  if (/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(type)) return "web_search"
+  if (isSearch(type)) return "web_search"
   return type === "code_interpreter" || type === "image_generation" ? type : undefined
 }
 
@@ -58,8 +61,21 @@ const leftOut: ReadonlySet<string> = new Set([
   "programmatic_tool_calling"
 ])
 
-/** An answer without them would be wrong unseen. */
-const neededTools: ReadonlySet<string> = new Set(["file_search", "mcp"])
+/** Tools of Google's that OpenAI has not; a pair leaves out those that its model does not run. */
+const googleTools: ReadonlySet<Json | undefined> = new Set([
+  "url_context",
+  "google_maps",
+  "google_search_retrieval",
+  "enterprise_web_search",
+  "file_search",
+  "computer_use"
+])
+
+/** In Google's own form: the settings under the name of the tool. */
+const isGoogleTool = (tool: JsonObject): boolean => {
+  const { type } = tool
+  return typeof type === "string" && googleTools.has(type) && isJsonObject(tool[type])
+}
 
 export const isNotOffered = (type: string): boolean => leftOut.has(type) || neededTools.has(type)
 
@@ -86,8 +102,10 @@ export const readResponsesTools = (given: ReadonlyArray<GivenTool>, model: strin
   const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
   for (const { path, tool } of given) {
     if (!isJsonObject(tool)) return invalid(path, "invalid_type", "A tool must be an object.")
-    const read = readTool(work, tool, path)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
+    for (const own of ownTools(tool)) {
+      const read = readTool(work, own, path)
+      if (Result.isFailure(read)) return Result.fail(read.failure)
+    }
   }
   const { ignored, image, names, tools } = work
   return Result.succeed({ tools, names, ignored, image })
@@ -97,8 +115,10 @@ const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
   const { type } = tool
   if (type === "function" || type === "custom") return addCallable(work, tool, path, undefined)
   if (type === "namespace") return addNamespace(work, tool, path)
-  if (typeof type === "string" && leftOut.has(type)) {
-    work.ignored.push(path)
+  if (type !== undefined && type !== null && typeof type !== "string")
+    return invalid(`${path}.type`, "invalid_type", "The type of a tool must be a string.")
+  if (isGoogleTool(tool)) {
+    work.tools.push({ path, tool, name: undefined, hosted: "google" })
     return Result.void
   }
   if (typeof type === "string" && neededTools.has(type)) return unsupportedTool(`${path}.type`, type)
@@ -109,12 +129,10 @@ const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
       return addCode(work, tool, path)
     case "image_generation":
       return addImages(work, tool, path)
-    case undefined:
-      return invalid(
-        `${path}.type`,
-        "invalid_value",
-        "A tool has one of the types function, custom, namespace, web_search, code_interpreter, image_generation."
-      )
+    default:
+      // Agents add tools unasked, those of later days too (W5).
+      work.ignored.push(path)
+      return Result.void
   }
 }
 
@@ -135,9 +153,10 @@ const addNamespace = (work: Work, tool: JsonObject, path: string): Read<void> =>
   const namespace: Namespace = { name, description: textOf(tool["description"]) }
   for (const [index, member] of tools.entries()) {
     const at = `${path}.tools[${index}]`
-    if (!isJsonObject(member) || (member["type"] !== "function" && member["type"] !== "custom"))
+    const [own] = isJsonObject(member) ? ownTools(member) : []
+    if (own === undefined || (own["type"] !== "function" && own["type"] !== "custom"))
       return invalid(`${at}.type`, "invalid_value", "A namespace holds tools of the types function and custom.")
-    const added = addCallable(work, member, at, namespace)
+    const added = addCallable(work, own, at, namespace)
     if (Result.isFailure(added)) return added
   }
   return Result.void
@@ -185,17 +204,16 @@ const plainFunction = (tool: JsonObject): JsonObject =>
     })
   )
 
-const searchSettings = ["filters", "user_location", "search_context_size", "external_web_access"]
-
 /** The pair that serves it leaves it out where its model cannot search together with functions. */
 const addSearch = (work: Work, tool: JsonObject, path: string): Read<void> => {
   if (!work.tools.some(({ hosted }) => hosted === "web_search"))
     work.tools.push({ path, tool: { type: "web_search", optional: true }, name: undefined, hosted: "web_search" })
-  for (const name of searchSettings) if ((tool[name] ?? undefined) !== undefined) work.ignored.push(`${path}.${name}`)
+  for (const [name, value] of Object.entries(tool))
+    if (name !== "type" && name !== "name" && (value ?? undefined) !== undefined) work.ignored.push(`${path}.${name}`)
   return Result.void
 }
 
-/** An agent that was promised a tool must not answer without it: a pair that cannot serve it refuses. */
+/** A pair that cannot serve it leaves it out and names it (W5). */
 const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
   const container = isJsonObject(tool["container"]) ? tool["container"] : {}
   const files = container["file_ids"]
@@ -208,7 +226,7 @@ const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
   if (!work.tools.some(({ hosted }) => hosted === "code_interpreter"))
     work.tools.push({
       path,
-      tool: { type: "code_execution", optional: false },
+      tool: { type: "code_execution" },
       name: undefined,
       hosted: "code_interpreter"
     })

@@ -32,6 +32,8 @@ export interface BuiltInTool {
     | "EnterpriseSearch"
     | "FileSearch"
     | "ComputerUse"
+    /** No model here runs it; `name` is its type. */
+    | "Unknown"
   readonly path: string
   readonly name: string
   readonly config: JsonObject
@@ -114,11 +116,40 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
   }
   return type === "custom"
     ? invalid(`${path}.type`, "unsupported_tool", "Tools of type custom are not supported; declare a function instead.")
-    : invalid(
-        `${path}.type`,
-        "invalid_value",
-        `Unknown tool type; use function or one of: ${[...byType.keys()].join(", ")}.`
-      )
+    : type === undefined || type === null || typeof type === "string"
+      ? Result.succeed({ _tag: "Unknown", path, name: type ?? Object.keys(tool)[0] ?? "", config: tool })
+      : invalid(`${path}.type`, "invalid_type", "The type of a tool must be a string.")
+}
+
+/** An answer without them would be wrong unseen (W31). */
+export const neededTools: ReadonlySet<string> = new Set(["file_search", "mcp"])
+
+const isNeeded = ({ _tag, name }: BuiltInTool): boolean => _tag === "FileSearch" || neededTools.has(name)
+
+export interface SortedTools {
+  readonly tools: ReadonlyArray<AskedTool>
+  /** Places of the tools that are left out. */
+  readonly left: ReadonlyArray<string>
+}
+
+/** Leaves out the tools that a model does not run, unless the choice demands one or an answer without it would be wrong (W5). */
+export const runnableTools = (
+  asked: ReadonlyArray<AskedTool>,
+  choice: ToolChoice | undefined,
+  runs: (tool: BuiltInTool) => boolean,
+  refusal: (tool: BuiltInTool) => string
+): Result.Result<SortedTools, RequestFault> => {
+  const left: Array<string> = []
+  const tools: Array<AskedTool> = []
+  for (const tool of asked) {
+    if (tool._tag === "Function" || runs(tool)) tools.push(tool)
+    else if (isNeeded(tool) || (choice?._tag === "Named" && choice.name === tool.name))
+      return invalid(tool.path, "unsupported_tool", refusal(tool))
+    else left.push(tool.path)
+  }
+  return left.length > 0 && tools.length === 0 && choice?._tag === "Required"
+    ? invalid("tool_choice", "unsupported_tool", "tool_choice asks for a call, and this model runs none of the tools.")
+    : Result.succeed({ tools, left })
 }
 
 /** A function with the name of a provider's tool and without properties means that tool. */
