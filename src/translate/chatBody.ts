@@ -226,7 +226,7 @@ const reasoningFields = ({
 }
 
 /** Google's settings of tools: a choice, and the place of the user, which is the map tool's. They stand at the top or where Google's own clients of chats put its fields. */
-const withToolConfig = (given: JsonObject): JsonObject => {
+export const withToolConfig = (given: JsonObject): JsonObject => {
   const { extra_body: extra, google, tools } = given
   const inExtra = isJsonObject(extra) ? extra["google"] : undefined
   const found = [given, google, inExtra, extra].flatMap((holder) => (isJsonObject(holder) ? [settingsIn(holder)] : []))

@@ -12,7 +12,7 @@ interface Spelled {
 
 /** Undefined for a body that has Anthropic's own words, as nearly all have. */
 export const messagesBody = (body: JsonObject, bytes: Uint8Array): Spelled | undefined => {
-  const changes = { ...changedMessages(body), ...changedTools(body), ...changedLimits(body) }
+  const changes = { ...changedValues(body), ...changedMessages(body), ...changedTools(body), ...changedLimits(body) }
   const names = Object.keys(changes)
   if (names.length === 0) return undefined
   const edits: TopLevelEdits = Object.fromEntries(
@@ -23,10 +23,27 @@ export const messagesBody = (body: JsonObject, bytes: Uint8Array): Spelled | und
 
 const isThere = (value: Json | undefined): boolean => value !== undefined && value !== null
 
+const numbers: ReadonlySet<string> = new Set(["max_tokens", "temperature", "top_p", "top_k"])
+const numeric = /^\s*-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+
+const numberOf = (value: Json | undefined): Json | undefined =>
+  typeof value === "string" && numeric.test(value) ? Number(value) : value
+
+/** A null is a parameter that is absent, and a numeric text is a number (W2, W4). */
+const changedValues = (body: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]): ReadonlyArray<readonly [string, Json | undefined]> => {
+      if (value === null) return [[name, undefined]]
+      return numbers.has(name) && numberOf(value) !== value ? [[name, numberOf(value)]] : []
+    })
+  )
+
 const changedLimits = (body: JsonObject): JsonObject => {
   const { max_completion_tokens: most, max_tokens: own, stop, stop_sequences: stops } = body
   return {
-    ...(isThere(most) ? { max_completion_tokens: undefined, ...(isThere(own) ? {} : { max_tokens: most }) } : {}),
+    ...(isThere(most)
+      ? { max_completion_tokens: undefined, ...(isThere(own) ? {} : { max_tokens: numberOf(most) }) }
+      : {}),
     ...(isThere(stop)
       ? { stop: undefined, ...(isThere(stops) ? {} : { stop_sequences: Array.isArray(stop) ? stop : [stop ?? ""] }) }
       : {})

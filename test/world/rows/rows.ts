@@ -12,6 +12,7 @@ import { messages } from "./messages.ts"
 import { openAiWords } from "./openAiWords.ts"
 import { parameters } from "./parameters.ts"
 import { refusals } from "./refusals.ts"
+import { responseWords } from "./responseWords.ts"
 import { routing } from "./routing.ts"
 import { shapes } from "./shapes.ts"
 import { tools } from "./tools.ts"
@@ -29,6 +30,7 @@ export const rows: ReadonlyArray<Row> = [
   ...openAiWords,
   ...parameters,
   ...refusals,
+  ...responseWords,
   ...routing,
   ...shapes,
   ...tools,

@@ -177,7 +177,7 @@ const readMessage = (work: Work, item: JsonObject, path: string): Read<void> => 
   const role = item["role"]
   if (role !== "assistant" && role !== "user" && role !== "system" && role !== "developer")
     return invalid(`${path}.role`, "invalid_value", "role must be one of user, assistant, system, developer.")
-  const content = readResponsesContent(item["content"], `${path}.content`)
+  const content = readResponsesContent(item["content"] ?? "", `${path}.content`)
   if (Result.isFailure(content)) return Result.fail(content.failure)
   if (role === "assistant") {
     addContent(turnOf(work), content.success, stringAt(item, "id"), path)

@@ -42,9 +42,12 @@ export const ownTools = (tool: JsonObject): ReadonlyArray<JsonObject> => {
 /** A choice that another dialect spells; any other is the same value. */
 export const ownChoice = (given: unknown): unknown => {
   if (given === "any") return "required"
-  if (!isJsonObject(given) || given["type"] === "allowed_tools") return given
-  const choice = chatToolChoice(given)
-  if (!isJsonObject(choice) || choice["type"] !== "function") return choice
+  if (!isJsonObject(given)) return given
+  const choice = given["type"] === "allowed_tools" ? given : chatToolChoice(given)
+  if (!isJsonObject(choice)) return choice
+  const listed = choice["allowed_tools"]
+  if (choice["type"] === "allowed_tools" && isJsonObject(listed)) return { type: "allowed_tools", ...listed }
+  if (choice["type"] !== "function") return choice
   const named = choice["function"]
   return isJsonObject(named) ? { type: "function", name: named["name"], ...namespaceOf(given) } : choice
 }

@@ -222,7 +222,8 @@ export const readText = (
     case "text":
       return Result.succeed(beside)
     case "json_object":
-      return Result.succeed({ ...beside, response_format: { type: "json_object" } })
+      // A schema next to it is kept (W43).
+      return Result.succeed({ ...beside, response_format: format })
     case "json_schema": {
       const { type: _type, ...named } = format
       const schema = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))

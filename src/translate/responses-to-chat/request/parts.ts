@@ -25,6 +25,7 @@ const marksOf = (part: JsonObject): JsonObject =>
 
 /** One part. Refusals of earlier answers are parts of their own in a chat too. */
 export const readPart = (part: Json | undefined, path: string): Read<JsonObject> => {
+  if (typeof part === "string") return Result.succeed({ type: "text", text: part })
   if (!isJsonObject(part)) return invalid(path, "invalid_type", "A content part must be an object.")
   switch (part["type"]) {
     case "input_text":
@@ -116,6 +117,10 @@ const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
       })
 }
 
+/** Thoughts in the content of a message are those of a chat; this API has items for them, and a model makes its own (W3). */
+const isThought = (part: Json): boolean => isJsonObject(part) && thoughts.has(part["type"])
+const thoughts: ReadonlySet<Json | undefined> = new Set(["thinking", "redacted_thinking", "reasoning"])
+
 /** `content` of a message or `output` of a tool: text as it is, or a list of parts. */
 export const readResponsesContent = (
   content: Json | undefined,
@@ -124,8 +129,14 @@ export const readResponsesContent = (
   if (typeof content === "string") return Result.succeed(content)
   if (content === undefined || content === null)
     return invalid(path, "missing_required_parameter", `${path} is missing.`)
-  if (!Array.isArray(content)) return invalid(path, "invalid_type", `${path} must be a string or an array of parts.`)
-  return readEach(content, (item, index) => readPart(item, `${path}[${index}]`))
+  const list = isJsonObject(content) ? [content] : content
+  if (!Array.isArray(list)) return invalid(path, "invalid_type", `${path} must be a string or an array of parts.`)
+  return Result.map(
+    readEach(list, (item, index) =>
+      isThought(item) ? Result.succeed(undefined) : readPart(item, `${path}[${index}]`)
+    ),
+    (parts) => parts.filter((part) => part !== undefined)
+  )
 }
 
 /** The texts of a content in one. */

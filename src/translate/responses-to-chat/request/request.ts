@@ -14,6 +14,7 @@ import { conversationOf } from "./items.ts"
 import { chatMessages } from "./messages.ts"
 import { paramOf } from "./paths.ts"
 import { echoedTools, type ReadParams, readParams, sentOr } from "./params.ts"
+import { ownBody } from "./ownBody.ts"
 import { ownChoice } from "./ownTools.ts"
 import { offeredTools, type OfferedTools } from "./toolChoice.ts"
 import { type GivenTool, readResponsesTools } from "./tools.ts"
@@ -28,7 +29,8 @@ const decodeChat = Schema.decodeUnknownResult(ChatRequest)
 const longestId = 512
 
 /** The body as this route takes it, or the first thing that is wrong with it. */
-export const readBody = (body: JsonObject): Read<ResponsesRequest> => {
+export const readBody = (given: JsonObject): Read<ResponsesRequest> => {
+  const body = ownBody(given)
   const read = decodeNumbers(decode, body)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   return (read.success.previous_response_id ?? "").length > longestId
