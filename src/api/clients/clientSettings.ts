@@ -4,7 +4,7 @@
 type Topic = "key" | "model" | "context"
 
 interface Client {
-  readonly agent: RegExp
+  readonly agent: string
   readonly name: string
   readonly settings: Readonly<Partial<Record<Topic, string>>>
 }
@@ -12,12 +12,12 @@ interface Client {
 /** By the beginning of `user-agent`. Programs whose settings are arguments of a constructor need no word. */
 const clients: ReadonlyArray<Client> = [
   {
-    agent: /^claude-cli\//,
+    agent: "claude-cli/",
     name: "Claude Code",
     settings: { key: "ANTHROPIC_AUTH_TOKEN", model: "ANTHROPIC_MODEL and ANTHROPIC_DEFAULT_HAIKU_MODEL" }
   },
   {
-    agent: /^codex_/,
+    agent: "codex_",
     name: "Codex",
     settings: {
       key: "the variable that env_key names in ~/.codex/config.toml",
@@ -26,12 +26,12 @@ const clients: ReadonlyArray<Client> = [
     }
   },
   {
-    agent: /^GeminiCLI/,
+    agent: "GeminiCLI",
     name: "gemini-cli",
     settings: { key: "GEMINI_API_KEY", model: "GEMINI_MODEL or --model" }
   },
   {
-    agent: /^opencode\//,
+    agent: "opencode/",
     name: "opencode",
     settings: {
       key: 'the setting "options.apiKey" of its provider in opencode.json',
@@ -62,7 +62,7 @@ const verbs: Readonly<Record<Topic, string>> = {
 export const settingHint = (code: string, userAgent: string | undefined): string => {
   const topic = topics.get(code)
   if (topic === undefined || userAgent === undefined) return ""
-  const client = clients.find(({ agent }) => agent.test(userAgent))
+  const client = clients.find(({ agent }) => userAgent.startsWith(agent))
   const setting = client?.settings[topic]
   return client === undefined || setting === undefined ? "" : ` ${client.name} ${verbs[topic]} ${setting}.`
 }
