@@ -175,11 +175,7 @@ export const AdminRequest = Schema.Struct({
   provider: opt(Schema.String),
   model: opt(Schema.String),
   target: opt(Schema.Number),
-  skipped_targets: opt(
-    Schema.Array(Schema.Number).annotate({
-      description: "Places in the config of the targets that were passed over because their circuits were open."
-    })
-  ),
+  skipped_targets: opt(Schema.Array(Schema.Number).annotate({ description: "By place: their circuits were open." })),
   stream: Schema.Boolean,
   cache: opt(Schema.String),
   duration_ms: Schema.Number,
@@ -202,11 +198,7 @@ export const AdminRequest = Schema.Struct({
       )
     })
   ),
-  usage_estimated: opt(
-    Schema.Literal(true).annotate({
-      description: "The stream was cut before the last counts of its provider; what they lack is an estimate."
-    })
-  ),
+  usage_estimated: opt(Schema.Literal(true).annotate({ description: "What a cut stream lacks is estimated." })),
   cost_usd: opt(Schema.Number),
   cost_partial: opt(
     Schema.Literal(true).annotate({ description: "Something was used whose price is not known; the cost lacks it." })
