@@ -169,6 +169,7 @@ describe("clients that disconnect (F26)", () => {
         overhead_ms: 2,
         input_tokens: 1000,
         output_tokens: 10,
+        usage_estimated: true,
         cost_usd: 0.000325,
         key_id: "test",
         error_code: "client_closed_request"

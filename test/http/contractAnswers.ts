@@ -8,11 +8,12 @@ import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
 import { replying } from "../support/scripted.ts"
 import { noUrl } from "./face.ts"
 
-/** The wall clock stands still on 2026-07-01, and timers run. */
+/** The clocks stand still, the wall's on 2026-07-01, and timers run. */
 export const seconds = Date.UTC(2026, 6) / 1000
 export const clock: Clock.Clock = Object.assign(Object.create(Context.get(Context.empty(), Clock.Clock)), {
   currentTimeMillisUnsafe: () => seconds * 1000,
-  currentTimeMillis: Effect.succeed(seconds * 1000)
+  currentTimeMillis: Effect.succeed(seconds * 1000),
+  monotonicTimeNanosUnsafe: () => 0n
 })
 
 /** The id that the gateway makes, in both forms. */

@@ -1,4 +1,7 @@
 // What native requests count, cost and leave in records: rows, limits, budgets, answers from the cache, and no key in any text.
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { type AccountedGateway, accountedGateway } from "../../support/accounted.ts"
@@ -118,8 +121,14 @@ describe("native requests: metrics", () => {
   })
 })
 
+/** The time by which limits are measured stands still. */
+const still = Layer.succeed(
+  Clock.Clock,
+  Object.assign(Object.create(Context.get(Context.empty(), Clock.Clock)), { monotonicTimeNanosUnsafe: () => 0n })
+)
 const limited = (more: object) =>
   over(() => replying(counted), {
+    references: still,
     settings: {
       prices: { "gemini-2.5-flash": { output: 500 } },
       keys: [{ name: "ci", key: Redacted.make(gatewayKey), ...more }]
