@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ResponseEcho } from "../../wire/openai/responses/Response.ts"
-import type { Carrier } from "./carrier.ts"
+import type { Carrier } from "../shared/carrier/carrier.ts"
 import type { ItemPaths } from "./request/paths.ts"
 
 /** A turn of a stored conversation: what led to its response, what that answered, and what its items carry. */

@@ -4,9 +4,9 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from "../../../wire/openai/ChatReply.ts"
-import type { ContentBlockDelta } from "../../../wire/openai/Extensions.ts"
 import { grow, growBy, itemsOf, withLast } from "../../../wire/grownList.ts"
 import { mergeFields } from "../../shared/reply/counts.ts"
+import { blockPieces } from "../../shared/reply/deltaBlocks.ts"
 import { closeCall, growCall, openCall } from "./callItems.ts"
 import { addCodeImage, addImage, addProviderPart, giveCode, giveSearch } from "./hostedItems.ts"
 import { addAnnotations, closeMessage, growRefusal, growText, openMessage, textLogprobs } from "./messageItems.ts"
@@ -41,32 +41,15 @@ const readChoice = (work: Work, choice: ChunkChoice): void => {
 }
 
 /** Thinking first; then signatures of texts and the provider's own parts. */
-const readBlocks = (work: Work, { content_blocks: blocks, reasoning_content: thought }: Delta): void => {
-  let hasThought = false
-  for (const { delta, index } of blocks ?? []) {
-    const kind = kindOf(work, index, delta)
-    if (kind !== undefined) work.block = { index, kind }
-    if (kind === "thinking") {
-      hasThought ||= (delta.thinking ?? "") !== ""
-      addThought(work, index, delta.thinking ?? "", delta.signature)
-    } else if (kind === "text" && delta.signature !== undefined) signText(work, delta.text ?? "", delta.signature)
-    else if (delta.data !== undefined) addRedacted(work, index, delta.data)
-    else if (delta.provider_part !== undefined) addProviderPart(work, delta.provider_part)
+const readBlocks = (work: Work, delta: Delta): void => {
+  const { open, pieces } = blockPieces(delta, work.block)
+  work.block = open
+  for (const piece of pieces) {
+    if (piece._tag === "Thought") addThought(work, piece.block, piece.text, piece.signature)
+    else if (piece._tag === "SignedText") signText(work, piece.text, piece.signature)
+    else if (piece._tag === "Redacted") addRedacted(work, piece.block, piece.data)
+    else addProviderPart(work, piece.part)
   }
-  if (!hasThought && thought !== undefined && thought !== "") addThought(work, noBlock, thought, undefined)
-}
-
-/** Thinking of a provider that has no blocks is one block. */
-const noBlock = -1
-
-const kindOf = (
-  work: Work,
-  index: number,
-  { signature, text, thinking }: ContentBlockDelta["delta"]
-): "thinking" | "text" | undefined => {
-  if (thinking !== undefined) return "thinking"
-  if (text !== undefined) return "text"
-  return signature !== undefined && work.block?.index === index ? work.block.kind : undefined
 }
 
 const addThought = (work: Work, block: number, thinking: string, signature: string | undefined): void => {

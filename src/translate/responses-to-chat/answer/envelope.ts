@@ -3,7 +3,7 @@
 import type { ResponsesEvent } from "../../../wire/openai/responses/Events.ts"
 import type { ResponseObject } from "../../../wire/openai/responses/Response.ts"
 import { itemsOf } from "../../../wire/grownList.ts"
-import type { Carrier } from "../carrier.ts"
+import type { Carrier } from "../../shared/carrier/carrier.ts"
 import { failureCode, failureMessage, type AnswerFailed } from "./failure.ts"
 import { serviceTier, usageOf } from "../usage.ts"
 import type { Work } from "./work.ts"

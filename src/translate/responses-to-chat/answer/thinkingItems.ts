@@ -2,7 +2,7 @@
 // It must not know chunks. Rules: R305, R401, R409, R411.
 import { grow, itemsOf, sizeOf } from "../../../wire/grownList.ts"
 import type { ReasoningItem, SummaryPart } from "../../../wire/openai/responses/Items.ts"
-import { carrierText, fitted } from "../carrier.ts"
+import { carrierText, fitted } from "../../shared/carrier/carrier.ts"
 import {
   announce,
   carrierOf,

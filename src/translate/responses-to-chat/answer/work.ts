@@ -15,7 +15,8 @@ import type {
 } from "../../../wire/openai/responses/Items.ts"
 import type { JsonObject } from "../../../domain/text/json.ts"
 import { grow, type GrownList, itemsOf, sizeOf } from "../../../wire/grownList.ts"
-import { type Carrier, compacted } from "../carrier.ts"
+import type { OpenBlock } from "../../shared/reply/deltaBlocks.ts"
+import { type Carrier, compacted } from "../../shared/carrier/carrier.ts"
 import type { AnswerFacts } from "../facts.ts"
 import { itemId, type ItemPrefix } from "../ids.ts"
 
@@ -95,7 +96,7 @@ export interface AnswerState {
   /** By the chat's number. */
   readonly calls: HashMap.HashMap<number, OpenCall>
   /** The block of the chat that a bare signature belongs to. */
-  readonly block: { readonly index: number; readonly kind: "thinking" | "text" } | undefined
+  readonly block: OpenBlock | undefined
   readonly thoughts: GrownList<Thought>
   readonly callSignatures: Entries<"c">
   readonly textSignatures: Entries<"t">

@@ -7,7 +7,7 @@ import type { ChatMessage } from "../../../wire/openai/Chat.ts"
 import type { ResponsesRequest } from "../../../wire/openai/responses/Request.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
 import { invalid } from "../../shared/fault.ts"
-import type { Carrier } from "../carrier.ts"
+import type { Carrier } from "../../shared/carrier/carrier.ts"
 import type { RequestFacts } from "../facts.ts"
 import { inputPositions, itemId, type ItemPrefix, responseOfItem } from "../ids.ts"
 

@@ -1,16 +1,9 @@
 // Maps paths of the chat back to paths of the request, so that faults and ignored fields have the client's names.
 // It must not know why something is named. Rules: R611, R612.
+import type { TurnPath } from "../../shared/carrier/assistantTurn.ts"
 
-/** Of one message: its item, and the item of each call of it. */
-export interface MessagePath {
-  /** `input[3]`, `instructions`, `prompt`, or `previous_response_id` for everything of loaded history. */
-  readonly at: string
-  /** The list that the content came from. */
-  readonly list: "content" | "output"
-  readonly calls: ReadonlyArray<string>
-  /** Of each block of an assistant's message, where it has blocks. */
-  readonly parts: ReadonlyArray<string>
-}
+/** Of one message: its item (`input[3]`, `instructions`, `prompt`, or `previous_response_id` for loaded history). */
+export type MessagePath = TurnPath
 
 export interface ItemPaths {
   readonly messages: ReadonlyArray<MessagePath>

@@ -2,8 +2,7 @@
 // It must not know other roles. Rules: R210, R219, R220, R407.
 import type { Json, JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
-import type { Carrier } from "../carrier.ts"
-import type { MessagePath } from "./paths.ts"
+import type { Carrier } from "./carrier.ts"
 
 /** The pieces of a turn in order. Calls are apart, because a chat message has them last. */
 type Piece =
@@ -45,6 +44,16 @@ interface Placed {
   readonly path: string
 }
 
+/** Where in a request a message came from: `input[3]` of a response, `messages[2]` of Anthropic's. */
+export interface TurnPath {
+  readonly at: string
+  /** The list that the content came from. */
+  readonly list: "content" | "output"
+  readonly calls: ReadonlyArray<string>
+  /** Of each block of an assistant's message, where it has blocks. */
+  readonly parts: ReadonlyArray<string>
+}
+
 /** One assistant message that is being put together. */
 export class AssistantTurn {
   private readonly pieces: Array<Piece> = []
@@ -84,7 +93,7 @@ export class AssistantTurn {
   message(
     signed: Signed,
     digest: (text: string) => string
-  ): { readonly message: ChatMessage; readonly path: MessagePath } | undefined {
+  ): { readonly message: ChatMessage; readonly path: TurnPath } | undefined {
     const placed = this.blocks(signed, digest)
     const blocks = placed.map(({ block }) => block)
     if (this.calls.length === 0 && !blocks.some(({ type }) => type !== "thinking" && type !== "redacted_thinking"))

@@ -2,8 +2,8 @@
 // It must not know how it is sealed. Rules: R402, R409, R411.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { parseJsonText } from "../../domain/text/json.ts"
-import { JsonValue } from "../../wire/json.ts"
+import { parseJsonText } from "../../../domain/text/json.ts"
+import { JsonValue } from "../../../wire/json.ts"
 
 const opt = Schema.optionalKey
 
