@@ -45,6 +45,7 @@ export const answerHeaders = {
   adjustedParams: "x-gateway-adjusted-params",
   continuation: "x-gateway-continuation",
   omittedContent: "x-gateway-omitted-content",
+  translated: "x-gateway-translated",
   modelWarning: "x-gateway-model-warning"
 } as const
 

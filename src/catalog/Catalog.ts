@@ -49,7 +49,11 @@ export class Catalog extends Context.Service<
 const tableOf = (overlays: ModelOverlays | undefined): ModelTable =>
   overlays === undefined ? builtInModels : modelTable(overlays)
 
-const servingOf = ({ aliases = {}, defaults = {} }: Declarations): ServingRules => ({ aliases, defaults })
+const servingOf = ({ aliases = {}, defaults = {}, messages }: Declarations): ServingRules => ({
+  aliases,
+  defaults,
+  ...(messages === undefined ? {} : { otherModels: { messages: messages.otherModels } })
+})
 
 const catalogOf = (
   accounts: ReadonlyArray<ProviderAccount>,

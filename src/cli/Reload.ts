@@ -31,6 +31,7 @@ const reloadedParts: ReadonlySet<string> = new Set<keyof Declarations>([
   "configs",
   "defaults",
   "keys",
+  "messages",
   "models",
   "prices",
   "prompts"

@@ -93,6 +93,8 @@ const settingsOf = ({ host, key, port }: DemoOptions, own: ReadonlyArray<Provide
   accounts: own,
   keys: [{ name: "demo", key: Redacted.make(key), providers: undefined, models: undefined }],
   prompts: demoPrompts,
+  // A demo shows every client on every model.
+  messages: { otherModels: "translate" },
   // No load balancer waits for a demo, so it stops without the usual delays.
   limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
 })

@@ -18,6 +18,15 @@ export interface CacheOptions {
   readonly namespace: string | undefined
 }
 
+/** What a client carries from turn to turn, sealed for its gateway key. */
+export interface CarrierSealing {
+  readonly seal: (text: string) => string
+  /** Undefined for what was not sealed for this gateway key. */
+  readonly unseal: (sealed: string) => string | undefined
+  /** The first 32 hex digits of the SHA-256 of a text. */
+  readonly digest: (text: string) => string
+}
+
 export interface RequestContext {
   readonly requestId: string
   readonly traceId: string
@@ -55,6 +64,8 @@ export interface RequestContext {
   readonly servingHeaders?: Readonly<Record<string, string>> | undefined
   /** Value of `anthropic-version`. */
   readonly anthropicVersion?: string | undefined
+  /** Set where the dialect serves models of other makers, by translation (D103). */
+  readonly otherModels?: CarrierSealing | undefined
   /** Undefined when the request has no cache header. */
   readonly cache: CacheOptions | undefined
   /** Seed of the deterministic ids of this request. */

@@ -14,6 +14,7 @@ import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
 import { openAiChat } from "./openAiChat.ts"
+import { withOtherCounts, withOtherModels } from "./otherDialect.ts"
 import { predictChat } from "./predictChat.ts"
 import { nativeContent, nativeUnary } from "./nativeCall.ts"
 import type { EveryPrepare, Provider } from "./Provider.ts"
@@ -27,21 +28,23 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       const tokens = yield* TokenProvider
       const limits = yield* Limits
       const embed = embeddings(cloudRoute, limits)
+      const chat = byFamily("chat", {
+        gemini: geminiChat(cloudRoute, limits),
+        claude: claudeChat(cloudRoute, limits),
+        openai: openAiChat(cloudRoute, limits),
+        predict: predictChat(cloudRoute, limits)
+      })
+      const countTokens = byFamily("countTokens", {
+        gemini: geminiCount(cloudRoute, limits),
+        claude: claudeCount(cloudRoute, limits)
+      })
       const prepare: EveryPrepare = {
-        chat: byFamily("chat", {
-          gemini: geminiChat(cloudRoute, limits),
-          claude: claudeChat(cloudRoute, limits),
-          openai: openAiChat(cloudRoute, limits),
-          predict: predictChat(cloudRoute, limits)
-        }),
+        chat,
         embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
         images: byFamily("images", { gemini: images(cloudRoute, limits) }),
-        countTokens: byFamily("countTokens", {
-          gemini: geminiCount(cloudRoute, limits),
-          claude: claudeCount(cloudRoute, limits)
-        }),
-        messages: claudeMessages(cloudRoute, limits),
-        messagesCountTokens: claudeMessagesCount(cloudRoute, limits),
+        countTokens,
+        messages: withOtherModels(claudeMessages(cloudRoute, limits), chat, limits),
+        messagesCountTokens: withOtherCounts(claudeMessagesCount(cloudRoute, limits), countTokens, limits),
         nativeContent: nativeContent(cloudRoute, limits),
         nativeEmbeddings: nativeUnary("nativeEmbeddings", cloudRoute),
         nativePredictions: nativeUnary("nativePredictions", cloudRoute),

@@ -13,6 +13,7 @@ import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
 import { makerRoute } from "./makerRoute.ts"
 import { nativeContent, nativeUnary } from "./nativeCall.ts"
+import { withOtherCounts, withOtherModels } from "./otherDialect.ts"
 import type { EveryPrepare, Provider } from "./Provider.ts"
 
 export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(
@@ -23,13 +24,15 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
     Effect.gen(function* () {
       const tokens = yield* TokenProvider
       const limits = yield* Limits
+      const chat = byFamily("chat", { gemini: geminiChat(makerRoute, limits) })
+      const countTokens = byFamily("countTokens", { gemini: geminiCount(makerRoute, limits) })
       const prepare: EveryPrepare = {
-        chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
+        chat,
         embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),
         images: byFamily("images", { gemini: images(makerRoute, limits) }),
-        countTokens: byFamily("countTokens", { gemini: geminiCount(makerRoute, limits) }),
-        messages: withoutClaude("messages"),
-        messagesCountTokens: withoutClaude("messagesCountTokens"),
+        countTokens,
+        messages: withOtherModels(withoutClaude("messages"), chat, limits),
+        messagesCountTokens: withOtherCounts(withoutClaude("messagesCountTokens"), countTokens, limits),
         nativeContent: nativeContent(makerRoute, limits),
         nativeEmbeddings: nativeUnary("nativeEmbeddings", makerRoute),
         nativePredictions: nativeUnary("nativePredictions", makerRoute),

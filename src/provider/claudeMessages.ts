@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { type Operation, operations } from "../domain/operations.ts"
 import { decodeUtf8, type Json, parseExactJsonText } from "../domain/text/json.ts"
+import { otherModelsHint } from "../domain/serve/otherModels.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { noRedaction } from "../domain/text/redaction.ts"
 import {
@@ -38,7 +39,7 @@ const instead: Readonly<Record<Native, string>> = {
 const needsClaude = (operation: Native, { account, modelId }: AttemptContext): Result.Result<never, GatewayError> =>
   Result.fail(
     new UnsupportedOperation({
-      message: `"${modelId}" on ${account.slug} is not a Claude model of Vertex AI, and this route takes no other: use ${instead[operation]}.`
+      message: `"${modelId}" on ${account.slug} is not a Claude model of Vertex AI, and this route takes no other: use ${instead[operation]}. ${otherModelsHint}`
     })
   )
 

@@ -24,6 +24,7 @@ import type { Operations } from "../provider/Provider.ts"
 import { withoutSignatures } from "../translate/shared/reply/withoutSignatures.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { bodies, type Body } from "./bodies/bodies.ts"
@@ -128,7 +129,7 @@ export class ProviderRouter extends Context.Service<
           const strategy: CallStrategy<typeof operation, Out<typeof operation>, never> = unary
           return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
             const { attempt, cache, retryCount, value } = answered
-            const shown = hasInsertedTurn(attempt.prepared) ? withoutSignatures(value) : value
+            const shown = givesUnsigned(attempt.prepared) ? withoutSignatures(value) : value
             const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
             const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
             const { target } = attempt.prepared
@@ -150,7 +151,7 @@ export class ProviderRouter extends Context.Service<
             const learn =
               cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, target, context.startedMillis)
             const learning = learningFrom(chunks, learn)
-            const remembered = hasInsertedTurn(attempt.prepared)
+            const remembered = givesUnsigned(attempt.prepared)
               ? Stream.map(learning, withoutSignatures)
               : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
             const served = servedBy(attempt, retryCount, cache)
@@ -174,6 +175,10 @@ export class ProviderRouter extends Context.Service<
     })
   )
 }
+
+/** An answer in another dialect is made without signatures. */
+const givesUnsigned = (prepared: Prepared<unknown, unknown>): boolean =>
+  prepared.translated === undefined && hasInsertedTurn(prepared)
 
 /** The same chunks; their call signatures are kept for later requests of the key. */
 const rememberSignatures = <Op extends Operation>(

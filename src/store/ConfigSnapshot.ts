@@ -15,7 +15,7 @@ import { type RecordKind, recordKinds, type RecordName, type StoredRecord } from
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<
   Settings,
-  "accounts" | "keys" | "configs" | "prompts" | "prices" | "models" | "defaults" | "aliases"
+  "accounts" | "keys" | "configs" | "prompts" | "prices" | "models" | "defaults" | "aliases" | "messages"
 >
 
 /** A record that cannot be used, and why. It is left out of the view and logged as a warning. */

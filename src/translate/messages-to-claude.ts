@@ -25,6 +25,7 @@ import { retentionRefusal } from "./shared/claude/dataRetention.ts"
 import { countedId } from "./shared/claude/claudeIds.ts"
 import { claudeVersion, withoutThread } from "./shared/claude/claudeVersion.ts"
 import { claudeUsage } from "./shared/claude/claudeUsage.ts"
+import type { SignedCall } from "./shared/chat-request/signatures.ts"
 import { mergeUsage } from "./shared/reply/counts.ts"
 import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/reply/upstreamError.ts"
@@ -54,6 +55,8 @@ export interface PassedReply {
   readonly contentType: string
   /** The upstream's counts, read from the same bytes. */
   readonly usage: Usage | undefined
+  /** Signed calls of an answer that was translated. */
+  readonly signed?: ReadonlyArray<SignedCall>
   /** Pictures that are paid by number. */
   readonly images?: number
   /** What the upstream reports of its model's life (M-703). */

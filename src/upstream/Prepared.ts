@@ -55,6 +55,8 @@ export interface Prepared<Out, Chunk> {
   readonly split?: Split<Out>
   /** The further hops of an answer that is longer than one request gives; undefined: it is not continued. */
   readonly hops?: Hops<Out>
+  /** Set where the request came in another dialect than that of the translator. */
+  readonly translated?: TranslatedCall<Out, Chunk>
   /** Reads a complete response of any status. `redaction` applies to the texts of errors only. */
   readonly reply: (
     status: number,
@@ -67,6 +69,14 @@ export interface Prepared<Out, Chunk> {
     headers: Readonly<Record<string, string>>,
     redaction?: Redaction
   ) => Machine<Uint8Array, Chunk | StreamFailed>
+}
+
+/** A call by an inner translation. */
+export interface TranslatedCall<Out, Chunk> {
+  /** The name of the inner pair. */
+  readonly pair: string
+  /** How the call is answered without signatures; undefined: its answers have none. */
+  readonly unsigned?: () => Pick<Prepared<Out, Chunk>, "reply" | "chunks">
 }
 
 /** How a long answer is had in several calls, one after the other. */

@@ -198,7 +198,7 @@ describe("token count of messages", () => {
       status: 400,
       text: error(
         "invalid_request_error",
-        '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions/count_tokens.'
+        '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions/count_tokens. An operator allows it with messages.other_models: translate.'
       )
     })
   })
@@ -322,14 +322,14 @@ describe("errors of messages", () => {
       ask("", "@vertex-ai/gemini-2.5-pro"),
       400,
       "invalid_request_error",
-      '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions.'
+      '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions. An operator allows it with messages.other_models: translate.'
     ],
     [
       "Claude on the Gemini API (T1903)",
       ask("", "@google/anthropic.claude-x"),
       400,
       "invalid_request_error",
-      '"anthropic.claude-x" on google is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions.'
+      '"anthropic.claude-x" on google is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions. An operator allows it with messages.other_models: translate.'
     ],
     [
       "an unknown slug",

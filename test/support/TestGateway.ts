@@ -41,7 +41,7 @@ export interface TestGateway {
   readonly close: () => Promise<void>
 }
 
-export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys" | "prompts">> & {
+export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys" | "messages" | "prompts">> & {
   readonly limits?: Partial<LimitValues>
 }
 
@@ -66,6 +66,7 @@ export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings 
       }
     }
   ],
+  ...(more.messages === undefined ? {} : { messages: more.messages }),
   ...(more.configs === undefined ? {} : { configs: more.configs }),
   ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
   keys: more.keys ?? [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],

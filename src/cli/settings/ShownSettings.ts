@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import { ReadSettings } from "../../http/admin/AdminSettings.ts"
 
 /** Sections whose new values a reload takes over; all others wait for a restart. */
-const isReloaded = (name: string): boolean => /^(aliases|defaults|models|models_file)(\.|$)/.test(name)
+const isReloaded = (name: string): boolean => /^(aliases|defaults|messages|models|models_file)(\.|$)/.test(name)
 
 export interface ShownSettings {
   readonly layer: Layer.Layer<never>

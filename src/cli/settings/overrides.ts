@@ -21,7 +21,7 @@ export const variableOf = (section: string, name: string): string =>
   `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
 
 export interface Override {
-  readonly section: "server" | "store" | "redis" | "limits" | "log" | "telemetry" | "media" | "responses"
+  readonly section: "server" | "store" | "redis" | "limits" | "log" | "telemetry" | "media" | "messages" | "responses"
   readonly name: string
   /** The variable or flag, for faults. */
   readonly origin: string
@@ -54,6 +54,7 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("log", "level", variableOf("log", "level"))
   variable("log", "content", variableOf("log", "content"))
   variable("media", "fetch", variableOf("media", "fetch"))
+  variable("messages", "other_models", variableOf("messages", "other_models"))
   variable("responses", "store", variableOf("responses", "store"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })

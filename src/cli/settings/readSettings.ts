@@ -141,6 +141,7 @@ const switches = (file: SettingsFile) => ({
   ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
   ...(file.native === undefined ? {} : { native: file.native }),
   ...(file.media?.fetch === undefined ? {} : { media: { fetch: file.media.fetch } }),
+  ...(file.messages?.other_models === undefined ? {} : { messages: { otherModels: file.messages.other_models } }),
   ...(file.responses?.store === undefined ? {} : { responses: { keep: file.responses.store === "on" } })
 })
 

@@ -1,6 +1,7 @@
 // What an operator sets for models that name no provider: names of models, and the accounts that serve their families.
 // It must not know accounts or requests.
 import type { ModelAliases } from "./modelNames.ts"
+import type { OtherModels } from "./otherModels.ts"
 
 /** Slugs by family. */
 export interface ServingDefaults {
@@ -12,6 +13,8 @@ export interface ServingDefaults {
 export interface ServingRules {
   readonly defaults: ServingDefaults
   readonly aliases: ModelAliases
+  /** Dialects that serve models of other makers; without it none does. */
+  readonly otherModels?: OtherModels | undefined
 }
 
 /** The operator sets nothing. */

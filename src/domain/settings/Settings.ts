@@ -11,6 +11,7 @@ import type { ProviderAccount } from "../ProviderAccount.ts"
 import type { AccountTls, NetworkSetting } from "./network.ts"
 import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases } from "../serve/modelNames.ts"
+import type { OtherModelsRule } from "../serve/otherModels.ts"
 import type { ServingDefaults } from "../serve/Serving.ts"
 import type { StatedPrices } from "../Usage.ts"
 
@@ -120,6 +121,8 @@ export interface Settings {
   readonly media?: { readonly fetch: boolean }
   /** Proxies and authorities; undefined: all hosts are reached directly. */
   readonly network?: NetworkSetting
+  /** Whether messages serve models that are not Claude. */
+  readonly messages?: { readonly otherModels: OtherModelsRule }
   /** Whether responses are kept; they are unless it is false. */
   readonly responses?: { readonly keep: boolean }
 }

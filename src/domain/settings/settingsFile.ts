@@ -10,6 +10,7 @@ import { PriceEntry } from "./PriceEntry.ts"
 import { PromptEntry } from "./PromptEntry.ts"
 import { ProviderEntry, tlsFiles } from "./ProviderEntry.ts"
 import { WrittenKey } from "./WrittenKey.ts"
+import { otherModelsRules } from "../serve/otherModels.ts"
 
 const server = Schema.Struct({
   host: Schema.optionalKey(nonEmptyText.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
@@ -112,6 +113,14 @@ const telemetry = Schema.Struct({
   usage_metadata: Schema.optionalKey(
     Schema.Array(metadataName).check(Schema.isMaxLength(8)).annotate({
       description: "Names of metadata by which usage is summed, such as team: at most 8, each with few values."
+    })
+  )
+})
+
+const messages = Schema.Struct({
+  other_models: Schema.optionalKey(
+    Schema.Literals(otherModelsRules).annotate({
+      description: "translate: POST /v1/messages serves models that are not Claude too; refuse unless set."
     })
   )
 })
@@ -225,6 +234,7 @@ export const settingsFile = Schema.Struct({
   media: Schema.optionalKey(media),
   native: Schema.optionalKey(native),
   network: Schema.optionalKey(network),
+  messages: Schema.optionalKey(messages),
   responses: Schema.optionalKey(responses),
   long_decode: Schema.optionalKey(
     Schema.Literals(["on", "off"]).annotate({

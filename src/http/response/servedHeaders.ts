@@ -41,6 +41,7 @@ export const servedHeaders = (
   headers[answerHeaders.retryCount] = String(served.retryCount)
   headers[answerHeaders.cacheStatus] = served.cache
   if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
+  if (served.translated !== undefined) headers[answerHeaders.translated] = served.translated
   if (served.adjusted !== undefined)
     headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
   if (omitted.length > 0) headers[answerHeaders.omittedContent] = omitted.join(",")

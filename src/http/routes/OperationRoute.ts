@@ -45,6 +45,9 @@ type ReadOperation<Op extends Operation> = (
 
 type ReadContext = (call: Call) => Result.Result<RequestContext, GatewayError>
 
+/** Adds what a request needs of services to its context; undefined where it needs nothing. */
+export type CompleteContext = (context: RequestContext) => Effect.Effect<RequestContext> | undefined
+
 const plainContext: Effect.Effect<ReadContext> = Effect.succeed(requestContext)
 
 /** What differs between operations. */
@@ -56,6 +59,8 @@ export interface OperationRoute<Op extends Operation, R> {
   readonly read: Effect.Effect<ReadOperation<Op>, never, R>
   /** Built once per route; without it the context follows from headers and key alone. */
   readonly context?: Effect.Effect<ReadContext, never, R>
+  /** Built once per route; completes the context of a request whose body is read. Without it nothing is added. */
+  readonly complete?: Effect.Effect<CompleteContext, never, R>
   /** Writes a complete answer. */
   readonly reply: (
     value: Operations[Op]["out"],
@@ -199,6 +204,7 @@ export const handleOperation = <Op extends Operation, R>(route: OperationRoute<O
 
 /** The handler of an operation, wherever its path is read. A key without limits is not asked for admission. */
 export const operationHandler = <Op extends Operation, R>({
+  complete: makeComplete,
   context: makeContext = plainContext,
   operation,
   read,
@@ -209,12 +215,13 @@ export const operationHandler = <Op extends Operation, R>({
     const run = yield* runningOperation
     const readBody = yield* read
     const readContext = yield* makeContext
+    const complete = makeComplete === undefined ? undefined : yield* makeComplete
     return (call) => {
       const { incoming } = call
       const fixed = readContext(call)
       if (Result.isFailure(fixed)) return Effect.fail(fixed.failure)
-      const context = fixed.success
-      return Effect.flatMapEager(readBody(call, context), (body) =>
+      const given = fixed.success
+      const answer = (body: Body<Op>, context: RequestContext) =>
         run(operation, body, context, incoming, {
           reply: (value, served) => reply(value, served, context, incoming),
           stream:
@@ -225,6 +232,11 @@ export const operationHandler = <Op extends Operation, R>({
                 }
               : undefined
         })
-      )
+      return Effect.flatMapEager(readBody(call, given), (body) => {
+        const completed = complete?.(given)
+        return completed === undefined
+          ? answer(body, given)
+          : Effect.flatMap(completed, (context) => answer(body, context))
+      })
     }
   })

@@ -150,8 +150,10 @@ const withSignatures = <Op extends Operation>(
   memory: SignatureMemory["Service"],
   media: Fetched | undefined
 ): Effect.Effect<Attempt<Op>, GatewayError> => {
+  const { account, planned } = draft
   const { context, operation } = draft.asking
-  const calls = signatureExtractors[operation]?.history(draft.request) ?? []
+  const target = { account, modelId: planned.modelId, request: context }
+  const calls = signatureExtractors[operation]?.history(draft.request, target) ?? []
   const prepare = (signatures: ReadonlyMap<string, KnownSignature> | undefined) =>
     inTurn(context.room?.size, () => Effect.fromResult(prepareCall(draft, signatures, media)))
   return calls.length === 0 ? prepare(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), prepare)
@@ -189,7 +191,7 @@ const prepareCall = <Op extends Operation>(
   })
   if (Result.isFailure(result)) return Result.fail(faultOfPlace(result.failure, context.carried, account))
   const { target } = result.success
-  const scope = healScope(operation, target, models.find(target.modelId).record)
+  const scope = healScope(operation, result.success, models.find(target.modelId).record)
   const learns = scope === undefined && operation !== "chat" ? undefined : scopeOf(target.modelId)
   const { ignored } = planned
   const attempt: Attempt<Op> = {

@@ -47,5 +47,9 @@ export const cacheIdentity = (
   ordered === true ? "ordered" : String(strict),
   bytes ?? JSON.stringify(body),
   // Bytes are the whole request; no decoded field adds to them.
-  bytes === undefined ? JSON.stringify(request) : ""
+  bytes === undefined
+    ? "bytes" in request && request.bytes instanceof Uint8Array
+      ? request.bytes
+      : JSON.stringify(request)
+    : ""
 ]

@@ -13,7 +13,7 @@ import { refusalHint } from "../../translate/healing/hints.ts"
 import type { Lesson } from "../../translate/healing/lessons.ts"
 import { isLearnable, readLessons, type RefusedCall } from "../../translate/healing/refusals.ts"
 import { PassedCall } from "../../upstream/PassedCall.ts"
-import type { Hop, Hops, Prepared, Target } from "../../upstream/Prepared.ts"
+import type { Hop, Hops, Prepared } from "../../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect and the facts about its model. */
 export interface HealScope extends RefusedCall {
@@ -31,10 +31,10 @@ const natives: { readonly [Op in Operation]?: boolean } = {
 /** Undefined for operations and dialects without known refusals. */
 export const healScope = (
   operation: Operation,
-  { issuer }: Pick<Target, "issuer">,
+  { target: { issuer }, translated }: Pick<Prepared<unknown, unknown>, "target" | "translated">,
   record: ModelRecord
 ): HealScope | undefined => {
-  const native = natives[operation]
+  const native = translated === undefined ? natives[operation] : false
   const [dialect] = issuer.split("/", 1)
   return native === undefined || (dialect !== "gemini" && dialect !== "claude")
     ? undefined
@@ -67,7 +67,7 @@ export const withHint = ({ native }: HealScope, error: GatewayError): GatewayErr
     : new ProviderError({ slug, reason: { ...reason, message: `${reason.message} ${hint}` }, upstreamStatus })
 }
 
-/** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has. */
+/** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has (M-303). */
 export const hasInsertedTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
   adjusted.some(({ param, sent }) => param === "messages" && sent === "continue")
 
@@ -111,7 +111,9 @@ export const healPrepared = <Out, Chunk>(
 }
 
 const thinkingParam = (request: object): string =>
-  "thinking" in request && request.thinking !== undefined && request.thinking !== null ? "thinking" : "reasoning_effort"
+  "bytes" in request || ("thinking" in request && request.thinking !== undefined && request.thinking !== null)
+    ? "thinking"
+    : "reasoning_effort"
 
 /** Both lists, each name once. */
 export const joinNames = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
@@ -125,15 +127,17 @@ const withChanges = <Out, Chunk>(
   { adjusted, body, headers, ignored }: HealedCall,
   bodyBefore: () => JsonObject
 ): Prepared<Out, Chunk> => {
-  const { bytes, chunks, hops, method, reply, split, target, url } = before
+  const { bytes, hops, method, split, target, translated, url } = before
   const shared = {
     target,
     url,
     headers,
     ignored: joinNames(before.ignored, ignored),
     adjusted: adjusted.length === 0 ? before.adjusted : joinAdjusted(before.adjusted ?? [], adjusted),
-    reply,
-    chunks
+    ...(hasInsertedTurn({ adjusted }) && translated?.unsigned !== undefined
+      ? translated.unsigned()
+      : { reply: before.reply, chunks: before.chunks }),
+    ...(translated === undefined ? {} : { translated })
   }
   if (bytes !== undefined) {
     const edited = body === undefined ? bytes : editTopLevel(bytes, editsOf(bodyBefore(), body))

@@ -12,10 +12,11 @@ const bareId = (written: string): string => written.replace(/^.*\bmodels\//, "")
 export const otherModel = ({
   body,
   bytes,
-  target: { modelId, operation }
-}: Pick<Prepared<unknown, unknown>, "body" | "bytes" | "target">): BodyInvalid | undefined => {
+  target: { modelId, operation },
+  translated
+}: Pick<Prepared<unknown, unknown>, "body" | "bytes" | "target" | "translated">): BodyInvalid | undefined => {
   const { dialect } = operations[operation]
-  if (dialect === "openai") return undefined
+  if (dialect === "openai" || translated !== undefined) return undefined
   const named = namedModels(dialect, bytes === undefined ? body : namingMembers(dialect, bytes))
   const other = named.find(({ model }) => typeof model !== "string" || bareId(model) !== bareId(modelId))
   return other === undefined

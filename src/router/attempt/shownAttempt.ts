@@ -23,6 +23,8 @@ export interface ServedBy {
   readonly retryCount: number
   readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
+  /** The inner pair, where the request came in another dialect. */
+  readonly translated?: string | undefined
   readonly adjusted?: ReadonlyArray<Adjustment> | undefined
   /** Undefined for a model without a known end. */
   readonly ending?: ModelEnding | undefined
@@ -40,6 +42,8 @@ export interface Explained {
   readonly ignored_params: ReadonlyArray<string>
   /** Each as `name=asked>sent`. */
   readonly adjusted_params: ReadonlyArray<string>
+  /** The inner pair, where the request came in another dialect. */
+  readonly translated?: string
 }
 
 /** The parts of an attempt that are shown. */
@@ -59,6 +63,7 @@ export const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache
   retryCount,
   cache,
   ignored,
+  translated: prepared.translated?.pair,
   adjusted: prepared.adjusted,
   ending: prepared.target.ending
 })
@@ -72,7 +77,8 @@ export const explainAttempt = ({ account, ignored, prepared }: Shown, key: Gatew
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
   ignored_params: ignored,
-  adjusted_params: (prepared.adjusted ?? []).map(adjustmentText)
+  adjusted_params: (prepared.adjusted ?? []).map(adjustmentText),
+  ...(prepared.translated === undefined ? {} : { translated: prepared.translated.pair })
 })
 
 /** A reserved name (RFC 6761) instead of a host that an operator has set. */

@@ -39,12 +39,12 @@ const bytesOf = (text: string): Uint8Array => Buffer.from(text, "latin1")
 
 /** What passes as its own bytes. */
 const asBytes: Recorded<Operations["messages"]["out"], Uint8Array> = {
-  write: ({ bytes, ...facts }) => `${JSON.stringify(facts)}\n${textOf(bytes)}`,
+  write: ({ bytes, signed: _signed, ...facts }) => `${JSON.stringify(facts)}\n${textOf(bytes)}`,
   read: (text) => {
     const end = text.indexOf("\n")
     // As above.
     return {
-      ...(parsed(text.slice(0, end)) as Omit<Operations["messages"]["out"], "bytes">),
+      ...(parsed(text.slice(0, end)) as Omit<Operations["messages"]["out"], "bytes" | "signed">),
       bytes: bytesOf(text.slice(end + 1))
     }
   },

@@ -1,18 +1,20 @@
 // The call signatures that a request's history needs, and those that an answer contains, per operation.
 // It must not depend on where signatures are kept.
 import type { Operation } from "../../domain/operations.ts"
-import type { Operations } from "../../provider/Provider.ts"
-import { historyCalls, signaturesOf } from "../../translate/shared/chat-request/signatures.ts"
+import type { AttemptContext, Operations } from "../../provider/Provider.ts"
+import { translatedHistory } from "../../provider/otherDialect.ts"
+import {
+  historyCalls,
+  signaturesOf,
+  SignedBytes,
+  type SignedCall
+} from "../../translate/shared/chat-request/signatures.ts"
 
-/** A call we returned and the signature that came with it. */
-export interface SignedCall {
-  readonly callId: string
-  readonly signature: string
-}
+type HistoryTarget = Pick<AttemptContext, "account" | "modelId" | "request">
 
 export interface SignatureExtractors<Op extends Operation> {
-  /** Ids of the calls of a request's history. */
-  readonly history: (request: Operations[Op]["request"]) => ReadonlyArray<string>
+  /** Ids of the calls of a request's history, as far as its target is served by a chat. */
+  readonly history: (request: Operations[Op]["request"], target: HistoryTarget) => ReadonlyArray<string>
   readonly reply?: (reply: Operations[Op]["out"]) => ReadonlyArray<SignedCall>
   /** Of the chunks of one network read; nearly always empty. */
   readonly chunks?: (chunks: ReadonlyArray<Operations[Op]["chunk"]>) => ReadonlyArray<SignedCall>
@@ -35,8 +37,12 @@ export const signatureExtractors: { readonly [Op in Operation]: SignatureExtract
   countTokens: { history: historyCalls },
   embeddings: undefined,
   images: undefined,
-  messages: undefined,
-  messagesCountTokens: undefined,
+  messages: {
+    history: translatedHistory,
+    reply: ({ signed = [] }) => signed,
+    chunks: (chunks) => chunks.flatMap((bytes) => (bytes instanceof SignedBytes ? bytes.signed : []))
+  },
+  messagesCountTokens: { history: translatedHistory },
   nativeContent: undefined,
   nativeEmbeddings: undefined,
   nativePredictions: undefined,

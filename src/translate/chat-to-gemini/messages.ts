@@ -98,7 +98,7 @@ const resultContents = (
   const responses: Array<PartOut> = []
   const apartFrom: Array<PartOut> = []
   for (const call of calls) {
-    const result = (call.result ?? noResult).parts
+    const { isError, parts: result } = call.result ?? noResult
     const media = partsToGemini(
       result.filter((part) => part._tag === "Media"),
       context.target
@@ -109,7 +109,7 @@ const resultContents = (
     responses.push({
       functionResponse: {
         name: names.mangle(call.name),
-        response: parseResult(joinTexts(result)),
+        response: isError === true ? { error: joinTexts(result) } : parseResult(joinTexts(result)),
         ...idOf(call, context),
         ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
       }

@@ -2,7 +2,7 @@
 // It must not know chunks. Rules: R305, R401, R409, R411.
 import { grow, itemsOf, sizeOf } from "../../../wire/grownList.ts"
 import type { ReasoningItem, SummaryPart } from "../../../wire/openai/responses/Items.ts"
-import { carrierText, fitted } from "../../shared/carrier/carrier.ts"
+import { carrierText, fitted, plainBytes } from "../../shared/carrier/carrier.ts"
 import {
   announce,
   carrierOf,
@@ -14,12 +14,6 @@ import {
   recordedEntries,
   type Work
 } from "./work.ts"
-
-/** What a sealed text is longer than what it holds: prefix, form, nonce and tag, then four letters for three bytes. */
-const sealedHead = 5
-const sealedBytes = 29
-
-const plainBytes = (sealed: number): number => Math.floor(((sealed - sealedHead) * 3) / 4) - sealedBytes
 
 /**
  * Each carrier repeats the one before. So many come as soon as there is more to carry; then one when there is twice as

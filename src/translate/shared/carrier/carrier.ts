@@ -60,6 +60,16 @@ export const compacted = (carrier: Carrier): Carrier => {
 
 export const isEmptyCarrier = (carrier: Carrier): boolean => lists.every((name) => (carrier[name] ?? []).length === 0)
 
+/** What a sealed text is longer than what it holds: prefix, form, nonce and tag, then four letters for three bytes. */
+const sealedHead = 5
+const sealedBytes = 29
+
+/** The longest text that fits into so many characters once it is sealed. */
+export const plainBytes = (sealed: number): number => Math.floor(((sealed - sealedHead) * 3) / 4) - sealedBytes
+
+/** What our own sealed texts begin with; any other signature is of another maker. */
+export const sealedPrefix = "mgr1."
+
 /** A carrier that fits, and how many entries had to leave for it. */
 export interface Fitted {
   readonly carrier: Carrier

@@ -22,6 +22,8 @@ import { historyAdjusted, missingResult } from "./repairHistory.ts"
 export interface ToolResult {
   readonly parts: ReadonlyArray<TurnPart>
   readonly cacheControl: CacheControl
+  /** The tool failed, and its result says how (D205). */
+  readonly isError?: boolean
 }
 
 /** A call of a turn; `result` is undefined while the call has no tool message. */
@@ -50,7 +52,7 @@ type Read<A> = Result.Result<A, RequestFault>
 
 interface OpenCall {
   readonly call: ReadCall
-  result: { readonly parts: Array<TurnPart>; cacheControl: CacheControl } | undefined
+  result: { readonly parts: Array<TurnPart>; cacheControl: CacheControl; isError?: boolean } | undefined
 }
 interface OpenTurn {
   readonly parts: ReadonlyArray<TurnPart>
@@ -247,5 +249,6 @@ const attachResult = (open: OpenCall, message: ChatMessage, path: string): Read<
     open.result ??= { parts: [], cacheControl: own }
     for (const part of parts) open.result.parts.push(part)
     open.result.cacheControl = own ?? open.result.cacheControl
+    if (message["is_error"] === true) open.result.isError = true
     return undefined
   })

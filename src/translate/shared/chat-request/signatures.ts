@@ -17,10 +17,25 @@ export const historyCalls = (request: ChatRequest): ReadonlyArray<string> => {
   return ids
 }
 
+/** A call we returned and the signature that came with it. */
+export interface SignedCall {
+  readonly callId: string
+  readonly signature: string
+}
+
+/** The bytes of an answer in another dialect, and the signed calls in them. */
+export class SignedBytes extends Uint8Array {
+  signed: ReadonlyArray<SignedCall> = []
+
+  static withCalls(bytes: Uint8Array, signed: ReadonlyArray<SignedCall>): SignedBytes {
+    const own = new SignedBytes(bytes)
+    own.signed = signed
+    return own
+  }
+}
+
 /** The signed calls of an answer or of one delta, in full form. */
-export const signaturesOf = (
-  message: ReplyMessage | Delta
-): ReadonlyArray<{ readonly callId: string; readonly signature: string }> => {
+export const signaturesOf = (message: ReplyMessage | Delta): ReadonlyArray<SignedCall> => {
   if (message.tool_calls === undefined) return []
   const signed: Array<{ callId: string; signature: string }> = []
   for (const call of message.tool_calls) {

@@ -1,0 +1,17 @@
+// Whether a dialect of a model's maker serves models of others, by translation: what key, config and operator say.
+// It must not know bodies or routes. Rules: D103, D104.
+
+export const otherModelsRules = ["refuse", "translate"] as const
+export type OtherModelsRule = (typeof otherModelsRules)[number]
+
+/** By dialect; a dialect that is absent is not decided here. */
+export interface OtherModels {
+  readonly messages?: OtherModelsRule
+}
+
+/** What follows the refusal of a model of another maker. */
+export const otherModelsHint = "An operator allows it with messages.other_models: translate."
+
+/** The first rule that is set decides; without one such models are refused. */
+export const servesOtherModels = (dialect: keyof OtherModels, rules: ReadonlyArray<OtherModels | undefined>): boolean =>
+  rules.map((rule) => rule?.[dialect]).find((rule) => rule !== undefined) === "translate"

@@ -1,0 +1,18 @@
+// The pair of Anthropic's messages and our own chat in its full form: models of any family serve a message.
+// It must not know targets, stores or keys. Rules: D101, D102.
+import { messageFromChat } from "./answer/message.ts"
+import { streamFromChat } from "./answer/stream.ts"
+import { paramOf } from "./paths.ts"
+import { historyCallIds } from "./request/messages.ts"
+import { requestToChat } from "./request/request.ts"
+
+export const messagesToChat = {
+  name: "messages-to-chat",
+  request: requestToChat,
+  /** The word of the request for a parameter of the chat. */
+  paramOf,
+  /** Ids of all calls of the history, whose signatures may be remembered. */
+  history: historyCallIds,
+  response: messageFromChat,
+  stream: streamFromChat
+} as const
