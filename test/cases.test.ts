@@ -10,7 +10,7 @@ const page = "docs/internals/cases.md"
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
 /** An id: the letter of its kind, its number, and perhaps a letter for a variant. */
-const id = /\b(?:TH|M-|[TBFMPSGNRLHWK])\d{1,4}[a-z]?\b/g
+const id = /\b(?:(?:TH|M-|[TBFMPSGNRLHWK])\d{1,4}|D\d{3})[a-z]?\b/g
 
 /** Words of this form that are no ids: a slug of a test. */
 const otherWords: ReadonlyArray<string> = ["S4"]

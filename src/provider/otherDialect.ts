@@ -1,9 +1,10 @@
 // Anthropic's messages with models of other families: the request becomes a chat, and the answer of the chat a message.
 // It must not depend on configs, tokens or HTTP of our own side. Rules: D101, D105, D501, D502.
 import * as Result from "effect/Result"
-import { BodyInvalid, type GatewayError, UnsupportedParameter } from "../domain/GatewayError.ts"
+import { BodyInvalid, type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { Operation } from "../domain/operations.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import { type Operation, operations } from "../domain/operations.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import type { CarrierSealing } from "../domain/RequestContext.ts"
 import { decodeUtf8, isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
@@ -39,6 +40,19 @@ const bodyOf = (request: MessagesRequest): JsonObject => {
   parsed.set(request, named)
   return named
 }
+
+/** Pictures and sound have no place in a message. */
+const answersInText = (
+  { output }: ModelRecord,
+  { account, modelId }: AttemptContext
+): Result.Result<void, GatewayError> =>
+  output === undefined || !output.some((kind) => kind === "image" || kind === "audio")
+    ? Result.succeed(undefined)
+    : Result.fail(
+        new UnsupportedOperation({
+          message: `"${modelId}" on ${account.slug} answers with ${output.join(" and ")}, and a message holds text only: use ${operations.chat.path}.`
+        })
+      )
 
 /** The family of a target that is served by translation; undefined for Claude, whose bytes pass, and without permission. */
 const translatedModel = ({
@@ -105,6 +119,8 @@ const prepareInner = <Op extends Native>(
   limits: LimitValues
 ): Result.Result<Inner<Op>, GatewayError> => {
   const { facts, record } = targetFacts(attempt, model)
+  const fit = answersInText(record, attempt)
+  if (Result.isFailure(fit)) return Result.fail(fit.failure)
   const made = messagesToChat.request(bodyOf(request), {
     family: model.family,
     maxOutput: facts.longDecode === undefined ? record.max_output : undefined,

@@ -41,7 +41,7 @@ const cutsOfLinesThatTell = (bytes: Uint8Array): ReadonlyArray<number> => {
  * Where two pieces of the bytes, cut there, give other outputs than the whole. All that follows the frames is folds over
  * frames, which see no bytes, so the whole machine runs for few cuts.
  */
-export const cutsThatTell = (start: ByteMachine, bytes: Uint8Array): ReadonlyArray<number> => {
+export const cutsThatTell = <Out>(start: Machine<Uint8Array, Out>, bytes: Uint8Array): ReadonlyArray<number> => {
   const read = (pieces: Iterable<Uint8Array>): string => JSON.stringify(runMachine(start, pieces))
   const wanted = read([bytes])
   const cuts = sample(boundaries(bytes, 2_000), 20)
