@@ -19,7 +19,8 @@ import {
   usageOfReply
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/claude/betas.ts"
-import { machine } from "../translate/Translator.ts"
+import { withoutOwnMarks } from "../translate/shared/claude/ownMarks.ts"
+import { type Adjustment, machine } from "../translate/Translator.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
 import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
 import { badReply, failedReply, readSuccessJson } from "../upstream/successJson.ts"
@@ -70,7 +71,14 @@ interface Passthrough<Chunk> {
   readonly route: Route
   readonly limits: LimitValues
   readonly bytes: Uint8Array
+  readonly adjusted: ReadonlyArray<Adjustment> | undefined
   readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
+}
+
+/** The request as Claude takes it: without what this gateway put into answers of other models (D313). */
+const unmarked = (request: MessagesRequest): Pick<Passthrough<never>, "request" | "adjusted"> => {
+  const { adjusted, bytes } = withoutOwnMarks(request.bytes)
+  return { request: bytes === request.bytes ? request : { ...request, bytes, spans: undefined }, adjusted }
 }
 
 const preparePassthrough = <Chunk>({
@@ -81,6 +89,7 @@ const preparePassthrough = <Chunk>({
   route,
   limits,
   bytes,
+  adjusted,
   chunks
 }: Passthrough<Chunk>): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
   const found = targetFacts(attempt, model)
@@ -99,6 +108,7 @@ const preparePassthrough = <Chunk>({
         // Only a dry run looks at it.
         json: () => Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null),
         ignored: [],
+        adjusted,
         reply: (status, replyHeaders, reply, redaction) =>
           Result.flatMap(readSuccessJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) =>
             isAnswer[operation](body)
@@ -120,10 +130,11 @@ const keepsVertexEvents = ({ hidesVertexEvents, isRaw }: MessagesRequest): boole
 
 export const claudeMessages =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"messages"> =>
-  (request, attempt) =>
+  (given, attempt) =>
     Result.flatMap(claudeOf("messages", attempt), (model) =>
-      Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) =>
-        preparePassthrough({
+      Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) => {
+        const { adjusted, request } = unmarked(given)
+        return preparePassthrough({
           operation: "messages",
           request,
           attempt,
@@ -131,22 +142,24 @@ export const claudeMessages =
           route,
           limits,
           bytes: messagesBody(request, attempt.request.anthropicVersion),
+          adjusted,
           chunks: (_headers, redaction = noRedaction) =>
             machineWithOrigin(
               attempt.account.origin,
-              machine(messageStream(limits, redaction, keepsVertexEvents(request)))
+              machine(messageStream(limits, redaction, keepsVertexEvents(given)))
             )
         })
-      )
+      })
     )
 
 /** The URL has `count-tokens` instead of the model, and the body names the model (table 13). */
 export const claudeMessagesCount =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"messagesCountTokens"> =>
-  (request, attempt) =>
+  (given, attempt) =>
     Result.flatMap(claudeOf("messagesCountTokens", attempt), (model) =>
-      Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) =>
-        preparePassthrough({
+      Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) => {
+        const { adjusted, request } = unmarked(given)
+        return preparePassthrough({
           operation: "messagesCountTokens",
           request,
           attempt,
@@ -154,7 +167,8 @@ export const claudeMessagesCount =
           route,
           limits,
           bytes: countedBody(request, model.modelId, attempt.request.anthropicVersion),
+          adjusted,
           chunks: () => finishedMachine
         })
-      )
+      })
     )

@@ -1,6 +1,6 @@
 // Tests the stock Anthropic SDK with models that are not Claude: text, streams, tools, thinking, structured output, errors.
 // Must not change the SDK: only base URL and key differ.
-import Anthropic, { BadRequestError } from "@anthropic-ai/sdk"
+import Anthropic from "@anthropic-ai/sdk"
 import type { MessageParam, Tool } from "@anthropic-ai/sdk/resources/messages"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
@@ -58,13 +58,11 @@ const loop = async (model: string, thinking: Thinking, streaming: boolean) => {
     messages.push({ role: "assistant", content: message.content })
     messages.push({
       role: "user",
-      content: calls
-        .toReversed()
-        .map((call) => ({
-          type: "tool_result" as const,
-          tool_use_id: call.id,
-          content: `Sunny in ${JSON.stringify(call.input)}`
-        }))
+      content: calls.toReversed().map((call) => ({
+        type: "tool_result" as const,
+        tool_use_id: call.id,
+        content: `Sunny in ${JSON.stringify(call.input)}`
+      }))
     })
   }
 }
@@ -100,6 +98,53 @@ describe("other models by the Anthropic SDK", () => {
           "text",
           thinking === undefined ? [null] : []
         ])
+      }
+    }
+  )
+
+  /** Each turn goes to the next model, with the history as it came. */
+  it.each([
+    [
+      "Gemini, Claude, gpt-oss",
+      ["@google/gemini-3.8-flash", "@vertex-ai/claude-sonnet-4-5", "@vertex-ai/openai/gpt-oss-120b-maas"]
+    ],
+    [
+      "Claude, Gemini on both providers",
+      ["@vertex-ai/claude-sonnet-4-5", "@vertex-ai/gemini-3.8-flash", "@google/gemini-3.8-flash"]
+    ],
+    [
+      "gpt-oss, Gemini 2.5, Claude",
+      ["@vertex-ai/openai/gpt-oss-120b-maas", "@google/gemini-2.5-flash", "@vertex-ai/claude-sonnet-4-5"]
+    ]
+  ])(
+    "Anthropic SDK: a loop of tools goes on when each turn is served by another model: %s (D313 D801)",
+    async (_name, order) => {
+      for (const streaming of [true, false]) {
+        const messages: Array<MessageParam> = [
+          { role: "user", content: "What is the weather in Paris, Rome and Oslo?" }
+        ]
+        for (const model of [...order, ...order]) {
+          const request = {
+            model,
+            max_tokens: 8000,
+            messages,
+            tools: [weather],
+            thinking: { type: "enabled" as const, budget_tokens: 2048 }
+          }
+          const { content } = streaming
+            ? await client.messages.stream(request).finalMessage()
+            : await client.messages.create(request)
+          const calls = content.filter((block) => block.type === "tool_use")
+          messages.push({ role: "assistant", content })
+          messages.push({
+            role: "user",
+            content:
+              calls.length === 0
+                ? "And again in Paris?"
+                : calls.map(({ id }) => ({ type: "tool_result" as const, tool_use_id: id, content: "sunny" }))
+          })
+        }
+        expect(messages).toHaveLength(13)
       }
     }
   )
