@@ -78,8 +78,8 @@ const limitsOf = ({
 })
 
 const shownDeclared = (setting: KeySetting): Key => {
-  const { config, configs, key, logContent, metadata, metadataLocked, models, name, prompts, providers, scopes } =
-    setting
+  const { config, configs, key, logContent, metadata, metadataLocked, models, name, otherModels, prompts } = setting
+  const { providers, scopes } = setting
   const prefix = keyPrefix(key)
   return {
     object: "key",
@@ -94,6 +94,7 @@ const shownDeclared = (setting: KeySetting): Key => {
     ...(config === undefined ? {} : { config }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(metadataLocked === undefined ? {} : { metadata_locked: metadataLocked }),
+    ...(otherModels === undefined ? {} : { other_models: otherModels }),
     ...(logContent === undefined ? {} : { log_content: logContent }),
     ...(prefix === undefined ? {} : { prefix }),
     source: "file",

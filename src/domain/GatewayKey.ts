@@ -1,6 +1,7 @@
 // A gateway key's record: scopes, allowed providers and models, rate limit, budget, expiry and metadata.
 // It must not know the key's text or its digest.
 import type { ContentMode } from "./content/RequestContent.ts"
+import type { OtherModels } from "./serve/otherModels.ts"
 import { dayOf } from "./text/days.ts"
 
 /** `inference` calls models; `admin` reads and changes the gateway's own records. */
@@ -50,6 +51,8 @@ export interface GatewayKey {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** True: neither a request nor a config may change the values of the key's metadata. */
   readonly metadataLocked?: boolean | undefined
+  /** Dialects that serve models of other makers; undefined: what config or file state. */
+  readonly otherModels?: OtherModels | undefined
   /** Whose content is kept of its requests; undefined: what the setting `log.content` states. */
   readonly logContent?: ContentMode | undefined
 }

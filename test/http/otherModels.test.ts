@@ -1,6 +1,7 @@
 // Tests POST /v1/messages with models that are not Claude through every layer: permission, plans, bytes, errors, counts.
 // Must not reach the network: upstreams are scripted.
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
 import { Gateway } from "../../src/Gateway.ts"
 import type { OtherModelsRule } from "../../src/domain/serve/otherModels.ts"
@@ -9,7 +10,7 @@ import { type ScriptedResponse, Transport } from "../../src/upstream/Transport.t
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { clientRequests } from "../support/clientRequests.ts"
 import { sharedDir } from "../support/shared.ts"
-import { gatewayKey, settingsFor, startTestGateway } from "../support/TestGateway.ts"
+import { gatewayKey, type MoreSettings, settingsFor, startTestGateway } from "../support/TestGateway.ts"
 import { webFace } from "../support/ways.ts"
 
 interface Sent {
@@ -20,12 +21,25 @@ interface Sent {
 const seen: Array<Sent> = []
 let script: ReadonlyArray<ScriptedResponse> = []
 
+const keyOf = (name: string, otherModels: OtherModelsRule): NonNullable<MoreSettings["keys"]>[number] => ({
+  name,
+  key: Redacted.make(`mgk_${name}0000000000000000000000000000`),
+  providers: undefined,
+  models: undefined,
+  otherModels: { messages: otherModels }
+})
+
 const face = (otherModels: OtherModelsRule) =>
   webFace(
     Gateway.layerNoDeps(
       settingsFor("http://unused.invalid", {
         accounts: [vertexAccount, googleAccount],
-        messages: { otherModels }
+        messages: { otherModels },
+        keys: [
+          { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+          keyOf("granted", "translate"),
+          keyOf("refused", "refuse")
+        ]
       })
     ).pipe(
       Layer.provide(
@@ -103,6 +117,28 @@ describe("the permission to serve other models", () => {
       ),
       []
     ])
+  })
+
+  it.each([
+    ["a key that allows them", off, "granted", undefined, 200],
+    ["a key that refuses them", on, "refused", undefined, 400],
+    ["a key that refuses them, whatever a config states", on, "refused", "translate", 400],
+    ["a config that allows them", off, undefined, "translate", 200],
+    ["a config that refuses them", on, undefined, "refuse", 400]
+  ] as const)("messages: other models by %s (D104)", async (_name, one, key, rule, status) => {
+    script = [reply({ text: "Hello." })]
+    const config = { provider: "@google", other_models: { messages: rule } }
+    const answer = await send(
+      ask({}, rule === undefined ? gemini : "gemini-3.8-flash"),
+      {
+        ...(key === undefined ? {} : { "x-api-key": `mgk_${key}0000000000000000000000000000` }),
+        ...(rule === undefined ? {} : { "x-gateway-config": JSON.stringify(config) })
+      },
+      one
+    )
+    expect([answer.status, seen.length, answer.text.includes("messages.other_models: translate")]).toEqual(
+      status === 200 ? [200, 1, false] : [400, 0, true]
+    )
   })
 
   it("messages: the bytes for Claude and its answer are the same with the setting and without it (D105)", async () => {

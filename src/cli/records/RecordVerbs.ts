@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { RecordKind, SecretSources } from "./RecordCommands.ts"
+import { otherModelsRules } from "../../domain/serve/otherModels.ts"
 
 export const optional = <A>(flag: Flag.Flag<A>, description: string) =>
   flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))
@@ -90,6 +91,11 @@ const keyFlags = {
     Flag.withDescription("Requests and configs cannot give that metadata other values"),
     Flag.withDefault(false),
     Flag.map((isGiven): Part => (isGiven ? { metadata_locked: true } : {}))
+  ),
+  otherModels: partFlag(
+    Flag.Literals("other-models", otherModelsRules),
+    ["other_models", "messages"],
+    "Whether POST /v1/messages serves models that are not Claude"
   )
 }
 

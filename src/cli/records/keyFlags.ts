@@ -18,7 +18,8 @@ const flags: Readonly<Record<string, string>> = {
   "budget.usd": "--budget-usd",
   "budget.per": "--budget-per",
   metadata: "--metadata",
-  metadata_locked: "--metadata-locked"
+  metadata_locked: "--metadata-locked",
+  "other_models.messages": "--other-models"
 }
 
 /** The flag of a field such as `budget.per` or `scopes[0]`; the path itself where no flag sets it. */

@@ -6,6 +6,7 @@ import type { Query } from "./conditions.ts"
 import type { Edits } from "./edits.ts"
 import type { FaultPath } from "../faults.ts"
 import { type CarriedCredentials, type RequestType, requestTypes } from "../ProviderAccount.ts"
+import { type OtherModels, WrittenOtherModels } from "../serve/otherModels.ts"
 
 const opt = Schema.optionalKey
 const pairs = Schema.Record(Schema.String, Schema.String)
@@ -95,6 +96,7 @@ const fields = {
     Schema.Literals(requestTypes).annotate({ description: "Throughput of Vertex AI, in the place of the account's." })
   ),
   metadata: opt(pairs),
+  other_models: opt(WrittenOtherModels),
   strategy: opt(strategy)
 }
 
@@ -196,6 +198,8 @@ export interface GatewayConfig {
   /** A model for requests without one, when every target sets its own. */
   readonly model: string | undefined
   readonly metadata: Readonly<Record<string, string>>
+  /** Dialects that serve models of other makers; undefined: what the file states. */
+  readonly otherModels?: OtherModels | undefined
   /** Whether load is balanced among targets of which some have circuits. */
   readonly sharesGuarded: boolean
   /** The original config with its credentials masked. */

@@ -138,6 +138,8 @@ class Compiler {
     }
     if (depth > 0 && written.metadata !== undefined)
       this.fault([...at, "metadata"], "belongs to the config, not to one of its targets")
+    if (depth > 0 && written.other_models !== undefined)
+      this.fault([...at, "other_models"], "belongs to the config, not to one of its targets")
     const { mode } = written.strategy ?? {}
     if (written.targets === undefined && (mode === undefined || mode === "single"))
       return this.target(written, at, inherited)
@@ -351,6 +353,7 @@ export const compileConfig = (
       targets,
       model: models.every((model) => model !== undefined) ? models[0] : undefined,
       metadata: written.metadata ?? {},
+      ...(written.other_models === undefined ? {} : { otherModels: written.other_models }),
       sharesGuarded: isShared(root) && targets.some(({ circuit }) => circuit !== undefined),
       shown: maskedConfig(written)
     },

@@ -2,6 +2,7 @@
 // It must not know the text of a key, or where an entry is stored.
 import * as Schema from "effect/Schema"
 import { contentModes } from "../content/RequestContent.ts"
+import { WrittenOtherModels } from "../serve/otherModels.ts"
 import { dollars, mostMillis, nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 
 /** The sum of spending in millionths of a dollar must stay a safe integer. */
@@ -71,6 +72,12 @@ export const WrittenKey = Schema.Struct({
     Schema.Boolean.annotate({
       description:
         "true: neither a request nor a config gives the key's metadata other values; other names may be added."
+    })
+  ),
+  other_models: Schema.optionalKey(
+    WrittenOtherModels.annotate({
+      description:
+        "Whether dialects serve models of other makers for this key; what its config or the file states unless set."
     })
   ),
   log_content: Schema.optionalKey(

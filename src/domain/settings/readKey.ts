@@ -71,6 +71,7 @@ export const readKey = (
     metadata_locked: metadataLocked,
     models,
     name,
+    other_models: otherModels,
     prompts,
     providers,
     rate_limit: limit,
@@ -94,6 +95,7 @@ export const readKey = (
       expiresMillis: expires === undefined ? undefined : (expiresMillis ?? 0),
       metadata,
       metadataLocked,
+      otherModels,
       logContent
     },
     faults: [

@@ -29,8 +29,9 @@ const native = (read: typeof readMessagesRequest) =>
 
 /** What a model that is not Claude needs, where the request may reach one. */
 const withOtherModels = Effect.map(Carriers, (carriers): CompleteContext => (context) => {
-  const { catalog, key } = context
-  if (!servesOtherModels("messages", [catalog?.serving?.otherModels])) return undefined
+  const { catalog, config, key } = context
+  const rules = [key.otherModels, config?.otherModels, catalog?.serving?.otherModels]
+  if (!servesOtherModels("messages", rules)) return undefined
   return Effect.map(carriers.forKey(key.id), (seal) => ({
     ...context,
     otherModels: { ...seal, digest: digestOfText }

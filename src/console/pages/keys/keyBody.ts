@@ -46,7 +46,7 @@ export const keyBody = (field: (name: string) => string): Body => {
 
 /** The changed key: fields that the form does not have stay as they are. */
 export const changedKey = (
-  { configs, metadata, metadata_locked: locked, prompts, scopes = [] }: Key,
+  { configs, metadata, metadata_locked: locked, other_models: otherModels, prompts, scopes = [] }: Key,
   body: Body
 ): Body => ({
   ...body,
@@ -54,7 +54,8 @@ export const changedKey = (
   ...(configs === undefined ? {} : { configs }),
   ...(prompts === undefined ? {} : { prompts }),
   ...(metadata === undefined ? {} : { metadata }),
-  ...(locked === undefined ? {} : { metadata_locked: locked })
+  ...(locked === undefined ? {} : { metadata_locked: locked }),
+  ...(otherModels === undefined ? {} : { other_models: otherModels })
 })
 
 const two = (part: number): string => String(part).padStart(2, "0")
