@@ -182,7 +182,7 @@ describe("configs page", () => {
     const named = rows.flatMap((row) =>
       [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "")
     )
-    expect([...named, "metadata", "strategy"].sort()).toEqual(targetWords.toSorted())
+    expect([...named, "metadata", "other_models", "strategy"].sort()).toEqual(targetWords.toSorted())
   })
 })
 

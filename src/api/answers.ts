@@ -33,7 +33,9 @@ export const DryRun = Schema.Struct({
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.Unknown,
   ignored_params: Schema.Array(Schema.String),
-  adjusted_params: Schema.Array(Schema.String)
+  adjusted_params: Schema.Array(Schema.String),
+  /** The inner pair, where the request came in another dialect. */
+  translated: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "DryRun", description: "The answer to x-gateway-dry-run: true." })
 export interface DryRun extends Schema.Schema.Type<typeof DryRun> {}
 

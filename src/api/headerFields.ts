@@ -68,6 +68,7 @@ export const servedFields = {
   "x-gateway-adjusted-params": optionalHeader(
     "Parameters that were sent with another value, as name=asked>sent, joined by commas."
   ),
+  "x-gateway-translated": optionalHeader("messages-to-chat where a message was served by a model that is not Claude."),
   "x-gateway-continuation": optionalHeader(
     "interrupted where the rest of a long answer could not be had; the answer ends with finish_reason length."
   ),

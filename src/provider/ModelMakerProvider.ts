@@ -13,7 +13,7 @@ import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
 import { makerRoute } from "./makerRoute.ts"
 import { nativeContent, nativeUnary } from "./nativeCall.ts"
-import { withOtherCounts, withOtherModels } from "./otherDialect.ts"
+import { withOtherCounts, withOtherModels } from "./translated/otherDialect.ts"
 import type { EveryPrepare, Provider } from "./Provider.ts"
 
 export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(

@@ -1,4 +1,4 @@
-// Whether a dialect of a model's maker serves models of others, by translation: what key, config and operator say.
+// Whether a dialect of a model's maker serves models of others, by translation: the rules of key, config and operator.
 // It must not know bodies or routes. Rules: D103, D104.
 import * as Schema from "effect/Schema"
 

@@ -2,7 +2,7 @@
 // It must not depend on where signatures are kept.
 import type { Operation } from "../../domain/operations.ts"
 import type { AttemptContext, Operations } from "../../provider/Provider.ts"
-import { translatedHistory } from "../../provider/otherDialect.ts"
+import { translatedHistory } from "../../provider/translated/otherDialect.ts"
 import {
   historyCalls,
   signaturesOf,

@@ -1,6 +1,6 @@
 // Types of a message and of the events of its stream, as the gateway gives them to clients of Anthropic's dialect.
 // It must not know how an answer comes about. Field names come from Anthropic's public API description.
-import type { Json, JsonObject } from "../../domain/text/json.ts"
+import type { Json, JsonObject } from "../json.ts"
 
 export type AnswerBlock =
   | { readonly type: "text"; readonly text: string }

@@ -95,7 +95,7 @@ describe("the events of a message", () => {
     ])
   })
 
-  it("messages: thoughts end in a carrier, that of the call behind them included (D303 D414)", () => {
+  it("messages: thoughts end in a carrier, that of the call after them included (D303 D414)", () => {
     const deltas = [thought("I"), thought(" look."), called("look", '{"a":1}', 0, "s0"), called("look", "", 1)]
     expect(short(streamed(shown, deltas, "tool_calls"))).toEqual([
       [0, "thinking"],
@@ -228,7 +228,7 @@ describe("the events of a message", () => {
     })
   })
 
-  it("messages: a search is a call of the server and its results, behind the text (D406)", () => {
+  it("messages: a search is a call of the server and its results, after the text (D406)", () => {
     const groundingMetadata = {
       webSearchQueries: ["q1", "q2"],
       groundingChunks: [{ web: { uri: "https://a.example", title: "A" } }]

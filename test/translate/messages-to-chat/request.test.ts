@@ -109,7 +109,7 @@ describe("the turns of a message as a chat", () => {
     ])
   })
 
-  it("messages: results stand behind their calls in the order of the calls, whatever their order was (D206)", () => {
+  it("messages: results follow their calls in the order of the calls, whatever their order was (D206)", () => {
     const read = translation({
       messages: [
         user(),
@@ -148,7 +148,7 @@ describe("the turns of a message as a chat", () => {
     ])
   })
 
-  it("messages: everything before a compaction stands in its text (D208)", () => {
+  it("messages: the text of a compaction replaces everything before it (D208)", () => {
     expect(
       messagesOf([user("old"), assistant({ type: "compaction", content: "Summary." }, text("new")), user("next")])
     ).toEqual([

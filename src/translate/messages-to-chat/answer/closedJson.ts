@@ -12,7 +12,7 @@ interface Scanned {
   /** What closes the open brackets, the innermost first. */
   readonly brackets: string
   readonly inString: boolean
-  /** The end of the last whole member or element; no bracket stands behind it. */
+  /** The end of the last whole member or element; no bracket follows it. */
   readonly whole: number
 }
 

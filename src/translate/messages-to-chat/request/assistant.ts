@@ -9,7 +9,7 @@ import type { RequestFacts } from "../facts.ts"
 import { ownSearchPrefix } from "../ids.ts"
 import { type Blocks, isServerBlock, textOfBlock, unknownBlock } from "./blocks.ts"
 import type { OpenedCarriers } from "./carriers.ts"
-import type { ReadMessage } from "./messages.ts"
+import type { ReadMessage } from "./readTurns.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 

@@ -2,7 +2,7 @@
 // It must not know what a carrier is good for. Rules: D306, R406, R409.
 import { type Carrier, readCarrier, sealedPrefix } from "../../shared/carrier/carrier.ts"
 import type { RequestFacts } from "../facts.ts"
-import type { ReadMessage } from "./messages.ts"
+import type { ReadMessage } from "./readTurns.ts"
 
 export interface OpenedCarriers {
   /** By the path of the block. */

@@ -1,15 +1,15 @@
-// The turns of a message as messages of the chat: system texts, results behind their calls, and what carriers hold.
+// The turns of a message as messages of the chat: system texts, results after their calls, and what carriers hold.
 // It must not know parameters or any provider. Rules: D202-D208, D306, D307.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage } from "../../../wire/openai/Chat.ts"
 import { signedBy, type TurnPath } from "../../shared/carrier/assistantTurn.ts"
-import { invalid } from "../../shared/fault.ts"
 import type { RequestFacts } from "../facts.ts"
 import { assistantMessage, isCompacted } from "./assistant.ts"
-import { type Blocks, blocksOf, type PlacedPart, textsOf } from "./blocks.ts"
+import { type Blocks, type PlacedPart, textsOf } from "./blocks.ts"
 import { openCarriers } from "./carriers.ts"
+import { type ReadMessage, readTurns } from "./readTurns.ts"
 import { resultMessages, type RunParts, runOf } from "./results.ts"
 import type { ToolMentions } from "./tools.ts"
 
@@ -25,14 +25,6 @@ export interface ReadMessages {
   readonly callIds: ReadonlySet<string>
 }
 
-/** One message of the request with its blocks. */
-export interface ReadMessage {
-  readonly role: "user" | "assistant" | "system"
-  readonly given: JsonObject
-  readonly blocks: Blocks
-  readonly path: string
-}
-
 /** Ids of all calls of the history. Runs before validation, so it accepts any shape. */
 export const historyCallIds = ({ messages }: JsonObject): ReadonlyArray<string> =>
   (Array.isArray(messages) ? messages : []).flatMap((message: Json) =>
@@ -43,22 +35,7 @@ export const historyCallIds = ({ messages }: JsonObject): ReadonlyArray<string> 
       : []
   )
 
-const readEach = (given: ReadonlyArray<Json>): Read<ReadonlyArray<ReadMessage>> => {
-  const read: Array<ReadMessage> = []
-  for (const [index, message] of given.entries()) {
-    const path = `messages[${index}]`
-    if (!isJsonObject(message)) return invalid(path, "invalid_type", `${path} must be an object.`)
-    const { role } = message
-    if (role !== "user" && role !== "assistant" && role !== "system")
-      return invalid(`${path}.role`, "invalid_value", `${path}.role must be user, assistant or system.`)
-    const blocks = blocksOf(message["content"], `${path}.content`)
-    if (Result.isFailure(blocks)) return Result.fail(blocks.failure)
-    read.push({ role, given: message, blocks: blocks.success, path })
-  }
-  return Result.succeed(read)
-}
-
-/** Everything before the last compaction stands in its text. */
+/** The text of the last compaction replaces everything before it. */
 const sinceCompaction = (all: ReadonlyArray<ReadMessage>): ReadonlyArray<ReadMessage> => {
   const at = all.findLastIndex(({ blocks }) => blocks.some(isCompacted))
   const turn = all[at]
@@ -147,7 +124,7 @@ export const readMessages = (
   facts: RequestFacts
 ): Read<ReadMessages> =>
   Result.gen(function* () {
-    const whole = yield* readEach(given)
+    const whole = yield* readTurns(given)
     const all = sinceCompaction(whole)
     const ignored: Array<string> = []
     const first = all.findIndex(({ role }) => role === "assistant")

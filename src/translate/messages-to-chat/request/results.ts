@@ -1,4 +1,4 @@
-// The results of one assistant turn as messages of the chat, directly behind it and in the order of its calls.
+// The results of one assistant turn as messages of the chat, directly after it and in the order of its calls.
 // It must not know other turns. Rules: D205, D206.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
@@ -8,7 +8,7 @@ import type { TurnPath } from "../../shared/carrier/assistantTurn.ts"
 import { invalid } from "../../shared/fault.ts"
 import type { RequestFacts } from "../facts.ts"
 import { type Blocks, blocksOf, type PlacedPart, partsOfBlock } from "./blocks.ts"
-import type { ReadMessage } from "./messages.ts"
+import type { ReadMessage } from "./readTurns.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 

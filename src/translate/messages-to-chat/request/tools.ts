@@ -14,7 +14,7 @@ export interface ReadTools {
   readonly ignored: ReadonlyArray<string>
 }
 
-/** What the history says of tools: by name those that a turn makes known, calls or takes away. */
+/** The tools that the history mentions: by name those that a turn makes known, calls or takes away. */
 export interface ToolMentions {
   readonly known: ReadonlySet<string>
   readonly removed: ReadonlySet<string>
@@ -46,7 +46,7 @@ const functionTool = (tool: JsonObject, path: string): Read<JsonObject> => {
   })
 }
 
-/** A search is served by Gemini: beside functions from the third generation on, which its pair decides. */
+/** A search is served by Gemini: next to functions from the third generation on, which its pair decides. */
 const searchTool = (
   tool: JsonObject,
   path: string,
@@ -75,7 +75,7 @@ export const readTools = (
   if (!Array.isArray(given)) return invalid("tools", "invalid_type", "tools must be an array.")
   const ignored: Array<string> = []
   const tools: Array<ReadTools["tools"][number]> = []
-  const searches = given.some((tool) => isJsonObject(tool) && /^tool_search_tool_/.test(String(tool["type"])))
+  const searches = given.some((tool) => isJsonObject(tool) && String(tool["type"]).startsWith("tool_search_tool_"))
   for (const [index, tool] of given.entries()) {
     const path = `tools[${index}]`
     if (!isJsonObject(tool)) return invalid(path, "invalid_type", `${path} must be an object.`)

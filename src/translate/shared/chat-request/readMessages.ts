@@ -22,7 +22,7 @@ import { historyAdjusted, missingResult } from "./repairHistory.ts"
 export interface ToolResult {
   readonly parts: ReadonlyArray<TurnPart>
   readonly cacheControl: CacheControl
-  /** The tool failed, and its result says how (D205). */
+  /** The tool failed, and its result is the error (D205). */
   readonly isError?: boolean
 }
 

@@ -1,10 +1,10 @@
-// The machine of a chat's stream, with the machine of the messages it becomes behind it.
+// The machine of a chat's stream, followed by the machine of the messages it becomes.
 // It must not know how a call is made.
-import type { Reason } from "../domain/ProviderError.ts"
-import type { AnswerFacts } from "../translate/messages-to-chat/facts.ts"
-import { messagesToChat } from "../translate/messages-to-chat/MessagesToChat.ts"
-import { signaturesOf, SignedBytes } from "../translate/shared/chat-request/signatures.ts"
-import { withoutSignatures } from "../translate/shared/reply/withoutSignatures.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import type { AnswerFacts } from "../../translate/messages-to-chat/facts.ts"
+import { messagesToChat } from "../../translate/messages-to-chat/MessagesToChat.ts"
+import { signaturesOf, SignedBytes } from "../../translate/shared/chat-request/signatures.ts"
+import { withoutSignatures } from "../../translate/shared/reply/withoutSignatures.ts"
 import {
   isStreamFailed,
   type Machine,
@@ -13,10 +13,10 @@ import {
   type Progress,
   type StreamFailed,
   streamFailed
-} from "../translate/Translator.ts"
-import type { AnswerEvent } from "../wire/anthropic/MessageAnswer.ts"
-import { frame } from "../wire/frames.ts"
-import type { ChatChunk, Usage } from "../wire/openai/ChatReply.ts"
+} from "../../translate/Translator.ts"
+import type { AnswerEvent } from "../../wire/anthropic/MessageAnswer.ts"
+import { frame } from "../../wire/frames.ts"
+import type { ChatChunk, Usage } from "../../wire/openai/ChatReply.ts"
 
 type Inner = Machine<Uint8Array, ChatChunk | StreamFailed>
 type Outer = Machine<ChatChunk, AnswerEvent | StreamFailed>
