@@ -312,16 +312,21 @@ describe("messages of other models", () => {
   })
 
   it("messages: a fault of the chat names the place in the message (D501)", async () => {
+    const image = { type: "image", source: { type: "url", url: "gs://bucket/a.png" } }
     const answer = await send(
-      ask({
-        messages: [
-          { role: "user", content: "Hi" },
-          { role: "assistant", content: "a" },
-          { role: "user", content: [{ type: "tool_result", tool_use_id: "nobody", content: "x" }] }
-        ]
-      })
+      ask(
+        { messages: [{ role: "user", content: [{ type: "text", text: "Hi" }, image] }] },
+        "@vertex-ai/openai/gpt-oss-120b-maas"
+      )
     )
-    expect([answer.status, answer.json().error.type, seen]).toEqual([400, "invalid_request_error", []])
+    expect([answer.status, answer.text, seen]).toEqual([
+      400,
+      fault(
+        "invalid_request_error",
+        "messages[0].content[1].source: This model takes media as data URIs and public https addresses; gs:// URIs, Files API URLs and YouTube links work with Gemini models only."
+      ),
+      []
+    ])
     const strict = await send(ask({ speed: "fast" }), { "x-gateway-unsupported-params": "reject" })
     expect([strict.status, strict.json().error.message]).toEqual([
       400,

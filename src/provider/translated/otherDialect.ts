@@ -1,7 +1,12 @@
 // Anthropic's messages with models of other families: the request becomes a chat, and the answer of the chat a message.
 // It must not depend on configs, tokens or HTTP of our own side. Rules: D101, D105, D501, D502.
 import * as Result from "effect/Result"
-import { BodyInvalid, type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../../domain/GatewayError.ts"
+import {
+  BodyInvalid,
+  type GatewayError,
+  UnsupportedOperation,
+  UnsupportedParameter
+} from "../../domain/GatewayError.ts"
 import type { LimitValues } from "../../domain/Limits.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import { type Operation, operations } from "../../domain/operations.ts"
@@ -13,7 +18,7 @@ import { messageIdOf } from "../../translate/messages-to-chat/ids.ts"
 import type { AnswerFacts, MessagesChat, Plan } from "../../translate/messages-to-chat/facts.ts"
 import { messagesToChat } from "../../translate/messages-to-chat/MessagesToChat.ts"
 import type { MessagesRequest, PassedReply } from "../../translate/messages-to-claude.ts"
-import { innerFault } from "../../translate/shared/chat-request/innerValues.ts"
+import { innerFault } from "../../translate/shared/innerValues.ts"
 import { type SignedCall, signaturesOf } from "../../translate/shared/chat-request/signatures.ts"
 import { withoutSignatures } from "../../translate/shared/reply/withoutSignatures.ts"
 import type { Adjustment } from "../../translate/Translator.ts"
@@ -71,16 +76,21 @@ export const translatedHistory = (
   target: Pick<AttemptContext, "account" | "modelId" | "request">
 ): ReadonlyArray<string> => (translatedModel(target) === undefined ? [] : messagesToChat.history(bodyOf(request)))
 
+/** The text of a fault with the place in the message: errors of this dialect have no field for it. */
+const placed = (message: string, param: string, own: string): string => {
+  const renamed = message.replaceAll(param, own)
+  return renamed.includes(own) ? renamed : `${own}: ${renamed}`
+}
+
 /** A fault of the chat, in the words of the message. */
 const inOwnWords = (error: GatewayError, { paths }: Pick<Plan, "paths">): GatewayError => {
-  if (error._tag === "BodyInvalid" && error.param !== null)
-    return new BodyInvalid({
-      code: error.code,
-      message: error.message,
-      param: messagesToChat.paramOf(paths, error.param)
-    })
+  const param = error._tag === "BodyInvalid" || error._tag === "UnsupportedParameter" ? error.param : null
+  if (param === null) return error
+  const own = messagesToChat.paramOf(paths, param)
+  if (error._tag === "BodyInvalid")
+    return new BodyInvalid({ code: error.code, param: own, message: placed(error.message, param, own) })
   return error._tag === "UnsupportedParameter"
-    ? new UnsupportedParameter({ message: error.message, param: messagesToChat.paramOf(paths, error.param) })
+    ? new UnsupportedParameter({ param: own, message: placed(error.message, param, own) })
     : error
 }
 

@@ -9,7 +9,7 @@ import { refusedKeysOf } from "../../domain/text/refusedKeys.ts"
 import { memoizeBounded } from "../../domain/memoizeBounded.ts"
 import { numberOf } from "../../translate/shared/chat-request/paramReader.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { innerFault } from "../../translate/shared/chat-request/innerValues.ts"
+import { innerFault } from "../../translate/shared/innerValues.ts"
 
 const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message }))
 

@@ -188,6 +188,20 @@ describe("the turns of a message as a chat", () => {
     })
   })
 
+  it("messages: thoughts of open models go back to their pair, those of Gemini do not (D309)", () => {
+    const turn = (issuer: string) =>
+      messagesOf([
+        user(),
+        assistant(
+          { type: "thinking", thinking: "hm", signature: seal(carrierText({ v: 1, r: "msg_1", i: issuer })) },
+          text("ok")
+        ),
+        user()
+      ])[1]
+    expect(turn("openai/vertex-ai")).toEqual({ role: "assistant", content: "ok", reasoning_content: "hm" })
+    expect(turn("gemini/google")).toEqual({ role: "assistant", content: "ok" })
+  })
+
   it.each([
     ["an unknown role", [{ role: "tool", content: "x" }], ["invalid_value", "messages[0].role"]],
     ["an unknown block", [user([{ type: "hologram" }])], ["invalid_value", "messages[0].content[0]"]],

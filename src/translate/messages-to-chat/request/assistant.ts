@@ -57,9 +57,21 @@ export const assistantMessage = (
     }
     if (typeof fault.success === "object") calls.push(fault.success)
   }
-  const message = turn.message(signed, digest)
-  return Result.succeed(message === undefined ? undefined : { ...message, calls })
+  const made = turn.message(signed, digest)
+  if (made === undefined) return Result.succeed(undefined)
+  const reasoning = reasoningOf(blocks, carriers)
+  const message = reasoning === "" ? made.message : { ...made.message, reasoning_content: reasoning }
+  return Result.succeed({ message, path: made.path, calls })
 }
+
+/** Thoughts of open models, whose pair gives them back to models that want them (W29). */
+const reasoningOf = (blocks: Blocks, { byPath }: OpenedCarriers): string =>
+  blocks
+    .map(({ block, path }) => {
+      const isOpen = byPath.get(path)?.i.startsWith("openai/") === true
+      return isOpen && typeof block["thinking"] === "string" ? block["thinking"] : ""
+    })
+    .join("")
 
 type Outcome = "read" | "server" | { readonly id: string; readonly name: string }
 

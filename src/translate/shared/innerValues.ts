@@ -1,10 +1,10 @@
 // Counts the JSON values in the texts of a chat that translators parse: arguments of calls, and results of tools.
 // It must not know a provider, or what the values are for.
-import { BodyInvalid } from "../../../domain/GatewayError.ts"
-import { isJsonObject } from "../../../domain/text/json.ts"
-import { countValues } from "../../../domain/text/innerJson.ts"
-import { defaultLimits } from "../../../domain/Limits.ts"
-import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
+import { countValues } from "../../domain/text/innerJson.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
 
 /** A shorter text has no values that matter. */
 const shortText = 64
