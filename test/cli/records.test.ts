@@ -51,7 +51,9 @@ describe("keys", () => {
       "month",
       "--metadata",
       "team=a",
-      "--metadata-locked"
+      "--metadata-locked",
+      "--other-models",
+      "translate"
     ])
     const [, id = ""] = /^made key (key_\w+), version 1; its text is shown only here\n$/.exec(made.err) ?? []
     expect([made.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(made.out), id === ""]).toEqual([0, true, false])
@@ -65,6 +67,7 @@ describe("keys", () => {
       budget: { usd: 50, per: "month" },
       metadata: { team: "a" },
       metadata_locked: true,
+      other_models: { messages: "translate" },
       prefix: made.out.slice(0, 8),
       version: 1,
       ...store

@@ -334,7 +334,7 @@ describe("faults of a configuration", () => {
       "an unknown section unlike all others",
       { xyzzyxyzzy: 1 },
       [
-        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, network, responses, long_decode, limits"
+        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, network, messages, responses, long_decode, limits"
       ]
     ],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
@@ -1289,6 +1289,16 @@ describe("sources of settings", () => {
       "GATEWAY_MEDIA_FETCH"
     ])
     expect(faults({ media: { hosts: [] } })).toEqual(["media.hosts  unknown key; known: fetch"])
+  })
+
+  it("settings: messages serve other models when the operator allows it (D103)", () => {
+    const file = { messages: { other_models: "translate" } }
+    expect([settings({}).messages, settings({ messages: {} }).messages]).toEqual([undefined, undefined])
+    expect(settings(file).messages).toEqual({ otherModels: "translate" })
+    expect(settings(file, { GATEWAY_MESSAGES_OTHER_MODELS: "refuse" }).messages).toEqual({ otherModels: "refuse" })
+    expect(faults({}, { GATEWAY_MESSAGES_OTHER_MODELS: "yes" }).map((fault) => fault.split("  ")[0])).toEqual([
+      "GATEWAY_MESSAGES_OTHER_MODELS"
+    ])
   })
 
   it("settings: accept origins whose web pages may call", () => {
