@@ -14,6 +14,9 @@ export interface StoredSignature {
   readonly signature: string
 }
 
+/** What an entry takes next to its signature: names, fields and its place in two maps. */
+const entryBytes = 256
+
 export class SignatureMemory extends Context.Service<
   SignatureMemory,
   {
@@ -60,7 +63,7 @@ export class SignatureMemory extends Context.Service<
                 keyId,
                 nameOf(keyId, callId),
                 { issuer, signature, expiresMillis: now + limits.signatureMillis },
-                signature.length
+                signature.length + entryBytes
               )
             }
             // Entries are in order of age, so the first ones expire first.

@@ -95,6 +95,8 @@ const formsOf = (path: string, asked: ReadonlyArray<string>, status: number): Re
     return claude.test(name) && status !== 405 ? ["anthropic"] : ["anthropic", "google", "openai"]
   if (onlyGoogle.test(name)) return ["google"]
   if (name.startsWith("/v1/messages")) return ["anthropic"]
+  // A path that only ends as that of messages does is met by a mistaken client of Anthropic's.
+  if (/\/messages(?:\/|$)/.test(name)) return ["anthropic", "openai"]
   const isAnthropic = asked.includes("anthropic-beta") || asked.includes("anthropic-version")
   const isShared = /^\/v1\/models(?:\/|$)/.test(name)
   if (isShared && name.includes(":")) return ["google"]

@@ -44,7 +44,7 @@ describe("the signature memory of one process", () => {
         ["2", "claude/vertex-ai", "12345"],
         ["3", "claude/vertex-ai", "1"]
       ])
-    }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureTotalBytes: 10 })))
+    }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureTotalBytes: 10 + 2 * 256 })))
   )
 
   it.effect("signature memory: drops the oldest and the expired signatures (TH37)", () =>
@@ -70,7 +70,7 @@ describe("the signature memory of one process", () => {
       for (let at = 0; at < 50; at++)
         yield* memory.remember("large", "gemini/google", [{ callId: `${at}`, signature: "12345678" }])
       expect(yield* recalled("quiet", ["1"])).toEqual([["1", "gemini/google", "s1"]])
-    }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureEntries: 9, signatureTotalBytes: 30 })))
+    }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureEntries: 9, signatureTotalBytes: 30 + 9 * 256 })))
   )
 })
 
