@@ -42,7 +42,7 @@ export interface RequestContext {
   /** Undefined for an inline config. */
   readonly configId: string | undefined
   /** The request names no config, and has that of its key. */
-  readonly isKeyConfig?: true
+  readonly isKeyConfig?: true | undefined
   /** The model of a prompt that is granted to the key; undefined where the request sets another model. */
   readonly grantedModel?: string
   /** On paths of Google's dialects: the kind of the path, and the operator's slug for it. */

@@ -228,6 +228,7 @@ const reasoningFields = ({
 /** Google's settings of tools: a choice, and the place of the user, which is the map tool's. They stand at the top or where Google's own clients of chats put its fields. */
 export const withToolConfig = (given: JsonObject): JsonObject => {
   const { extra_body: extra, google, tools } = given
+  if (extra === undefined && google === undefined && !hasSettings(given)) return given
   const inExtra = isJsonObject(extra) ? extra["google"] : undefined
   const found = [given, google, inExtra, extra].flatMap((holder) => (isJsonObject(holder) ? [settingsIn(holder)] : []))
   const calling = found.find((settings) => isThere(settings.calling))?.calling
@@ -251,6 +252,11 @@ export const withToolConfig = (given: JsonObject): JsonObject => {
 }
 
 const settingNames: ReadonlySet<string> = new Set(["tool_config", "toolConfig", "retrieval_config", "retrievalConfig"])
+
+const hasSettings = (given: JsonObject): boolean => {
+  for (const name of settingNames) if (name in given) return true
+  return false
+}
 
 const settingsIn = (holder: JsonObject) => {
   const written = holder["toolConfig"] ?? holder["tool_config"]

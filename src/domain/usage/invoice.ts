@@ -88,8 +88,8 @@ const tokensByPart = (usage: Usage, price: Price): ReadonlyArray<Tokens> => {
   ]
 }
 
-/** A product of decimal fractions without the noise of binary ones. */
-const exact = (value: number): number => Number(value.toPrecision(12))
+/** Lifts a product of decimal fractions over the noise of binary ones, so that a half rounds up. */
+const noise = 1 + 1e-12
 
 /** Nano-dollars of one token at a dollar per million, and of one picture at a dollar. */
 const perToken = 1e3
@@ -102,16 +102,16 @@ const perPiece = 1e9
 export const invoice = (usage: Usage, price: Price, place?: string): Invoice => {
   const { factor = 1, image, regional = 1, search } = price
   const tier = usage.tier === undefined ? 1 : (price.tiers?.[usage.tier] ?? (usage.tier === "provisioned" ? 0 : 1))
-  const tokenFactor = exact(factor * tier * (place === undefined || place === "global" ? 1 : regional))
+  const tokenFactor = factor * tier * (place === undefined || place === "global" ? 1 : regional)
   const lines: Array<CostLine> = []
   let nanos = 0
   const add = (part: Part, count: number, rate: number, scale: number, of: number): void => {
     if (count === 0) return
-    const amount = Math.round(exact(count * rate * scale * of))
+    const amount = Math.round(count * rate * scale * of * noise)
     nanos += amount
     lines.push({ part, count, rate, ...(of === 1 ? {} : { factor: of }), dollars: amount / 1e9 })
   }
-  for (const [part, count, rate] of tokensByPart(usage, price)) add(part, count, exact(rate), perToken, tokenFactor)
+  for (const [part, count, rate] of tokensByPart(usage, price)) add(part, count, rate, perToken, tokenFactor)
   if (image !== undefined) add("image", usage.images, image, perPiece, factor)
   const { searches = 0 } = usage
   if (search !== undefined)

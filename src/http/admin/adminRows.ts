@@ -93,11 +93,14 @@ const partNames: Readonly<Record<CostLine["part"], string>> = {
   search: "searches"
 }
 
+/** A product of decimal fractions without the noise of binary ones. */
+const exact = (value: number): number => Number(value.toPrecision(12))
+
 export const shownCostLine = ({ count, dollars, factor, part, rate }: CostLine) => ({
   part: partNames[part],
   count,
-  ...(part === "image" || part === "search" ? { usd_each: rate } : { usd_per_million: rate }),
-  ...(factor === undefined ? {} : { factor }),
+  ...(part === "image" || part === "search" ? { usd_each: exact(rate) } : { usd_per_million: exact(rate) }),
+  ...(factor === undefined ? {} : { factor: exact(factor) }),
   cost_usd: dollars
 })
 

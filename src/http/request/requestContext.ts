@@ -57,7 +57,7 @@ export const requestContext = ({
     config,
     catalog,
     configId: config === undefined ? undefined : configId(configText ?? key.config),
-    ...(config !== undefined && configText === undefined ? { isKeyConfig: true } : {}),
+    isKeyConfig: config !== undefined && configText === undefined ? true : undefined,
     providerHeader,
     carried,
     strict,
