@@ -71,7 +71,7 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   const read = usageOf(record)
   const isCached = record.served?.cache === "HIT"
   const usage = isCached && read !== undefined ? noUsage : read
-  const { nanos, unpriced = [] } =
+  const { isPartial = false, nanos } =
     read === undefined || target?.price === undefined ? {} : invoice(read, target.price, calledLast(record)?.place)
   const fullMicros = nanos === undefined ? undefined : Math.round(nanos / 1e3)
   const costMicros = record.attempts.length === 0 ? undefined : fullMicros
@@ -93,7 +93,7 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
   const isPart = lacksCounts(record, usage, target?.price)
-  const isCostPartial = costMicros !== undefined && unpriced.length > 0
+  const isCostPartial = costMicros !== undefined && isPartial
   const isEstimated = usage !== undefined && !isCached && isCut(record)
   return { status, durationMillis, overheadMillis, usage, isEstimated, isPart, costMicros, isCostPartial, saved }
 }

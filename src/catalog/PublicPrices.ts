@@ -2,7 +2,7 @@
 // It must not know the operator's prices or which part asks.
 import type { ModelPrice } from "@pydantic/genai-prices"
 import * as Effect from "effect/Effect"
-import type { Price, Rate } from "../domain/Usage.ts"
+import type { Price, Rate, RateName } from "../domain/Usage.ts"
 import type { PriceList } from "./Prices.ts"
 
 /** The version of the package; a test compares it with package.json. */
@@ -21,7 +21,6 @@ export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   }
 )
 
-type RateName = "input" | "output" | "cached" | "cacheWritten" | "audioInput" | "audioOutput" | "imageOutput"
 const names: ReadonlyArray<readonly [own: RateName, listed: string]> = [
   ["input", "input_mtok"],
   ["output", "output_mtok"],

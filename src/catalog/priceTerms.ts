@@ -8,7 +8,7 @@ import type { Price } from "../domain/Usage.ts"
 type Terms = Pick<Price, "regional" | "search" | "tiers">
 
 /** Priority is published as 1.75 to 2 times the standard price; the upper end is charged. */
-const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2, provisioned: 0 } as const
+const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2 } as const
 
 /** Up to Gemini 2.5 a grounded answer has one fee, later each search has its own. */
 const geminiSearch = (version: number): NonNullable<Price["search"]> =>
@@ -25,7 +25,7 @@ export const priceTerms = (record: ModelRecord): Terms => {
     return { tiers: geminiTiers, ...(version === undefined ? {} : { search: geminiSearch(version) }) }
   if (record.family !== "claude") return none
   return {
-    tiers: { batch: 0.5, provisioned: 0 },
+    tiers: { batch: 0.5 },
     search: { usd: 0.01, per: "search" },
     ...(version !== undefined && version >= 4.5 ? { regional: regionalClaude } : {})
   }

@@ -1,17 +1,8 @@
 // The price that the facts about a model state for a day.
 // It must not know lists of prices or the operator's own.
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
-import type { Price, Rate } from "../domain/Usage.ts"
+import type { Price, Rate, RateName } from "../domain/Usage.ts"
 
-type RateName =
-  | "input"
-  | "output"
-  | "cached"
-  | "cacheWritten"
-  | "cacheWrittenHour"
-  | "audioInput"
-  | "audioOutput"
-  | "imageOutput"
 type RecordPrice = NonNullable<ModelRecord["price"]>
 type StatedName = Exclude<keyof NonNullable<RecordPrice["after"]>, "image_input" | "video_input">
 

@@ -60,6 +60,9 @@ export interface Price {
   readonly factor?: number
 }
 
+/** The parts of a price that are counted in tokens. */
+export type RateName = Exclude<keyof Price, "image" | "search" | "tiers" | "regional" | "factor">
+
 /** A price that holds from the beginning of a UTC day, as 2026-12-01; without it, from the beginning of time. */
 export interface DatedPrice extends Price {
   readonly from?: string

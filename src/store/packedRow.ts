@@ -52,10 +52,9 @@ type PackedBilled = readonly [
 
 const packedUsage = (usage: Usage): PackedUsage => {
   const { cachedAudio = null, cacheWrittenHour = null, searches = null, tier = null } = usage
+  const billed: PackedBilled = [cachedAudio, cacheWrittenHour, searches, tier]
   const counts = usageCounts(usage)
-  return cachedAudio === null && cacheWrittenHour === null && searches === null && tier === null
-    ? counts
-    : [...counts, [cachedAudio, cacheWrittenHour, searches, tier]]
+  return billed.every((fact) => fact === null) ? counts : [...counts, billed]
 }
 
 type PackedAttempt = readonly [

@@ -62,7 +62,7 @@ const priceOf = (one: WrittenPrice): DatedPrice => ({
   ...(one.search === undefined ? {} : { search: { usd: one.search, per: "search" } }),
   ...(one.tiers === undefined ? {} : { tiers: one.tiers }),
   ...(one.regional === undefined ? {} : { regional: one.regional }),
-  ...(one.discount === undefined ? {} : { factor: Number((1 - one.discount).toPrecision(12)) })
+  ...(one.discount === undefined ? {} : { factor: 1 - one.discount })
 })
 
 const isList = (entry: PriceEntries[string]): entry is ReadonlyArray<WrittenPrice> => Array.isArray(entry)

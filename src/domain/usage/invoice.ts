@@ -1,22 +1,8 @@
 // What a request costs: the one place where counts meet prices, line by line.
 // It must not know where counts or prices come from.
-import type { Price, Rate, Usage } from "../Usage.ts"
+import type { Price, Rate, RateName, Usage } from "../Usage.ts"
 
-/** The parts of an invoice, in its order. */
-export const invoiceParts = [
-  "input",
-  "cached",
-  "cachedAudio",
-  "cacheWritten",
-  "cacheWrittenHour",
-  "audioInput",
-  "output",
-  "audioOutput",
-  "imageOutput",
-  "image",
-  "search"
-] as const
-type Part = (typeof invoiceParts)[number]
+type Part = RateName | "image" | "search"
 
 /** One part of a cost: tokens at US dollars per million, or pictures and searches at US dollars each. */
 export interface CostLine {
@@ -31,8 +17,8 @@ export interface CostLine {
 export interface Invoice {
   /** The parts that the usage has. */
   readonly lines: ReadonlyArray<CostLine>
-  /** Parts with counts and without a price: the cost is partial. */
-  readonly unpriced: ReadonlyArray<Part>
+  /** Searches without a known fee are missing. */
+  readonly isPartial: boolean
   /** Billionths of a US dollar. */
   readonly nanos: number
 }
@@ -56,8 +42,7 @@ const atMost = (count: number | undefined, most: number): number => Math.max(0, 
 /** How many tokens cost the rate of each part. Parts without a rate of their own are in `input` and `output`. */
 const tokensByPart = (usage: Usage, price: Price): ReadonlyArray<Tokens> => {
   const { input, output } = usage
-  const rate = (name: Exclude<keyof Price, "image" | "search" | "tiers" | "regional" | "factor">) =>
-    rateOf(price[name], input)
+  const rate = (name: RateName) => rateOf(price[name], input)
   const cached = price.cached === undefined ? 0 : atMost(usage.cached, input)
   const hasAudio = price.audioInput !== undefined
   const cachedAudio = hasAudio || price.cachedAudio !== undefined ? atMost(usage.cachedAudio, cached) : 0
@@ -116,7 +101,7 @@ export const invoice = (usage: Usage, price: Price, place?: string): Invoice => 
   const { searches = 0 } = usage
   if (search !== undefined)
     add("search", search.per === "answer" ? Math.min(1, searches) : searches, search.usd, perPiece, factor)
-  return { lines, unpriced: search === undefined && searches > 0 ? ["search"] : [], nanos }
+  return { lines, isPartial: search === undefined && searches > 0, nanos }
 }
 
 /** The cost in millionths of a dollar. */

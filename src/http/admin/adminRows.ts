@@ -31,9 +31,9 @@ const usageOf = (usage: Usage) => ({
   cache_write_tokens: usage.cacheWritten,
   reasoning_tokens: usage.reasoning,
   images: usage.images,
-  ...(usage.cacheWrittenHour === undefined ? {} : { cache_write_1h_tokens: usage.cacheWrittenHour }),
-  ...(usage.searches === undefined ? {} : { searches: usage.searches }),
-  ...(usage.tier === undefined ? {} : { tier: usage.tier })
+  cache_write_1h_tokens: usage.cacheWrittenHour,
+  searches: usage.searches,
+  tier: usage.tier
 })
 
 /** The names of the log line; what is not known is left out. */
