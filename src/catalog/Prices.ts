@@ -115,9 +115,7 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
       const label = labels.has(modelId) ? modelId : other
       const rates = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
       const terms = priceTerms(sources.models.find(modelId).record)
-      // The operator states what the calls of a place cost.
-      const price =
-        rates === undefined ? undefined : { ...terms, ...(own === undefined ? {} : { regional: 1 }), ...rates }
+      const price = rates === undefined ? undefined : withTerms(rates, terms, own !== undefined)
       const counted = { label, price, day }
       remember(slug, modelId, counted)
       return counted
@@ -129,6 +127,12 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
     )
   })
 })
+
+/** What is not stated follows from the model, but an operator's price is what calls cost in any place. */
+const withTerms = (rates: Price, terms: ReturnType<typeof priceTerms>, isOwn: boolean): Price => {
+  const tiers = { ...terms.tiers, ...rates.tiers }
+  return { ...terms, ...(isOwn ? { regional: 1 } : {}), ...rates, tiers }
+}
 
 /** The ids under which the price of a model may be stated, the most exact one first. */
 const pricedIds = (modelId: string): ReadonlyArray<string> => [modelId, ...unversioned(modelId)]

@@ -59,6 +59,7 @@ const costOf = async ({
     ],
     settings: {
       prices: {
+        "gemini-2.5-pro": { input: 1, output: 10, tiers: { flex: 0.4 } },
         "gemini-own": { input: 1, output: 10, factor: 0.9, search: { usd: 0.5, per: "search" }, tiers: { priority: 3 } }
       }
     }
@@ -264,6 +265,22 @@ const calls: ReadonlyArray<readonly [what: string, call: Call, wanted: object]> 
       ]
     }
   ],
+  ...(
+    [
+      ["ON_DEMAND_FLEX", 0.4, 0.8],
+      ["ON_DEMAND_PRIORITY", 2, 4]
+    ] as const
+  ).map(([trafficType, factor, cost_usd]): readonly [string, Call, object] => [
+    `${trafficType} where the operator states the factor of flex alone (W10)`,
+    { body: chat("@vertex-ai/gemini-2.5-pro"), answer: gemini({ ...million, trafficType }) },
+    {
+      cost_usd,
+      lines: [
+        ["input_tokens", 1_000_000, 1, factor],
+        ["output_tokens", 100_000, 10, factor]
+      ]
+    }
+  ]),
   [
     "the operator's own prices, factors and discount (W10)",
     {
