@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The entry point of the process: Node version check, command line, signals, exit code.
 // Must not know any command. Everything else is loaded after the version check, because an old Node cannot load it.
-import { nodeVersionFault } from "./cli/doctor/nodeVersion.ts"
+import { nodeVersionFault } from "./cli/process/platform.ts"
 
 const fault = nodeVersionFault(process.versions.node)
 if (fault !== undefined) {
@@ -10,8 +10,8 @@ if (fault !== undefined) {
 }
 
 await import("./cli/process/V8Flags.ts")
-await import("./cli/process/SqliteWarning.ts")
-await import("./cli/process/TickShape.ts")
+await import("./cli/process/NodeQuirks.ts")
+await import("./cli/process/NodeQuirks.ts")
 // Caches compiled code between starts, if the temporary folder is writable.
 const { enableCompileCache } = await import("node:module")
 enableCompileCache()
@@ -22,7 +22,7 @@ const [{ runMain }, Cause, Exit, { getErrorExitCode }, { runCli: cli }, { signal
   import("effect/Exit"),
   import("effect/Runtime"),
   import("./cli/Cli.ts"),
-  import("./cli/process/signals.ts")
+  import("./cli/process/platform.ts")
 ])
 
 let signals = 0

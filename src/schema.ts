@@ -1,28 +1,21 @@
 // The codecs of every route as Effect Schemas: requests, answers, chunks and errors, one of each.
 // Must not contain logic.
-export { DryRun, Health, Model, ModelList, RenderedPrompt } from "./api/answers.ts"
+export { DryRun, Health, Model, ModelList, RenderedPrompt } from "./api/contractParts.ts"
 export {
   ChatChunkEvent as ChatChunk,
   ChatCompletionAnswer as ChatCompletion,
   EmbeddingListAnswer as EmbeddingList,
   ImageListAnswer as ImageList,
   TokenCountAnswer as TokenCount
-} from "./api/answers.ts"
-export { ChatBody, ChatTurn, PromptBody } from "./api/ChatBody.ts"
-export { AnthropicError, GoogleError, OpenAiError } from "./api/ErrorBodies.ts"
-export { EmbeddingsBody, ImagesBody } from "./api/MediaBodies.ts"
-export {
-  Message,
-  MessageBlock,
-  MessageEvent,
-  MessagesBody,
-  MessagesCount,
-  MessagesCountBody
-} from "./api/MessagesBody.ts"
-export { InputTokens as ResponseInputTokens, ResponseAnswer as Response, ResponsesBody } from "./api/ResponsesApi.ts"
-export { ResponsesEvent } from "./wire/openai/responses/Events.ts"
-export { OutputItem as ResponseItem } from "./wire/openai/responses/Items.ts"
-export { ResponseDeleted, ResponseItemList } from "./wire/openai/responses/Response.ts"
+} from "./api/contractParts.ts"
+export { ChatBody, ChatTurn, PromptBody } from "./api/bodies.ts"
+export { AnthropicError, GoogleError, OpenAiError } from "./api/contractParts.ts"
+export { EmbeddingsBody, ImagesBody } from "./api/bodies.ts"
+export { Message, MessageBlock, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "./api/bodies.ts"
+export { InputTokens as ResponseInputTokens, ResponseAnswer as Response, ResponsesBody } from "./api/GatewayApi.ts"
+export { ResponsesEvent } from "./wire/openai/Responses.ts"
+export { OutputItem as ResponseItem } from "./wire/openai/Responses.ts"
+export { ResponseDeleted, ResponseItemList } from "./wire/openai/Responses.ts"
 export {
   AdminProblem,
   AdminRequest,

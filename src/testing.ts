@@ -18,6 +18,6 @@ export {
   type TransportService
 } from "./upstream/Transport.ts"
 export type { DemoFailed } from "./demo/Demo.ts"
-export type { PackageMissing } from "./domain/PackageMissing.ts"
+export type { PackageMissing } from "./domain/settings/Settings.ts"
 export type { SharedState } from "./state/SharedState.ts"
 export type { StoreUnusable } from "./store/database/Sql.ts"

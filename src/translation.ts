@@ -1,13 +1,13 @@
 // The translators for use without a gateway: pure functions from dialect to dialect, in Node and in browsers.
 // Must not contain logic.
-export { translators } from "./translate/translators.ts"
+export { translators } from "./translate/standalone.ts"
 export {
   strictlyChunk,
   strictlyCompletion,
   strictlyEmbeddings,
   strictlyImages,
   strictlyTokenCount
-} from "./translate/shared/reply/strictly.ts"
+} from "./translate/shared/reply/clientForm.ts"
 export { readAnswer, streamMachine, translateContext, type TranslateOptions } from "./translate/standalone.ts"
 export {
   compose,
@@ -28,16 +28,16 @@ export type { BodyInvalid, UnsupportedOperation } from "./domain/GatewayError.ts
 export type { ClaudeStreamState } from "./translate/chat-to-claude/stream.ts"
 export type { GeminiStreamState } from "./translate/chat-to-gemini/stream.ts"
 export type { OpenAiStreamState } from "./translate/chat-to-openai/stream.ts"
-export type { PredictState } from "./translate/chat-to-predict/response.ts"
-export type { CountTokensBody } from "./wire/anthropic/CountTokens.ts"
-export type { MessagesBody } from "./wire/anthropic/Messages.ts"
-export type { CountTokensRequest } from "./wire/google/CountTokens.ts"
-export type { BatchEmbedContentsRequest, EmbedContentRequest } from "./wire/google/EmbedContent.ts"
-export type { GenerateContentRequest } from "./wire/google/GenerateContent.ts"
-export type { PredictRequest } from "./wire/google/Predict.ts"
+export type { PredictState } from "./translate/chat-to-predict/ChatToPredict.ts"
+export type { CountTokensBody } from "./wire/anthropic.ts"
+export type { MessagesBody } from "./wire/anthropic.ts"
+export type { CountTokensRequest } from "./wire/google.ts"
+export type { BatchEmbedContentsRequest, EmbedContentRequest } from "./wire/google.ts"
+export type { GenerateContentRequest } from "./wire/google.ts"
+export type { PredictRequest } from "./wire/google.ts"
 export type { Json } from "./wire/json.ts"
 export type { ChatRequest } from "./wire/openai/Chat.ts"
 export type { EmbeddingsRequest } from "./wire/openai/Embeddings.ts"
 export type { ImagesRequest } from "./wire/openai/Images.ts"
-export type { UpstreamChat } from "./wire/openai/UpstreamChat.ts"
-export type { UpstreamEmbeddings } from "./wire/openai/UpstreamEmbeddings.ts"
+export type { UpstreamChat } from "./wire/openai/ChatReply.ts"
+export type { UpstreamEmbeddings } from "./wire/openai/Embeddings.ts"

@@ -1,13 +1,24 @@
-// Accounts for every ended request: usage, cost, metrics, log lines, spans and the list of requests.
-// Must not know how a request ran; it reads the record.
+// Milliseconds of a monotonic clock, for measuring durations.
+// Must not be used for the time of day.
 import * as Context from "effect/Context"
+import { endingText } from "../domain/models/modelLife.ts"
+import { dayMillis } from "../domain/time.ts"
+import {
+  type Book,
+  type Called,
+  calledLast,
+  type CountedTarget,
+  type Ended,
+  rowOf,
+  settle,
+  usedBy
+} from "./Settlement.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Prices } from "../catalog/Prices.ts"
 import { operationAt } from "../domain/operations.ts"
-import type { RequestRow } from "../domain/RequestRow.ts"
-import type { ContentMode } from "../domain/content/RequestContent.ts"
+import type { ContentMode, RequestRow } from "../domain/RequestRow.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { LogSetting } from "../domain/settings/Settings.ts"
 import { ContentStore } from "../store/content/ContentStore.ts"
@@ -24,24 +35,41 @@ import {
   requestLine
 } from "../telemetry/requestLines.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
-import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
 import { type ContentCapture, contentCapture } from "./ContentCapture.ts"
-import { endingNews } from "./endingNews.ts"
-import type { RequestMeta } from "./RequestMeta.ts"
-import { RequestRecord } from "./RequestRecord.ts"
-import { requestSpans } from "./requestSpans.ts"
-import { RequestTrace } from "./RequestTrace.ts"
-import {
-  type Book,
-  type Called,
-  calledLast,
-  type CountedTarget,
-  type Ended,
-  rowOf,
-  settle,
-  usedBy
-} from "./Settlement.ts"
+import { type RequestMeta, RequestRecord } from "./RequestRecord.ts"
+import { requestSpans, RequestTrace } from "./RequestTrace.ts"
+
+/** A reference, so that tests can fix the durations. */
+export const Stopwatch: Context.Reference<() => number> = Context.Reference<() => number>(
+  "gateway/telemetry/Stopwatch",
+  {
+    defaultValue: () => () => performance.now()
+  }
+)
+
+// The log line about a model in use that ends: once an hour for each model of an account (M-703).
+
+const hourMillis = dayMillis / 24
+
+/** Upstreams may report an end of any model that clients name, so that the memory is bounded. A full one is cleared. */
+const mostModels = 512
+
+/** The line, where one is due; undefined for a model without an end in sight, and within an hour of the last line. */
+export const endingNews = (): ((called: Called, nowMillis: number) => string | undefined) => {
+  const loggedAt = new Map<string, number>()
+  return ({ ending, modelId, slug }, nowMillis) => {
+    if (ending === undefined) return undefined
+    const name = `${slug}/${modelId}`
+    const before = loggedAt.get(name)
+    if (before !== undefined && nowMillis - before < hourMillis) return undefined
+    if (loggedAt.size >= mostModels) loggedAt.clear()
+    loggedAt.set(name, nowMillis)
+    return `Requests go to a model that ends: ${modelId} of "${slug}" is ${endingText(ending)}. Send them to another model.`
+  }
+}
+
+// Accounts for every ended request: usage, cost, metrics, log lines, spans and the list of requests.
 
 /** The accounting of one route. */
 export interface RouteAccounts {

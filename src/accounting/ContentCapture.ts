@@ -1,12 +1,12 @@
 // Collects the content of one request while it runs: the bytes that came, the bodies that were sent, the answer.
 // Must not know where content is kept. It holds a bounded part of each, and headers never.
-import { presentedKeys } from "../api/clients/presentedKeys.ts"
+import { presentedKeys } from "../api/clientRequests.ts"
 import { gatewayHeader, type HeaderRecord, requestHeaderNames, withoutBearer } from "../api/Headers.ts"
-import type { ContentCall, ContentMode, ContentText, RequestContent } from "../domain/content/RequestContent.ts"
+import type { ContentCall, ContentMode, ContentText, RequestContent } from "../domain/RequestRow.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
-import type { ObservedCall } from "../domain/Observed.ts"
-import { withoutQueryKeys } from "../domain/text/queryless.ts"
-import { scrub } from "../domain/text/scrub.ts"
+import type { ObservedCall } from "../domain/RequestContext.ts"
+import { withoutQueryKeys } from "../domain/text/publicText.ts"
+import { scrub } from "../domain/text/redaction.ts"
 import { adjustmentText } from "../translate/Translator.ts"
 
 /** A credential at the cut is recognised by what follows it. */

@@ -1,5 +1,6 @@
-// The record of one request while it runs: times, upstream calls, counts, and how it ended.
+// The record of one request while it runs: its metadata and trace context, times, upstream calls, counts, and how it ended.
 // Must not know how the record is used; each method must be cheap, because it runs on the request path.
+import type { HeaderRecord } from "../api/Headers.ts"
 import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
@@ -10,8 +11,8 @@ import type {
   ObservedAttempt,
   ObservedCall,
   ObservedRoute
-} from "../domain/Observed.ts"
-import type { LimitState } from "../domain/LimitState.ts"
+} from "../domain/RequestContext.ts"
+import type { LimitState } from "../domain/RateCounts.ts"
 import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
@@ -22,7 +23,66 @@ import type { Attributes } from "../telemetry/Tracing.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { ContentCapture } from "./ContentCapture.ts"
 import type { ResponseObserver } from "./ResponseObserver.ts"
-import type { TraceContext } from "./traceContext.ts"
+
+export interface RequestMeta {
+  /** The id in the response: the client's `x-request-id`, else `freshId`. */
+  readonly requestId: string
+  readonly traceId: string
+  readonly startedMillis: number
+  /** A UUIDv7 made by the gateway for this request. */
+  readonly freshId: string
+  /** Lower-case names; a repeated header is joined as Node joins it. */
+  readonly headers: HeaderRecord
+}
+
+// W3C trace context: parses traceparent and tracestate of a request, and prints traceparent for an upstream.
+
+/** The client's span, the parent of the request. */
+export interface TraceParent {
+  readonly traceId: string
+  readonly spanId: string
+  readonly sampled: boolean
+}
+
+/** Later versions may add fields after a further dash; version ff and ids of zeros are invalid. */
+const traceparentGrammar = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
+
+export const parseTraceparent = (text: string): TraceParent | undefined => {
+  const [, traceId, spanId, flags, more] = traceparentGrammar.exec(text) ?? []
+  return traceId === undefined ||
+    spanId === undefined ||
+    flags === undefined ||
+    (more !== undefined && text.startsWith("00"))
+    ? undefined
+    : { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+/** Prints the header that makes a span the parent of the receiver's spans. */
+export const traceparentOf = ({ sampled, spanId, traceId }: TraceParent): string =>
+  `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`
+
+/** The trace of a request, its parent span, and the client's `tracestate`. */
+export interface TraceContext {
+  readonly traceId: string
+  readonly parent: TraceParent | undefined
+  readonly state: string | undefined
+}
+
+const idGrammar = /^(?!0{32})[\da-f]{32}$/
+const stateGrammar = /^[\x20-\x7e]{1,512}$/
+
+/** `given` is the id in the response, in any form; `fresh` replaces it where it is not a valid trace id. */
+export const traceContextOf = (headers: HeaderRecord, given: string, fresh: string): TraceContext => {
+  const parent = parseTraceparent(headers["traceparent"] ?? "")
+  const state = headers["tracestate"]
+  return {
+    traceId: parent?.traceId ?? (idGrammar.test(given) ? given : fresh.replaceAll("-", "")),
+    parent,
+    state: parent !== undefined && state !== undefined && stateGrammar.test(state) ? state : undefined
+  }
+}
+
+// The record of one request while it runs: times, upstream calls, counts, and how it ended.
 
 /** The contents of the span of an upstream call, recorded when the call begins. */
 export interface AttemptTrace {

@@ -2,20 +2,23 @@
 // Must not know how metrics are exported or rows are stored.
 import type { CountedModel } from "../catalog/Prices.ts"
 import { endingText } from "../domain/models/modelLife.ts"
-import type { AttemptTarget } from "../domain/Observed.ts"
-import type { AttemptRow, RequestRow, SavedUsage } from "../domain/RequestRow.ts"
+import type { AttemptTarget } from "../domain/RequestContext.ts"
+import { type AttemptRow, clientName, type RequestRow, type SavedUsage } from "../domain/RequestRow.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
-import { clientName } from "../domain/usage/countedNames.ts"
 import { publicText } from "../domain/text/publicText.ts"
-import { tokensOfCharacters } from "../domain/tokens/estimateTokens.ts"
+import { tokensOfCharacters } from "../domain/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
-import { invoice } from "../domain/usage/invoice.ts"
-import { dollarsOf, type Price, type Usage } from "../domain/Usage.ts"
+import { dollarsOf, invoice, type Price, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { keptAdjusted, keptIgnored } from "./keptParams.ts"
-import type { RequestMeta } from "./RequestMeta.ts"
-import { attemptFailure, type AttemptRecord, type RequestError, type RequestRecord } from "./RequestRecord.ts"
+import {
+  attemptFailure,
+  type AttemptRecord,
+  type RequestError,
+  type RequestMeta,
+  type RequestRecord
+} from "./RequestRecord.ts"
 import { noUsage } from "./usageOf.ts"
 
 /** A request that has ended. */

@@ -1,15 +1,20 @@
 // Estimates the usage of a request before it is sent, per operation, from the body for one target.
 // Must not know keys, prices or limits.
-import { estimatePrompt, estimateTextTokens } from "../domain/tokens/estimateTokens.ts"
+import { estimatePrompt, estimateTextTokens } from "../domain/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Operation } from "../domain/operations.ts"
 import { isClaudeName } from "../domain/models/modelName.ts"
 import { builtInModels, type ModelTable } from "../domain/models/modelTable.ts"
-import { countOf } from "../translate/native/askedCount.ts"
-import { continuesCache, nativeOutput, nativePrompt, predictedOutput } from "../translate/native/nativeEstimate.ts"
-import { pictureTokens, usualPictureTokens } from "../translate/shared/media/pictureTokens.ts"
-import { effortTokens } from "../translate/shared/chat-request/reasoning.ts"
+import {
+  continuesCache,
+  countOf,
+  nativeOutput,
+  nativePrompt,
+  predictedOutput
+} from "../translate/native/nativeEstimate.ts"
+import { pictureTokens, usualPictureTokens } from "../translate/shared/images.ts"
+import { effortTokens } from "../translate/shared/chat-request/readOptions.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"

@@ -15,7 +15,7 @@ import { type KeyRecords, keyRecords } from "./KeyRecords.ts"
 import type { Managed } from "./Managed.ts"
 import { type PromptRecords, promptRecords } from "./PromptRecords.ts"
 import { providerRecords } from "./ProviderRecords.ts"
-import { momentOf } from "./readBody.ts"
+import { momentOf } from "./resourceReader.ts"
 
 const shownChange = ({ action, actor, atMillis, id, kind, requestId, version }: AuditRow): Change => ({
   object: "audit_entry",

@@ -4,24 +4,20 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Config, WrittenConfigBody } from "../api/AdminResources.ts"
-import { heldAccounts } from "../catalog/heldAccounts.ts"
-import { ConfigEntry } from "../catalog/heldConfigs.ts"
+import { ConfigEntry, mergedAccounts } from "../catalog/mergedRecords.ts"
 import { type Fault, faultAt, renderPath } from "../domain/faults.ts"
 import { RecordUnknown } from "../domain/GatewayError.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { holdsSecrets, maskedConfig, unmaskedConfig } from "../domain/config/maskedConfig.ts"
-import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
+import { type GatewayConfig, holdsSecrets, maskedConfig, unmaskedConfig } from "../domain/config/GatewayConfig.ts"
 import { readConfigs } from "../domain/config/readConfigs.ts"
-import { modelNotices, type PlacedNotice } from "../domain/models/modelNotices.ts"
+import { modelNotices, type PlacedNotice } from "../domain/models/modelLife.ts"
 import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
-import { newestIn, recordReader } from "../store/readRecord.ts"
+import { newestIn, recordReader, type StoredRecord } from "../store/StoredRecord.ts"
 import { Records } from "../store/Records.ts"
-import type { StoredRecord } from "../store/StoredRecord.ts"
-import { brokenGuard } from "./brokenGuard.ts"
+import { brokenGuard } from "./guards.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
-import { longestId } from "./noId.ts"
-import { momentOf, resourceReader } from "./readBody.ts"
+import { longestId, momentOf, resourceReader } from "./resourceReader.ts"
 
 const entryReader = recordReader(ConfigEntry)
 
@@ -48,7 +44,7 @@ const compiled = (
 ) => {
   const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
   const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
-  const { configs, faults } = readConfigs({ [id]: config }, heldAccounts(state).accounts, limits)
+  const { configs, faults } = readConfigs({ [id]: config }, mergedAccounts(state).accounts, limits)
   // `readConfigs` reports paths as `configs.<id>`; this body has the field `config`.
   const placed = faults.map(({ at = [], message }) =>
     faultAt(
@@ -99,7 +95,7 @@ export interface CheckedConfig {
 
 /** What the operator should know of the models of each target. */
 const targetNotices = (config: GatewayConfig, state: ConfigState, today: string): ReadonlyArray<PlacedNotice> => {
-  const accounts = heldAccounts(state).accounts.map((account) => ({ ...account, models: undefined }))
+  const accounts = mergedAccounts(state).accounts.map((account) => ({ ...account, models: undefined }))
   const { models } = state.declared
   return config.targets.flatMap((target) =>
     modelNotices(

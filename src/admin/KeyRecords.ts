@@ -6,26 +6,20 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
-import { heldAccounts } from "../catalog/heldAccounts.ts"
-import { heldConfigsView } from "../catalog/Configs.ts"
-import type { HeldConfigs } from "../catalog/heldConfigs.ts"
-import type { HeldPrompts } from "../catalog/heldPrompts.ts"
-import { heldPromptsView } from "../catalog/Prompts.ts"
+import { mergedAccounts, type MergedConfigs } from "../catalog/mergedRecords.ts"
+import { mergedConfigsView, mergedPromptsView } from "../catalog/Catalog.ts"
+import type { MergedPrompts } from "../catalog/mergedPrompts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
-import type { KeyScope } from "../domain/GatewayKey.ts"
+import { defaultScopes, type KeyScope, readKey, type WrittenKey } from "../domain/GatewayKey.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
-import { momentMillis } from "../domain/text/moments.ts"
-import { defaultScopes, readKey } from "../domain/settings/readKey.ts"
+import { momentMillis } from "../domain/time.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
-import type { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, StoredKeyFields, readKeyEntry } from "../keys/GatewayKeys.ts"
-import { keyPrefix, makeKey } from "../keys/KeyText.ts"
+import { GatewayKeys, keyPrefix, makeKey, readKeyEntry, StoredKeyFields } from "../keys/GatewayKeys.ts"
 import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
-import { newestIn, newestOf, recordReader } from "../store/readRecord.ts"
+import { type Actor, newestIn, newestOf, recordReader, type StoredRecord } from "../store/StoredRecord.ts"
 import type { Records } from "../store/Records.ts"
-import type { Actor, StoredRecord } from "../store/StoredRecord.ts"
 import {
   type ChangeFault,
   type Changing,
@@ -37,7 +31,7 @@ import {
   type RunInTurn,
   unreadable
 } from "./Managed.ts"
-import { momentOf, resourceReader } from "./readBody.ts"
+import { momentOf, resourceReader } from "./resourceReader.ts"
 
 const keptReader = recordReader(StoredKeyFields)
 
@@ -106,8 +100,8 @@ const bodyReader = resourceReader(WrittenKeyBody)
 
 /** The configs and prompts as they are now. */
 interface NameViews {
-  readonly heldConfigs: () => HeldConfigs
-  readonly heldPrompts: () => HeldPrompts
+  readonly heldConfigs: () => MergedConfigs
+  readonly heldPrompts: () => MergedPrompts
 }
 
 /** The names that a key may use, of the kinds of things that it names. */
@@ -116,7 +110,7 @@ const knownNames = (
   { config, configs, prompts, providers }: WrittenKey,
   state: ConfigState
 ) => ({
-  slugs: providers === undefined ? [] : heldAccounts(state).accounts.map(({ slug }) => slug),
+  slugs: providers === undefined ? [] : mergedAccounts(state).accounts.map(({ slug }) => slug),
   configs: config === undefined && configs === undefined ? [] : heldConfigs().ids,
   prompts: prompts === undefined ? [] : heldPrompts().all.map(({ id }) => id)
 })
@@ -312,7 +306,7 @@ const rotateRecord = ({ changing: { edit, read }, textFields }: KeyParts): KeyRe
 
 export const keyRecords = (turn: RunInTurn): Effect.Effect<KeyRecords, never, Records | ConfigSnapshot | GatewayKeys> =>
   Effect.gen(function* () {
-    const views = { heldConfigs: yield* heldConfigsView, heldPrompts: yield* heldPromptsView }
+    const views = { heldConfigs: yield* mergedConfigsView, heldPrompts: yield* mergedPromptsView }
     const keys = yield* GatewayKeys
     const changing = yield* managing<Key>(
       {

@@ -20,10 +20,11 @@ import {
   type RecordContent,
   type RecordKind,
   RecordsMoved,
-  type StoredRecord
+  type StoredRecord,
+  versionsOf,
+  withVersions
 } from "../store/StoredRecord.ts"
-import { versionsOf, withVersions } from "../store/readRecord.ts"
-import { isNoId, longestId } from "./noId.ts"
+import { isNoId, longestId } from "./resourceReader.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
 export type ChangeFault = ReadFault | RecordInvalid | RecordChanged

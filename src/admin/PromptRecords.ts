@@ -3,24 +3,20 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Prompt, WrittenPrompt } from "../api/AdminResources.ts"
-import { heldAccounts } from "../catalog/heldAccounts.ts"
-import type { HeldPrompts } from "../catalog/heldPrompts.ts"
-import { heldPromptsView } from "../catalog/Prompts.ts"
-import { readPrompts } from "../catalog/readPrompts.ts"
+import { mergedAccounts } from "../catalog/mergedRecords.ts"
+import { type MergedPrompts, readPrompts } from "../catalog/mergedPrompts.ts"
+import { mergedPromptsView } from "../catalog/Catalog.ts"
 import { faultAt } from "../domain/faults.ts"
 import { RecordUnknown, type RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { type FindVersion, type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
-import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import { type FindVersion, type Prompt as DomainPrompt, PromptEntry, promptFinder } from "../domain/Prompt.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { recordReader, versionsOf } from "../store/readRecord.ts"
+import { recordReader, type StoredRecord, versionsOf } from "../store/StoredRecord.ts"
 import { Records } from "../store/Records.ts"
-import type { StoredRecord } from "../store/StoredRecord.ts"
-import { brokenGuard } from "./brokenGuard.ts"
+import { brokenGuard } from "./guards.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
-import { isNoId } from "./noId.ts"
-import { momentOf, resourceReader } from "./readBody.ts"
+import { isNoId, momentOf, resourceReader } from "./resourceReader.ts"
 
 const entryReader = recordReader(PromptEntry)
 const entryOf = (record: StoredRecord) =>
@@ -81,7 +77,7 @@ const bodyReader = resourceReader(WrittenPrompt)
 
 /** A change without labels keeps the labels. */
 const judging =
-  (limits: LimitValues, held: () => HeldPrompts): Judge =>
+  (limits: LimitValues, held: () => MergedPrompts): Judge =>
   (written, before, state) =>
     Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
       const older =
@@ -97,7 +93,7 @@ const judging =
       const others: FindVersion = (reference) =>
         reference.split("@", 1)[0] === body.id ? undefined : held().findPartial(reference)
       const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
-      const faults = readPrompts(written, heldAccounts(state).accounts, limits, others).faults.flatMap(
+      const faults = readPrompts(written, mergedAccounts(state).accounts, limits, others).faults.flatMap(
         ({ at = [], message }) => (at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
       )
       const all = [
@@ -123,7 +119,7 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
     const limits = yield* Limits
     const records = yield* Records
     const snapshot = yield* ConfigSnapshot
-    const held = yield* heldPromptsView
+    const held = yield* mergedPromptsView
     const changing = yield* managed<Prompt>(
       {
         kind: "prompt",

@@ -4,24 +4,26 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Provider, WrittenProvider } from "../api/AdminResources.ts"
-import { isUnconfigured } from "../catalog/heldAccounts.ts"
+import { isUnconfigured } from "../catalog/mergedRecords.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import { type Credentials, type ProviderAccount, requestTypeHeader, requestTypes } from "../domain/ProviderAccount.ts"
+import {
+  type Credentials,
+  type ProviderAccount,
+  ProviderEntry,
+  requestTypeHeader,
+  requestTypes
+} from "../domain/ProviderAccount.ts"
 import { impersonatedAccount } from "../domain/settings/credentialFile.ts"
 import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
-import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
-import { secretFingerprint } from "../store/Fingerprint.ts"
+import { secretFingerprint } from "../store/Encryption.ts"
 import type { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
-import { recordReader } from "../store/readRecord.ts"
+import { recordReader, type StoredRecord } from "../store/StoredRecord.ts"
 import type { Records } from "../store/Records.ts"
-import type { StoredRecord } from "../store/StoredRecord.ts"
-import { brokenGuard, everything } from "./brokenGuard.ts"
-import { destinationFaults, movesCredential } from "./destinations.ts"
-import { movedSecretsGuard } from "./movedSecrets.ts"
+import { brokenGuard, destinationFaults, movedSecretsGuard, movesCredential, reachAll } from "./guards.ts"
 import { type Judge, type Managed, managed, type RunInTurn } from "./Managed.ts"
-import { momentOf, resourceReader } from "./readBody.ts"
+import { momentOf, resourceReader } from "./resourceReader.ts"
 
 const credentialOf = (credentials: Credentials): NonNullable<Provider["credential"]> => {
   switch (credentials._tag) {
@@ -172,7 +174,7 @@ const judge: Judge = (written, before) =>
 /** Open slugs, which take their credential from the request, are not listed as declared. */
 export const providerRecords = (turn: RunInTurn): Effect.Effect<Managed<Provider>, never, Records | ConfigSnapshot> =>
   Effect.flatMap(Limits, (limits) => {
-    const isBroken = brokenGuard("provider", limits, everything)
+    const isBroken = brokenGuard("provider", limits, reachAll)
     return managed<Provider>(
       {
         kind: "provider",

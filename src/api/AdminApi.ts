@@ -27,13 +27,8 @@ import {
   WrittenPrompt,
   WrittenProvider
 } from "./AdminResources.ts"
-import { AdminSettings } from "./admin/AdminSettings.ts"
-import { ConfigCheck, ConfigCheckBody } from "./admin/ConfigCheck.ts"
-import { ProviderModel } from "./admin/ProviderModel.ts"
-import { DryRun, gatewayAnswer } from "./answers.ts"
-import { GatewayAuth } from "./Auth.ts"
-import { arrivalFields, retryFields } from "./headerFields.ts"
-import { openObject } from "./shapes.ts"
+import { AdminSettings, ConfigCheck, ConfigCheckBody, ProviderModel } from "./AdminReports.ts"
+import { arrivalFields, DryRun, gatewayAnswer, GatewayAuth, openObject, retryFields } from "./contractParts.ts"
 
 const opt = Schema.optionalKey
 const about = (summary: string, description?: string) =>

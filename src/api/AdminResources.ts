@@ -4,11 +4,11 @@ import * as Schema from "effect/Schema"
 import { nonEmptyText } from "../domain/config/configured.ts"
 import { WrittenConfig } from "../domain/config/GatewayConfig.ts"
 import { ModelFields } from "../domain/models/ModelRecord.ts"
-import { PromptEntry } from "../domain/settings/PromptEntry.ts"
+import { PromptEntry } from "../domain/Prompt.ts"
 import { tiers } from "../domain/Usage.ts"
-import { ProviderEntry } from "../domain/settings/ProviderEntry.ts"
-import { WrittenKey } from "../domain/settings/WrittenKey.ts"
-import { openObject } from "./shapes.ts"
+import { ProviderEntry } from "../domain/ProviderAccount.ts"
+import { WrittenKey } from "../domain/GatewayKey.ts"
+import { openObject } from "./contractParts.ts"
 
 const opt = Schema.optionalKey
 const moment = Schema.String.annotate({ description: "RFC 3339." })

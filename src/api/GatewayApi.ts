@@ -11,34 +11,147 @@ import {
   ChatChunkEvent,
   ChatCompletionAnswer,
   EmbeddingListAnswer,
+  gatewayAnswer,
+  GatewayAuth,
   Health,
   ImageListAnswer,
-  ModelList,
+  keptErrors,
+  keyErrors,
+  messagesErrors,
   Model,
+  modelErrors,
+  ModelList,
+  openFields,
+  openObject,
   orDryRun,
-  gatewayAnswer,
   RenderedPrompt,
-  TokenCountAnswer
-} from "./answers.ts"
-import { GatewayAuth } from "./Auth.ts"
-import { ChatBody, PromptBody } from "./ChatBody.ts"
-import { EmbeddingsBody, ImagesBody } from "./MediaBodies.ts"
-import { keyErrors, messagesErrors, modelErrors } from "./ErrorBodies.ts"
-import { requestHeaders } from "./headerFields.ts"
-import { Responses } from "./ResponsesApi.ts"
-import { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "./MessagesBody.ts"
+  requestHeaders,
+  TokenCountAnswer,
+  unansweredErrors
+} from "./contractParts.ts"
+import {
+  ChatBody,
+  EmbeddingsBody,
+  ImagesBody,
+  Message,
+  MessageEvent,
+  MessagesBody,
+  MessagesCount,
+  MessagesCountBody,
+  PromptBody
+} from "./bodies.ts"
+import {
+  ResponseDeleted,
+  ResponseItemList,
+  ResponseObject,
+  ResponsesEvent,
+  ResponsesParameters
+} from "../wire/openai/Responses.ts"
+import { maybe } from "../wire/json.ts"
+
+// The Responses API as declarations: a response, its stream, and the routes of kept ones.
+
+const aboutX = (summary: string, description?: string) =>
+  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
+
+export const ResponsesBody = Schema.StructWithRest(
+  Schema.Struct({
+    ...ResponsesParameters.fields,
+    model: maybe(
+      Schema.String.annotate({
+        description: "@slug/model; it may be missing where a prompt or a config has one."
+      })
+    ),
+    input: maybe(Schema.Union([Schema.String, Schema.Array(openObject)])),
+    tools: maybe(Schema.Array(openObject)),
+    include: maybe(Schema.Array(Schema.String))
+  }),
+  openFields
+).annotate({ identifier: "ResponsesBody" })
+export interface ResponsesBody extends Schema.Schema.Type<typeof ResponsesBody> {}
+
+export const ResponseAnswer = ResponseObject.annotate({ identifier: "Response" })
+export interface ResponseAnswer extends Schema.Schema.Type<typeof ResponseAnswer> {}
+export const InputTokens = Schema.Struct({
+  object: Schema.Literal("response.input_tokens"),
+  input_tokens: Schema.Number
+}).annotate({ identifier: "ResponseInputTokens" })
+export interface InputTokens extends Schema.Schema.Type<typeof InputTokens> {}
+
+const askedOfResponses = { headers: requestHeaders, error: modelErrors, payload: ResponsesBody } as const
+const storedResponse = {
+  params: { id: Schema.String.annotate({ description: "The id of a response that this key has made." }) },
+  error: keptErrors
+} as const
+
+class Responses extends HttpApiGroup.make("responses")
+  .add(
+    HttpApiEndpoint.post("create", "/v1/responses", {
+      ...askedOfResponses,
+      success: [
+        orDryRun(ResponseAnswer),
+        HttpApiSchema.StreamSse({ data: ResponsesEvent.annotate({ identifier: "ResponsesEvent" }) })
+      ]
+    }).annotateMerge(
+      aboutX(
+        "A response",
+        "With stream: true the answer is an event stream of named events, and the last one has the whole response. A failure after the first byte is an event named error, then response.failed."
+      )
+    ),
+    HttpApiEndpoint.post("countTokens", "/v1/responses/input_tokens", {
+      ...askedOfResponses,
+      success: orDryRun(InputTokens)
+    }).annotateMerge(aboutX("What a response would cost in tokens of input")),
+    HttpApiEndpoint.post("compact", "/v1/responses/compact", {
+      success: HttpApiSchema.NoContent,
+      error: unansweredErrors
+    }).annotateMerge(aboutX("Always refused with 400", "Conversations are not compacted here.")),
+    HttpApiEndpoint.get("retrieve", "/v1/responses/:id", {
+      ...storedResponse,
+      query: {
+        "include[]": Schema.optionalKey(Schema.Array(Schema.String)),
+        stream: Schema.optionalKey(Schema.Literals(["false"]))
+      },
+      success: gatewayAnswer(ResponseAnswer)
+    }).annotateMerge(aboutX("A kept response")),
+    HttpApiEndpoint.delete("delete", "/v1/responses/:id", {
+      ...storedResponse,
+      success: gatewayAnswer(ResponseDeleted.annotate({ identifier: "ResponseDeleted" }))
+    }).annotateMerge(
+      aboutX("Removes a kept response", "Responses that continue it can be read, and not be continued.")
+    ),
+    HttpApiEndpoint.get("listInput", "/v1/responses/:id/input_items", {
+      ...storedResponse,
+      query: {
+        limit: Schema.optionalKey(Schema.String.annotate({ description: "1 to 100; 20 unless set." })),
+        order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
+        after: Schema.optionalKey(Schema.String.annotate({ description: "The last item of the page before." }))
+      },
+      success: gatewayAnswer(ResponseItemList.annotate({ identifier: "ResponseItemList" }))
+    }).annotateMerge(aboutX("The input of a kept response, without what it continues")),
+    HttpApiEndpoint.post("cancel", "/v1/responses/:id/cancel", {
+      ...storedResponse,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(aboutX("Always refused with 400", "No response is made in the background."))
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Responses", description: "OpenAI's second dialect, for every chat model." })
+  ) {}
+
+// Routes of the public API (/v1, health, metrics) as declarations for the OpenAPI document and typed clients.
 
 const chatStream = HttpApiSchema.StreamSse({ data: ChatChunkEvent })
 const about = (summary: string, description?: string) =>
   OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
-const asked = { headers: requestHeaders, error: modelErrors } as const
+const askedOfModels = { headers: requestHeaders, error: modelErrors } as const
 const askedNatively = { headers: requestHeaders, error: messagesErrors } as const
 
 export class Chat extends HttpApiGroup.make("chat")
   .add(
     HttpApiEndpoint.post("createCompletion", operations.chat.path, {
-      ...asked,
+      ...askedOfModels,
       payload: ChatBody,
       success: [orDryRun(ChatCompletionAnswer), chatStream]
     }).annotateMerge(
@@ -48,7 +161,7 @@ export class Chat extends HttpApiGroup.make("chat")
       )
     ),
     HttpApiEndpoint.post("countTokens", operations.countTokens.path, {
-      ...asked,
+      ...askedOfModels,
       payload: ChatBody,
       success: orDryRun(TokenCountAnswer)
     }).annotateMerge(about("What a chat would cost in tokens of input"))
@@ -85,7 +198,7 @@ export class Messages extends HttpApiGroup.make("messages")
 export class Embeddings extends HttpApiGroup.make("embeddings")
   .add(
     HttpApiEndpoint.post("create", operations.embeddings.path, {
-      ...asked,
+      ...askedOfModels,
       payload: EmbeddingsBody,
       success: orDryRun(EmbeddingListAnswer)
     }).annotateMerge(about("Vectors of texts, or of several media"))
@@ -96,7 +209,7 @@ export class Embeddings extends HttpApiGroup.make("embeddings")
 export class Images extends HttpApiGroup.make("images")
   .add(
     HttpApiEndpoint.post("generate", operations.images.path, {
-      ...asked,
+      ...askedOfModels,
       payload: ImagesBody,
       success: orDryRun(ImageListAnswer)
     }).annotateMerge(about("Pictures from a text"))
@@ -125,13 +238,13 @@ const promptId = { id: Schema.String.annotate({ description: "The prompt's id, o
 export class Prompts extends HttpApiGroup.make("prompts")
   .add(
     HttpApiEndpoint.post("complete", "/v1/prompts/:id/completions", {
-      ...asked,
+      ...askedOfModels,
       params: promptId,
       payload: PromptBody,
       success: [orDryRun(ChatCompletionAnswer), chatStream]
     }).annotateMerge(about("A chat completion of a prompt", "Answers as a chat completion does, streamed or not.")),
     HttpApiEndpoint.post("render", "/v1/prompts/:id/render", {
-      ...asked,
+      ...askedOfModels,
       params: promptId,
       payload: PromptBody,
       success: gatewayAnswer(RenderedPrompt)

@@ -9,23 +9,27 @@ import type {
   RecordRefused,
   RecordUnknown
 } from "../domain/GatewayError.ts"
-import { insteadOf } from "./clients/canonicalPath.ts"
+import { insteadOf } from "./clientRequests.ts"
 import type { ProviderError, Reason, StatusDetail } from "../domain/ProviderError.ts"
 import {
   apiErrorDraft,
+  crowdedDraft,
   type Draft,
   type ErrorType,
   invalidRequestDraft,
-  quotaDraft,
+  keyDraft,
   noHeaders,
   noRetry,
   notFoundDraft,
+  pageDraft,
+  quotaDraft,
   retryAfter,
+  roomRetryMillis,
+  sessionDraft,
   spentDraft,
+  unableDraft,
   withRetrySignal
-} from "./drafts.ts"
-import { pageDraft, sessionDraft } from "./sessionDraft.ts"
-import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
+} from "./errorDrafts.ts"
 
 /** An error in HTTP terms, before a client dialect renders it. */
 export interface ErrorFacts {

@@ -4,11 +4,25 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
-import { type ApplicationDefaultOptions, findApplicationDefault, type TokenSource } from "./ApplicationDefault.ts"
-import { federatedToken, federatedUserToken, impersonatedToken } from "./FederatedTokens.ts"
-import { googleTokenUrl, signAssertion } from "./ServiceAccountJwt.ts"
-import { type CallContext, form, hiddenOf, type TokenCalls, tokenCalls, type TokenRequest } from "./TokenCalls.ts"
-import type { AccessToken } from "./tokenReply.ts"
+import {
+  type ApplicationDefaultOptions,
+  federatedToken,
+  federatedUserToken,
+  findApplicationDefault,
+  googleTokenUrl,
+  impersonatedToken,
+  signAssertion,
+  type TokenSource
+} from "./TokenSources.ts"
+import {
+  type AccessToken,
+  type CallContext,
+  form,
+  hiddenOf,
+  type TokenCalls,
+  tokenCalls,
+  type TokenRequest
+} from "./TokenCalls.ts"
 
 export interface ExchangeContext extends CallContext {
   readonly options: ApplicationDefaultOptions

@@ -1,5 +1,5 @@
-// Authorization headers for provider accounts: API keys and tokens as they are, service accounts by cached tokens.
-// It must not know providers, routes or which request asks.
+// Authorization headers for provider accounts: API keys and tokens as they are, others by a bounded cache of access tokens.
+// It must not know providers, routes, or how a token is requested.
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
+import { monotonicMillis } from "../domain/time.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
@@ -16,10 +16,114 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { type Tracer, Tracing } from "../telemetry/Tracing.ts"
 import type { AuthHeaders } from "../upstream/HttpExchange.ts"
 import { Transport } from "../upstream/Transport.ts"
-import type { ApplicationDefaultOptions } from "./ApplicationDefault.ts"
-import { ageMillis, type TokenEntry, type KeptToken, makeEntries, type Moment, isYoungerThan } from "./TokenEntries.ts"
+import { type ApplicationDefaultOptions, cloudScope } from "./TokenSources.ts"
 import { type ExchangeContext, requestToken } from "./TokenExchange.ts"
-import type { AccessToken } from "./tokenReply.ts"
+import type { AccessToken } from "./TokenCalls.ts"
+import { createHash } from "node:crypto"
+import { FairEntries } from "../domain/collections.ts"
+
+// The bounded cache of access tokens and failed exchanges, keyed by the whole identity of a credential.
+
+/** A moment on both clocks, in milliseconds. */
+interface Moment {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+interface CachedToken {
+  readonly headers: AuthHeaders
+  readonly since: Moment
+  readonly lifeMillis: number
+  /** The age from which a valid token is renewed in the background. */
+  readonly renewMillis: number
+}
+
+/** The cached state of one credential. */
+interface TokenEntry {
+  token: CachedToken | undefined
+  /** The exchange in progress, shared by all callers that wait for a token. */
+  exchange: Deferred.Deferred<AuthHeaders, ProviderError> | undefined
+  refusal: { readonly error: ProviderError; readonly since: Moment } | undefined
+  failed: Moment | undefined
+  forced: Moment | undefined
+}
+
+/** The larger age of two clocks: wall time can jump, and monotonic time can stop while the machine sleeps. */
+const ageMillis = (since: Moment, now: Moment): number =>
+  Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
+
+const isYoungerThan = (since: Moment | undefined, now: Moment, millis: number): boolean =>
+  since !== undefined && ageMillis(since, now) < millis
+
+/** The owner of all stored credentials; it differs from every key id. */
+const operatorOwner = ""
+
+/**
+ * Finds or creates the entry of a credential. When the cache is full, the key that brought the most credentials loses
+ * its oldest.
+ */
+const makeTokenEntries = (most: number): ((account: ProviderAccount, credentials: Credentials) => TokenEntry) => {
+  const entries = new FairEntries<TokenEntry>(most)
+  const digests = new WeakMap<Credentials, string>()
+  return (account, credentials) => {
+    let digest = digests.get(credentials)
+    if (digest === undefined) digests.set(credentials, (digest = credentialDigest(credentials)))
+    // Slug and origin contain no line end, and digests have a fixed length, so two identities never share a key.
+    const key = `${account.slug}\n${account.origin}\n${account.tokenUrl ?? ""}\n${digest}`
+    const entry = entries.get(key) ?? {
+      token: undefined,
+      exchange: undefined,
+      refusal: undefined,
+      failed: undefined,
+      forced: undefined
+    }
+    entries.set(account.carriedBy ?? operatorOwner, key, entry)
+    return entry
+  }
+}
+
+/** SHA-256 over every part of a credential, each prefixed by its length. */
+export const credentialDigest = (credentials: Credentials): string => {
+  const hash = createHash("sha256")
+  for (const part of [credentials._tag, cloudScope, ...identity(credentials)]) {
+    hash.update(`${Buffer.byteLength(part)}:`).update(part)
+  }
+  return hash.digest("hex")
+}
+
+const identity = (credentials: Credentials): ReadonlyArray<string> => {
+  switch (credentials._tag) {
+    case "ApiKey":
+      return [Redacted.value(credentials.key)]
+    case "AccessToken":
+      return [Redacted.value(credentials.token)]
+    case "ServiceAccount": {
+      const { clientEmail, privateKeyId, privateKey, projectId } = credentials.key
+      return [clientEmail, privateKeyId, Redacted.value(privateKey), projectId ?? ""]
+    }
+    case "AuthorizedUser": {
+      const { clientId, clientSecret, refreshToken } = credentials.user
+      return [clientId, Redacted.value(clientSecret), Redacted.value(refreshToken)]
+    }
+    case "Federated": {
+      const { client, impersonation, ...rest } = credentials.federation
+      return [
+        JSON.stringify({ ...rest, impersonation, id: client?.id }),
+        client === undefined ? "" : Redacted.value(client.secret)
+      ]
+    }
+    case "FederatedUser": {
+      const { client, refreshToken, tokenUrl } = credentials.user
+      return [tokenUrl, client.id, Redacted.value(client.secret), Redacted.value(refreshToken)]
+    }
+    case "Impersonated":
+      return [JSON.stringify(credentials.impersonation), credentialDigest(credentials.source)]
+    case "ApplicationDefault":
+      return []
+  }
+}
+
+// Authorization headers for provider accounts: API keys and tokens as they are, service accounts by cached tokens.
 
 export class TokenProvider extends Context.Service<
   TokenProvider,
@@ -51,7 +155,7 @@ const forcedMillis = 30 * 1000
 /** Pause between background renewals after a failure. */
 const failedMillis = 10 * 1000
 
-const keep = ({ token, lifeMillis }: AccessToken, since: Moment): KeptToken => ({
+const keep = ({ token, lifeMillis }: AccessToken, since: Moment): CachedToken => ({
   headers: bearer(token),
   since,
   lifeMillis,
@@ -103,7 +207,7 @@ const exchangeStarter =
     )
 
 /** The cached token of a credential, renewed in the background near its end; without one the result of a token request. */
-const cachedTokens = (entryOf: ReturnType<typeof makeEntries>, exchange: ReturnType<typeof exchangeStarter>) => {
+const cachedTokens = (entryOf: ReturnType<typeof makeTokenEntries>, exchange: ReturnType<typeof exchangeStarter>) => {
   const exchanged = (entry: TokenEntry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
     Effect.flatMap(exchange(entry, account), Deferred.await)
 
@@ -131,7 +235,7 @@ const cachedTokens = (entryOf: ReturnType<typeof makeEntries>, exchange: ReturnT
 const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefaultOptions) {
   const context = { transport: yield* Transport, limits: yield* Limits, options }
   const scope = yield* Effect.scope
-  const entryOf = makeEntries(context.limits.tokenEntries)
+  const entryOf = makeTokenEntries(context.limits.tokenEntries)
   const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
   const stored = storedBearers()
   const { exchanged, kept } = cachedTokens(entryOf, exchangeStarter(context, scope, note))

@@ -10,7 +10,7 @@ import {
   isBuiltIn,
   type ProviderAccount
 } from "../domain/ProviderAccount.ts"
-import { parseServiceAccount } from "../domain/settings/serviceAccountKey.ts"
+import { parseServiceAccount } from "../domain/settings/credentialFile.ts"
 
 /**
  * The carried credential for this kind of provider; the credential of one kind is never used for another. Added

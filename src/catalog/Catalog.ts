@@ -1,13 +1,23 @@
-// The model catalog: resolves a slug to its provider account.
-// It must not know requests, keys or how credentials are used.
+// The catalogs of the configuration in use: accounts by slug, configs by id, compiled prompts by reference.
+// It must not know requests, keys, or how an account, config or prompt is used.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { builtInModels, type ModelOverlays, type ModelTable, modelTable } from "../domain/models/modelTable.ts"
 import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
-import { noServing, type ServingRules } from "../domain/serve/Serving.ts"
+import { noServing, type ServingRules } from "../domain/serving.ts"
 import { ConfigSnapshot, type Declarations } from "../store/ConfigSnapshot.ts"
-import { heldAccounts } from "./heldAccounts.ts"
+import { mergedAccounts, MergedConfigs } from "./mergedRecords.ts"
+import * as Result from "effect/Result"
+import { FairEntries } from "../domain/collections.ts"
+import { type Fault, faultAt } from "../domain/faults.ts"
+import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
+import { parseInnerJsonText } from "../domain/text/innerJson.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { readConfig } from "../domain/config/readConfig.ts"
+import { newestIn } from "../store/StoredRecord.ts"
+import { type Prompt, promptFinder } from "../domain/Prompt.ts"
+import { type CompiledPrompts, compilePrompts, MergedPrompts, type ReadyPrompt } from "./mergedPrompts.ts"
 
 export class Catalog extends Context.Service<
   Catalog,
@@ -21,7 +31,7 @@ export class Catalog extends Context.Service<
     Catalog,
     Effect.gen(function* () {
       const view = yield* (yield* ConfigSnapshot).view(["provider"], (held) => {
-        const { accounts, faults } = heldAccounts(held)
+        const { accounts, faults } = mergedAccounts(held)
         return { view: catalogOf(accounts, tableOf(held.declared.models), servingOf(held.declared)), faults }
       })
       return {
@@ -63,4 +73,133 @@ const catalogOf = (
   const bySlug = new Map(accounts.toReversed().map((account) => [account.slug, account]))
   const list = accounts.filter((account) => bySlug.get(account.slug) === account)
   return { resolve: (slug) => bySlug.get(slug), list: () => list, models, serving }
+}
+
+// Gateway configs: finds stored and declared ones by id, and compiles and caches inline ones.
+
+const configViews = new WeakMap<ConfigSnapshot["Service"], () => MergedConfigs>()
+
+/** The configs as they change; all users of a snapshot share them. A changed provider reads them again. */
+export const mergedConfigsView: Effect.Effect<() => MergedConfigs, never, ConfigSnapshot> = Effect.gen(function* () {
+  const snapshot = yield* ConfigSnapshot
+  const limits = yield* Limits
+  const known = configViews.get(snapshot)
+  if (known !== undefined) return known
+  const view = yield* snapshot.track({
+    kind: "config",
+    rebuiltBy: ["provider"],
+    build: (state) => new MergedConfigs(state, limits),
+    change: (held, { records }, ids) => {
+      for (const id of ids) held.put(id, newestIn(records.config, id))
+    }
+  })
+  configViews.set(snapshot, view)
+  return view
+})
+
+export class Configs extends Context.Service<
+  Configs,
+  {
+    readonly find: (id: string) => GatewayConfig | undefined
+    /** Compiles a config from JSON text and caches it for the gateway key that sent it. */
+    readonly read: (text: string, keyId: string) => Result.Result<GatewayConfig, Fault>
+  }
+>()("gateway/catalog/Configs") {
+  /** The declared configs and those of the store; each lookup uses the current snapshot. */
+  static readonly layer: Layer.Layer<Configs, never, ConfigSnapshot> = Layer.effect(
+    Configs,
+    Effect.gen(function* () {
+      const limits = yield* Limits
+      const view = yield* mergedConfigsView
+      return { find: (id) => view().find(id), read: configReader(limits) }
+    })
+  )
+
+  /** A catalog of the given configs only. */
+  static readonly layerMemory = (configs: Readonly<Record<string, GatewayConfig>>): Layer.Layer<Configs> =>
+    Layer.effect(
+      Configs,
+      Effect.map(Limits, (limits) => {
+        const known = new Map(Object.entries(configs))
+        return { find: (id) => known.get(id), read: configReader(limits) }
+      })
+    )
+}
+
+/** Compiles and caches texts. A full cache evicts the oldest config of the key that holds the most. */
+const configReader = (limits: LimitValues): Configs["Service"]["read"] => {
+  const texts = new FairEntries<Result.Result<GatewayConfig, Fault>>(limits.configEntries, limits.configBytes)
+  const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
+    const value = parseInnerJsonText(text, limits)
+    return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
+  }
+  return (text, keyId) => {
+    const met = texts.get(text)
+    if (met !== undefined) return met
+    const config = parsed(text)
+    // Each target contains everything it inherits, so the size grows with the number of targets.
+    const bytes = text.length * Math.max(1, Result.isSuccess(config) ? config.success.targets.length : 1)
+    if (bytes <= limits.configBytes) texts.set(keyId, text, config, bytes)
+    return config
+  }
+}
+
+// The compiled prompts of the operator and the store, found by reference.
+
+const promptViews = new WeakMap<ConfigSnapshot["Service"], () => MergedPrompts>()
+
+/** The prompts as they change; all users of a snapshot share them. A changed provider reads them again. */
+export const mergedPromptsView: Effect.Effect<() => MergedPrompts, never, ConfigSnapshot> = Effect.gen(function* () {
+  const snapshot = yield* ConfigSnapshot
+  const limits = yield* Limits
+  const known = promptViews.get(snapshot)
+  if (known !== undefined) return known
+  const view = yield* snapshot.track({
+    kind: "prompt",
+    rebuiltBy: ["provider"],
+    build: (state) => new MergedPrompts(state, limits),
+    change: (held, { records }, ids) => held.put(records.prompt, ids)
+  })
+  promptViews.set(snapshot, view)
+  return view
+})
+export class Prompts extends Context.Service<
+  Prompts,
+  {
+    /** The prompt that a reference `id`, `id@3` or `id@label` means; undefined for a partial. */
+    readonly find: (reference: string) => ReadyPrompt | undefined
+  }
+>()("gateway/catalog/Prompts") {
+  /** The declared prompts and those of the store; each lookup uses the current snapshot. */
+  static readonly layer: Layer.Layer<Prompts, never, ConfigSnapshot> = Layer.effect(
+    Prompts,
+    Effect.gen(function* () {
+      const view = yield* mergedPromptsView
+      return { find: (reference) => view().find(reference) }
+    })
+  )
+
+  /** The given prompts only. An invalid template is a defect here, because the caller checks declared prompts first. */
+  static readonly layerMemory = (declared: ReadonlyArray<Prompt>): Layer.Layer<Prompts> =>
+    Layer.effect(
+      Prompts,
+      Effect.gen(function* () {
+        const { faults, prompts } = compilePrompts(declared, yield* Limits)
+        const [fault] = faults
+        if (fault !== undefined)
+          return yield* Effect.die(new Error(`The prompt "${fault.id}" cannot be used: ${fault.message}.`))
+        return { find: promptFinderOf(declared, prompts) }
+      })
+    )
+}
+
+const promptFinderOf = (
+  declared: ReadonlyArray<Prompt>,
+  ready: CompiledPrompts["prompts"]
+): Prompts["Service"]["find"] => {
+  const find = promptFinder(declared)
+  return (reference) => {
+    const found = find(reference)
+    return found === undefined ? undefined : ready.get(found.content)
+  }
 }

@@ -1,19 +1,135 @@
 // Model prices and metric labels: the operator's prices, the supplement, the public price list, then the facts.
-// It must not know requests or usage.
+// It must not know requests or usage. The public price list is large, so its package is loaded lazily.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { dayOf } from "../domain/text/days.ts"
+import { dayOf } from "../domain/time.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"
 import type { FoundModel, ModelTable } from "../domain/models/modelTable.ts"
 import { builtInKinds, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import { type Price, priceOn, type StatedPrices } from "../domain/Usage.ts"
+import { type Price, priceOn, type Rate, type RateName, type StatedPrices } from "../domain/Usage.ts"
 import { ConfigSnapshot } from "../store/ConfigSnapshot.ts"
 import { Catalog } from "./Catalog.ts"
 import { knownModels, listedModels } from "./models.ts"
-import { priceSupplement } from "./priceSupplement.ts"
-import { priceTerms } from "./priceTerms.ts"
-import { recordPrice } from "./recordPrice.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import { versionOf } from "../domain/models/modelName.ts"
+import type { ModelPrice } from "@pydantic/genai-prices"
+
+// What a model's price has next to its rates: factors of tiers and places, and the fee of a search.
+
+type Terms = Pick<Price, "regional" | "search" | "tiers">
+
+/** Priority is published as 1.75 to 2 times the standard price; the upper end is charged. */
+const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2 } as const
+
+/** Up to Gemini 2.5 a grounded answer has one fee, later each search has its own. */
+const geminiSearch = (version: number): NonNullable<Price["search"]> =>
+  version < 3 ? { usd: 0.035, per: "answer" } : { usd: 0.014, per: "search" }
+
+/** Claude's endpoints outside `global` cost a tenth more since 4.5. */
+const regionalClaude = 1.1
+
+const none: Terms = {}
+
+const priceTerms = (record: ModelRecord): Terms => {
+  const version = versionOf(record)
+  if (record.family === "gemini")
+    return { tiers: geminiTiers, ...(version === undefined ? {} : { search: geminiSearch(version) }) }
+  if (record.family !== "claude") return none
+  return {
+    tiers: { batch: 0.5 },
+    search: { usd: 0.01, per: "search" },
+    ...(version !== undefined && version >= 4.5 ? { regional: regionalClaude } : {})
+  }
+}
+
+// The price that the facts about a model state for a day.
+
+type RecordPrice = NonNullable<ModelRecord["price"]>
+type StatedName = Exclude<keyof NonNullable<RecordPrice["after"]>, "image_input" | "video_input">
+
+const statedNames: ReadonlyArray<readonly [own: RateName, stated: StatedName]> = [
+  ["input", "input"],
+  ["output", "output"],
+  ["cached", "cached_input"],
+  ["cacheWritten", "cache_write_5m"],
+  ["cacheWrittenHour", "cache_write_1h"],
+  ["audioInput", "audio_input"],
+  ["audioOutput", "audio_output"],
+  ["imageOutput", "image_output"]
+]
+
+/** `day` as 2026-12-01: an introductory price holds up to its last day. Undefined for a record without prices. */
+export const recordPrice = ({ price }: ModelRecord, day: string): Price | undefined => {
+  if (price === undefined) return undefined
+  const { after = {}, long_context: long, until } = price
+  const rates = until !== undefined && day > until ? { ...price, ...after } : price
+  const out: { -readonly [Name in RateName]?: Rate } = {}
+  for (const [own, stated] of statedNames) {
+    const base = rates[stated]
+    const longer = long?.[stated]
+    if (base === undefined) continue
+    out[own] =
+      long === undefined || longer === undefined ? base : { base, tiers: [{ start: long.above, price: longer }] }
+  }
+  return Object.keys(out).length === 0 ? undefined : out
+}
+
+// List prices in US dollars for models that are missing in the public price list.
+
+/** Published as $0.000025 per 1,000 characters; the same page counts four characters as one token. */
+const textEmbedding: Price = { input: 0.1 }
+const perPicture = (image: number): Price => ({ image })
+/** A base rate, and a second rate for requests with more than `thousands` thousand input tokens. */
+const longer = (base: number, price: number, thousands = 200): Rate => ({
+  base,
+  tiers: [{ start: thousands * 1000, price }]
+})
+
+/** Prices by the id as the provider spells it. */
+export const priceSupplement: Readonly<Record<string, Price>> = {
+  "text-embedding-004": textEmbedding,
+  "text-embedding-005": textEmbedding,
+  "text-multilingual-embedding-002": textEmbedding,
+  // Text is priced per 1,000 characters. A picture costs $0.0001; its tile of 258 tokens costs twice that by this rate.
+  "multimodalembedding@001": { input: 0.8 },
+  "imagen-4.0-generate-001": perPicture(0.04),
+  "imagen-4.0-fast-generate-001": perPicture(0.02),
+  "imagen-4.0-ultra-generate-001": perPicture(0.06),
+  "imagen-3.0-generate-002": perPicture(0.04),
+  "imagen-3.0-generate-001": perPicture(0.04),
+  "imagen-3.0-fast-generate-001": perPicture(0.02),
+  "imagegeneration@006": perPicture(0.02),
+  "imagegeneration@005": perPicture(0.02),
+  "imagegeneration@002": perPicture(0.02),
+  "meta/llama-4-maverick-17b-128e-instruct-maas": { input: 0.35, output: 1.15 },
+  "meta/llama-4-scout-17b-16e-instruct-maas": { input: 0.25, output: 0.7 },
+  "meta/llama-3.3-70b-instruct-maas": { input: 0.72, output: 0.72 },
+  "meta/llama-3.1-405b-instruct-maas": { input: 5, output: 16 },
+  "deepseek-ai/deepseek-v3.1-maas": { input: 0.6, output: 1.7, cached: 0.06 },
+  "deepseek-ai/deepseek-v3.2-maas": { input: 0.56, output: 1.68, cached: 0.056 },
+  "openai/gpt-oss-120b-maas": { input: 0.09, output: 0.36 },
+  "openai/gpt-oss-20b-maas": { input: 0.07, output: 0.25 },
+  "qwen/qwen3-235b-a22b-instruct-2507-maas": { input: 0.22, output: 0.88 },
+  "qwen/qwen3-next-80b-a3b-instruct-maas": { input: 0.15, output: 1.2 },
+  "qwen/qwen3-next-80b-a3b-thinking-maas": { input: 0.15, output: 1.2 },
+  "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },
+  "zai-org/glm-4.7-maas": { input: 0.6, output: 2.2 },
+  "zai-org/glm-5-maas": { input: 1, output: 3.2, cached: 0.1 },
+  // Aliases that change their model, each at the price of the most expensive model it has named or may name.
+  "gemini-flash-latest": { input: 1.5, output: 9, cached: 0.15, audioInput: 1.5 },
+  "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached: 0.03, audioInput: 0.5 },
+  "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached: longer(0.2, 0.4) },
+  // The facts lack the price of writing to the cache in a long context.
+  "claude-haiku-5-5": {
+    input: longer(0.1, 0.5, 100),
+    output: longer(0.5, 2.5, 100),
+    cached: longer(0.01, 0.05, 100),
+    cacheWritten: longer(0.125, 0.625, 100)
+  }
+}
+
+// Model prices and metric labels: the operator's prices, the supplement, the public price list, then the facts.
 
 /** The label and price of a model. */
 export interface CountedModel {
@@ -207,4 +323,41 @@ const closedLabels = ({ accounts, models, own }: Sources): ReadonlySet<string> =
       modelIdOf(accounts.some(({ slug }) => name.startsWith(`${slug}/`)) ? name.slice(name.indexOf("/") + 1) : name)
     )
   ])
+}
+
+// The public price list from the package @pydantic/genai-prices, loaded lazily because it is large.
+
+/** The version of the package; a test compares it with package.json. */
+export const publicPricesVersion = "0.1.8"
+
+/** Without the package only the operator's prices and the supplement apply. */
+export const publicPrices: Effect.Effect<PriceList> = Effect.map(
+  Effect.option(Effect.tryPromise(() => import("@pydantic/genai-prices"))),
+  (found) => {
+    if (found._tag === "None") return () => undefined
+    const { calcPrice } = found.value
+    return (modelId, nowMillis) => {
+      const answer = calcPrice({}, modelId, { providerId: "google", timestamp: new Date(nowMillis) })
+      return answer === null ? undefined : { id: answer.model.id, price: listPrice(answer.model_price) }
+    }
+  }
+)
+
+const listedNames: ReadonlyArray<readonly [own: RateName, listed: string]> = [
+  ["input", "input_mtok"],
+  ["output", "output_mtok"],
+  ["cached", "cache_read_mtok"],
+  ["cacheWritten", "cache_write_mtok"],
+  ["audioInput", "input_audio_mtok"],
+  ["audioOutput", "output_audio_mtok"],
+  ["imageOutput", "output_image_mtok"]
+]
+
+const listPrice = (listed: ModelPrice): Price => {
+  const price: { -readonly [Name in RateName]?: Rate } = {}
+  for (const [own, name] of listedNames) {
+    const rate = listed[name]
+    if (rate !== undefined) price[own] = rate
+  }
+  return price
 }

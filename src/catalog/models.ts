@@ -5,7 +5,7 @@ import { type BuiltInKind, isBuiltIn, type ProviderKind } from "../domain/Provid
 import { keptImagen } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { builtInModels, isKnownModel, type ModelTable } from "../domain/models/modelTable.ts"
-import { nearest } from "../domain/text/nearest.ts"
+import { nearest } from "../domain/faults.ts"
 
 const operations: ReadonlySet<string | undefined> = new Set([
   "generateContent",

@@ -5,7 +5,7 @@ import { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, pathText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { printable } from "../domain/text/printable.ts"
-import { isRefusedKey } from "../domain/text/refusedKeys.ts"
+import { isRefusedKey } from "../domain/config/configured.ts"
 
 export type Variables = Readonly<Record<string, string>>
 

@@ -6,17 +6,15 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { operations } from "../domain/operations.ts"
 import { writtenModelId } from "../domain/ModelRef.ts"
-import { explainModel } from "../domain/models/modelOrigins.ts"
-import { modelTable } from "../domain/models/modelTable.ts"
+import { explainModel, modelTable } from "../domain/models/modelTable.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
-import { renderJson } from "./output/Answer.ts"
+import { commandFailure, type Failure, renderJson, usageFailure } from "./Output.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
-import { makeKey } from "../keys/KeyText.ts"
-import { commandFailure, type Failure, usageFailure } from "./Failure.ts"
-import { loadSettings } from "./settings/LoadSettings.ts"
-import { withoutAbsentStore } from "./doctor/StoreChecks.ts"
+import { makeKey } from "../keys/GatewayKeys.ts"
+import { loadForCommand } from "./settings/LoadSettings.ts"
+import { withoutAbsentStore } from "./doctor/LocalChecks.ts"
 
 export interface ExplainOptions {
   readonly config: string | undefined
@@ -47,7 +45,7 @@ const errorText = (body: JsonObject): string => {
 }
 
 export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptions): Effect.fn.Return<void, Failure> {
-  const loaded = yield* loadSettings({ config: options.config, flags: {} })
+  const loaded = yield* loadForCommand({ config: options.config, flags: {} })
   if (options.model !== undefined) {
     const facts = explainModel(modelTable(loaded.settings.models ?? {}), writtenModelId(options.model))
     return yield* Console.log(renderJson(facts))

@@ -6,9 +6,8 @@ import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import { visible } from "../domain/text/printable.ts"
 import { defaultServer } from "../domain/settings/Settings.ts"
-import { commandFailure, type Failure, usageFailure } from "./Failure.ts"
+import { commandFailure, type Failure, renderOrigin, usageFailure } from "./Output.ts"
 import { readConfiguration } from "./settings/LoadSettings.ts"
-import { renderOrigin } from "./Starting.ts"
 
 const waitMillis = 5_000
 

@@ -2,7 +2,7 @@
 // Must not load the gateway: the first process of several does without it.
 import { availableParallelism } from "node:os"
 import * as Effect from "effect/Effect"
-import { type Failure, usageFailure } from "./Failure.ts"
+import { type Failure, usageFailure } from "./Output.ts"
 import { type LoadOptions, loadWithCopy } from "./settings/LoadSettings.ts"
 
 export interface ServeOptions extends LoadOptions {
@@ -18,7 +18,7 @@ export const serve = Effect.fn("Cli.serve")(function* ({
   const { workers = 1 } = loaded.settings.server
   const count = workers === "auto" ? availableParallelism() : workers
   if (count === 1) {
-    const { serveAlone } = yield* Effect.promise(() => import("./ServeAlone.ts"))
+    const { serveAlone } = yield* Effect.promise(() => import("./RunGateway.ts"))
     return yield* serveAlone(options, loaded, record)
   }
   if (record !== undefined) return yield* usageFailure("--record needs one process: leave out --workers")

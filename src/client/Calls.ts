@@ -1,21 +1,19 @@
-// One client call over fetch: headers, body, timeout, retries, and the mapping of every error to a ClientFailure.
+// One client call over fetch: body, timeout, abort, retries, and the mapping of every error to a ClientFailure.
 // It must not know operations or dialects.
-import { answerFacts, type AnswerFacts } from "./answerFacts.ts"
-import { createHeaders, type GatewayOptions } from "./createHeaders.ts"
+import { answerFacts, type AnswerFacts, createHeaders, type GatewayOptions } from "./headers.ts"
 import {
   Aborted,
   AnswerBroken,
   type ClientFailure,
   ConnectionFailed,
   GatewayFailure,
+  isObject,
   noFacts,
+  readFailure,
+  readJson,
   RequestInvalid,
   TimedOut
 } from "./failures.ts"
-import { isObject, readJson } from "./readJson.ts"
-import { readFailure } from "./readFailure.ts"
-import { delayMillis, isWorthRetrying } from "./retry.ts"
-import { makeWatch, pause, type Watch } from "./Watch.ts"
 
 /** Options of a single call; they take precedence over the client's. */
 export interface CallOptions extends Omit<GatewayOptions, "dryRun"> {
@@ -187,3 +185,87 @@ export const fetchAnswer = async (
     watch.release()
   }
 }
+
+// Decides whether a failed call is retried, and after which delay. The rules are those of the stock SDKs.
+
+/** Statuses of temporary errors; 409 means that the resource is locked. */
+const mayPass = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500
+
+/** Only calls without an answer are retried: an answer that began may already be billed. */
+export const isWorthRetrying = (failure: ClientFailure): boolean => {
+  switch (failure._tag) {
+    case "Aborted":
+    case "AnswerBroken":
+      return false
+    case "ConnectionFailed":
+    case "TimedOut":
+      return true
+    default:
+      return failure.shouldRetry ?? (failure.status !== undefined && mayPass(failure.status))
+  }
+}
+
+const baseMillis = 500
+const capMillis = 8 * 1000
+const longestAskedMillis = 60 * 1000
+
+/**
+ * Milliseconds before attempt `retry + 1`; `chance` is a random number from 0 to 1. A requested delay over one minute
+ * is ignored.
+ */
+export const delayMillis = (retry: number, askedMillis: number | undefined, chance: number): number =>
+  askedMillis !== undefined && askedMillis < longestAskedMillis
+    ? askedMillis
+    : Math.min(baseMillis * 2 ** retry, capMillis) * (1 - chance / 4)
+
+// The abort signal of one call: combines the caller's signal with an inactivity timeout.
+
+interface Watch {
+  readonly signal: AbortSignal
+  /** Restarts the timeout. */
+  readonly wind: () => void
+  /** Detaches from the caller's signal and stops the timeout. */
+  readonly release: () => void
+  /** Aborts the call. */
+  readonly abort: () => void
+  /** Why the signal fired. */
+  readonly fired: () => "aborted" | "timed_out" | undefined
+}
+
+/** `millis` is the longest silence; 0 disables the timeout. */
+const makeWatch = (outer: AbortSignal | undefined, millis: number): Watch => {
+  const controller = new AbortController()
+  let fired: "aborted" | "timed_out" | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const fire = (why: "aborted" | "timed_out") => {
+    fired ??= why
+    release()
+    controller.abort()
+  }
+  const abort = () => fire("aborted")
+  const release = () => {
+    clearTimeout(timer)
+    outer?.removeEventListener("abort", abort)
+  }
+  const wind = () => {
+    clearTimeout(timer)
+    if (millis > 0 && fired === undefined) timer = setTimeout(() => fire("timed_out"), millis)
+  }
+  if (outer?.aborted === true) abort()
+  else outer?.addEventListener("abort", abort, { once: true })
+  wind()
+  return { signal: controller.signal, wind, release, abort, fired: () => fired }
+}
+
+/** Waits for the given time, or until the signal fires. */
+const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const wake = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, millis)
+    signal?.addEventListener("abort", wake, { once: true })
+  })

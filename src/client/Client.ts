@@ -3,18 +3,27 @@
 import type { ChatCompletion, ChatChunk } from "../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
 import type { ImageList } from "../wire/openai/Images.ts"
-import type { TokenCount } from "../wire/openai/TokenCount.ts"
-import type { DryRun, Model, ModelList, RenderedPrompt } from "../api/answers.ts"
-import type { ChatBody, ChatTurn, PromptBody } from "../api/ChatBody.ts"
-import type { EmbeddingsBody, ImagesBody } from "../api/MediaBodies.ts"
-import type { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "../api/MessagesBody.ts"
-import type { AnswerFacts } from "./answerFacts.ts"
+import type { TokenCount } from "../wire/openai/Chat.ts"
+import type { DryRun, Model, ModelList, RenderedPrompt } from "../api/contractParts.ts"
+import type {
+  ChatBody,
+  ChatTurn,
+  EmbeddingsBody,
+  ImagesBody,
+  Message,
+  MessageEvent,
+  MessagesBody,
+  MessagesCount,
+  MessagesCountBody,
+  PromptBody
+} from "../api/bodies.ts"
+import type { AnswerFacts } from "./headers.ts"
 import { type CallOptions, type ClientOptions, type DryOptions, startCall, fetchAnswer } from "./Calls.ts"
 import { type StreamFormat, EventStream } from "./EventStream.ts"
 import { operations } from "../domain/operations.ts"
-import { isObject } from "./readJson.ts"
+import { isObject } from "./failures.ts"
 
-export { createHeaders, type GatewayOptions } from "./createHeaders.ts"
+export { createHeaders, type GatewayOptions } from "./headers.ts"
 export {
   Aborted,
   AnswerBroken,

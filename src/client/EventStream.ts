@@ -1,10 +1,9 @@
 // A streamed answer as an async iterable: parses events, detects the end, throws errors inside the stream.
 // It must not know what an event contains; the format marks the last one.
 import { sseEvents } from "../wire/frames.ts"
-import type { AnswerFacts } from "./answerFacts.ts"
+import type { AnswerFacts } from "./headers.ts"
 import { answerBroken, toClientFailure, type OpenedAnswer } from "./Calls.ts"
-import { isObject, readJson } from "./readJson.ts"
-import { readStreamFailure } from "./readFailure.ts"
+import { isObject, readJson, readStreamFailure } from "./failures.ts"
 
 /** How a format marks the end of a stream. */
 export interface StreamFormat {

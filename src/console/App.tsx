@@ -1,23 +1,100 @@
-// The frame of the console: navigation, theme, keyboard, and the page of the current address.
-// Must not know what a page shows.
-import { signal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import { session, signOut } from "./AdminClient.ts"
+// The frame of the console: sign-in, navigation, theme, keyboard with its help, and the page of the current address.
+// It must not know what a page shows.
+import { signal, type Signal } from "@preact/signals"
+import { session, signIn, signOut } from "./AdminClient.ts"
+import { messageOf } from "./parts/Query.ts"
+import { useEffect, useRef } from "preact/hooks"
 import { href, navigate, place } from "./Location.ts"
 import { Audit } from "./pages/Audit.tsx"
 import { Configs } from "./pages/configs/Configs.tsx"
 import { Connect } from "./pages/Connect.tsx"
 import { Keys } from "./pages/keys/Keys.tsx"
 import { Overview } from "./pages/Overview.tsx"
-import { Explain } from "./pages/explain/Explain.tsx"
+import { Explain } from "./pages/Explain.tsx"
 import { Playground } from "./pages/playground/Playground.tsx"
 import { Prompts } from "./pages/prompts/Prompts.tsx"
-import { Providers } from "./pages/providers/Providers.tsx"
+import { Providers } from "./pages/Providers.tsx"
 import { RequestDetail } from "./pages/requests/RequestDetail.tsx"
-import { Requests } from "./pages/list/Requests.tsx"
-import { Help } from "./parts/Help.tsx"
-import { Settings } from "./pages/settings/Settings.tsx"
-import { SignIn } from "./SignIn.tsx"
+import { Requests } from "./pages/requests/Requests.tsx"
+import { Settings } from "./pages/Settings.tsx"
+
+/** Why the last sign-in failed. */
+export const signInFailure = signal("")
+
+const submitKey = async (event: SubmitEvent & { currentTarget: HTMLFormElement }): Promise<void> => {
+  event.preventDefault()
+  const form = event.currentTarget
+  const key = String(new FormData(form).get("key") ?? "")
+  signInFailure.value = ""
+  try {
+    await signIn({ key })
+    form.reset()
+  } catch (error) {
+    signInFailure.value = messageOf(error)
+  }
+}
+
+const SignIn = () => (
+  <main class="sign-in">
+    <form class="card" onSubmit={(event) => void submitKey(event)}>
+      <h1>model-gateway</h1>
+      <p>Open the link that the gateway printed at its start, or sign in with a key that has the scope admin.</p>
+      <label>
+        Admin key
+        <input name="key" type="password" required autocomplete="current-password" spellcheck={false} />
+      </label>
+      <p class="fault" role="alert">
+        {signInFailure.value}
+      </p>
+      <button type="submit" class="primary">
+        Sign in
+      </button>
+    </form>
+  </main>
+)
+
+// The keys of the console as a dialog, which holds the focus until it is closed.
+
+interface HelpProps {
+  readonly isOpen: Signal<boolean>
+  readonly keys: ReadonlyArray<readonly [key: string, meaning: string]>
+}
+
+const Help = ({ isOpen, keys }: HelpProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const shown = isOpen.value
+  useEffect(() => {
+    if (shown) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [shown])
+  return (
+    <dialog
+      ref={dialog}
+      class="card help"
+      aria-labelledby="help-title"
+      onClose={() => (isOpen.value = false)}
+      // An open dialog has the keys for itself. A closed one keeps the focus until the page is drawn again.
+      onKeyDown={(event) => {
+        if (event.currentTarget.open) event.stopPropagation()
+      }}
+    >
+      <h2 id="help-title">Keys</h2>
+      <dl>
+        {keys.map(([key, meaning]) => [
+          <dt key={key}>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd key={meaning}>{meaning}</dd>
+        ])}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  )
+}
+
+// The frame of the console: navigation, theme, keyboard, and the page of the current address.
 
 const pages = [
   { path: "/", name: "Overview", Page: Overview },

@@ -2,9 +2,8 @@
 // Must not know any page.
 import { render } from "preact"
 import { resume, session, signIn } from "./AdminClient.ts"
-import { App } from "./App.tsx"
+import { App, signInFailure } from "./App.tsx"
 import { followLinks, navigate } from "./Location.ts"
-import { failure } from "./SignIn.tsx"
 
 /** The code of a link is in the fragment, which browsers do not send. It leaves the address before it is used. */
 const begin = async (): Promise<void> => {
@@ -19,7 +18,7 @@ if (root !== null) {
   addEventListener("click", followLinks)
   render(<App />, root)
   begin().catch((error: unknown) => {
-    failure.value = error instanceof Error ? error.message : String(error)
+    signInFailure.value = error instanceof Error ? error.message : String(error)
     session.value = "out"
   })
 }

@@ -1,17 +1,57 @@
-// The demo: the simulated Google services on a loopback port, and the settings of a gateway that calls them.
-// Must not know the command line. The gateway started from its settings is an ordinary one.
+// The demo: simulated Google services on a loopback port, or recordings, and the settings of a gateway that calls them.
+// It must not know the command line. The gateway started from its settings is an ordinary one.
+import * as Redacted from "effect/Redacted"
+import { type ProviderAccount, providerAccount, type ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import { generateKeyPair } from "node:crypto"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { defaultLimits } from "../domain/Limits.ts"
-import { type ProviderAccount, providerAccount, type ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
-import { replayedAccounts } from "./replayedAccounts.ts"
 import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
+
+/** The address of an operator's own host; Google's own follow from the account. */
+const baseOf = ({ hostname, origin }: URL): string | undefined =>
+  hostname.endsWith(".googleapis.com") ? undefined : origin
+
+const vertexPath = /\/projects\/([^/]+)\/locations\/([^/]+)\//
+const googlePath = /^\/v1(?:beta|alpha)?\/models\//
+
+/** One account for each provider that was recorded. Vertex AI has the project and region of its first recording. */
+const replayedAccounts = (addresses: ReadonlyArray<string>): ReadonlyArray<ProviderAccount> => {
+  const urls = addresses.map((address) => new URL(address))
+  const google = urls.find(({ pathname }) => googlePath.test(pathname))
+  const vertex = urls.find(({ pathname }) => vertexPath.test(pathname))
+  const [, projectId, region] = vertexPath.exec(vertex?.pathname ?? "") ?? []
+  return [
+    ...(google === undefined
+      ? []
+      : [
+          providerAccount({
+            slug: "google",
+            kind: "google",
+            credentials: { _tag: "ApiKey", key: Redacted.make("replayed") },
+            baseUrl: baseOf(google)
+          })
+        ]),
+    ...(vertex === undefined
+      ? []
+      : [
+          providerAccount({
+            slug: "vertex-ai",
+            kind: "vertex-ai",
+            credentials: { _tag: "AccessToken", token: Redacted.make("replayed") },
+            projectId,
+            region,
+            baseUrl: baseOf(vertex)
+          })
+        ])
+  ]
+}
+
+// The demo: the simulated Google services on a loopback port, and the settings of a gateway that calls them.
 
 /** The simulator could not listen on loopback. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

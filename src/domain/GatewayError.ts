@@ -1,7 +1,7 @@
 // The errors a request can end in, as tagged errors without HTTP.
 // It must not know HTTP statuses, error envelopes or header names.
 import * as Schema from "effect/Schema"
-import { Allowance } from "./LimitState.ts"
+import { Allowance } from "./RateCounts.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}

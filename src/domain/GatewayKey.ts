@@ -1,8 +1,11 @@
-// A gateway key's record: scopes, allowed providers and models, rate limit, budget, expiry and metadata.
-// It must not know the key's text or its digest.
-import type { ContentMode } from "./content/RequestContent.ts"
-import type { OtherModels } from "./serve/otherModels.ts"
-import { dayOf } from "./text/days.ts"
+// A gateway key's record: its schema as it is written, without its text, and the checked form that requests use.
+// It must not know the key's text or its digest, or where an entry is written.
+import { type ContentMode, contentModes } from "./RequestRow.ts"
+import { type OtherModels, WrittenOtherModels } from "./serving.ts"
+import { dayOf, momentMillis } from "./time.ts"
+import * as Schema from "effect/Schema"
+import { dollars, mostMillis, nonEmptyText, nonEmptyTexts, refusedKeysOf, wholeNumber } from "./config/configured.ts"
+import { type Fault, faultAt, type FaultPath, hint, isNamed, quoteValue } from "./faults.ts"
 
 /** `inference` calls models; `admin` reads and changes the gateway's own records. */
 export type KeyScope = "inference" | "admin"
@@ -83,3 +86,213 @@ export const lists = (patterns: ReadonlyArray<string> | undefined, value: string
 
 /** True for a key with limits of its own, whose requests need admission. */
 export const isLimited = ({ budget, rateLimit }: GatewayKey): boolean => rateLimit !== undefined || budget !== undefined
+
+// The schema of a gateway key entry without its text: scopes, allowed models, rate limit, budget, metadata.
+
+/** The sum of spending in millionths of a dollar must stay a safe integer. */
+const mostBudget = 1_000_000_000
+
+const scope = Schema.Literals(["inference", "admin"])
+
+/** A gateway key entry of the configuration file or the store, without its text. */
+export const WrittenKey = Schema.Struct({
+  name: nonEmptyText.annotate({ description: "Name of the key, in logs and lists." }),
+  providers: Schema.optionalKey(nonEmptyTexts.annotate({ description: "Slugs this key may use; all unless set." })),
+  models: Schema.optionalKey(nonEmptyTexts.annotate({ description: "Model ids this key may use; all unless set." })),
+  configs: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Configs this key may name; all unless set. A listed one may use its own targets, whatever providers and models allow."
+    })
+  ),
+  prompts: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Prompts this key may name; all unless set. A listed one may use its own model, whatever providers and models allow."
+    })
+  ),
+  config: Schema.optionalKey(nonEmptyText.annotate({ description: "Config of requests that name none." })),
+  scopes: Schema.optionalKey(
+    Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })
+  ),
+  expires_at: Schema.optionalKey(
+    nonEmptyText.annotate({ description: "From this moment on the key is refused, as 2027-01-31T12:00:00Z." })
+  ),
+  rate_limit: Schema.optionalKey(
+    Schema.Struct({
+      requests_per_minute: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({ description: "Most requests in a minute." })
+      ),
+      tokens_per_minute: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." })
+      ),
+      requests_burst: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({
+          description: "Most requests together after a pause, on top of the even rate; a tenth of the limit unless set."
+        })
+      ),
+      tokens_burst: Schema.optionalKey(
+        wholeNumber(1, mostMillis).annotate({
+          description: "Most tokens together after a pause, on top of the even rate; a tenth of the limit unless set."
+        })
+      )
+    }).annotate({ description: "Most that it may ask for." })
+  ),
+  budget: Schema.optionalKey(
+    Schema.Struct({
+      usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
+      per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
+    }).annotate({ description: "Most that it may spend." })
+  ),
+  concurrency: Schema.optionalKey(
+    wholeNumber(1, mostMillis).annotate({ description: "Most requests that run together, in each gateway." })
+  ),
+  metadata: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "Metadata added to requests of this key."
+    })
+  ),
+  metadata_locked: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "true: neither a request nor a config gives the key's metadata other values; other names may be added."
+    })
+  ),
+  other_models: Schema.optionalKey(
+    WrittenOtherModels.annotate({
+      description:
+        "Whether dialects serve models of other makers for this key; what its config or the file states unless set."
+    })
+  ),
+  log_content: Schema.optionalKey(
+    Schema.Literals(contentModes).annotate({
+      description: "Whose bodies and answers are kept of its requests; what log.content states unless set."
+    })
+  )
+})
+export type WrittenKey = typeof WrittenKey.Type
+
+// Turns a gateway key entry of the configuration file or the store into its record, or lists its faults.
+
+/** The scopes of a key that lists none. */
+export const defaultScopes: ReadonlyArray<KeyScope> = ["inference"]
+
+/** Dollars to millionths: whole numbers add up without rounding errors. */
+const microsOf = (usd: number): number => Math.round(usd * 1e6)
+
+/** The slugs, configs and prompts that exist. */
+export interface KnownNames {
+  readonly slugs: ReadonlyArray<string>
+  readonly configs: ReadonlyArray<string>
+  readonly prompts: ReadonlyArray<string>
+}
+
+/** For stored keys, which were checked when they were saved. */
+export const noNames: KnownNames = { slugs: [], configs: [], prompts: [] }
+
+/** Faults of the entries of a list that match no existing name. */
+const strangers = (
+  list: ReadonlyArray<string> | undefined,
+  known: ReadonlyArray<string>,
+  thing: string,
+  at: FaultPath
+): ReadonlyArray<Fault> =>
+  (list ?? []).flatMap((name, place) =>
+    name.endsWith("*") || isNamed(name, known)
+      ? []
+      : [faultAt([...at, place], `${quoteValue(name)} is no ${thing} of this configuration${hint(name, known)}`)]
+  )
+
+type WrittenLimit = NonNullable<WrittenKey["rate_limit"]>
+
+const rateLimitOf = (limit: WrittenLimit): RateLimit => ({
+  requestsPerMinute: limit.requests_per_minute,
+  tokensPerMinute: limit.tokens_per_minute,
+  ...(limit.requests_burst === undefined ? {} : { requestsBurst: limit.requests_burst }),
+  ...(limit.tokens_burst === undefined ? {} : { tokensBurst: limit.tokens_burst })
+})
+
+/** Faults of bursts without the limit that they belong to. */
+const loneBursts = (limit: WrittenLimit, at: FaultPath): ReadonlyArray<Fault> =>
+  (["requests", "tokens"] as const).flatMap((kind) =>
+    limit[`${kind}_burst`] !== undefined && limit[`${kind}_per_minute`] === undefined
+      ? [faultAt([...at, `${kind}_burst`], `needs a limit: set rate_limit.${kind}_per_minute too`)]
+      : []
+  )
+
+/** The record of the key and its faults. Slugs, configs and prompts in it must be among the known names. */
+export const readKey = (
+  id: string,
+  written: WrittenKey,
+  known: KnownNames,
+  at: FaultPath = []
+): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
+  const {
+    budget,
+    concurrency,
+    config,
+    configs,
+    expires_at: expires,
+    log_content: logContent,
+    metadata,
+    metadata_locked: metadataLocked,
+    models,
+    name,
+    other_models: otherModels,
+    prompts,
+    providers,
+    rate_limit: limit,
+    scopes = defaultScopes
+  } = written
+  const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
+  return {
+    key: {
+      id,
+      name,
+      providers,
+      models,
+      configs,
+      prompts,
+      config,
+      scopes,
+      rateLimit: limit === undefined ? undefined : rateLimitOf(limit),
+      budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
+      concurrency,
+      // A key with an unreadable expiry counts as expired, not as valid forever.
+      expiresMillis: expires === undefined ? undefined : (expiresMillis ?? 0),
+      metadata,
+      metadataLocked,
+      otherModels,
+      logContent
+    },
+    faults: [
+      ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
+      ...loneBursts(limit ?? {}, [...at, "rate_limit"]),
+      ...(metadataLocked === true && metadata === undefined
+        ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")]
+        : []),
+      ...(expires === undefined || expiresMillis !== undefined
+        ? []
+        : [faultAt([...at, "expires_at"], `${quoteValue(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
+      ...strangers(providers, known.slugs, "provider", [...at, "providers"]),
+      ...strangers(configs, known.configs, "config", [...at, "configs"]),
+      ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
+      ...(config === undefined || isNamed(config, known.configs)
+        ? []
+        : [
+            faultAt(
+              [...at, "config"],
+              `${quoteValue(config)} is no config of this configuration${hint(config, known.configs)}`
+            )
+          ])
+    ]
+  }
+}
+
+// The prefix `mgk_` that identifies a gateway key.
+
+/**
+ * Every generated key starts with this prefix. A value with it is treated as a gateway key in any header and is never
+ * sent upstream.
+ */
+export const keyMark = "mgk_"

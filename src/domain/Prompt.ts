@@ -1,7 +1,8 @@
-// Prompts and partials as the operator declares them: versions, labels, and the reference that names a version.
+// Prompts and partials as the operator declares them: their schema, versions, labels, and the reference that names a version.
 // It must not know templates, requests or where prompts are stored.
 import type { JsonObject } from "./text/json.ts"
-import { isRefusedKey } from "./text/refusedKeys.ts"
+import { isRefusedKey, nonEmptyText, wholeNumber } from "./config/configured.ts"
+import * as Schema from "effect/Schema"
 
 /** The content of one version: a chat, or a text that prompts include as a partial. */
 export type PromptContent =
@@ -80,3 +81,33 @@ export const promptFinder = (prompts: ReadonlyArray<Prompt>): FindVersion => {
   const byId = new Map(prompts.toReversed().map((prompt) => [prompt.id, prompt]))
   return (reference) => findVersion((id) => byId.get(id), reference)
 }
+
+// The schema of a prompt entry, in the configuration file and in the store: one version of a prompt, or a partial.
+
+/** One version of a prompt, or a partial, as it is written down. */
+export const PromptEntry = Schema.Struct({
+  id: nonEmptyText.annotate({ description: "Name of the prompt or partial; entries of one id are its versions." }),
+  name: Schema.optionalKey(nonEmptyText.annotate({ description: "Title for people." })),
+  version: Schema.optionalKey(
+    wholeNumber(1, 999_999_999).annotate({ description: "One more than the version before, unless set." })
+  ),
+  model: Schema.optionalKey(nonEmptyText.annotate({ description: "Model of the chat; may carry @slug/." })),
+  messages: Schema.optionalKey(
+    Schema.Array(Schema.JsonObject).annotate({
+      description: "Messages of the chat, with {{variables}} and {{>partials}} in their texts."
+    })
+  ),
+  parameters: Schema.optionalKey(
+    Schema.JsonObject.annotate({ description: "Any other parameter of the chat, with variables as well." })
+  ),
+  text: Schema.optionalKey(
+    Schema.String.annotate({ description: "In place of model and messages: a partial that prompts put in by {{>id}}." })
+  ),
+  labels: Schema.optionalKey(
+    Schema.Record(Schema.String, wholeNumber(1, 999_999_999)).annotate({
+      description: "Versions by name; the one named production is served where none is asked for."
+    })
+  )
+})
+
+export type PromptEntry = typeof PromptEntry.Type

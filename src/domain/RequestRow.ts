@@ -1,6 +1,9 @@
-// The row of one finished request, as it is logged, stored and listed. It never contains content or secrets.
-// It must not know how the row is written.
+// What stays of a finished request: its row as it is logged, stored and listed, the names that count it, and its kept content.
+// It must not know how rows or content are written. A row never contains content or secrets, content never headers.
 import type { Usage } from "./Usage.ts"
+import { dayMillis } from "./time.ts"
+import { memoizeBounded } from "./collections.ts"
+import * as Schema from "effect/Schema"
 
 /** One upstream call of the request. */
 export interface AttemptRow {
@@ -83,3 +86,100 @@ export interface RequestRow {
 
 /** The unique id of the request. */
 export const ownIdOf = ({ id, requestId }: RequestRow): string => id ?? requestId
+
+// The names under which sums count a request: its model, its client and its metadata, each from a bounded set.
+
+export interface CountedNames {
+  readonly model: string
+  /** Empty for a request without one. */
+  readonly client: string
+  /** A JSON object of texts. */
+  readonly metadata: string
+}
+
+/** The name of all values beyond the bound. */
+const otherName = "other"
+const noMetadata = "{}"
+
+/** A product of `user-agent` ends at a space, or at a slash and its version. */
+const product = /^[!-~]{1,64}?(?=\/v?\d|\s|$)/
+
+/** The program that sent the request, by the first product of its `user-agent` and without version. */
+export const clientName: (userAgent: string) => string | undefined = (() => {
+  const read = memoizeBounded((text: string): string => product.exec(text)?.[0] ?? "")
+  return (userAgent) => read(userAgent) || undefined
+})()
+
+/**
+ * One for each list of sums of a process. Clients choose their name and their metadata: a day counts at most so many pairs
+ * of a gateway key, and the rest of its requests under `other`. `model` is of a closed set already.
+ */
+export const makeCountedNames = (most: number): ((row: RequestRow, model: string) => CountedNames) => {
+  const known = new Map<string | undefined, Set<string>>()
+  let day = 0
+  const isCounted = (keyId: string | undefined, pair: string): boolean => {
+    const pairs = known.get(keyId)
+    if (pairs === undefined) known.set(keyId, new Set([pair]))
+    else if (!pairs.has(pair)) {
+      if (pairs.size >= most) return false
+      pairs.add(pair)
+    }
+    return true
+  }
+  return ({ client = "", endedMillis, keyId, metadata }, model) => {
+    const today = Math.floor(endedMillis / dayMillis)
+    if (today !== day) {
+      known.clear()
+      day = today
+    }
+    const text = metadata === undefined ? noMetadata : JSON.stringify(metadata)
+    return isCounted(keyId, `${client}\n${text}`)
+      ? { model, client, metadata: text }
+      : { model, client: otherName, metadata: withoutValues(metadata) }
+  }
+}
+
+const withoutValues = (metadata: RequestRow["metadata"] = {}): string =>
+  JSON.stringify(Object.fromEntries(Object.keys(metadata).map((name) => [name, otherName])))
+
+// The content of one request as it is kept for operators: the client's body, the upstream bodies, the answer.
+
+/** Whose content is kept: of no request, of those that end in an error, or of all. */
+export const contentModes = ["off", "errors", "all"] as const
+export type ContentMode = (typeof contentModes)[number]
+
+/** `bytes` is the whole length; `isCut`: the text is only its beginning. */
+const ContentText = Schema.Struct({
+  text: Schema.String,
+  bytes: Schema.Number,
+  isCut: Schema.Boolean
+})
+export type ContentText = typeof ContentText.Type
+
+/** One upstream call as it was sent. `adjusted` has the text form of dry runs. */
+const ContentCall = Schema.Struct({
+  provider: Schema.String,
+  model: Schema.String,
+  target: Schema.Number,
+  url: Schema.String,
+  body: ContentText,
+  ignored: Schema.Array(Schema.String),
+  adjusted: Schema.Array(Schema.String)
+})
+export type ContentCall = typeof ContentCall.Type
+
+/** The answer is as the client got it: a body, or the events of a stream. */
+export const RequestContent = Schema.Struct({
+  request: ContentText,
+  calls: Schema.Array(ContentCall),
+  answer: Schema.optionalKey(ContentText)
+})
+export type RequestContent = typeof RequestContent.Type
+
+/** Content with the request it belongs to. */
+export interface KeptContent {
+  /** The gateway's own id of the request. */
+  readonly id: string
+  readonly expiresMillis: number
+  readonly content: RequestContent
+}

@@ -1,5 +1,8 @@
-// Token usage of a request in one convention for every operation, and the prices of a model.
-// It must not know any dialect's field names, where prices come from, or what a request costs.
+// Token usage in one convention for every operation, the prices of a model, and what a request costs.
+// It must not know any dialect's field names, or where counts and list prices come from.
+import * as Schema from "effect/Schema"
+import { calendarDay, dollars } from "./config/configured.ts"
+import { type Fault, faultAt, quoteValue } from "./faults.ts"
 
 /**
  * Counts are inclusive: `input` includes tokens read from and written to a cache, `output` includes thoughts. The other
@@ -83,3 +86,204 @@ export const priceOn = (stated: StatedPrices[string], day: string): Price | unde
 
 /** Converts millionths of a dollar to dollars. */
 export const dollarsOf = (micros: number): number => micros / 1e6
+
+// The prices of a model as the configuration file has them: one, or several of which each holds from a day.
+
+const rate = dollars(1_000_000)
+const factor = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+const WrittenPrice = Schema.Struct({
+  from: Schema.optionalKey(
+    calendarDay.annotate({
+      description:
+        "First UTC day of the price, as 2026-12-01; without it the price holds until the next one. Before the first one, list prices hold."
+    })
+  ),
+  input: Schema.optionalKey(rate.annotate({ description: "US dollars per million tokens, here and below." })),
+  output: Schema.optionalKey(rate),
+  cached_input: Schema.optionalKey(rate),
+  cache_write: Schema.optionalKey(rate),
+  cache_write_1h: Schema.optionalKey(rate.annotate({ description: "1.6 times cache_write unless set." })),
+  audio_input: Schema.optionalKey(rate),
+  cached_audio_input: Schema.optionalKey(
+    rate.annotate({ description: "audio_input times cached_input by input unless set." })
+  ),
+  audio_output: Schema.optionalKey(rate),
+  image_output: Schema.optionalKey(rate),
+  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." })),
+  search: Schema.optionalKey(rate.annotate({ description: "US dollars per search of the provider's own." })),
+  tiers: Schema.optionalKey(
+    Schema.Record(Schema.Literals(tiers), Schema.optionalKey(factor)).annotate({
+      description: "Factors on the prices of tokens, by the tier that served: flex, priority, batch, provisioned."
+    })
+  ),
+  regional: Schema.optionalKey(
+    factor.annotate({ description: "Factor on the prices of tokens outside the location global." })
+  ),
+  discount: Schema.optionalKey(
+    Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
+      description: "Share of everything that is not charged, as 0.15."
+    })
+  )
+})
+type WrittenPrice = typeof WrittenPrice.Type
+
+/** A price, or a list of prices with their days. */
+export const PriceEntry = Schema.Union([WrittenPrice, Schema.Array(WrittenPrice)])
+export type PriceEntries = Readonly<Record<string, typeof PriceEntry.Type>>
+
+const priceOf = (one: WrittenPrice): DatedPrice => ({
+  ...(one.from === undefined ? {} : { from: one.from }),
+  ...(one.input === undefined ? {} : { input: one.input }),
+  ...(one.output === undefined ? {} : { output: one.output }),
+  ...(one.cached_input === undefined ? {} : { cached: one.cached_input }),
+  ...(one.cache_write === undefined ? {} : { cacheWritten: one.cache_write }),
+  ...(one.audio_input === undefined ? {} : { audioInput: one.audio_input }),
+  ...(one.audio_output === undefined ? {} : { audioOutput: one.audio_output }),
+  ...(one.image_output === undefined ? {} : { imageOutput: one.image_output }),
+  ...(one.image === undefined ? {} : { image: one.image }),
+  ...(one.cache_write_1h === undefined ? {} : { cacheWrittenHour: one.cache_write_1h }),
+  ...(one.cached_audio_input === undefined ? {} : { cachedAudio: one.cached_audio_input }),
+  ...(one.search === undefined ? {} : { search: { usd: one.search, per: "search" } }),
+  ...(one.tiers === undefined ? {} : { tiers: one.tiers }),
+  ...(one.regional === undefined ? {} : { regional: one.regional }),
+  ...(one.discount === undefined ? {} : { factor: 1 - one.discount })
+})
+
+const isList = (entry: PriceEntries[string]): entry is ReadonlyArray<WrittenPrice> => Array.isArray(entry)
+const listOf = (entry: PriceEntries[string]): ReadonlyArray<WrittenPrice> => (isList(entry) ? entry : [entry])
+
+export const readPrices = (entries: PriceEntries): StatedPrices =>
+  Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => [name, isList(entry) ? entry.map(priceOf) : priceOf(entry)])
+  )
+
+/** Of two prices of a model on one day it is not clear which holds. */
+export const priceFaults = (entries: PriceEntries): ReadonlyArray<Fault> =>
+  Object.entries(entries).flatMap(([name, entry]) => {
+    const days = listOf(entry).map(({ from }) => from)
+    return days.flatMap((day, index) =>
+      days.indexOf(day) === index
+        ? []
+        : day === undefined
+          ? [
+              faultAt(
+                ["prices", name, index],
+                "has no from, as an earlier price of this model; state the day it begins"
+              )
+            ]
+          : [
+              faultAt(
+                ["prices", name, index, "from"],
+                `${quoteValue(day)} begins another price of this model; keep one`
+              )
+            ]
+    )
+  })
+
+// What a request costs: the one place where counts meet prices, line by line.
+
+type Part = RateName | "image" | "search"
+
+/** One part of a cost: tokens at US dollars per million, or pictures and searches at US dollars each. */
+export interface CostLine {
+  readonly part: Part
+  readonly count: number
+  readonly rate: number
+  /** What the rate is multiplied by, for the tier and the location; absent for 1. */
+  readonly factor?: number
+  readonly dollars: number
+}
+
+export interface Invoice {
+  /** The parts that the usage has. */
+  readonly lines: ReadonlyArray<CostLine>
+  /** Searches without a known fee are missing. */
+  readonly isPartial: boolean
+  /** Billionths of a US dollar. */
+  readonly nanos: number
+}
+
+/** The total input selects the step, and its rate applies to every token of the request. */
+const rateOf = (rate: Rate | undefined, input: number): number => {
+  if (rate === undefined || typeof rate === "number") return rate ?? 0
+  let { base } = rate
+  for (const { start, price } of rate.tiers) if (input > start) base = price
+  return base
+}
+
+/** Anthropic's prices: a write for an hour costs 2 times the input, one for five minutes 1.25 times. */
+const hourOfMinutes = 1.6
+
+/** Tokens of a part, and US dollars per million of them. */
+type Tokens = readonly [part: Part, count: number, rate: number]
+
+const atMost = (count: number | undefined, most: number): number => Math.max(0, Math.min(count ?? 0, most))
+
+/** How many tokens cost the rate of each part. Parts without a rate of their own are in `input` and `output`. */
+const tokensByPart = (usage: Usage, price: Price): ReadonlyArray<Tokens> => {
+  const { input, output } = usage
+  const rate = (name: RateName) => rateOf(price[name], input)
+  const cached = price.cached === undefined ? 0 : atMost(usage.cached, input)
+  const hasAudio = price.audioInput !== undefined
+  const cachedAudio = hasAudio || price.cachedAudio !== undefined ? atMost(usage.cachedAudio, cached) : 0
+  const written = price.cacheWritten === undefined ? 0 : atMost(usage.cacheWritten, input - cached)
+  const hour = atMost(usage.cacheWrittenHour, written)
+  const audio = hasAudio ? atMost(usage.audioInput - cachedAudio, input - cached - written) : 0
+  const audioOutput = price.audioOutput === undefined ? 0 : atMost(usage.audioOutput, output)
+  const imageOutput = price.imageOutput === undefined ? 0 : atMost(usage.imageOutput, output - audioOutput)
+  const cachedShare = rate("input") === 0 ? 1 : rate("cached") / rate("input")
+  return [
+    ["input", input - cached - written - audio, rate("input")],
+    ["cached", cached - cachedAudio, rate("cached")],
+    [
+      "cachedAudio",
+      cachedAudio,
+      price.cachedAudio === undefined ? rate("audioInput") * cachedShare : rate("cachedAudio")
+    ],
+    ["cacheWritten", written - hour, rate("cacheWritten")],
+    [
+      "cacheWrittenHour",
+      hour,
+      price.cacheWrittenHour === undefined ? rate("cacheWritten") * hourOfMinutes : rate("cacheWrittenHour")
+    ],
+    ["audioInput", audio, rate("audioInput")],
+    ["output", output - audioOutput - imageOutput, rate("output")],
+    ["audioOutput", audioOutput, rate("audioOutput")],
+    ["imageOutput", imageOutput, rate("imageOutput")]
+  ]
+}
+
+/** Lifts a product of decimal fractions over the noise of binary ones, so that a half rounds up. */
+const noise = 1 + 1e-12
+
+/** Nano-dollars of one token at a dollar per million, and of one picture at a dollar. */
+const perToken = 1e3
+const perPiece = 1e9
+
+/**
+ * The invoice of a request. `place` is the location that was called; undefined where its product has none.
+ * Throughput that is paid by the month costs nothing by the call.
+ */
+export const invoice = (usage: Usage, price: Price, place?: string): Invoice => {
+  const { factor = 1, image, regional = 1, search } = price
+  const tier = usage.tier === undefined ? 1 : (price.tiers?.[usage.tier] ?? (usage.tier === "provisioned" ? 0 : 1))
+  const tokenFactor = factor * tier * (place === undefined || place === "global" ? 1 : regional)
+  const lines: Array<CostLine> = []
+  let nanos = 0
+  const add = (part: Part, count: number, rate: number, scale: number, of: number): void => {
+    if (count === 0) return
+    const amount = Math.round(count * rate * scale * of * noise)
+    nanos += amount
+    lines.push({ part, count, rate, ...(of === 1 ? {} : { factor: of }), dollars: amount / 1e9 })
+  }
+  for (const [part, count, rate] of tokensByPart(usage, price)) add(part, count, rate, perToken, tokenFactor)
+  if (image !== undefined) add("image", usage.images, image, perPiece, factor)
+  const { searches = 0 } = usage
+  if (search !== undefined)
+    add("search", search.per === "answer" ? Math.min(1, searches) : searches, search.usd, perPiece, factor)
+  return { lines, isPartial: search === undefined && searches > 0, nanos }
+}
+
+/** The cost in millionths of a dollar. */
+export const microDollars = (usage: Usage, price: Price, place?: string): number =>
+  Math.round(invoice(usage, price, place).nanos / 1e3)

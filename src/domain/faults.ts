@@ -1,8 +1,9 @@
-// Configuration errors: turns schema issues into sentences with the path of the wrong value.
-// It must not know files, headers or credentials. It quotes a value only where the value cannot be a secret.
+// Turns schema issues into sentences: all faults of a configuration, the first of a request body; and suggests the nearest name.
+// It must not know files, headers or which body it is. It quotes a value only where the value cannot be a secret.
 import type * as Schema from "effect/Schema"
-import { isOutOfRange, outOfRange } from "./text/json.ts"
-import { hint } from "./text/nearest.ts"
+import { isOutOfRange, outOfRange, pathText } from "./text/json.ts"
+import * as Result from "effect/Result"
+import { BodyInvalid } from "./GatewayError.ts"
 
 /** Keys and indices from the top of the file. */
 export type FaultPath = ReadonlyArray<string | number>
@@ -129,4 +130,158 @@ const filterMessage = (issue: Extract<Issue, { readonly _tag: "Filter" }>): stri
   const inner = issue.issue
   const own = inner._tag === "InvalidValue" ? messageOf(inner.annotations) : undefined
   return own ?? messageOf(issue.filter.annotations) ?? "must not be empty"
+}
+
+// Suggests the nearest known name for a misspelled one ("did you mean").
+
+/** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
+export const editDistance = (from: string, to: string): number => {
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
+  const cost = (row: number, column: number): number => rows[row]?.[column] ?? 0
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = cost(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const swapped =
+        from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] && i > 1 && j > 1 ? cost(i - 2, j - 2) + 1 : replaced
+      row.push(Math.min(replaced, swapped, cost(i - 1, j) + 1, cost(i, j - 1) + 1))
+    }
+  }
+  return cost(from.length, to.length)
+}
+
+/** Letters and digits only, so that `apiKey` and `api-key` are near `api_key`. */
+const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "")
+
+/** The nearest known name, when its distance is at most a third of the word's length. */
+export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
+  const asked = plain(word.slice(0, 64))
+  let best: { name: string; distance: number } | undefined
+  const most = Math.max(1, Math.floor(asked.length / 3))
+  for (const name of known) {
+    const letters = plain(name)
+    // The distance is at least the difference in length, and computing it costs the product of both lengths.
+    if (Math.abs(letters.length - asked.length) > most) continue
+    const distance = editDistance(asked, letters)
+    if (distance <= most && (best === undefined || distance < best.distance)) best = { name, distance }
+  }
+  return best?.name
+}
+
+/** A placeholder for a known name that could not be read; any unknown name may mean it. */
+export const unreadName = "\u0000"
+
+/** True for a known name, and where the name or one of the known names could not be read. */
+export const isNamed = (word: string, known: ReadonlyArray<string>): boolean =>
+  word === unreadName || known.includes(word) || known.includes(unreadName)
+
+/** `; did you mean X?`, else `; known: ...`, else empty text when nothing is known. */
+export const hint = (word: string, known: ReadonlyArray<string>): string => {
+  const near = nearest(word, known)
+  if (near !== undefined) return `; did you mean ${near}?`
+  const readable = known.filter((name) => name !== unreadName)
+  return readable.length === 0 ? "" : `; known: ${readable.join(", ")}`
+}
+
+// Turns a schema error of a request body into the error answer for its first fault.
+
+type BodyIssue = Schema.SchemaError["issue"]
+
+/** The innermost first fault of decoding `body`, with its path. */
+export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid =>
+  faultOf(error.issue, [], { body, said: error.message })
+
+type Decode<A> = (body: unknown) => Result.Result<A, Schema.SchemaError>
+
+/**
+ * Decodes a body whose numbers may be texts (`"0.7"`), integers beyond 2^53 or out of range: a number at the top that the
+ * schema refuses becomes the nearest one. Other bodies are decoded once.
+ */
+export const decodeNumbers = <A>(decode: Decode<A>, body: object): Result.Result<A, BodyInvalid> => {
+  const first = decode(body)
+  if (Result.isSuccess(first)) return Result.succeed(first.success)
+  let fault = bodyFault(first.failure, body)
+  const read: object = { ...body }
+  for (let left = Object.keys(body).length; left > 0; left--) {
+    const name = fault.param ?? ""
+    const value = isNumberFault(fault) ? nearestNumber(valueAt(read, [name])) : undefined
+    if (value === undefined) break
+    Reflect.set(read, name, value)
+    const again = decode(read)
+    if (Result.isSuccess(again)) return Result.succeed(again.success)
+    fault = bodyFault(again.failure, read)
+  }
+  return Result.fail(fault)
+}
+
+const isNumberFault = ({ code, message }: BodyInvalid): boolean =>
+  code === "invalid_type" ? message.includes("number") : message.endsWith(`${outOfRange}.`)
+
+const nearestNumber = (value: unknown): number | undefined => {
+  const text = typeof value === "string" ? value : isOutOfRange(value) ? JSON.stringify(value) : ""
+  const number = typeof value === "number" ? value : text.trim() === "" ? Number.NaN : Number(text)
+  return Number.isNaN(number) || (typeof value === "number" && Number.isFinite(value))
+    ? undefined
+    : Math.min(Math.max(number, -Number.MAX_VALUE), Number.MAX_VALUE)
+}
+
+/** The decoded value and the schema's error message. */
+interface Decoded {
+  readonly body: unknown
+  readonly said: string
+}
+
+const faultOf = (issue: BodyIssue, path: ReadonlyArray<PropertyKey>, decoded: Decoded): BodyInvalid => {
+  const param = pathText(path)
+  switch (issue._tag) {
+    case "Pointer":
+      return faultOf(issue.issue, [...path, ...issue.path], decoded)
+    case "Composite":
+      return faultOf(issue.issues[0], path, decoded)
+    case "Encoding":
+      return faultOf(issue.issue, path, decoded)
+    case "MissingKey":
+      return new BodyInvalid({ code: "missing_required_parameter", param, message: `${param} is missing.` })
+    case "InvalidType":
+    case "AnyOf": {
+      const type = expected(decoded.said)
+      return type.includes("number") && isOutOfRange(valueAt(decoded.body, path))
+        ? outside(param)
+        : new BodyInvalid({ code: "invalid_type", param, message: `${param} has the wrong type: ${type}.` })
+    }
+    case "Filter":
+      if (isOutOfRange(valueAt(decoded.body, path))) return outside(param)
+      break
+  }
+  return new BodyInvalid({ code: "invalid_value", param, message: `${param} has a value that is not taken.` })
+}
+
+const outside = (param: string): BodyInvalid =>
+  new BodyInvalid({ code: "invalid_value", param, message: `${param} ${outOfRange}.` })
+
+const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
+    value
+  )
+
+/** `expected boolean`: the first line of the schema's message, without the null of optional fields. */
+const expected = (said: string): string =>
+  (said.split("\n")[0] ?? "").slice(0, 128).replace(" | null", "").replace(/^E/, "e")
+
+// Reads the entries of a list one by one into results, and stops at the first fault.
+
+/** The entries after `read`, or the first fault; entries after that are not read. */
+export const readEach = <Entry, A, E>(
+  entries: ReadonlyArray<Entry>,
+  read: (entry: Entry, index: number) => Result.Result<A, E>
+): Result.Result<Array<A>, E> => {
+  const out: Array<A> = []
+  for (const [index, entry] of entries.entries()) {
+    const result = read(entry, index)
+    if (Result.isFailure(result)) return Result.fail(result.failure)
+    out.push(result.success)
+  }
+  return Result.succeed(out)
 }

@@ -2,16 +2,18 @@
 // It must not depend on servers, sockets or where the services come from.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpEffect from "effect/http/HttpEffect"
-import type * as HttpRouter from "effect/http/HttpRouter"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import type * as Scope from "effect/Scope"
-import type { Catalog } from "../catalog/Catalog.ts"
-import type { Configs } from "../catalog/Configs.ts"
+import type * as Types from "effect/Types"
+import { type Answering, isOperators, type Routes, together } from "./edge/Route.ts"
+import { type Arrival, arrivalOfEffect } from "./node/Arrival.ts"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import type { Catalog, Configs, Prompts } from "../catalog/Catalog.ts"
 import type { Prices } from "../catalog/Prices.ts"
-import type { Prompts } from "../catalog/Prompts.ts"
 import type { NativeOperation, Operation } from "../domain/operations.ts"
 import type { Admission } from "../keys/Admission.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
@@ -23,37 +25,70 @@ import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
 import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
-import { AdminClients } from "./admin/AdminClients.ts"
-import { AdminChecks } from "./admin/AdminChecks.ts"
-import { AdminEntries } from "./admin/AdminEntries.ts"
-import { AdminHandlers } from "./admin/AdminHandlers.ts"
+import { AdminClients, AdminMetrics, AdminModels, AdminSettings } from "./admin/AdminService.ts"
+import { AdminChecks, AdminEntries } from "./admin/AdminEntries.ts"
+import { AdminHandlers, RequestEvents } from "./admin/AdminReports.ts"
 import { DryRuns } from "./DryRuns.ts"
-import { AdminMetrics } from "./admin/AdminMetrics.ts"
-import { AdminModels } from "./admin/AdminModels.ts"
-import { AdminSettings } from "./admin/AdminSettings.ts"
-import { RequestEvents } from "./admin/RequestEvents.ts"
-import { dispatching } from "./edge/Dispatch.ts"
-import { type Answering, type Routes, together } from "./edge/Route.ts"
-import { ChatHandlers } from "./routes/ChatHandlers.ts"
-import { withCors } from "./Cors.ts"
-import { CountTokensHandlers } from "./routes/CountTokensHandlers.ts"
-import { DocsHandlers } from "./routes/docs/DocsHandlers.ts"
-import { GuidesHandlers } from "./routes/docs/GuidesHandlers.ts"
-import { EmbeddingsHandlers } from "./routes/EmbeddingsHandlers.ts"
-import { HealthHandlers } from "./routes/HealthHandlers.ts"
-import { ImagesHandlers } from "./routes/ImagesHandlers.ts"
-import { MessagesCountHandlers, MessagesHandlers } from "./routes/MessagesHandlers.ts"
-import { MetricsHandlers } from "./routes/MetricsHandlers.ts"
+import { dispatching } from "./edge/RequestLifecycle.ts"
+import {
+  ChatHandlers,
+  CountTokensHandlers,
+  EmbeddingsHandlers,
+  ImagesHandlers,
+  MessagesCountHandlers,
+  MessagesHandlers
+} from "./routes/OperationHandlers.ts"
+import { withCors } from "./edge/Cors.ts"
+import { DocsHandlers, GuidesHandlers } from "./routes/docs/DocsHandlers.ts"
+import { ConsoleRootHandlers, HealthHandlers, MetricsHandlers, RootHandlers } from "./routes/StatusHandlers.ts"
 import { ModelsHandlers } from "./routes/ModelsHandlers.ts"
 import { NativeRoutes } from "./routes/NativeRoutes.ts"
 import { PromptsHandlers } from "./routes/PromptsHandlers.ts"
-import { ConsoleHandlers } from "./routes/console/ConsoleHandlers.ts"
-import { ConsoleRootHandlers, RootHandlers } from "./routes/RootHandlers.ts"
-import { KeptHandlers } from "./routes/responses/KeptHandlers.ts"
-import { ResponsesHandlers } from "./routes/responses/ResponsesHandlers.ts"
-import { isOperators } from "./edge/routes.ts"
-import { answering, mounted, type ReadsNative } from "./Mounted.ts"
+import { ConsoleHandlers } from "./routes/ConsoleHandlers.ts"
+import { KeptHandlers, ResponsesHandlers } from "./routes/ResponsesHandlers.ts"
 import { Traffic } from "./node/Traffic.ts"
+
+/** The answer to the request at hand of an Effect server. */
+export const answering = (
+  answer: Answering
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answer(arrivalOfEffect(request)))
+
+/** The answer to a path of Google's dialects; undefined for every other request. */
+type ReadsNative = (arrival: Arrival) => ReturnType<Answering> | undefined
+
+/** The layer that adds these routes, and `native`, which is asked before any route, to a router. */
+const mounted = <R, S>(
+  make: Routes<R>,
+  native: Effect.Effect<ReadsNative, never, S>
+): Layer.Layer<never, never, R | S | HttpRouter.HttpRouter> =>
+  Layer.merge(
+    HttpRouter.use((router) =>
+      Effect.flatMap(make, (routes) =>
+        Effect.forEach(routes, ({ answer, method, path }) => router.add(method, path, answering(answer)), {
+          discard: true
+        })
+      )
+    ),
+    HttpRouter.middleware(
+      Effect.map(
+        native,
+        (read) => (app) =>
+          Effect.withFiber((fiber) => {
+            const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+            const answer: Effect.Effect<
+              HttpServerResponse.HttpServerResponse,
+              Types.unhandled,
+              HttpServerRequest.HttpServerRequest | Scope.Scope
+            > = read(arrivalOfEffect(request)) ?? app
+            return answer
+          })
+      ),
+      { global: true }
+    )
+  )
+
+// All routes of the service: for its own servers, for a web handler, and for the router of another application.
 
 /** What the routes need from the rest of the gateway. */
 export type HttpApiServices =
@@ -74,7 +109,7 @@ export type HttpApiServices =
 
 type Needed = HttpApiServices | Traffic
 
-const ofOperations: Readonly<Record<Exclude<Operation, NativeOperation>, Routes<Needed>>> = {
+const operationRoutes: Readonly<Record<Exclude<Operation, NativeOperation>, Routes<Needed>>> = {
   chat: ChatHandlers,
   countTokens: CountTokensHandlers,
   embeddings: EmbeddingsHandlers,
@@ -90,7 +125,7 @@ const clients: Routes<Needed> = together(
   ResponsesHandlers,
   KeptHandlers,
   HealthHandlers,
-  ...Object.values(ofOperations)
+  ...Object.values(operationRoutes)
 )
 
 /** The group `admin` has no dry runs, for these need all that calls need. */

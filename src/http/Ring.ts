@@ -12,11 +12,10 @@ import * as Scope from "effect/Scope"
 import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
 import { Limits } from "../domain/Limits.ts"
-import { LiveList, type Place } from "../domain/LiveList.ts"
+import { LiveList, type Place } from "../domain/collections.ts"
 import { arrivalOfNode } from "./node/Arrival.ts"
 import { answered } from "./node/NodeAnswer.ts"
-import { pipelined } from "./node/Pipelined.ts"
-import { boundUnreadBody, closesConnection } from "./node/UnreadBody.ts"
+import { boundUnreadBody, closesConnection, pipelined } from "./node/Connections.ts"
 
 /** Larger answers count as in flight until they are written. */
 const waitedLength = 1024 * 1024

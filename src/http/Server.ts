@@ -16,15 +16,19 @@ import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
 import { headersOfNode } from "./node/Arrival.ts"
-import { refusingBroken } from "./node/BrokenRequests.ts"
-import { boundConnections, type OpenConnections, spareConnections } from "./node/Connections.ts"
-import { closeStalled } from "./node/StalledClients.ts"
-import { WaitingConnections } from "./node/WaitingConnections.ts"
+import {
+  boundConnections,
+  closeStalled,
+  type OpenConnections,
+  refusingBroken,
+  spareConnections,
+  WaitingConnections
+} from "./node/Connections.ts"
 import { ring, type Running } from "./Ring.ts"
-import { idHeaders } from "./response/baseHeaders.ts"
+import { idHeaders } from "./response/responseHeaders.ts"
 import { FreshId, type RequestIds, requestIds } from "./request/IncomingRequest.ts"
 import { Traffic } from "./node/Traffic.ts"
-import { seriesValues } from "../telemetry/AllSeries.ts"
+import { seriesValues } from "../telemetry/Series.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { expectationFailed, headerFault, parserFault } from "./request/wireFaults.ts"
 

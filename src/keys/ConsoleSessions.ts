@@ -10,10 +10,10 @@ import * as Redacted from "effect/Redacted"
 import { KeyInvalid, SessionRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { ConsoleSetting } from "../domain/settings/Settings.ts"
-import { SessionTable } from "../store/console/SessionTable.ts"
-import { RateCounters } from "../store/RateCounters.ts"
+import { SessionTable } from "../store/SessionTable.ts"
+import { RateCounters } from "../store/Spending.ts"
 import { GatewayKeys } from "./GatewayKeys.ts"
-import { RateBucket } from "./RateBuckets.ts"
+import { RateBucket } from "./Admission.ts"
 
 /** What a sign-in presents. Nothing is enough where the console is open. */
 export type Credential =

@@ -1,6 +1,8 @@
 // Concurrency and memory limits across keys: running requests and their bytes are shared fairly between gateway keys.
-// It must not know HTTP, or what the bytes contain.
-import type { Room, Shortage } from "../domain/Room.ts"
+// It must not know HTTP, what the bytes contain, or how processes that count together talk.
+import type { Room, Shortage } from "../domain/RequestContext.ts"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 
 /** Running requests, and the bytes of their bodies, translations and replies. */
 interface Holding {
@@ -151,3 +153,15 @@ export class RequestHold implements Room {
     this.freeShared?.()
   }
 }
+
+// The slots of keys with a limit of running requests, where several processes count them together.
+
+export interface SharedSlots {
+  /** Takes a slot. Succeeds with the function that frees it, or with undefined when all slots are taken. */
+  readonly enter: (keyId: string, most: number) => Effect.Effect<(() => void) | undefined>
+}
+
+export const SharedSlots: Context.Reference<SharedSlots | undefined> = Context.Reference<SharedSlots | undefined>(
+  "gateway/keys/SharedSlots",
+  { defaultValue: () => undefined }
+)

@@ -1,4 +1,4 @@
-// Looks up gateway keys by digest. The texts of recently used valid keys are cached in memory only.
+// Gateway keys: makes their texts, and looks them up by digest. Texts of recently used valid keys are cached in memory only.
 // It must not know headers or what a key is used for.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import * as Clock from "effect/Clock"
@@ -9,14 +9,11 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
-import { defaultScopes, noNames, readKey } from "../domain/settings/readKey.ts"
-import { momentMillis } from "../domain/text/moments.ts"
+import { defaultScopes, type GatewayKey, keyMark, noNames, readKey, WrittenKey } from "../domain/GatewayKey.ts"
+import { momentMillis } from "../domain/time.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
-import { WrittenKey } from "../domain/settings/WrittenKey.ts"
 import { ConfigSnapshot, type ConfigState, type RecordFault, type Tracked } from "../store/ConfigSnapshot.ts"
-import { newestIn, newestOf, recordReader } from "../store/readRecord.ts"
-import type { StoredRecord } from "../store/StoredRecord.ts"
+import { newestIn, newestOf, recordReader, type StoredRecord } from "../store/StoredRecord.ts"
 
 /** A longer text cannot be a key, so it is not hashed. */
 const longestKey = 256
@@ -73,10 +70,10 @@ export class GatewayKeys extends Context.Service<
   static readonly layerStatic = (entries: ReadonlyArray<KeySetting>): Layer.Layer<GatewayKeys> =>
     Layer.sync(GatewayKeys, () => {
       const digest = digester(randomBytes(32).toString("base64"))
-      const known = declaredKeys(entries, digest)
+      const knownKey = declaredKeys(entries, digest)
       return {
-        find: finder((name) => known.get(name), digest, Effect.fail(new KeyInvalid())),
-        findDigest: (name) => known.get(name)?.key ?? Effect.fail(new KeyInvalid()),
+        find: finder((name) => knownKey.get(name), digest, Effect.fail(new KeyInvalid())),
+        findDigest: (name) => knownKey.get(name)?.key ?? Effect.fail(new KeyInvalid()),
         digest: (text) => digest(text).toString("base64")
       }
     })
@@ -93,16 +90,16 @@ const digester =
   (text) =>
     hash("sha256", pepper + text, "buffer")
 
-interface Known {
+interface KnownKey {
   readonly digest: Buffer
   readonly key: Effect.Effect<GatewayKey, KeyInvalid>
 }
 
 /** A key by its base64 digest. */
-type FindKnown = (digest: string) => Known | undefined
+type FindKey = (digest: string) => KnownKey | undefined
 
 /** A key with an expiry is valid until that moment. */
-const known = (digest: Buffer, key: GatewayKey): Known => {
+const knownKey = (digest: Buffer, key: GatewayKey): KnownKey => {
   const { expiresMillis } = key
   const found = Effect.succeed(key)
   return {
@@ -116,11 +113,11 @@ const known = (digest: Buffer, key: GatewayKey): Known => {
   }
 }
 
-const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, Known> =>
+const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, KnownKey> =>
   new Map(
     entries.map(({ key: text, scopes = defaultScopes, providers, models, ...rest }) => {
       const digest = digestOf(Redacted.value(text))
-      return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
+      return [digest.toString("base64"), knownKey(digest, { ...rest, id: rest.name, providers, models, scopes })]
     })
   )
 
@@ -139,17 +136,17 @@ const textsOf = (
 }
 
 /** The declared keys, and the stored ones as they change. Of two keys with one digest the declared one wins. */
-class HeldKeys {
-  private readonly declared: ReadonlyMap<string, Known>
-  private readonly stored = new Map<string, Known>()
+class MergedKeys {
+  private readonly declared: ReadonlyMap<string, KnownKey>
+  private readonly stored = new Map<string, KnownKey>()
   private readonly digests = new Map<string, ReadonlyArray<string>>()
   private readonly broken = new Map<string, string>()
 
-  constructor(declared: ReadonlyMap<string, Known>) {
+  constructor(declared: ReadonlyMap<string, KnownKey>) {
     this.declared = declared
   }
 
-  find(digest: string): Known | undefined {
+  find(digest: string): KnownKey | undefined {
     return this.declared.get(digest) ?? this.stored.get(digest)
   }
 
@@ -165,7 +162,7 @@ class HeldKeys {
       // Slugs and configs of a stored key are not checked, because they may be deleted. A deleted name only allows
       // less.
       const texts = textsOf(entry.success, readKey(id, entry.success, noNames).key)
-      for (const [digest, key] of texts) this.stored.set(digest, known(Buffer.from(digest, "base64"), key))
+      for (const [digest, key] of texts) this.stored.set(digest, knownKey(Buffer.from(digest, "base64"), key))
       this.digests.set(
         id,
         texts.map(([digest]) => digest)
@@ -178,10 +175,10 @@ class HeldKeys {
   }
 }
 
-const trackedKeys = (digestOf: Digest): Tracked<HeldKeys> => ({
+const trackedKeys = (digestOf: Digest): Tracked<MergedKeys> => ({
   kind: "key",
   build: ({ declared, records }) => {
-    const view = new HeldKeys(declaredKeys(declared.keys, digestOf))
+    const view = new MergedKeys(declaredKeys(declared.keys, digestOf))
     for (const record of newestOf(records.key)) view.put(record.id, record)
     return view
   },
@@ -205,11 +202,11 @@ const mostMet = 1024
  * again on every lookup. The cache hashes texts with a seed of the process, so its timing does not reveal how much of a
  * guess is right.
  */
-const finder = <E>(find: FindKnown, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
+const finder = <E>(find: FindKey, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
   const met = new Map<string, string>()
   return (text: string): Effect.Effect<GatewayKey, KeyInvalid | E> => {
-    const known = met.get(text)
-    if (known !== undefined) return find(known)?.key ?? refused
+    const knownKey = met.get(text)
+    if (knownKey !== undefined) return find(knownKey)?.key ?? refused
     if (text.length === 0 || text.length > longestKey) return Effect.fail(new KeyInvalid())
     const digest = digestOf(text)
     const name = digest.toString("base64")
@@ -219,4 +216,35 @@ const finder = <E>(find: FindKnown, digestOf: Digest, refused: Effect.Effect<nev
     met.set(text, name)
     return record.key
   }
+}
+
+// Generates the text of gateway keys, and the prefix that lists show.
+
+/** Letters and digits only, so that a double click selects the whole key. */
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const keyBytes = 32
+/** The number of base62 digits of 32 bytes. */
+const keyDigits = 43
+
+const inBase62 = (bytes: Uint8Array): string => {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
+  let text = ""
+  while (text.length < keyDigits) {
+    text = base62[Number(rest % 62n)] + text
+    rest /= 62n
+  }
+  return text
+}
+
+/** A new gateway key: 256 random bits. */
+export const makeKey = (): string => `${keyMark}${inBase62(randomBytes(keyBytes))}`
+
+/** The prefix of a shorter text would reveal too much of it. */
+const longText = 32
+const shownLength = 8
+
+/** The first characters of a long text, which identify the key; undefined for a short text. */
+export const keyPrefix = (key: Redacted.Redacted<string>): string | undefined => {
+  const text = Redacted.value(key)
+  return text.length < longText ? undefined : text.slice(0, shownLength)
 }

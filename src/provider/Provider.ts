@@ -9,15 +9,14 @@ import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import type { Operation } from "../domain/operations.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
-import type { NativeRequest } from "../translate/native/nativeRequest.ts"
+import type { NativeRequest } from "../translate/native/nativeBody.ts"
 import type { FetchedMedia, KnownSignature } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AuthHeaders } from "../upstream/Upstream.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
-import type { ChatRequest } from "../wire/openai/Chat.ts"
+import type { ChatRequest, TokenCount } from "../wire/openai/Chat.ts"
 import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import type { ImageList, ImagesRequest } from "../wire/openai/Images.ts"
-import type { TokenCount } from "../wire/openai/TokenCount.ts"
 
 /** Request, unary answer and chunk of every operation. A row of `domain/operations.ts` without one here does not compile. */
 export interface Operations {

@@ -1,17 +1,19 @@
-// The input of every prepared call: the translation's context, the target and the route.
+// The input of every prepared call: what follows from account and model, the translation's context, the target and the route.
 // It must not depend on dialects.
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { type ModelTable, recordOn } from "../domain/models/modelTable.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { dayMillis, dayOf } from "../domain/text/days.ts"
+import { dayMillis, dayOf } from "../domain/time.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { Operation } from "../domain/operations.ts"
-import { type ModelFacts, modelFacts } from "../translate/shared/google/modelFacts.ts"
+import { type ModelFacts, modelFacts } from "../translate/shared/gemini.ts"
 import { type ModelEnding, modelEnding } from "../domain/models/modelLife.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
-import type { Target } from "../upstream/Prepared.ts"
-import type { AttemptContext } from "./Provider.ts"
-import { KnownModel, type Route, type TargetModel } from "./callRoute.ts"
+import type { Prepared, Target } from "../upstream/Prepared.ts"
+import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
+import { familyLacks, KnownModel, type Route, type TargetModel, targetModel } from "./route.ts"
+import * as Result from "effect/Result"
+import type { GatewayError } from "../domain/GatewayError.ts"
 
 /** All of a `PrepareInput` but the translator and the request. */
 export interface CallInput {
@@ -43,7 +45,7 @@ interface KeptFacts {
   readonly facts: TargetFacts
 }
 
-const kept = new WeakMap<KnownModel, KeptFacts>()
+const factsOfModels = new WeakMap<KnownModel, KeptFacts>()
 
 /** The facts in force on the day of the request: a model may be answered by its successor (M-722). */
 export const targetFacts = (
@@ -53,10 +55,10 @@ export const targetFacts = (
   const day = Math.floor((request.createdSeconds * 1_000) / dayMillis)
   const read = () => readFacts(account, models, model, dayOf(day * dayMillis))
   if (!(model instanceof KnownModel) || model.account !== account) return read()
-  const known = kept.get(model)
+  const known = factsOfModels.get(model)
   if (known !== undefined && known.models === models && known.day === day) return known.facts
   const facts = read()
-  kept.set(model, { models, day, facts })
+  factsOfModels.set(model, { models, day, facts })
   return facts
 }
 
@@ -122,3 +124,24 @@ export const callInput = (
     limits
   }
 }
+
+// One operation over the families of models a provider serves: the family of the model picks the function that prepares the call.
+
+/** Prepares an operation for a model whose family is known. */
+export type PrepareModel<Op extends Operation> = (
+  request: Operations[Op]["request"],
+  context: AttemptContext,
+  model: TargetModel
+) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
+
+/** A missing family is a missing key; its refusal names the operation. */
+export const byFamily =
+  <Op extends Operation>(
+    operation: Op,
+    families: { readonly [Family in TargetModel["family"]]?: PrepareModel<Op> }
+  ): Prepare<Op> =>
+  (request, context) =>
+    Result.flatMap(targetModel(context.modelId, context.account), (model) => {
+      const prepare = families[model.family]
+      return prepare === undefined ? familyLacks(context.account, model, operation) : prepare(request, context, model)
+    })

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { type Operation, operations } from "../domain/operations.ts"
 import { decodeUtf8, type Json, parseExactJsonText } from "../domain/text/json.ts"
-import { otherModelsHint } from "../domain/serve/otherModels.ts"
+import { otherModelsHint } from "../domain/serving.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { noRedaction } from "../domain/text/redaction.ts"
 import {
@@ -18,16 +18,15 @@ import {
   type PassedReply,
   usageOfReply
 } from "../translate/messages-to-claude.ts"
-import { betaHeader } from "../translate/shared/claude/betas.ts"
-import { withoutOwnMarks } from "../translate/shared/claude/ownMarks.ts"
+import { betaHeader } from "../translate/shared/claude.ts"
+import { withoutOwnMarks } from "../translate/messages-to-chat/marks.ts"
 import { type Adjustment, machine } from "../translate/Translator.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
 import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
-import { badReply, failedReply, readSuccessJson } from "../upstream/successJson.ts"
-import { withAbsence } from "../upstream/withAbsence.ts"
+import { badReply, failedReply, readSuccessJson, withAbsence } from "../upstream/readReply.ts"
 import { callInput, targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
-import { type Route, type RouteOf, targetModel, type TargetModel } from "./callRoute.ts"
+import { type Route, type RouteOf, targetModel, type TargetModel } from "./route.ts"
 
 type Native = Extract<Operation, "messages" | "messagesCountTokens">
 

@@ -1,27 +1,56 @@
 // Makes the plan of a request, with the state of circuits where load could go elsewhere.
 // It must not depend on how a target is called.
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
-import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
-import type { LimitValues } from "../domain/Limits.ts"
-import type { CatalogView } from "../domain/ProviderAccount.ts"
-import type { Operation } from "../domain/operations.ts"
-import type { Circuits } from "../state/Circuits.ts"
-import type { Asking } from "./attempt/Attempts.ts"
-import { bodies } from "./bodies/bodies.ts"
-import { circuitOf } from "./retry/circuit.ts"
-import { knownPlan } from "./plan/knownPlans.ts"
+import { memoizeBounded } from "../domain/collections.ts"
+import { type CatalogView, nothingCarried } from "../domain/ProviderAccount.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
 import {
   orderTargets,
   type Plan,
+  type PlanFault,
   type Planned,
   planOne,
   possibleTargets,
   type Resolved,
   resolveTargets
 } from "./plan/plan.ts"
+import * as Effect from "effect/Effect"
+import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import type { Operation } from "../domain/operations.ts"
+import type { Circuits } from "../state/Circuits.ts"
+import type { Asking } from "./attempt/Attempts.ts"
+import { bodies } from "./bodies/bodies.ts"
+import { circuitOf } from "./retry/failures.ts"
+
+type PlanOfModel = (model: string) => Result.Result<Plan, PlanFault>
+
+const plansOfCatalogs = new WeakMap<CatalogView, WeakMap<object, PlanOfModel>>()
+
+/** Stands for every key that may use all providers and models. */
+const unlistedKeys = {}
+
+/** Undefined for a request whose plan follows from more than these. Only the view of one request is immutable. */
+export const knownPlan = (
+  { carried, catalog, config, grantedModel, key, native, providerHeader }: RequestContext,
+  model: string
+): Result.Result<Plan, PlanFault> | undefined => {
+  if (catalog === undefined || config !== undefined || carried !== nothingCarried) return undefined
+  if (grantedModel !== undefined || native !== undefined || providerHeader !== undefined) return undefined
+  let ofCatalog = plansOfCatalogs.get(catalog)
+  if (ofCatalog === undefined) plansOfCatalogs.set(catalog, (ofCatalog = new WeakMap()))
+  const lists = key.providers === undefined && key.models === undefined ? unlistedKeys : key
+  let planOf = ofCatalog.get(lists)
+  if (planOf === undefined) ofCatalog.set(lists, (planOf = plansOf(catalog, key)))
+  return planOf(model)
+}
+
+const plansOf = (catalog: CatalogView, key: GatewayKey): PlanOfModel =>
+  memoizeBounded((model) => planOne({ model, header: undefined, key, carried: nothingCarried }, catalog))
+
+// Makes the plan of a request, with the state of circuits where load could go elsewhere.
 
 export interface PlanningServices {
   /** For requests that bring none. */

@@ -17,19 +17,16 @@ import {
   type Repeating
 } from "./attempt/Attempts.ts"
 import { attemptTimes, type TimesOf } from "./attempt/Deadline.ts"
-import { type CacheAsk, cacheAsk } from "./attempt/cacheKey.ts"
-import { cached } from "./attempt/Cached.ts"
+import { type CacheAsk, cacheAsk, cached } from "./attempt/Cached.ts"
 import { healRefused } from "./attempt/CallHealing.ts"
-import { withFailureWords } from "./attempt/failureWords.ts"
-import type { CallStrategy } from "./attempt/CallStrategy.ts"
-import { circuitOf, refusedBy, verdictOf } from "./retry/circuit.ts"
-import { failureOf } from "./retry/failures.ts"
+import { type CacheStatus, withFailureWords } from "./attempt/shownAttempt.ts"
+import type { CallStrategy } from "./attempt/SendCall.ts"
+import { circuitOf, failureOf, refusedBy, verdictOf } from "./retry/failures.ts"
 import { type Fetching, fetching, notFetching } from "./attempt/Fetching.ts"
 import { type AttemptState, firstAttempt, nextAttempt } from "./retry/nextAttempt.ts"
 import type { Plan, Planned } from "./plan/plan.ts"
 import { Planning, type PlanningServices } from "./Planning.ts"
 import { type RetryBudget, retryBudgets } from "./retry/retryBudgets.ts"
-import type { CacheStatus } from "./attempt/shownAttempt.ts"
 
 /** The later calls of a long answer are retried after a pause only, because the log does not show each of them. */
 const laterAttempt: AttemptState = { ...firstAttempt, resent: -1 }

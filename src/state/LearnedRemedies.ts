@@ -3,7 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { FairEntries } from "../domain/FairEntries.ts"
+import { FairEntries } from "../domain/collections.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import { normaliseModelId } from "../domain/models/modelName.ts"
@@ -47,7 +47,7 @@ export const lessonScope = (
       }
 
 /** A lesson, or the model that answers under a moving name, with its scope. */
-export type HeldLesson = LessonScope & (Lesson | { readonly row: "move"; readonly value: string })
+export type LearnedLesson = LessonScope & (Lesson | { readonly row: "move"; readonly value: string })
 
 export class LearnedRemedies extends Context.Service<
   LearnedRemedies,
@@ -59,7 +59,7 @@ export class LearnedRemedies extends Context.Service<
     readonly movedTo: (scope: LessonScope, nowMillis: number) => string | undefined
     readonly learnMove: (scope: LessonScope, modelId: string) => Effect.Effect<void>
     /** All that is known of a model, of every key and account, oldest first. */
-    readonly held: (modelId: string, nowMillis: number) => ReadonlyArray<HeldLesson>
+    readonly held: (modelId: string, nowMillis: number) => ReadonlyArray<LearnedLesson>
     /** Forgets all lessons of all models, and the models of all moving names. */
     readonly clear: Effect.Effect<void>
   }
@@ -136,7 +136,7 @@ const readMillis = 1_000
 const mostMoves = 8
 
 /** A lesson, or the model that answers under a moving name. */
-type Learned = Pick<HeldLesson, "row" | "value">
+type Learned = Pick<LearnedLesson, "row" | "value">
 
 const moveTo = (modelId: string): Learned => ({ row: "move", value: modelId })
 
@@ -151,10 +151,10 @@ const nameOf = (scope: LessonScope, { row, value }: Learned): string => [keyOf(s
 const separator = "\n"
 
 /** A lesson with its end. */
-type KeptLesson = HeldLesson & { readonly untilMillis: number }
+type StoredLesson = LearnedLesson & { readonly untilMillis: number }
 
 /** Undefined for a name that this version does not know, or whose parts contain a separator. */
-const parseName = (name: string, untilMillis: number): KeptLesson | undefined => {
+const parseName = (name: string, untilMillis: number): StoredLesson | undefined => {
   const parts = name.split(separator)
   const [keyId = "", kind = "", slug = "", host = "", project = "", region = "", config = "", modelId = ""] = parts
   const [word, value = ""] = parts.slice(8)
@@ -164,12 +164,12 @@ const parseName = (name: string, untilMillis: number): KeptLesson | undefined =>
     : { keyId, kind, slug, host, project, region, config, modelId, row, value, untilMillis }
 }
 
-const nothing: ReadonlyArray<KeptLesson> = []
+const nothing: ReadonlyArray<StoredLesson> = []
 
 /** Lessons by name, oldest first, and the same by scope. */
-class KeptLessons {
-  private byName: FairEntries<KeptLesson>
-  private byScope = new Map<string, ReadonlyArray<KeptLesson>>()
+class StoredLessons {
+  private byName: FairEntries<StoredLesson>
+  private byScope = new Map<string, ReadonlyArray<StoredLesson>>()
   private readonly most: number
 
   constructor(most: number) {
@@ -178,12 +178,12 @@ class KeptLessons {
   }
 
   /** Reads no key while nothing is kept, since every request asks. */
-  of(scope: LessonScope, nowMillis: number): ReadonlyArray<KeptLesson> {
+  of(scope: LessonScope, nowMillis: number): ReadonlyArray<StoredLesson> {
     if (this.byScope.size === 0) return nothing
     return holding(this.byScope.get(keyOf(scope)) ?? nothing, nowMillis)
   }
 
-  all(nowMillis: number): ReadonlyArray<KeptLesson> {
+  all(nowMillis: number): ReadonlyArray<StoredLesson> {
     return holding([...this.byName.values()], nowMillis)
   }
 
@@ -201,14 +201,14 @@ class KeptLessons {
   }
 }
 
-const holding = (lessons: ReadonlyArray<KeptLesson>, nowMillis: number): ReadonlyArray<KeptLesson> =>
+const holding = (lessons: ReadonlyArray<StoredLesson>, nowMillis: number): ReadonlyArray<StoredLesson> =>
   lessons.every(({ untilMillis }) => untilMillis > nowMillis)
     ? lessons
     : lessons.filter(({ untilMillis }) => untilMillis > nowMillis)
 
 /** The lessons of this process, and all of the service but `clear`. */
 const inProcess = ({ lessonEntries, lessonMillis }: LimitValues) => {
-  const lessons = new KeptLessons(lessonEntries)
+  const lessons = new StoredLessons(lessonEntries)
   const add = (scope: LessonScope, taught: ReadonlyArray<Learned>, nowMillis: number) =>
     lessons.add(taught.map((lesson) => [nameOf(scope, lesson), nowMillis + lessonMillis]))
   const service = {
@@ -238,7 +238,7 @@ const inProcess = ({ lessonEntries, lessonMillis }: LimitValues) => {
           return true
         })
       ),
-    held: (modelId: string, nowMillis: number): ReadonlyArray<HeldLesson> =>
+    held: (modelId: string, nowMillis: number): ReadonlyArray<LearnedLesson> =>
       lessons.all(nowMillis).filter((lesson) => lesson.modelId === modelId)
   }
   return { lessons, service }

@@ -3,8 +3,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
-import { FairEntries } from "../domain/FairEntries.ts"
+import { monotonicMillis } from "../domain/time.ts"
+import { FairEntries } from "../domain/collections.ts"
 import { Limits } from "../domain/Limits.ts"
 import { SharedState } from "./SharedState.ts"
 

@@ -7,8 +7,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { Limits } from "../domain/Limits.ts"
-import { associated, ivBytes, keyOf, openBytes, type SealContext, sealBytes } from "./Envelope.ts"
-import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
+import {
+  associated,
+  ivBytes,
+  keyOf,
+  type MasterKeys,
+  masterKeysGiven,
+  openBytes,
+  randomMasterText,
+  sealBytes,
+  type SealContext
+} from "./Encryption.ts"
 import type { StoreUnusable } from "./database/Sql.ts"
 
 /** Pure functions: a text always seals to the same text, which opens for this gateway key only. */

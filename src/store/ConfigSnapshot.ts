@@ -9,8 +9,16 @@ import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { Settings } from "../domain/settings/Settings.ts"
 import { Records } from "./Records.ts"
-import { type RecordSet, recordSet, versionsOf, withVersions } from "./readRecord.ts"
-import { type RecordKind, recordKinds, type RecordName, type StoredRecord } from "./StoredRecord.ts"
+import {
+  type RecordKind,
+  recordKinds,
+  type RecordName,
+  type RecordSet,
+  recordSet,
+  type StoredRecord,
+  versionsOf,
+  withVersions
+} from "./StoredRecord.ts"
 
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<

@@ -11,22 +11,23 @@ import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { databaseMemory } from "./database/Migrations.ts"
-import { durableTransaction, makeStoreCall, makeStoreWrite, writeRefusal } from "./database/Sql.ts"
+import { durableTransaction, makeStoreCall, makeStoreWrite, writeRefusal, type WriteRefusal } from "./database/Sql.ts"
 import {
   type Actor,
   type AuditRow,
+  auditRow,
+  type LogRow,
   type Page,
   RecordBroken,
   type RecordContent,
   type RecordKind,
-  type RecordName,
   RecordMissing,
+  type RecordName,
+  recordName,
   RecordsMoved,
   RecordTaken,
   type StoredRecord
 } from "./StoredRecord.ts"
-import type { WriteRefusal } from "./database/RefusedWrites.ts"
-import { auditRow, type LogRow, recordName } from "./database/auditRows.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
 /** How many versions of a record are kept: all of a prompt, some of a config, and only the newest where no older one is read. */

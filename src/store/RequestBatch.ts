@@ -4,11 +4,15 @@
 // Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
 // collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
 import { randomUUID } from "node:crypto"
-import type { RequestRow } from "../domain/RequestRow.ts"
-import type { CountedNames } from "../domain/usage/countedNames.ts"
-import { RareHashes } from "../domain/usage/rareValues.ts"
+import type { CountedNames, RequestRow } from "../domain/RequestRow.ts"
+import {
+  addCommonValues,
+  commonValuesOf,
+  RareHashes,
+  type RequestFilter,
+  type UsageBucket
+} from "../domain/usage/usageSums.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
-import { addCommonValues, commonValuesOf, type RequestFilter, type UsageBucket } from "../domain/usage/usageSums.ts"
 import { packRow } from "./packedRow.ts"
 import { readRows } from "./usage/batchedRows.ts"
 

@@ -9,10 +9,13 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
-import { dayMillis, dayOf } from "../domain/text/days.ts"
+import { dayMillis, dayOf } from "../domain/time.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
+  rareId,
+  type RareValue,
+  rareValuesOf,
   type RecentRequests,
   type RequestFilter,
   type RequestPage,
@@ -21,14 +24,12 @@ import {
   type UsagePage,
   type UsageQuery
 } from "../domain/usage/usageSums.ts"
-import { type RareValue, rareId, rareValuesOf } from "../domain/usage/rareValues.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
-import { makeRetentionClock } from "./database/RetentionClock.ts"
+import { makeRetentionClock } from "./database/Retention.ts"
 import { type RequestBatch, searchedFacts } from "./RequestBatch.ts"
 import { type Batch, type PositionedRow, positionedRows, rowsPerPosition } from "./usage/batchedRows.ts"
 import { followRows } from "./usage/RequestTail.ts"
-import { addDays, trimDays } from "./usage/UsageDays.ts"
-import { addLate, rollDay, trimPeriods } from "./usage/UsagePeriods.ts"
+import { addDays, addLate, rollDay, trimDays, trimPeriods } from "./usage/UsageSums.ts"
 import { readReport } from "./usage/UsageReports.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
 import {

@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { givenRows } from "./database/BulkRows.ts"
 import { lazyTransaction, makeStoreWrite } from "./database/Sql.ts"
-import { responseContext } from "./Envelope.ts"
+import { responseContext } from "./Encryption.ts"
 import { type SecretBroken, Vault } from "./Vault.ts"
 
 /** A response that waits to be written: its columns, and its content as JSON in UTF-8. */

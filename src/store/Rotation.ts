@@ -2,9 +2,8 @@
 // Must not know what a secret is for.
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { MasterKeys } from "./MasterKeys.ts"
+import { contentContext, type MasterKeys, responseContext, type SealContext } from "./Encryption.ts"
 import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
-import { contentContext, responseContext, type SealContext } from "./Envelope.ts"
 import { lockStore, type SealedRow, Vault } from "./Vault.ts"
 
 export interface Rotated {

@@ -10,7 +10,7 @@ import { isIP } from "node:net"
 import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { AccountTls } from "../domain/settings/network.ts"
-import { PackageMissing } from "../domain/PackageMissing.ts"
+import { PackageMissing } from "../domain/settings/Settings.ts"
 
 /** The prefix of every name that the gateway stores in Redis. */
 export const RedisPrefix: Context.Reference<string> = Context.Reference<string>("gateway/store/RedisPrefix", {

@@ -1,18 +1,41 @@
-// Spending of keys per period, and budget leases: the part of a budget that a process may spend without a round trip.
-// Must not know keys, requests or prices; it adds up millionths of a US dollar.
-import { randomUUID } from "node:crypto"
-import * as Clock from "effect/Clock"
+// What budgets and rate limits count: spending of keys per period with the leases of budgets, and the buckets of rate limits.
+// Must not know keys, requests or prices; it adds up millionths of a US dollar, and takes from buckets.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { dayMillis, monotonicMillis } from "../domain/time.ts"
+import { type RateAnswer, type RateAsk, RateCounts } from "../domain/RateCounts.ts"
+import { randomUUID } from "node:crypto"
+import * as Clock from "effect/Clock"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { dayMillis } from "../domain/text/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { bulkInsert, givenRows } from "./database/BulkRows.ts"
-import { makeRetentionClock } from "./database/RetentionClock.ts"
+import { makeRetentionClock } from "./database/Retention.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite, onSqlite } from "./database/Sql.ts"
+
+export class RateCounters extends Context.Service<
+  RateCounters,
+  {
+    /**
+     * Takes from several buckets together, in their order, until one of them refuses. `isForced` takes or returns
+     * whatever the buckets hold.
+     */
+    readonly take: (asks: ReadonlyArray<RateAsk>, isForced: boolean) => Effect.Effect<RateAnswer>
+  }
+>()("gateway/domain/RateCounters") {
+  /** Buckets of this process only. */
+  static readonly layerMemory: Layer.Layer<RateCounters> = Layer.sync(RateCounters, () => {
+    const counts = new RateCounts()
+    return {
+      take: (asks, isForced) =>
+        Effect.clockWith((clock) => Effect.sync(() => counts.take(asks, isForced, monotonicMillis(clock))))
+    }
+  })
+}
+
+// Spending of keys per period, and budget leases: the part of a budget that a process may spend without a round trip.
 
 /** What a process reports about one budget. */
 export interface SpendingChange {

@@ -11,8 +11,17 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
-import { keyFingerprint, keyOf, openBytes, randomKey, type SealContext, sealBytes } from "./Envelope.ts"
-import { type MasterKeys, masterKeysGiven, randomMasterText } from "./MasterKeys.ts"
+import {
+  keyFingerprint,
+  keyOf,
+  type MasterKeys,
+  masterKeysGiven,
+  openBytes,
+  randomKey,
+  randomMasterText,
+  sealBytes,
+  type SealContext
+} from "./Encryption.ts"
 import { durableTransaction, onSqlite, reasonOf, StoreUnusable } from "./database/Sql.ts"
 
 export interface Sealed {

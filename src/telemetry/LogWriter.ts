@@ -1,6 +1,6 @@
-// Writes log lines in batches, concurrently with requests. Lines that cannot be written in time are dropped and counted.
+// Writes log lines in batches, concurrently with requests; where several processes share a pipe, in pieces that do not mix.
 // Must not know the content of a line.
-import type { Writable } from "node:stream"
+import { Writable } from "node:stream"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -92,3 +92,32 @@ export class LogWriter {
     else this.flush()
   }
 }
+
+// A sink for log lines that several processes write to one pipe: lines of two processes do not mix.
+
+/** Linux writes so many bytes to a pipe in one piece (PIPE_BUF). Longer writes may mix with those of other processes. */
+const pieceBytes = 4 * 1024
+const lineBreak = 10
+
+/** The end of the piece that starts here: after as many whole lines as fit, at least one. */
+const endOfPiece = (lines: Buffer, start: number): number => {
+  if (lines.length - start <= pieceBytes) return lines.length
+  const last = lines.lastIndexOf(lineBreak, start + pieceBytes - 1)
+  if (last >= start) return last + 1
+  const next = lines.indexOf(lineBreak, start)
+  return next < 0 ? lines.length : next + 1
+}
+
+/** Writes whole lines in pieces that arrive undivided. Only a line above 4 KiB may mix with others. */
+export const lineSink = (sink: Writable): Writable =>
+  new Writable({
+    write: (lines: Buffer, _encoding, done) => {
+      const next = (start: number): void => {
+        if (start === lines.length) return done()
+        const end = endOfPiece(lines, start)
+        // The next piece waits for this one, because streams join pieces that wait.
+        sink.write(lines.subarray(start, end), (error) => (error ? done(error) : next(end)))
+      }
+      next(0)
+    }
+  })

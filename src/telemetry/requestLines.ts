@@ -1,7 +1,7 @@
 // Log lines of requests and failed upstream calls: as JSON, or readable on a terminal.
 // Must not know where lines go. The JSON is concatenated by hand, because every request pays for it.
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
-import { memoizeBounded } from "../domain/memoizeBounded.ts"
+import { memoizeBounded } from "../domain/collections.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 
 export type LogLevel = "info" | "warn" | "error"

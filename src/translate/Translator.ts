@@ -9,7 +9,7 @@ import type { Reason } from "../domain/ProviderError.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
-import type { ModelFacts } from "./shared/google/modelFacts.ts"
+import type { ModelFacts } from "./shared/gemini.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
 export interface KnownSignature {

@@ -3,23 +3,21 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { readEach } from "../domain/text/readEach.ts"
+import { readEach } from "../domain/faults.ts"
 import {
   BatchEmbedContentsReply,
   type BatchEmbedContentsRequest,
   type EmbedContent,
   EmbedContentReply,
   type EmbedContentRequest
-} from "../wire/google/EmbedContent.ts"
+} from "../wire/google.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
 import { embeddingList, passesVectors, readVector } from "./shared/reply/embeddingList.ts"
-import { readCount } from "./shared/reply/counts.ts"
-import { failureFromGoogle } from "./shared/google/googleFailure.ts"
-import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { partsToGemini } from "./chat-to-gemini/requestParts.ts"
-import { embeddingModel } from "./shared/embeddingModels.ts"
-import { invalid } from "./shared/fault.ts"
-import { type EmbeddingInput, readEmbeddings, textOfInput, textsOnly } from "./shared/readEmbeddings.ts"
+import { readCount } from "./shared/reply/usage.ts"
+import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
+import { ignored, ignoredBy, invalid, mapped, silent } from "./shared/chat-request/paramReader.ts"
+import { partsToGemini } from "./chat-to-gemini/messages.ts"
+import { type EmbeddingInput, embeddingModel, readEmbeddings, textOfInput, textsOnly } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>

@@ -3,12 +3,16 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
-import { UpstreamEmbeddings } from "../wire/openai/UpstreamEmbeddings.ts"
-import { readCount } from "./shared/reply/counts.ts"
+import {
+  type EmbeddingList,
+  type EmbeddingsRequest,
+  type KnownEmbeddingsParam,
+  UpstreamEmbeddings
+} from "../wire/openai/Embeddings.ts"
+import { readCount } from "./shared/reply/usage.ts"
 import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
-import { failureFromOpenAi } from "./shared/reply/openAiFailure.ts"
-import { ignored, mapped, silent } from "./shared/chat-request/paramRules.ts"
+import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
+import { ignored, mapped, silent } from "./shared/chat-request/paramReader.ts"
 import { readEmbeddings, requireTexts } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 

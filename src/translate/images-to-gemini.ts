@@ -5,28 +5,25 @@ import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import {
-  GenerateContentReply,
-  type GenerateContentRequest,
-  type UsageMetadata
-} from "../wire/google/GenerateContent.ts"
+import { GenerateContentReply, type GenerateContentRequest, type UsageMetadata } from "../wire/google.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
-import { filterText, filterWords } from "./shared/google/filterWords.ts"
-import { geminiUsage } from "./shared/google/geminiUsage.ts"
-import { failureFromGoogle, googleFailureInside } from "./shared/google/googleFailure.ts"
-import { filteredPicture, noPicture, outputFormatOf, encodePicture } from "./shared/reply/imageList.ts"
-import { readLabels } from "./shared/chat-request/labels.ts"
-import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
+import { filterText, filterWords } from "./shared/gemini.ts"
+import { geminiUsage } from "./shared/reply/usage.ts"
+import { failureFromGoogle, googleFailureInside } from "./shared/reply/upstreamFailures.ts"
 import {
   bothSpellings,
   type Canvas,
-  type ImagesParam,
+  encodePicture,
+  filteredPicture,
   type ImagesOptions,
+  type ImagesParam,
+  noPicture,
+  outputFormatOf,
   readImages,
   readSpelling,
   unusedSpellings
-} from "./shared/readImages.ts"
-import { readSafety } from "./shared/chat-request/safetySettings.ts"
+} from "./shared/images.ts"
+import { ignored, ignoredBy, mapped, readLabels, readSafety, silent } from "./shared/chat-request/paramReader.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

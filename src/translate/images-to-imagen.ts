@@ -4,21 +4,24 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { PredictReply, type PredictRequest } from "../wire/google/Predict.ts"
+import { PredictReply, type PredictRequest } from "../wire/google.ts"
 import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"
-import { failureFromGoogle } from "./shared/google/googleFailure.ts"
-import { filteredPicture, noPicture, outputFormatOf, encodePicture, refusedPrompt } from "./shared/reply/imageList.ts"
-import { readLabels } from "./shared/chat-request/labels.ts"
-import type { ModelRecord } from "../domain/models/ModelRecord.ts"
-import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
+import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
 import {
   bothSpellings,
   type Canvas,
+  encodePicture,
+  filteredPicture,
   type ImagesParam,
+  noPicture,
+  outputFormatOf,
   readImages,
   readSpelling,
+  refusedPrompt,
   unusedSpellings
-} from "./shared/readImages.ts"
+} from "./shared/images.ts"
+import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

@@ -1,34 +1,36 @@
 // Passes Anthropic messages through to Claude on Vertex AI: same dialect, so bodies and events keep their bytes.
 // Must not depend on HTTP, accounts or OpenAI's format. Rules: T1801, T1832, T1901-T1907 and table 7.
 import * as Result from "effect/Result"
-import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/editTopLevel.ts"
+import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/topMembers.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, type MemberSpan, parseJsonText } from "../domain/text/json.ts"
 import { answerBounds } from "../domain/Limits.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { upstreamText } from "../domain/text/upstreamText.ts"
+import { upstreamText } from "../domain/text/publicText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
-import { joinRanges } from "../wire/ByteRange.ts"
 import {
+  joinRanges,
   noFrames,
   readFrame,
   unfinishedBytes,
   type WholeFrame,
-  type WholeFrameState,
-  wholeFrames
+  wholeFrames,
+  type WholeFrameState
 } from "../wire/wholeFrames.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
-import { cutAnswer, largeEvent, tooManyEvents, tooSilent } from "./shared/reply/badStream.ts"
-import { betaRule, bodyBetas } from "./shared/claude/betas.ts"
-import { betasOfFields } from "./shared/claude/betasOfFields.ts"
-import { retentionRefusal } from "./shared/claude/dataRetention.ts"
-import { countedId } from "./shared/claude/claudeIds.ts"
-import { claudeVersion, withoutThread } from "./shared/claude/claudeVersion.ts"
-import { claudeUsage } from "./shared/claude/claudeUsage.ts"
+import {
+  cutAnswer,
+  largeEvent,
+  readUpstreamError,
+  reasonOfStatus,
+  statusInside,
+  tooManyEvents,
+  tooSilent
+} from "./shared/reply/upstreamError.ts"
+import { betaRule, betasOfFields, bodyBetas, claudeVersion, countedId, withoutThread } from "./shared/claude.ts"
+import { failureFromGoogle, retentionRefusal } from "./shared/reply/upstreamFailures.ts"
+import { claudeUsage, mergeUsage } from "./shared/reply/usage.ts"
 import type { SignedCall } from "./shared/chat-request/signatures.ts"
-import { mergeUsage } from "./shared/reply/counts.ts"
-import { failureFromGoogle } from "./shared/google/googleFailure.ts"
-import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/reply/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
 
 /** The fields of a native body that the gateway reads; the upstream validates the rest. */

@@ -1,5 +1,5 @@
-// Translation without a gateway: the context of a request from a few values, and the machines that read answers.
-// Must not depend on a dialect.
+// Translation without a gateway: every translator by name, the context of a request, the machines of answers.
+// It must not depend on providers or routes.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { BuiltInKind } from "../domain/ProviderAccount.ts"
@@ -7,14 +7,14 @@ import { type BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.t
 import { parseFamily } from "../domain/ModelRef.ts"
 import { builtInModels, recordOn } from "../domain/models/modelTable.ts"
 import { type Json, parseJsonText } from "../domain/text/json.ts"
-import { dayOf } from "../domain/text/days.ts"
+import { dayOf } from "../domain/time.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { jsonEvents } from "./jsonEvents.ts"
-import { modelFacts } from "./shared/google/modelFacts.ts"
+import { modelFacts } from "./shared/gemini.ts"
 import {
   compose,
-  isStreamFailed,
   type Fold,
+  isStreamFailed,
   machine,
   type Machine,
   type StreamFailed,
@@ -22,6 +22,15 @@ import {
   type Translator,
   type Unary
 } from "./Translator.ts"
+import { chatToClaude, countToClaude } from "./chat-to-claude/ChatToClaude.ts"
+import { chatToGemini, countToGemini } from "./chat-to-gemini/ChatToGemini.ts"
+import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"
+import { chatToPredict } from "./chat-to-predict/ChatToPredict.ts"
+import { embeddingsToBatch, embeddingsToEmbedContent } from "./embeddings-to-gemini.ts"
+import { embeddingsToOpenAi } from "./embeddings-to-openai.ts"
+import { embeddingsToPredict } from "./embeddings-to-predict.ts"
+import { imagesToGemini } from "./images-to-gemini.ts"
+import { imagesToImagen } from "./images-to-imagen.ts"
 
 /** What a translation depends on; all but provider and model have defaults. */
 export interface TranslateOptions {
@@ -132,3 +141,20 @@ const throughFailures = <State, Chunk>(
   onHalt: ({ failed, state }) => (failed ? [] : fold.onHalt(state)),
   usage: ({ state }) => fold.usage?.(state)
 })
+
+// Lists every translator by name.
+
+export const translators = {
+  "chat-to-claude": chatToClaude,
+  "chat-to-gemini": chatToGemini,
+  "chat-to-openai": chatToOpenAi,
+  "chat-to-predict": chatToPredict,
+  "count-to-claude": countToClaude,
+  "count-to-gemini": countToGemini,
+  "embeddings-to-gemini": embeddingsToEmbedContent,
+  "embeddings-to-gemini-batch": embeddingsToBatch,
+  "embeddings-to-openai": embeddingsToOpenAi,
+  "embeddings-to-predict": embeddingsToPredict,
+  "images-to-gemini": imagesToGemini,
+  "images-to-imagen": imagesToImagen
+} as const

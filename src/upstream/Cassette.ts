@@ -1,14 +1,16 @@
-// A cassette: the folder of recorded exchanges with upstreams, one file each, without credentials.
-// Must not know how exchanges are made or played back.
+// A cassette is a folder of recorded exchanges with upstreams, without credentials: a transport records it, another plays it back.
+// Must not know providers or what a body means.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { parseJsonText } from "../domain/text/json.ts"
-import { scrub } from "../domain/text/scrub.ts"
+import { scrub } from "../domain/text/redaction.ts"
 import { toBytes } from "./HttpCall.ts"
-import type { TransportRequest } from "./HttpExchange.ts"
+import { type AuthHeaders, TransportFault, type TransportRequest, type TransportResponse } from "./HttpExchange.ts"
+import * as Cause from "effect/Cause"
+import { scriptedTransport, type TransportService } from "./ScriptedTransport.ts"
 
 /** The folder cannot be read or written, or a file in it is no recording. */
 export class CassetteUnusable extends Schema.TaggedError<CassetteUnusable>()("CassetteUnusable", {
@@ -37,7 +39,7 @@ const Exchange = Schema.Struct({
     body: Schema.Array(Part)
   })
 })
-export type Exchange = typeof Exchange.Type
+type Exchange = typeof Exchange.Type
 type Part = typeof Part.Type
 
 /** A response as it was received. */
@@ -53,8 +55,7 @@ const partOf = (bytes: Uint8Array): Part => {
   return Buffer.from(text).equals(buffer) ? { text } : { base64: buffer.toString("base64") }
 }
 
-export const bytesOf = (part: Part): Buffer =>
-  "text" in part ? Buffer.from(part.text) : Buffer.from(part.base64, "base64")
+const bytesOf = (part: Part): Buffer => ("text" in part ? Buffer.from(part.text) : Buffer.from(part.base64, "base64"))
 
 /** Bytes without credentials; one character is one byte meanwhile, so that bytes that are no text survive. */
 const scrubbed = (bytes: Uint8Array, secrets: ReadonlyArray<string>): Buffer =>
@@ -79,7 +80,7 @@ const scrubbedHeaders = (
   )
 
 /** A request without credentials. Its headers of authorisation are left out. */
-export const recordedRequest = (
+const recordedRequest = (
   { body, headers, method, url }: TransportRequest,
   secrets: ReadonlyArray<string>
 ): Exchange["request"] => ({
@@ -89,7 +90,7 @@ export const recordedRequest = (
   ...(body === undefined ? {} : { body: partOf(scrubbed(toBytes(body), secrets)) })
 })
 
-export const recordedExchange = (
+const recordedExchange = (
   request: TransportRequest,
   { headers, reads, status }: ReceivedResponse,
   secrets: ReadonlyArray<string>
@@ -99,8 +100,7 @@ export const recordedExchange = (
 })
 
 /** Requests with the same text are the same to a cassette: method, address and body. */
-export const exchangeKey = ({ body, method, url }: Exchange["request"]): string =>
-  JSON.stringify([method, url, body ?? null])
+const exchangeKey = ({ body, method, url }: Exchange["request"]): string => JSON.stringify([method, url, body ?? null])
 
 /** The host as a part of a file name. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/[^\w.-]/g, "_")
@@ -118,7 +118,7 @@ const numbersIn = async (folder: string): Promise<ReadonlyArray<readonly [number
     .sort(([one], [other]) => one - other)
 
 /** Makes the folder, and a writer whose numbers follow those of earlier recordings. */
-export const openFolder = (
+const openFolder = (
   folder: string
 ): Effect.Effect<
   {
@@ -171,4 +171,110 @@ export const readFolder = (folder: string): Effect.Effect<ReadonlyArray<Exchange
         ? Effect.succeed(exchange.success)
         : Effect.fail(unusable(`${name} is not a recording: ${exchange.failure}`))
     )
+  })
+
+// Transports with a cassette: one records the exchanges of another transport, one plays recorded ones back offline.
+
+/** The secret values of a call. Only the transport reads them. */
+export type SecretsOf = (auth: AuthHeaders) => ReadonlyArray<string>
+
+/**
+ * Records whole responses of `over`: one file each, none for a call that fails or is given up, and none for a stream of
+ * more than `mostBytes`.
+ */
+export const recordingTransport = (
+  folder: string,
+  over: TransportService,
+  secretsOf: SecretsOf,
+  mostBytes: number
+): Effect.Effect<TransportService, CassetteUnusable> =>
+  Effect.map(openFolder(folder), ({ number, write }) => {
+    /** A recording that cannot be written is missing later; the request goes on. */
+    const keep = (
+      at: number,
+      request: TransportRequest,
+      { headers, status }: Pick<TransportResponse, "headers" | "status">,
+      reads: ReadonlyArray<Uint8Array>
+    ) =>
+      Effect.catch(
+        write(at, recordedExchange(request, { status, headers, reads }, secretsOf(request.auth))),
+        (reason) => Effect.logWarning(`A call could not be recorded in ${folder}: ${reason}`)
+      )
+    return {
+      collect: (request, bounds) =>
+        Effect.suspend(() => {
+          const at = number()
+          return Effect.tap(over.collect(request, bounds), (response) => keep(at, request, response, [response.bytes]))
+        }),
+      open: (request) =>
+        Effect.suspend(() => {
+          const at = number()
+          return Effect.map(over.open(request), (response) => {
+            const reads: Array<Uint8Array> = []
+            let bytes = 0
+            return {
+              ...response,
+              body: Effect.matchEffect(response.body, {
+                onSuccess: (pulled) => {
+                  for (const read of pulled) bytes += read.length
+                  if (bytes > mostBytes) reads.length = 0
+                  else reads.push(...pulled)
+                  return Effect.succeed(pulled)
+                },
+                onFailure: (error): TransportResponse["body"] =>
+                  Cause.isDone(error)
+                    ? Effect.andThen(
+                        bytes > mostBytes
+                          ? Effect.logWarning(`A stream of ${bytes} bytes is too long to be recorded in ${folder}.`)
+                          : keep(at, request, response, reads),
+                        Cause.done()
+                      )
+                    : Effect.fail(error)
+              })
+            }
+          })
+        })
+    }
+  })
+
+/** Names the path only: a log hides whole addresses. */
+const missingText = (
+  folder: string,
+  { method, url }: Exchange["request"],
+  exchanges: ReadonlyArray<Exchange>
+): string => {
+  const others = exchanges.filter(({ request }) => request.method === method && request.url === url).length
+  const path = new URL(url).pathname
+  return others === 0
+    ? `${folder} has no recording of ${method} ${path}: serve --record records one.`
+    : `${folder} has no recording of ${method} ${path} with this body; it has ${others} with another one. serve --record records more.`
+}
+
+/**
+ * Plays the exchanges of a folder back. Equal requests get their responses in the order of recording, then the last one
+ * again. A request that was not recorded fails.
+ */
+export const replayingTransport = (
+  folder: string,
+  secretsOf: SecretsOf
+): Effect.Effect<TransportService, CassetteUnusable> =>
+  Effect.map(readFolder(folder), (exchanges) => {
+    const byKey = Map.groupBy(exchanges, ({ request }) => exchangeKey(request))
+    const played = new Map<string, number>()
+    const next = (key: string): Exchange["response"] | undefined => {
+      const recorded = byKey.get(key) ?? []
+      const at = played.get(key) ?? 0
+      played.set(key, at + 1)
+      return recorded[Math.min(at, recorded.length - 1)]?.response
+    }
+    return scriptedTransport((request) => {
+      const known = recordedRequest(request, secretsOf(request.auth))
+      const response = next(exchangeKey(known))
+      return response === undefined
+        ? Effect.andThen(
+            Effect.logWarning(missingText(folder, known, exchanges)),
+            Effect.fail(new TransportFault({ kind: "unrecorded" }))
+          )
+        : { status: response.status, headers: response.headers, chunks: response.body.map(bytesOf) }
+    })
   })

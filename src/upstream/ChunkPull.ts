@@ -6,12 +6,11 @@ import type * as Pull from "effect/Pull"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import { ProviderError, withTexts } from "../domain/ProviderError.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
-import type { Room, Shortage } from "../domain/Room.ts"
+import type { Room, Shortage } from "../domain/RequestContext.ts"
 import { isStreamFailed, type Machine, type Progress, type StreamFailed } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import type { TransportResponse } from "./HttpExchange.ts"
+import { faultReason, noRoom, TransportFault, type TransportResponse, upstreamSubject } from "./HttpExchange.ts"
 import type { Prepared } from "./Prepared.ts"
-import { faultReason, noRoom, TransportFault, upstreamSubject } from "./TransportFault.ts"
 
 type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
 

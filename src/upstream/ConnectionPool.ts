@@ -14,8 +14,7 @@ import { version } from "../domain/version.ts"
 import { type Call, toBytes, type Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
 import { IdleSockets } from "./IdleSockets.ts"
-import { type Connect, connectorOf } from "./network/Connectors.ts"
-import { type ChooseProxy, proxyChoice } from "./network/Network.ts"
+import { type ChooseProxy, type Connect, connectorOf, proxyChoice } from "./Network.ts"
 
 /** What a paused socket reads ahead, next to the network read that reaches it; Node reads 64 KiB at a time. */
 const readAheadBytes = 16 * 1024

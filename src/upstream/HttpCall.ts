@@ -2,10 +2,18 @@
 // Must not know the HTTP client library, providers or dialects.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
+import {
+  type CollectBounds,
+  type CollectedResponse,
+  type FaultKind,
+  faultKind,
+  noRoom,
+  TransportFault,
+  type TransportRequest,
+  type TransportResponse
+} from "./HttpExchange.ts"
 import { schedulePhase } from "../batching/Phases.ts"
-import { pushBytes } from "../wire/joinBytes.ts"
-import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFault.ts"
+import { pushBytes } from "../wire/grownList.ts"
 
 /** The connections of one layer, as calls use them. */
 export interface Wire {

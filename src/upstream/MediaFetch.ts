@@ -1,22 +1,86 @@
 // Fetches media from public https URLs, for upstreams that take bytes only. Off by default.
 // Must not know requests, dialects or what the bytes are for. Hosts receive no credential and no header of a client.
-import * as Cause from "effect/Cause"
+import { Resolver } from "node:dns/promises"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Data from "effect/Data"
+import { type FaultKind, faultReason, type TransportRequest, type TransportResponse } from "./HttpExchange.ts"
+import * as Cause from "effect/Cause"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/usage/monotonicMillis.ts"
-import { FairSlots } from "../domain/usage/FairSlots.ts"
+import { monotonicMillis } from "../domain/time.ts"
+import { FairSlots } from "../domain/collections.ts"
 import { Busy, ConcurrencyReached } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import type { Room, Shortage } from "../domain/Room.ts"
-import { isPublicMedia } from "../translate/shared/media/media.ts"
+import type { Room, Shortage } from "../domain/RequestContext.ts"
+import { isGlobalAddress, isPublicMedia } from "../translate/shared/media/media.ts"
 import { anyBytes, isReadable, normaliseMime } from "../translate/shared/media/mime.ts"
-import { isGlobalAddress } from "../translate/shared/media/publicHost.ts"
 import type { FetchedMedia } from "../translate/Translator.ts"
-import type { TransportRequest, TransportResponse } from "./HttpExchange.ts"
-import { HostAddresses } from "./HostAddresses.ts"
-import { MediaFault, type MediaFaultKind, mediaFaultText } from "./MediaFault.ts"
 import { Transport } from "./Transport.ts"
+
+/** The IPv4 and IPv6 addresses; empty for a name without any, or when the look-up fails. */
+export type HostAddresses = (host: string) => Effect.Effect<ReadonlyArray<string>>
+
+/** Uses these DNS servers, or those of the machine. */
+export const hostAddressesBy =
+  (servers?: ReadonlyArray<string>): HostAddresses =>
+  (host) =>
+    Effect.callback((resume) => {
+      const resolver = new Resolver()
+      if (servers !== undefined) resolver.setServers(servers)
+      const ofKind = (kind: "A" | "AAAA"): Promise<ReadonlyArray<string>> =>
+        resolver.resolve(host, kind).catch(() => [])
+      void Promise.all([ofKind("A"), ofKind("AAAA")]).then((both) => resume(Effect.succeed(both.flat())))
+      return Effect.sync(() => resolver.cancel())
+    })
+
+export const HostAddresses: Context.Reference<HostAddresses> = Context.Reference<HostAddresses>(
+  "gateway/upstream/HostAddresses",
+  {
+    defaultValue: () => hostAddressesBy()
+  }
+)
+
+// Why media URLs were not fetched, and the message for the client.
+
+type MediaFaultKind =
+  /** The name has no address, or not only public ones. The client must not learn which of the two. */
+  | { readonly kind: "no_public_address" }
+  | { readonly kind: "redirect" }
+  | { readonly kind: "status"; readonly status: number }
+  | { readonly kind: "type" }
+  | { readonly kind: "empty" }
+  | { readonly kind: "too_large"; readonly limitBytes: number }
+  | { readonly kind: "too_many"; readonly limit: number }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "transport"; readonly fault: FaultKind }
+
+class MediaFault extends Data.TaggedError("MediaFault")<{ readonly why: MediaFaultKind }> {}
+
+/** The reason and the remedy. */
+const mediaFaultText = (why: MediaFaultKind): string => {
+  switch (why.kind) {
+    case "no_public_address":
+      return "The host of this URL has no public address."
+    case "redirect":
+      return "This URL answers with a redirect, which is not followed: send the address it leads to."
+    case "status":
+      return `This URL answers with status ${why.status}: it must be readable without a login.`
+    case "type":
+      return "This URL does not hold an image, a PDF or text."
+    case "empty":
+      return "This URL holds nothing."
+    case "too_large":
+      return `The media at the URLs of a request may have ${why.limitBytes} bytes in all; these have more.`
+    case "too_many":
+      return `A request may name ${why.limit} media URLs; this one names more.`
+    case "timeout":
+      return "What this URL holds did not come in the time allowed."
+    case "transport":
+      return faultReason({ kind: why.fault }, { name: "The host of this URL" }).message
+  }
+}
+
+// Fetches media from public https URLs, for upstreams that take bytes only. Off by default.
 
 /** The media in flight exceed the limit of the gateway or of this key. */
 type NoRoom = Busy | ConcurrencyReached

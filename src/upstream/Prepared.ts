@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { AttemptTarget } from "../domain/Observed.ts"
+import type { AttemptTarget } from "../domain/RequestContext.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { type JsonEvent, jsonEvents } from "../translate/jsonEvents.ts"
@@ -29,8 +29,7 @@ import {
   type Unary
 } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import { badReply, failedReply, type RawResponse, readSuccessJson } from "./successJson.ts"
-import { withAbsence } from "./withAbsence.ts"
+import { badReply, failedReply, type RawResponse, readSuccessJson, withAbsence } from "./readReply.ts"
 
 export interface Target extends AttemptTarget {
   /** `family/kind`: the issuer of the signatures in its responses. */

@@ -4,8 +4,14 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { toBytes } from "./HttpCall.ts"
-import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
-import { type FaultKind, TransportFault } from "./TransportFault.ts"
+import {
+  type CollectBounds,
+  type CollectedResponse,
+  type FaultKind,
+  TransportFault,
+  type TransportRequest,
+  type TransportResponse
+} from "./HttpExchange.ts"
 
 /** Silence of the upstream in the middle of a body, in milliseconds of the Clock. */
 export interface ScriptedPause {

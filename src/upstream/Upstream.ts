@@ -12,16 +12,24 @@ import type { GatewayError } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason, withTexts } from "../domain/ProviderError.ts"
 import { type HiddenValue, Redaction } from "../domain/text/redaction.ts"
-import type { Room, Shortage } from "../domain/Room.ts"
+import type { Room, Shortage } from "../domain/RequestContext.ts"
 import type { Progress } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { badStream, ChunkPull, type NextHops, unanswered } from "./ChunkPull.ts"
 import type { Prepared } from "./Prepared.ts"
-import { retryAfterMillis } from "./retryAfter.ts"
-import type { AuthHeaders, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
+import {
+  type AuthHeaders,
+  type CollectedResponse,
+  faultReason,
+  noRoom,
+  retryAfterMillis,
+  type TransportFault,
+  type TransportRequest,
+  type TransportResponse,
+  upstreamSubject
+} from "./HttpExchange.ts"
 import { credentialsIn } from "./ConnectionPool.ts"
 import { Transport } from "./Transport.ts"
-import { faultReason, noRoom, type TransportFault, upstreamSubject } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./HttpExchange.ts"
 

@@ -2,7 +2,7 @@
 // Must not depend on telemetry.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { parseTraceparent, traceContextOf, traceparentOf } from "../../src/accounting/traceContext.ts"
+import { parseTraceparent, traceContextOf, traceparentOf } from "../../src/accounting/RequestRecord.ts"
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
 const spanId = "b7ad6b7169203331"

@@ -7,9 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { describe, expect } from "vitest"
 import { Administration } from "../../src/admin/Administration.ts"
-import { Catalog } from "../../src/catalog/Catalog.ts"
-import { Configs } from "../../src/catalog/Configs.ts"
-import { Prompts } from "../../src/catalog/Prompts.ts"
+import { Catalog, Configs, Prompts } from "../../src/catalog/Catalog.ts"
 import {
   KeyInvalid,
   RecordChanged,

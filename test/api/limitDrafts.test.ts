@@ -1,7 +1,7 @@
 // Tests the messages about exhausted limits that depend on more than the kind of the error.
 // Must not depend on routes.
 import { expect, it } from "vitest"
-import { keyDraft } from "../../src/api/limitDrafts.ts"
+import { keyDraft } from "../../src/api/errorDrafts.ts"
 import { BudgetSpent } from "../../src/domain/GatewayError.ts"
 
 it("budget refusal: a reserved budget states when the part of a killed gateway is free again", () => {

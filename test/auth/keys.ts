@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import * as Result from "effect/Result"
 import type { ProviderAccount, ServiceAccountKey } from "../../src/domain/ProviderAccount.ts"
-import { parseServiceAccount } from "../../src/domain/settings/serviceAccountKey.ts"
+import { parseServiceAccount } from "../../src/domain/settings/credentialFile.ts"
 import { vertexAccount } from "../support/account.ts"
 
 const pair = (): { readonly privatePem: string; readonly publicPem: string } => {

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { generateKeyPairSync } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import { parseServiceAccount } from "../../src/domain/settings/serviceAccountKey.ts"
+import { parseServiceAccount } from "../../src/domain/settings/credentialFile.ts"
 import { keyA, keyFile } from "./keys.ts"
 
 const pemOf = (json: unknown): string => Redacted.value(Result.getOrThrow(parseServiceAccount(json)).privateKey)

@@ -2,7 +2,7 @@
 // Must not depend on the exchange.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
-import { readTokenReply } from "../../src/auth/tokenReply.ts"
+import { readTokenReply } from "../../src/auth/TokenCalls.ts"
 import { loudlySkipped, recordings, sharedDir } from "../support/shared.ts"
 
 const read = (status: number, body: unknown) =>

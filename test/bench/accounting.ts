@@ -13,7 +13,7 @@ import {
   type AccountingOptions,
   type RouteAccounts
 } from "../../src/accounting/Accounting.ts"
-import type { RequestMeta } from "../../src/accounting/RequestMeta.ts"
+import type { RequestMeta } from "../../src/accounting/RequestRecord.ts"
 import { ContentStore } from "../../src/store/content/ContentStore.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import type { ServedBy } from "../../src/router/ProviderRouter.ts"

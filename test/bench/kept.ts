@@ -3,7 +3,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomMasterText } from "../../src/store/MasterKeys.ts"
+import { randomMasterText } from "../../src/store/Encryption.ts"
 import { googleAccount } from "../support/account.ts"
 import { databases } from "../support/databases.ts"
 import { reply, stop } from "../support/gemini.ts"

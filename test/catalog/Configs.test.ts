@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { Configs } from "../../src/catalog/Configs.ts"
+import { Configs } from "../../src/catalog/Catalog.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 
 const reader = (limits: Partial<typeof defaultLimits>) =>

@@ -1,14 +1,20 @@
 // Tests the views of stored configs and prompts: a change of one costs the same among many, and reaches the prompts that include it.
 // Must not depend on a store.
 import { describe, expect, it } from "vitest"
-import { brokenGuard } from "../../src/admin/brokenGuard.ts"
-import { HeldConfigs } from "../../src/catalog/heldConfigs.ts"
-import { HeldPrompts } from "../../src/catalog/heldPrompts.ts"
+import { brokenGuard } from "../../src/admin/guards.ts"
+import { MergedConfigs } from "../../src/catalog/mergedRecords.ts"
+import { MergedPrompts } from "../../src/catalog/mergedPrompts.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { ConfigState } from "../../src/store/ConfigSnapshot.ts"
-import { newestIn, recordSet, versionsOf, withVersions } from "../../src/store/readRecord.ts"
-import type { RecordKind, StoredRecord } from "../../src/store/StoredRecord.ts"
+import {
+  newestIn,
+  type RecordKind,
+  recordSet,
+  type StoredRecord,
+  versionsOf,
+  withVersions
+} from "../../src/store/StoredRecord.ts"
 import { googleAccount } from "../support/account.ts"
 import { countSteps } from "../support/steps.ts"
 
@@ -45,14 +51,14 @@ const changed = (state: ConfigState, next: StoredRecord): ConfigState => {
 const many = (count: number, make: (id: string) => StoredRecord): ConfigState =>
   stateOf(Array.from({ length: count }, (_, at) => make(`id-${at}`)))
 
-const textOf = (held: HeldPrompts, reference: string) => held.find(reference)?.template.filledBy({})["messages"]
+const textOf = (held: MergedPrompts, reference: string) => held.find(reference)?.template.filledBy({})["messages"]
 
 describe("stored configs and prompts", () => {
   it("held configs: a change of one takes the same steps among 10 and among 1,000 (F73)", () => {
     const steps = (count: number): number => {
       const before = many(count, config)
       const after = changed(before, config("id-3"))
-      const held = new HeldConfigs(before, defaultLimits)
+      const held = new MergedConfigs(before, defaultLimits)
       const guard = brokenGuard("config", defaultLimits, (_state, id) => ({ configs: [id], prompts: [] }))
       return countSteps(() => {
         guard(before, after, "id-3", 0)
@@ -66,7 +72,7 @@ describe("stored configs and prompts", () => {
     const steps = (count: number): number => {
       const before = many(count, (id) => prompt(id, id === "id-4" ? "{{>id-3}}" : "Hello"))
       const after = changed(before, prompt("id-3", "Bye", 2))
-      const held = new HeldPrompts(before, defaultLimits)
+      const held = new MergedPrompts(before, defaultLimits)
       const guard = brokenGuard("prompt", defaultLimits, (_state, id) => ({ configs: [], prompts: held.usersOf(id) }))
       return countSteps(() => {
         guard(before, after, "id-3", 0)
@@ -83,7 +89,7 @@ describe("stored configs and prompts", () => {
       prompt("outer", "({{>middle}})"),
       prompt("waits", "{{>later}}")
     ])
-    const held = new HeldPrompts(before, defaultLimits)
+    const held = new MergedPrompts(before, defaultLimits)
     expect([textOf(held, "outer"), textOf(held, "waits"), held.usersOf("inner")]).toEqual([
       [{ role: "user", content: "(<one>)" }],
       undefined,

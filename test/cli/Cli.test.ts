@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import { describe, expect, it, vi } from "vitest"
-import { loadSettings } from "../../src/cli/settings/LoadSettings.ts"
+import { loadForCommand } from "../../src/cli/settings/LoadSettings.ts"
 import { version } from "../../src/domain/version.ts"
 import { commandLine, startCommand } from "../support/commandLine.ts"
 import { processPatienceMillis, until } from "../support/eventually.ts"
@@ -197,7 +197,7 @@ describe("command line", () => {
     const file = () =>
       Effect.runPromise(
         Effect.map(
-          loadSettings({ config: join(folder, "empty.yaml"), flags: {} }),
+          loadForCommand({ config: join(folder, "empty.yaml"), flags: {} }),
           ({ settings }) => settings.applicationCredentialsFile
         )
       )

@@ -1,7 +1,7 @@
 // The log of unexpected failures: one line, no secret.
 // Must not start a service.
 import { expect, it } from "vitest"
-import { renderFaultLine } from "../../src/cli/FaultLog.ts"
+import { renderFaultLine } from "../../src/cli/Output.ts"
 
 const at = new Date("2027-01-31T12:00:00.007Z")
 const message = [

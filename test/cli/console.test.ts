@@ -2,7 +2,7 @@
 // Must not start a process.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import type { Flags } from "../../src/cli/settings/overrides.ts"
+import type { Flags } from "../../src/cli/settings/environment.ts"
 import { readSettings } from "../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 import { startCommand } from "../support/commandLine.ts"

@@ -1,7 +1,7 @@
 // Tests what follows when a worker ends by itself.
 // Must not start a process.
 import { expect, it } from "vitest"
-import { pauseAfter, recentCrashes } from "../../src/cli/workers/crashes.ts"
+import { pauseAfter, recentCrashes } from "../../src/cli/workers/Crew.ts"
 
 it("crashes: the pause doubles with each crash of the last minute, and the sixth has none", () => {
   let crashes: ReadonlyArray<number> = []

@@ -1,12 +1,10 @@
 // Tests the search for the line and column of a key in YAML and JSON text, and other readers of configuration text.
 // Must not depend on the settings.
 import { describe, expect, it } from "vitest"
-import { locatePath } from "../../src/cli/settings/locate.ts"
-import { editDistance, hint, nearest } from "../../src/domain/text/nearest.ts"
-import { nodeVersionFault } from "../../src/cli/doctor/nodeVersion.ts"
-import { regionFault } from "../../src/domain/settings/regions.ts"
-import type { FaultPath } from "../../src/domain/faults.ts"
-import { parseSettingsText } from "../../src/cli/settings/SettingsText.ts"
+import { locatePath, parseSettingsText } from "../../src/cli/settings/SettingsText.ts"
+import { editDistance, type FaultPath, hint, nearest } from "../../src/domain/faults.ts"
+import { nodeVersionFault } from "../../src/cli/process/platform.ts"
+import { regionFault } from "../../src/domain/settings/readAccount.ts"
 import * as Result from "effect/Result"
 
 const yaml = `# a comment: with a colon

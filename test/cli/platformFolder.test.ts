@@ -1,7 +1,7 @@
 // Tests the data directory of each operating system, as a pure function.
 // Must not depend on the system that runs the test.
 import { expect, it } from "vitest"
-import { platformFolder } from "../../src/cli/settings/platformFolder.ts"
+import { platformFolder } from "../../src/cli/process/platform.ts"
 
 it.each([
   ["linux", {}, "/people/ann", "/people/ann/.local/share/model-gateway"],

@@ -1,7 +1,7 @@
 // Reading the export settings from the environment.
 // Must not import the SDK.
 import { describe, expect, it } from "vitest"
-import { readExport } from "../../src/cli/settings/readExport.ts"
+import { readExport } from "../../src/cli/settings/readSections.ts"
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
 const url = endpoint.OTEL_EXPORTER_OTLP_ENDPOINT

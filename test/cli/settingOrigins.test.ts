@@ -6,10 +6,10 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { settingOrigins } from "../../src/cli/settings/SettingOrigins.ts"
-import { shownSettings } from "../../src/cli/settings/ShownSettings.ts"
+import { shownSettings } from "../../src/cli/RunGateway.ts"
 import { parseSettingsText } from "../../src/cli/settings/SettingsText.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { ReadSettings } from "../../src/http/admin/AdminSettings.ts"
+import { ReadSettings } from "../../src/http/admin/AdminService.ts"
 
 const fileOf = (text: string) => ({
   name: "gateway.yaml",

@@ -2,19 +2,19 @@
 // Must not depend on the network or on a clock.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { createHeaders } from "../../src/client/createHeaders.ts"
+import { createHeaders } from "../../src/client/headers.ts"
 import {
   Aborted,
   AnswerBroken,
   ConnectionFailed,
   noFacts,
   RateLimited,
+  readFailure,
   RequestInvalid,
   ServiceFailed,
   TimedOut
 } from "../../src/client/failures.ts"
-import { readFailure } from "../../src/client/readFailure.ts"
-import { delayMillis, isWorthRetrying } from "../../src/client/retry.ts"
+import { delayMillis, isWorthRetrying } from "../../src/client/Calls.ts"
 
 describe("createHeaders", () => {
   it("createHeaders: writes every option under its header", () => {

@@ -5,10 +5,9 @@ import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { isPicture, mediaIn, readable } from "../../src/console/mediaIn.ts"
 import { chatOf, type Entry, parametersOf } from "../../src/console/pages/playground/chatBody.ts"
 import { addEvent, noAnswer } from "../../src/console/pages/playground/chatStream.ts"
-import { calledRoute } from "../../src/console/pages/requests/calledRoute.ts"
+import { anthropicOf, calledRoute, curlOf, genaiOf, openAiOf } from "../../src/console/pages/requests/snippets.ts"
 import { linesOf } from "../../src/console/pages/requests/phases.ts"
 import { readAnswer } from "../../src/console/pages/requests/readAnswer.ts"
-import { anthropicOf, curlOf, genaiOf, openAiOf } from "../../src/console/pages/requests/snippets.ts"
 
 type Row = typeof AdminRequest.Type
 type Attempt = Row["attempts"][number]

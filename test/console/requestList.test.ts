@@ -2,9 +2,18 @@
 // Must not depend on how rows are shown.
 import { describe, expect, it } from "vitest"
 import type { RequestRow } from "../../src/console/AdminClient.ts"
-import { hasMore, metadataText, readFilters, withMetadata } from "../../src/console/pages/list/filterQuery.ts"
-import { binsOf } from "../../src/console/pages/list/histogramBins.ts"
-import { emptyList, mostRows, withArrived, withFirst, withOlder } from "../../src/console/pages/list/requestList.ts"
+import {
+  binsOf,
+  emptyList,
+  hasMore,
+  metadataText,
+  mostRows,
+  readFilters,
+  withArrived,
+  withFirst,
+  withMetadata,
+  withOlder
+} from "../../src/console/pages/requests/requestList.ts"
 
 const noon = Date.parse("2027-01-31T12:00:00Z")
 const row = (at: number): RequestRow => ({

@@ -4,10 +4,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { lineDiff, nearChanges } from "../../src/console/parts/lineDiff.ts"
 import { configTree } from "../../src/console/pages/configs/configTree.ts"
-import { burnDown, periodAt } from "../../src/console/pages/keys/burnDown.ts"
+import { burnDown, periodAt } from "../../src/console/usageSums.ts"
 import { changedKey, keyBody } from "../../src/console/pages/keys/keyBody.ts"
-import { promptBody } from "../../src/console/pages/prompts/promptBody.ts"
-import { snippetOf, variablesIn } from "../../src/console/pages/prompts/promptTexts.ts"
+import { promptBody, snippetOf, variablesIn } from "../../src/console/pages/prompts/promptBody.ts"
 import { jsonFaultLine } from "../../src/console/readJson.ts"
 
 /** A power of two, so that rates are exact. */

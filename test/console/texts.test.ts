@@ -6,8 +6,8 @@ import type { AdminRequest } from "../../src/api/AdminResources.ts"
 import { change, count, dollars, duration, percent } from "../../src/console/format.ts"
 import { keyBody } from "../../src/console/pages/keys/keyBody.ts"
 import { addEvent, noAnswer } from "../../src/console/pages/playground/chatStream.ts"
-import { lineOf } from "../../src/console/pages/configs/lineOf.ts"
-import { csvOf, ndjsonOf } from "../../src/console/requestTexts.ts"
+import { lineOfPath } from "../../src/console/readJson.ts"
+import { csvOf, ndjsonOf } from "../../src/console/pages/requests/requestList.ts"
 
 type Row = typeof AdminRequest.Type
 
@@ -100,7 +100,7 @@ describe("console lines", () => {
     ["f", undefined],
     ["", undefined]
   ])("console lines: the value at %s begins at line %s", (path, line) => {
-    expect(lineOf(text, path)).toBe(line)
+    expect(lineOfPath(text, path)).toBe(line)
   })
 
   it("console lines: every field of an object has its own line", () => {
@@ -112,7 +112,7 @@ describe("console lines", () => {
       fc.property(object, (value) => {
         const lines = Object.entries(value).map(([name, inner]) => `"${name}": ${JSON.stringify(inner)}`)
         const written = `{\n${lines.join(",\n")}\n}`
-        expect(Object.keys(value).map((name) => lineOf(written, name))).toEqual(lines.map((_, index) => index + 2))
+        expect(Object.keys(value).map((name) => lineOfPath(written, name))).toEqual(lines.map((_, index) => index + 2))
       })
     )
   })

@@ -2,7 +2,7 @@
 // Must not depend on what the entries are.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { FairEntries } from "../../src/domain/FairEntries.ts"
+import { FairEntries } from "../../src/domain/collections.ts"
 
 const names = (owner: string, count: number) => Array.from({ length: count }, (_, at) => `${owner}${at}`)
 const fill = (entries: FairEntries<string>, owner: string, count: number, weight = 0) => {

@@ -1,7 +1,7 @@
 // A list of what runs: the entries in it are those that were added and not removed, whatever the order.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { LiveList, type Place } from "../../src/domain/LiveList.ts"
+import { LiveList, type Place } from "../../src/domain/collections.ts"
 
 it("holds what was added and not yet removed, as a set does", () => {
   fc.assert(

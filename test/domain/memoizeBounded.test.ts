@@ -1,7 +1,7 @@
 // Tests memoizeBounded: it computes a text once, and bounds its cache.
 // Must not depend on any memoized function of the service.
 import { expect, it } from "vitest"
-import { memoizeBounded } from "../../src/domain/memoizeBounded.ts"
+import { memoizeBounded } from "../../src/domain/collections.ts"
 
 const counting = () => {
   const worked: Array<string> = []

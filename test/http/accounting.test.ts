@@ -2,7 +2,7 @@
 // Must not depend on the units of accounting: requests go through the whole service.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import * as Layer from "effect/Layer"
-import { MetricsAccess } from "../../src/http/routes/MetricsHandlers.ts"
+import { MetricsAccess } from "../../src/http/routes/StatusHandlers.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"

@@ -12,7 +12,7 @@ import { Gateway } from "../../src/Gateway.ts"
 import { WebHandler } from "../../src/http/HttpApi.ts"
 import { ConsoleSessions } from "../../src/keys/ConsoleSessions.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
-import { RateCounters } from "../../src/store/RateCounters.ts"
+import { RateCounters } from "../../src/store/Spending.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 

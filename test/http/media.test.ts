@@ -3,7 +3,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { HostAddresses } from "../../src/upstream/HostAddresses.ts"
+import { HostAddresses } from "../../src/upstream/MediaFetch.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { message, text, user } from "../support/claude.ts"
 import { config, fallback } from "../support/config.ts"

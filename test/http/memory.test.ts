@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
-import { Memory } from "../../src/http/node/MemoryMeter.ts"
+import { Memory } from "../../src/http/node/Traffic.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { replying } from "../support/scripted.ts"
 

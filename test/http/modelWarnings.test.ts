@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
-import { endingNews } from "../../src/accounting/endingNews.ts"
+import { endingNews } from "../../src/accounting/Accounting.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"
 import { reply, stop } from "../support/gemini.ts"

@@ -2,11 +2,10 @@
 // Must not reach the network: upstreams are scripted.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
-import { movedSecretsGuard } from "../../src/admin/movedSecrets.ts"
+import { movedSecretsGuard } from "../../src/admin/guards.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { ConfigState } from "../../src/store/ConfigSnapshot.ts"
-import { recordSet } from "../../src/store/readRecord.ts"
-import type { RecordKind, StoredRecord } from "../../src/store/StoredRecord.ts"
+import { type RecordKind, recordSet, type StoredRecord } from "../../src/store/StoredRecord.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config } from "../support/config.ts"
 import { reply } from "../support/gemini.ts"

@@ -12,9 +12,8 @@ import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.
 import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
-import type { RateCounters } from "../../src/store/RateCounters.ts"
-import { RateStore } from "../../src/state/RateStore.ts"
-import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
+import { type RateCounters, Spending, type SpendingChange } from "../../src/store/Spending.ts"
+import { RateStore } from "../../src/state/SharedState.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const keyOf = (rateLimit?: Partial<RateLimit>, budget?: Budget): GatewayKey => ({

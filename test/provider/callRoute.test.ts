@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
 import { type ProviderAccount, providerAccount } from "../../src/domain/ProviderAccount.ts"
-import { KnownModel, memoizeRoutes, type RouteOf, type TargetModel } from "../../src/provider/callRoute.ts"
+import { KnownModel, memoizeRoutes, type RouteOf, type TargetModel } from "../../src/provider/route.ts"
 
 const account = (slug: string) =>
   providerAccount({ slug, kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("k") } })

@@ -5,10 +5,7 @@ import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import { cloudRoute } from "../../src/provider/cloudRoute.ts"
-import { vertexHost } from "../../src/provider/hosts.ts"
-import { makerRoute } from "../../src/provider/makerRoute.ts"
-import { targetModel } from "../../src/provider/callRoute.ts"
+import { cloudRoute, makerRoute, targetModel, vertexHost } from "../../src/provider/route.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 
 const call = (account: ProviderAccount, model: string, verb: string) => {

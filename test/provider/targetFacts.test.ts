@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { modelTable } from "../../src/domain/models/modelTable.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { targetFacts } from "../../src/provider/callInput.ts"
-import { targetModel } from "../../src/provider/callRoute.ts"
+import { targetModel } from "../../src/provider/route.ts"
 import { requestContext, googleAccount, vertexAccount } from "../support/account.ts"
 
 const on = (day: string): RequestContext => ({ ...requestContext, createdSeconds: Date.parse(day) / 1000 })

@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { LearnedRemedies, lessonScope } from "../../src/state/LearnedRemedies.ts"
-import { DueNames, Slots } from "../../src/state/KeptState.ts"
+import { DueNames, Slots } from "../../src/state/WorkersState.ts"
 import { googleAccount } from "../support/account.ts"
 import { firstProcess } from "../support/firstProcess.ts"
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Carriers } from "../../src/store/Carriers.ts"
-import { masterKeysGiven } from "../../src/store/MasterKeys.ts"
+import { masterKeysGiven } from "../../src/store/Encryption.ts"
 
 const master = (byte: number) => Redacted.make(Buffer.alloc(32, byte).toString("base64"))
 const sealsOf = (...bytes: ReadonlyArray<number>) =>

@@ -2,7 +2,7 @@
 // Must not open a database.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { surplusOf } from "../../src/store/database/FairSweep.ts"
+import { surplusOf } from "../../src/store/database/Retention.ts"
 
 const holdings = fc
   .array(fc.nat(1_000), { maxLength: 12 })

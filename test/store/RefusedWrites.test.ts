@@ -1,7 +1,7 @@
 // Tests the memory of refused writes: which kinds there are, and when a refusal begins and ends.
 // Must not need a database.
 import { expect, it } from "vitest"
-import { RefusedWrites } from "../../src/store/database/RefusedWrites.ts"
+import { RefusedWrites } from "../../src/store/database/Sql.ts"
 
 it("refused writes: begin with the first kind and end with the last (F32)", () => {
   const refused = new RefusedWrites()

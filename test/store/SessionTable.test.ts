@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { expect } from "vitest"
-import { SessionTable } from "../../src/store/console/SessionTable.ts"
+import { SessionTable } from "../../src/store/SessionTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 /** The table of a process of its own on the store. */

@@ -2,7 +2,7 @@
 // Must not depend on the built-in providers.
 import * as Result from "effect/Result"
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { openAiChat } from "../../src/provider/openAiChat.ts"
+import { openAiChat } from "../../src/provider/chat.ts"
 import type { Provider } from "../../src/provider/Provider.ts"
 
 const chat = openAiChat(

@@ -3,7 +3,7 @@
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { normaliseModelId } from "../../src/domain/models/modelName.ts"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
-import { modelFacts } from "../../src/translate/shared/google/modelFacts.ts"
+import { modelFacts } from "../../src/translate/shared/gemini.ts"
 import type { FetchedMedia, KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
 import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"

@@ -8,7 +8,7 @@ import { chatToClaudeRequest } from "../../src/translate/chat-to-claude/request.
 import { responseFromClaude } from "../../src/translate/chat-to-claude/response.ts"
 import { streamFromClaude } from "../../src/translate/chat-to-claude/stream.ts"
 import { isStreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
-import { type BlockOut, MessageReply, type MessagesBody } from "../../src/wire/anthropic/Messages.ts"
+import { type BlockOut, MessageReply, type MessagesBody } from "../../src/wire/anthropic.ts"
 import type { ChatMessage, ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest, type ContextOptions, deepFreeze } from "./chat.ts"

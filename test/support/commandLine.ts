@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import { onTestFinished } from "vitest"
 import { runCli } from "../../src/cli/Cli.ts"
-import { Failure } from "../../src/cli/Failure.ts"
+import { Failure } from "../../src/cli/Output.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { type Ended, type Heard, listen } from "./process.ts"
 

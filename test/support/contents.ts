@@ -1,7 +1,7 @@
 // The laws that every list of Gemini contents obeys, for any request.
 // Must not depend on a particular request.
 import { expect } from "vitest"
-import type { ContentOut } from "../../src/wire/google/GenerateContent.ts"
+import type { ContentOut } from "../../src/wire/google.ts"
 
 /** Pairs (L15), no empties (L16), roles (L17). `hasIds` is true when calls and responses have ids. */
 export const lawsOfContents = (contents: ReadonlyArray<ContentOut>, hasIds: boolean): void => {

@@ -1,7 +1,7 @@
 // The section of the settings' page that lists every environment variable, with what it is for and what it yields to.
 // Must not read a variable.
-import { variableOf } from "../../src/cli/settings/overrides.ts"
-import { postgresVariables } from "../../src/domain/settings/postgresUrl.ts"
+import { variableOf } from "../../src/cli/settings/environment.ts"
+import { postgresVariables } from "../../src/domain/settings/storeLocation.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 
 type Row = readonly [name: string, meaning: string, precedence: string]

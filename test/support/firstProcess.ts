@@ -3,10 +3,13 @@
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { type KeptState, makeKeptState } from "../../src/state/KeptState.ts"
-import { layerPrimaryState } from "../../src/state/PrimaryState.ts"
+import {
+  layerPrimaryState,
+  makeWorkersState,
+  type StateCalls,
+  type WorkersState
+} from "../../src/state/WorkersState.ts"
 import type { SharedState } from "../../src/state/SharedState.ts"
-import type { StateCalls } from "../../src/state/StateCalls.ts"
 import { type Link, makeLink, type Port } from "../../src/workers/Link.ts"
 
 /** Both ends of a channel. A message to a closed channel fails. */
@@ -45,11 +48,11 @@ export interface TestWorker {
 }
 
 export interface FirstProcess {
-  readonly kept: KeptState
+  readonly kept: WorkersState
   readonly worker: (number: number) => Effect.Effect<TestWorker, never, Scope.Scope>
 }
 
-export const firstProcess: Effect.Effect<FirstProcess> = Effect.map(makeKeptState, (kept) => ({
+export const firstProcess: Effect.Effect<FirstProcess> = Effect.map(makeWorkersState, (kept) => ({
   kept,
   worker: Effect.fnUntraced(function* (number: number) {
     const [here, there] = linkedPorts().ends

@@ -2,11 +2,11 @@
 // It must not know what the pair does with them.
 import * as Result from "effect/Result"
 import type { JsonObject } from "../../src/domain/text/json.ts"
-import { streamFromChat } from "../../src/translate/messages-to-chat/answer/stream.ts"
+import { streamFromChat } from "../../src/translate/messages-to-chat/response.ts"
 import type { AnswerFacts, MessagesChat, RequestFacts } from "../../src/translate/messages-to-chat/facts.ts"
-import { requestToChat } from "../../src/translate/messages-to-chat/request/request.ts"
+import { requestToChat } from "../../src/translate/messages-to-chat/request.ts"
 import { isStreamFailed, machine, runMachine } from "../../src/translate/Translator.ts"
-import type { AnswerEvent } from "../../src/wire/anthropic/MessageAnswer.ts"
+import type { AnswerEvent } from "../../src/wire/anthropic.ts"
 import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
 
 export const messageId = "msg_0123456789abcdef0123456789abcdef"

@@ -1,7 +1,7 @@
 // The laws that every answer of the gateway obeys, for any upstream: L2 to L5, L11, L22, L23.
 // Must not depend on an upstream.
 import { expect } from "vitest"
-import { strictlyChunk } from "../../src/translate/shared/reply/strictly.ts"
+import { strictlyChunk } from "../../src/translate/shared/reply/clientForm.ts"
 import type { ChatChunk, ChunkChoice, Usage } from "../../src/wire/openai/ChatReply.ts"
 import { schemaOracle } from "./shared.ts"
 

@@ -3,12 +3,15 @@
 import * as Result from "effect/Result"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { AnswerFacts, RequestFacts, ResponsesChat } from "../../src/translate/responses-to-chat/facts.ts"
-import { readBody, requestToChat } from "../../src/translate/responses-to-chat/request/request.ts"
-import type { ChatInput } from "../../src/translate/responses-to-chat/answer/stream.ts"
-import { streamFromChat } from "../../src/translate/responses-to-chat/answer/stream.ts"
-import { lastEvent, stampResponse } from "../../src/translate/responses-to-chat/answer/envelope.ts"
+import { readBody, requestToChat } from "../../src/translate/responses-to-chat/request.ts"
+import {
+  type ChatInput,
+  lastEvent,
+  stampResponse,
+  streamFromChat
+} from "../../src/translate/responses-to-chat/response.ts"
 import { machine, runMachine } from "../../src/translate/Translator.ts"
-import type { ResponsesEvent } from "../../src/wire/openai/responses/Events.ts"
+import type { ResponsesEvent } from "../../src/wire/openai/Responses.ts"
 
 export const number = "0123456789abcdef0123456789abcdef"
 export const responseId = `resp_${number}`

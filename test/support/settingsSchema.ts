@@ -2,7 +2,7 @@
 // Must not state a key, a type or a bound of its own.
 import { isDeepStrictEqual } from "node:util"
 import type * as AST from "effect/SchemaAST"
-import { variableOf } from "../../src/cli/settings/overrides.ts"
+import { variableOf } from "../../src/cli/settings/environment.ts"
 import { WrittenConfig } from "../../src/domain/config/GatewayConfig.ts"
 import { isJsonObject, type JsonObject } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"

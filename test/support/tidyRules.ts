@@ -348,7 +348,7 @@ const sayNever = (node: Node): string | undefined => {
 
 const readers: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
   [/^process\.env$/, (file) => file.file === "cli/settings/LoadSettings.ts"],
-  [/^JSON\.parse$/, (file) => ["domain/text/json.ts", "client/readJson.ts", "console/readJson.ts"].includes(file.file)],
+  [/^JSON\.parse$/, (file) => ["domain/text/json.ts", "client/failures.ts", "console/readJson.ts"].includes(file.file)],
   [/^console\./, (file) => file.folder === "cli"],
   // The ring starts the fiber of each request, as a server of Effect would.
   [/^Effect\.run/, ({ file, folder, path }) => file === "main.ts" || folder === "client" || path === "src/http/Ring.ts"]
@@ -386,7 +386,7 @@ const honestyRule = (file: Parsed): ReadonlyArray<string> => {
 }
 
 const doors: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
-  [/^undici(\/|$)/, (file) => /^upstream\/(ConnectionPool|UndiciParts\.d|network\/Connectors)\.ts$/.test(file.file)],
+  [/^undici(\/|$)/, (file) => /^upstream\/(ConnectionPool|UndiciParts\.d|Network)\.ts$/.test(file.file)],
   [/^(node:sqlite|redis$|@effect\/sql-)/, (file) => file.folder === "store"],
   [/^effect\/http\/HttpServerResponse$/, (file) => file.folder === "http"]
 ]
@@ -399,7 +399,7 @@ const doorRule = (file: Parsed): ReadonlyArray<string> => {
     return door === undefined || door[1](file) ? [] : [at(file, one.at, "R7 doors", `may not import ${one.from}`)]
   })
   const opens =
-    ["upstream/ConnectionPool.ts", "upstream/network/Connectors.ts"].includes(file.file) ||
+    ["upstream/ConnectionPool.ts", "upstream/Network.ts"].includes(file.file) ||
     ["auth", "keys", "store"].includes(file.folder)
   const secrets = file.nodes
     .filter(({ node }) => !opens && memberName(node) === "Redacted.value")

@@ -2,13 +2,7 @@
 // Must not start a process.
 import { describe, expect, it } from "vitest"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import {
-  lastingSeries,
-  mergeSeries,
-  registryOf,
-  type SeriesValue,
-  seriesValues
-} from "../../src/telemetry/AllSeries.ts"
+import { lastingSeries, mergeSeries, registryOf, type SeriesValue, seriesValues } from "../../src/telemetry/Series.ts"
 
 const count = (value: number, route = "/a"): SeriesValue => ({
   id: "gateway_requests_total",

@@ -2,7 +2,7 @@
 // Must not depend on the content of a line.
 import { Writable } from "node:stream"
 import { expect, it } from "vitest"
-import { lineSink } from "../../src/telemetry/LineSink.ts"
+import { lineSink } from "../../src/telemetry/LogWriter.ts"
 
 /** The lengths of the pieces, and the result of the write. */
 const written = (text: string, fault?: Error): Promise<readonly [ReadonlyArray<number>, string | undefined]> =>

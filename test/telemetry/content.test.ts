@@ -3,9 +3,8 @@
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import { ResponseObserver } from "../../src/accounting/ResponseObserver.ts"
-import { requestAttributes } from "../../src/telemetry/genAi.ts"
+import { googleAsChat, requestAttributes } from "../../src/telemetry/genAi.ts"
 import { inputContent } from "../../src/telemetry/MessageContent.ts"
-import { inChatWords } from "../../src/telemetry/googleWords.ts"
 import type { Attributes } from "../../src/telemetry/Tracing.ts"
 
 const parsed = (attributes: Attributes) =>
@@ -251,7 +250,7 @@ describe("content of Google's own dialect", () => {
     expect(
       JSON.parse(
         JSON.stringify(
-          inChatWords({
+          googleAsChat({
             system_instruction: { parts: [{ text: "Be brief." }] },
             generationConfig: { maxOutputTokens: 5, topK: 3, stop_sequences: ["x"], candidateCount: 2 },
             contents: [

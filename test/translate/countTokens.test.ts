@@ -1,8 +1,8 @@
 // Tests token counting with Gemini on both products, rule by rule, with exact bodies and answers.
 // Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
-import { countToGemini } from "../../src/translate/count-to-gemini.ts"
-import { strictlyTokenCount } from "../../src/translate/shared/reply/strictly.ts"
+import { countToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
+import { strictlyTokenCount } from "../../src/translate/shared/reply/clientForm.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
 import { loudlySkipped, sharedDir } from "../support/shared.ts"

@@ -13,8 +13,7 @@ import { messageStream, readMessagesRequest } from "../../src/translate/messages
 import { crossCall } from "../../src/translate/native/crossVerbs.ts"
 import { readNativeReply } from "../../src/translate/native/nativeReply.ts"
 import { nativeStream } from "../../src/translate/native/nativeStream.ts"
-import { responseFromChat } from "../../src/translate/responses-to-chat/answer/response.ts"
-import { streamFromChat } from "../../src/translate/responses-to-chat/answer/stream.ts"
+import { responseFromChat, streamFromChat } from "../../src/translate/responses-to-chat/response.ts"
 import {
   type Fold,
   isStreamFailed,
@@ -23,7 +22,7 @@ import {
   type TranslateContext,
   type Unary
 } from "../../src/translate/Translator.ts"
-import { translators } from "../../src/translate/translators.ts"
+import { translators } from "../../src/translate/standalone.ts"
 import { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"

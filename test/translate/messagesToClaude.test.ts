@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { isJsonObject, parseBody } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { noRedaction } from "../../src/domain/text/redaction.ts"
-import { betaHeader } from "../../src/translate/shared/claude/betas.ts"
+import { betaHeader } from "../../src/translate/shared/claude.ts"
 import {
   countedBody,
   messagesBody,

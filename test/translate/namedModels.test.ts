@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
-import { namedModels, namingMembers } from "../../src/translate/namedModels.ts"
+import { namedModels, namingMembers } from "../../src/translate/namedInBody.ts"
 import { camelName } from "../../src/translate/native/memberNames.ts"
 import { loudlySkipped, sharedDir } from "../support/shared.ts"
 

@@ -1,7 +1,7 @@
 // Tests the cloud resources found in a prepared body, and the members searched for them.
 // Must not open sockets or read clocks.
 import { expect, it } from "vitest"
-import { namedObjects } from "../../src/translate/namedObjects.ts"
+import { namedObjects } from "../../src/translate/namedInBody.ts"
 
 it("named objects: both spellings are found at every place an upstream may read", () => {
   const body = {

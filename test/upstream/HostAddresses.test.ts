@@ -4,7 +4,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { hostAddressesBy } from "../../src/upstream/HostAddresses.ts"
+import { hostAddressesBy } from "../../src/upstream/MediaFetch.ts"
 
 /** Addresses in a DNS reply: IPv4 in 4 bytes, IPv6 in 16; undefined for no reply, a number for an error code. */
 type Records = Readonly<Record<string, ReadonlyArray<Buffer> | number | undefined>>

@@ -2,8 +2,13 @@
 // Must not open sockets or read clocks.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { retryAfterMillis } from "../../src/upstream/retryAfter.ts"
-import { faultKind, type FaultKind, faultReason, upstreamSubject } from "../../src/upstream/TransportFault.ts"
+import {
+  faultKind,
+  type FaultKind,
+  faultReason,
+  retryAfterMillis,
+  upstreamSubject
+} from "../../src/upstream/HttpExchange.ts"
 
 describe("retry-after", () => {
   const now = Date.parse("2026-01-02T03:04:05Z")

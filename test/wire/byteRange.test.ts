@@ -1,7 +1,7 @@
 // Tests the joining of ranges of network bytes, which copies nothing.
 // Must not depend on what the bytes mean.
 import { expect, it } from "vitest"
-import { ByteRange, joinRanges } from "../../src/wire/ByteRange.ts"
+import { ByteRange, joinRanges } from "../../src/wire/wholeFrames.ts"
 
 const read = new TextEncoder().encode("one two three")
 const texts = (ranges: ReadonlyArray<ByteRange>) => joinRanges(ranges).map((bytes) => new TextDecoder().decode(bytes))

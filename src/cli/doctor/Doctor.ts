@@ -9,27 +9,35 @@ import * as Result from "effect/Result"
 import { TokenProvider } from "../../auth/TokenProvider.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { modelFactsDay } from "../../domain/models/modelTable.ts"
-import { dayMillis } from "../../domain/text/days.ts"
-import { heldConfigs } from "../../catalog/heldConfigs.ts"
-import { HeldPrompts } from "../../catalog/heldPrompts.ts"
+import { dayMillis } from "../../domain/time.ts"
+import { mergedConfigs } from "../../catalog/mergedRecords.ts"
+import { MergedPrompts } from "../../catalog/mergedPrompts.ts"
 import { ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
-import { modelNotices, type NamingParts, placedModels } from "../../domain/models/modelNotices.ts"
+import { modelNotices, type NamingParts, placedModels } from "../../domain/models/modelLife.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
-import { printAnswer, renderJson } from "../output/Answer.ts"
+import {
+  commandFailure,
+  failFinding,
+  type Failure,
+  type Finding,
+  findingLines,
+  okFinding,
+  printAnswer,
+  renderJson,
+  usageFailure,
+  warnFinding
+} from "../Output.ts"
 import { Gateway } from "../../Gateway.ts"
 import { WebHandler } from "../../http/HttpApi.ts"
-import { storedKeys } from "../../keys/GatewayKeys.ts"
-import { makeKey } from "../../keys/KeyText.ts"
+import { makeKey, storedKeys } from "../../keys/GatewayKeys.ts"
 import { SharedRedis } from "../../store/SharedRedis.ts"
 import { directNetwork } from "../../domain/settings/network.ts"
-import { describeRoute, Network } from "../../upstream/network/Network.ts"
+import { describeRoute, Network } from "../../upstream/Network.ts"
 import { Transport } from "../../upstream/Transport.ts"
-import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
-import { failFinding, type Finding, findingLines, okFinding, warnFinding } from "./Finding.ts"
 import { type Loaded, readConfiguration } from "../settings/LoadSettings.ts"
-import { nodeFinding, portFindings, workerFindings } from "./MachineChecks.ts"
+import { isStoreReady, nodeFinding, portFindings, storeFindings, workerFindings } from "./LocalChecks.ts"
 import { onlineFindings } from "./OnlineChecks.ts"
 import {
   accountFindings,
@@ -40,7 +48,6 @@ import {
   originOfAccount,
   type ProviderServices
 } from "./ProviderChecks.ts"
-import { isStoreReady, storeFindings } from "./StoreChecks.ts"
 
 export interface DoctorOptions {
   readonly config: string | undefined
@@ -113,9 +120,9 @@ const servicesOf = (settings: Settings) => {
     const held: NamingParts = {
       ...settings,
       accounts: list(),
-      configs: heldConfigs(state, limits),
+      configs: mergedConfigs(state, limits),
       keys: [...settings.keys, ...storedKeys(state)],
-      prompts: new HeldPrompts(state, limits).all
+      prompts: new MergedPrompts(state, limits).all
     }
     return { made, held }
   })

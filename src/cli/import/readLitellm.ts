@@ -1,7 +1,7 @@
 // Reads a configuration of LiteLLM's proxy: models, groups, fallbacks, retries, keys and budgets.
 // Must not know files or the command line. Field names: https://docs.litellm.ai/docs/proxy/configs
 import * as Result from "effect/Result"
-import { isAliasName } from "../../domain/serve/modelNames.ts"
+import { isAliasName } from "../../domain/serving.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { Accounts, type Imported, type LeftOut, present } from "./Imported.ts"
 import { type Deployment, listOf, numberOf, objectOf, readDeployment, textOf } from "./litellmDeployment.ts"

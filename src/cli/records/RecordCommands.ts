@@ -9,20 +9,121 @@ import { Administration } from "../../admin/Administration.ts"
 import type { Managed } from "../../admin/Managed.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { mostGraceSeconds } from "../../domain/GatewayKey.ts"
-import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../../domain/text/json.ts"
+import { isJsonObject, type Json, type JsonObject, jsonObjectOf, parseJsonText } from "../../domain/text/json.ts"
 import { visible } from "../../domain/text/printable.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { Gateway } from "../../Gateway.ts"
 import type { UsageLog } from "../../keys/UsageLog.ts"
 import { errorFacts } from "../../api/errorFacts.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
-import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
-import { loadSettings, readVariable } from "../settings/LoadSettings.ts"
-import { keyFlagOf } from "./keyFlags.ts"
-import { fieldRows, recordRows } from "./recordColumns.ts"
+import {
+  alignColumns,
+  commandFailure,
+  type Failure,
+  printAnswer,
+  renderJson,
+  storeFailure,
+  usageFailure
+} from "../Output.ts"
+import { loadForCommand, readVariable } from "../settings/LoadSettings.ts"
 import { parseSettingsText } from "../settings/SettingsText.ts"
-import { printAnswer, renderJson } from "../output/Answer.ts"
-import { alignColumns } from "../output/table.ts"
+
+// The flags of `keys create` and `keys update` that set a field of a key, so that a fault names what was typed.
+
+const flags: Readonly<Record<string, string>> = {
+  name: "--name",
+  scopes: "--scope",
+  providers: "--provider",
+  models: "--model",
+  configs: "--allow-config",
+  prompts: "--allow-prompt",
+  config: "--use-config",
+  expires_at: "--expires-at",
+  "rate_limit.requests_per_minute": "--requests-per-minute",
+  "rate_limit.tokens_per_minute": "--tokens-per-minute",
+  "rate_limit.requests_burst": "--requests-burst",
+  "rate_limit.tokens_burst": "--tokens-burst",
+  concurrency: "--concurrency",
+  "budget.usd": "--budget-usd",
+  "budget.per": "--budget-per",
+  metadata: "--metadata",
+  metadata_locked: "--metadata-locked",
+  "other_models.messages": "--other-models"
+}
+
+/** The flag of a field such as `budget.per` or `scopes[0]`; the path itself where no flag sets it. */
+export const keyFlagOf = (path: string): string => flags[path] ?? flags[path.replace(/[[.].*$/, "")] ?? path
+
+// The columns of the tables that list keys, providers, configs and prompts.
+
+type Column = readonly [head: string, cell: (resource: JsonObject) => string]
+
+const renderValue = (value: Json | undefined): string =>
+  value === undefined || value === null
+    ? "-"
+    : Array.isArray(value)
+      ? value.map(renderValue).join(",")
+      : isJsonObject(value)
+        ? Object.entries(value)
+            .map(([name, member]) => `${name}=${renderValue(member)}`)
+            .join(",")
+        : String(value)
+
+const fieldColumn = (name: string, head = name): Column => [head, (resource) => renderValue(resource[name])]
+
+const columns = {
+  keys: [
+    fieldColumn("id"),
+    fieldColumn("name"),
+    fieldColumn("prefix"),
+    fieldColumn("scopes"),
+    fieldColumn("providers"),
+    fieldColumn("models"),
+    [
+      "state",
+      ({ expires_at: expires, revoked_at: revoked }) =>
+        revoked === undefined ? (expires === undefined ? "active" : `until ${renderValue(expires)}`) : "revoked"
+    ],
+    fieldColumn("source")
+  ],
+  providers: [
+    fieldColumn("slug"),
+    fieldColumn("provider"),
+    fieldColumn("project_id", "project"),
+    fieldColumn("region"),
+    ["credential", ({ credential }) => (isJsonObject(credential) ? renderValue(credential["type"]) : "-")],
+    fieldColumn("source")
+  ],
+  configs: [fieldColumn("id"), fieldColumn("name"), fieldColumn("version"), fieldColumn("source")],
+  prompts: [
+    fieldColumn("id"),
+    fieldColumn("name"),
+    fieldColumn("model"),
+    fieldColumn("version"),
+    fieldColumn("labels"),
+    fieldColumn("source")
+  ]
+} as const satisfies Readonly<Record<string, ReadonlyArray<Column>>>
+
+/** A header row, and one row per resource. */
+export const recordRows = (
+  noun: keyof typeof columns,
+  resources: ReadonlyArray<JsonObject>
+): ReadonlyArray<ReadonlyArray<string>> => {
+  const shown: ReadonlyArray<Column> = columns[noun]
+  return [shown.map(([head]) => head), ...resources.map((resource) => shown.map(([, cell]) => cell(resource)))]
+}
+
+/** One row per field of a resource. */
+export const fieldRows = (resource: JsonObject): ReadonlyArray<ReadonlyArray<string>> =>
+  Object.entries(resource)
+    .filter(([name]) => name !== "object")
+    .map(([name, value]) => [
+      name,
+      isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : renderValue(value)
+    ])
+
+// The record verbs on keys, providers, configs and prompts of the store: list, get, create, update, delete, rotate.
 
 export type RecordKind = "keys" | "providers" | "configs" | "prompts"
 
@@ -74,7 +175,7 @@ export const onStore = Effect.fnUntraced(function* <A>(
   { config }: RecordOptions,
   work: (settings: Settings) => Effect.Effect<A, Failure, Administration | UsageLog>
 ): Effect.fn.Return<A, Failure> {
-  const { settings } = yield* loadSettings({ config, flags: {} })
+  const { settings } = yield* loadForCommand({ config, flags: {} })
   const { store } = settings
   if (store === undefined || (store.location.kind === "sqlite" && store.location.path === ":memory:")) {
     return yield* usageFailure(

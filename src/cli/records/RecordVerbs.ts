@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { RecordKind, SecretSources } from "./RecordCommands.ts"
-import { otherModelsRules } from "../../domain/serve/otherModels.ts"
+import { otherModelsRules } from "../../domain/serving.ts"
 
 export const optional = <A>(flag: Flag.Flag<A>, description: string) =>
   flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))

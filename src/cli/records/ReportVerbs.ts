@@ -40,7 +40,7 @@ const usage = Command.make(
   },
   ({ bucket, by, client, from, key, metadata, model, provider, to, useConfig, ...given }) =>
     Effect.flatMap(
-      Effect.promise(() => import("./Usage.ts")),
+      Effect.promise(() => import("./Reports.ts")),
       (verb) =>
         verb.printUsage({
           ...given,
@@ -86,7 +86,7 @@ const requests = Command.make(
   },
   ({ config, json, metadata, requestId, useConfig, ...named }) =>
     Effect.flatMap(
-      Effect.promise(() => import("./Requests.ts")),
+      Effect.promise(() => import("./Reports.ts")),
       (verb) =>
         verb.printRequests({
           config,

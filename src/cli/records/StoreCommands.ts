@@ -4,19 +4,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { StoreSetting } from "../../domain/settings/Settings.ts"
 import { describeStore } from "../../domain/settings/storeLocation.ts"
-import { masterIds } from "../../store/MasterKeys.ts"
+import { masterIds } from "../../store/Encryption.ts"
 import { prepareDatabase } from "../../store/database/Migrations.ts"
 import { rotateSecret } from "../../store/Rotation.ts"
 import { sqlClientLayer } from "../../store/database/Sql.ts"
 import { backupSqlite, checkBackup, restoreSqlite } from "../../store/database/SqliteBackup.ts"
 import * as Store from "../../store/Store.ts"
-import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
-import { printAnswer } from "../output/Answer.ts"
-import { loadSettings } from "../settings/LoadSettings.ts"
+import { commandFailure, type Failure, printAnswer, storeFailure, usageFailure } from "../Output.ts"
+import { loadForCommand } from "../settings/LoadSettings.ts"
 import type { PrintOptions } from "./RecordCommands.ts"
 
 const storeOf = ({ config }: PrintOptions): Effect.Effect<StoreSetting, Failure> =>
-  Effect.flatMap(loadSettings({ config, flags: {} }), ({ settings }) =>
+  Effect.flatMap(loadForCommand({ config, flags: {} }), ({ settings }) =>
     settings.store === undefined ? usageFailure("the configuration names no store") : Effect.succeed(settings.store)
   )
 

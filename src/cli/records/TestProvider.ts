@@ -3,20 +3,27 @@
 import * as Effect from "effect/Effect"
 import { ProviderTest } from "../../admin/ProviderTest.ts"
 import { Gateway } from "../../Gateway.ts"
-import { providerTestResult } from "../../http/admin/providerTestResult.ts"
+import { providerTestResult } from "../../http/admin/AdminRows.ts"
 import { Limits } from "../../domain/Limits.ts"
-import { withoutAbsentStore } from "../doctor/StoreChecks.ts"
-import { failFinding, findingLines, okFinding } from "../doctor/Finding.ts"
-import { commandFailure, type Failure, storeFailure, usageFailure } from "../Failure.ts"
-import { printAnswer } from "../output/Answer.ts"
-import { loadSettings, warnOfCredentials } from "../settings/LoadSettings.ts"
+import { withoutAbsentStore } from "../doctor/LocalChecks.ts"
+import {
+  commandFailure,
+  failFinding,
+  type Failure,
+  findingLines,
+  okFinding,
+  printAnswer,
+  storeFailure,
+  usageFailure
+} from "../Output.ts"
+import { loadForCommand, warnOfCredentials } from "../settings/LoadSettings.ts"
 import type { PrintOptions } from "./RecordCommands.ts"
 
 export const testProvider = Effect.fn("Cli.testProvider")(function* (
   slug: string,
   options: PrintOptions
 ): Effect.fn.Return<void, Failure> {
-  const loaded = yield* loadSettings({ config: options.config, flags: {} })
+  const loaded = yield* loadForCommand({ config: options.config, flags: {} })
   yield* warnOfCredentials(loaded)
   // The test needs no state of other gateways, and is no request to count.
   const { redis: _, ...settings } = withoutAbsentStore(loaded.settings)

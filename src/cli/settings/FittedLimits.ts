@@ -2,10 +2,9 @@
 // Must not know what opens the files or takes the memory.
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
-import { fittingFiles } from "../../domain/fitting/descriptors.ts"
-import { fittingMemory, type ProcessMemory } from "../../domain/fitting/memory.ts"
+import { fittingFiles, fittingMemory, type ProcessMemory } from "../../domain/fittedLimits.ts"
 import { defaultLimits, type LimitValues } from "../../domain/Limits.ts"
-import { processMemory } from "../../http/node/MemoryMeter.ts"
+import { processMemory } from "../../http/node/Traffic.ts"
 
 /** The soft limit of the kernel; Node has raised it to the hard one. Undefined where the system does not show it. */
 const openFiles = (): number | undefined => {

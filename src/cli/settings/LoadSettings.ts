@@ -1,4 +1,4 @@
-// Finds and reads the configuration file and the environment, and reports every fault with its line.
+// Finds and reads the configuration file and the environment, for commands and embedding applications; a fault has its line.
 // Must not know how settings are used. No other file reads the environment.
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
@@ -8,19 +8,16 @@ import * as Result from "effect/Result"
 import type { Credentials, ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { parseCredential, quotaProjectOf } from "../../domain/settings/credentialFile.ts"
 import { type Json, parseJsonText } from "../../domain/text/json.ts"
-import type { Settings } from "../../domain/settings/Settings.ts"
-import { type Failure, usageFailure } from "../Failure.ts"
-import type { Flags } from "./overrides.ts"
+import type { SettingOrigin, Settings } from "../../domain/settings/Settings.ts"
+import { type Failure, usageFailure } from "../Output.ts"
+import { type Environment, type FileText, type Flags, withSecretFiles } from "./environment.ts"
 import { settingOrigins } from "./SettingOrigins.ts"
-import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
-import { platformFolder } from "./platformFolder.ts"
+import { platformFolder } from "../process/platform.ts"
 import { judgeSettings, readSettings } from "./readSettings.ts"
-import type { Places } from "./readStore.ts"
-import type { Position } from "./locate.ts"
+import type { Places } from "./readSections.ts"
+import { parseSettingsText, type Position, type SettingsText } from "./SettingsText.ts"
 import type { Fault } from "../../domain/faults.ts"
-import { withSecretFiles } from "./secretFiles.ts"
-import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
-import type { Environment, FileText } from "./substitute.ts"
+import * as Schema from "effect/Schema"
 
 export interface LoadOptions {
   /** The flag `--config`. */
@@ -263,7 +260,7 @@ export const loadWithCopy = (
   )
 
 /** The configuration of this process, or one failure with a line per fault. */
-export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
+export const loadForCommand = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
   Effect.map(loadWithCopy(options), ({ loaded }) => loaded)
 
 /** The variables that the demo takes. It has accounts and a store of its own, and reads no file. */
@@ -298,3 +295,23 @@ export const loadDemoSettings = (flags: Flags): Effect.Effect<DemoLoaded, Failur
       })
     )
   })
+
+// Settings for an application that embeds the gateway: the same file and variables as `serve` reads.
+
+/** The configuration has faults: one line for each, with its place. */
+export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
+  faults: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return this.faults.join("\n")
+  }
+}
+
+/** The settings of a file, else of the file that `serve` finds, else of the environment alone. */
+export const loadSettings = (file?: string): Effect.Effect<Settings, SettingsInvalid> =>
+  Effect.flatMap(readConfiguration({ config: file, flags: {} }), ({ outcome }) =>
+    Result.match(outcome, {
+      onFailure: (text) => Effect.fail(new SettingsInvalid({ faults: text.split("\n") })),
+      onSuccess: (loaded) => Effect.as(warnOfCredentials(loaded), loaded.settings)
+    })
+  )

@@ -2,13 +2,11 @@
 // Must not show a secret: of addresses that may hold a password only the place is shown.
 import * as AST from "effect/SchemaAST"
 import { defaultLimits } from "../../domain/Limits.ts"
-import type { SettingOrigin } from "../../domain/settings/SettingOrigin.ts"
-import { defaultServer } from "../../domain/settings/Settings.ts"
+import { defaultServer, type SettingOrigin } from "../../domain/settings/Settings.ts"
 import { settingsFile } from "../../domain/settings/settingsFile.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { applyOverrides, collectOverrides, type Flags, originOf } from "./overrides.ts"
+import { applyOverrides, collectOverrides, type Environment, type Flags, originOf, substitute } from "./environment.ts"
 import type { SettingsText } from "./SettingsText.ts"
-import { type Environment, substitute } from "./substitute.ts"
 
 export interface OriginsInput {
   /** The name of the file and its text; undefined where there is none. */

@@ -1,15 +1,16 @@
-// From what the operator states of models, in the configuration and in a file of their own, to overlays.
-// It must not know how facts are used.
+// Reads what the operator states of models: their facts, their names, and the providers of models without a slug.
+// It must not know how facts are used or how a model is served.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Fault, faultAt, type FaultPath, faultsOfIssue, quoteValue } from "../../domain/faults.ts"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, hint, isNamed, quoteValue } from "../../domain/faults.ts"
 import { normaliseModelId } from "../../domain/models/modelName.ts"
 import { ModelOverlay } from "../../domain/models/ModelRecord.ts"
 import { builtInModels, isKnownModel, type ModelOverlays } from "../../domain/models/modelTable.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
-import { hint } from "../../domain/text/nearest.ts"
 import { parseSettingsText } from "./SettingsText.ts"
-import type { FileText } from "./substitute.ts"
+import type { FileText } from "./environment.ts"
+import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import { isAliasName, type ModelAliases, resolveModelName } from "../../domain/serving.ts"
 
 export interface ReadModels {
   /** Undefined: the operator states nothing. */
@@ -73,3 +74,45 @@ export const readModels = ({ models = {}, models_file: path }: SettingsFile, fil
     faults: [...overlayFaults(models, ["models"]), ...(apart?.faults ?? [])]
   }
 }
+
+// Checks what the operator sets for models without a slug: default providers, and names of models.
+
+/** Providers of the store come and go without a reading of the file, so the file names its own alone. */
+const slugFault = (slug: string, slugs: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<Fault> =>
+  isNamed(slug, slugs)
+    ? []
+    : [
+        faultAt(
+          at,
+          `${quoteValue(slug)} is no provider of this file, and one of the store cannot be named here${hint(slug, slugs)}`
+        )
+      ]
+
+/** A model that can be called, not another alias. */
+const targetFaults = (
+  name: string,
+  aliases: ModelAliases,
+  slugs: ReadonlyArray<string>,
+  at: FaultPath
+): ReadonlyArray<Fault> => {
+  const { model } = resolveModelName(name, aliases)
+  if (model !== name && Object.hasOwn(aliases, model))
+    return [faultAt(at, `${quoteValue(model)} is an alias itself; name the model`)]
+  const read = Result.flatMap(parseModelRef(model), (ref) => Result.map(parseFamily(ref.rest), () => ref))
+  if (Result.isFailure(read)) return [faultAt(at, `is no model: ${read.failure.message}`)]
+  const { slug } = read.success
+  return slug === undefined ? [] : slugFault(slug, slugs, at)
+}
+
+/** The faults of both settings. */
+export const servingFaults = (
+  { aliases = {}, defaults = {} }: SettingsFile,
+  slugs: ReadonlyArray<string>
+): ReadonlyArray<Fault> => [
+  ...Object.entries(defaults).flatMap(([family, slug]) => slugFault(slug, slugs, ["defaults", family])),
+  ...Object.keys(aliases).flatMap((name) =>
+    isAliasName(name)
+      ? targetFaults(name, aliases, slugs, ["aliases", name])
+      : [faultAt(["aliases", name], `${quoteValue(name)} is not a name: letters, digits and "._:/-", at most 128`)]
+  )
+]

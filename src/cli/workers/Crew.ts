@@ -1,16 +1,206 @@
-// Keeps the workers of the first process running: starts each, and replaces one that ends by itself.
-// Must not know the configuration.
+// Keeps the workers of the first process running: starts each, replaces one that ends, and answers their calls.
+// Must not know the configuration, or what a worker serves.
+import { makeWorkersState, type StateCalls, type WorkersState } from "../../state/WorkersState.ts"
+import { lastingSeries, mergeSeries, SeriesRegistry, type SeriesValue, seriesValues } from "../../telemetry/Series.ts"
+import { type Call, type Link, makeLink, type Port } from "../../workers/Link.ts"
+import type { FilesCopy, LoadOptions } from "../settings/LoadSettings.ts"
+import { type ChildProcess, fork } from "node:child_process"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { type KeptState, makeKeptState } from "../../state/KeptState.ts"
+import * as Exit from "effect/Exit"
+import { Limits } from "../../domain/Limits.ts"
 import { metrics } from "../../telemetry/metrics.ts"
-import { SeriesRegistry } from "../../telemetry/Series.ts"
-import { makeLink } from "../../workers/Link.ts"
-import { commandFailure, type Failure, usageFailure } from "../Failure.ts"
-import { pauseAfter, recentCrashes } from "./crashes.ts"
-import { makeRoster, type Roster } from "./Roster.ts"
-import type { Begin, PrimaryCalls, Started, WorkerCalls } from "./workerCalls.ts"
-import { type Ended, startWorker } from "./WorkerProcess.ts"
+import { commandFailure, type Failure, usageFailure } from "../Output.ts"
+
+/** The first message to a worker. */
+export interface Begin {
+  /** From 1. A process that replaces another has its number. */
+  readonly worker: number
+  readonly count: number
+  readonly load: LoadOptions
+  readonly copy: FilesCopy
+  readonly port: number
+  readonly adminPort: number | null
+  /** The inference key that was made for this run; undefined until a worker has made what is missing. */
+  readonly keys?: { readonly inference: string | null }
+}
+
+/** How many workers are ready, of how many. */
+export interface Presence {
+  readonly ready: number
+  readonly count: number
+}
+
+/** What a worker sends once it serves. */
+interface Started {
+  /** The start-up lines. */
+  readonly lines: string
+  readonly inference: string | null
+}
+
+/** What a worker asks of the first process. */
+export interface PrimaryCalls extends StateCalls {
+  readonly started: Call<Started, void>
+  /** A record has changed: answered when the other workers have read it. */
+  readonly changed: Call<null, void>
+  /** The series of all processes as one. */
+  readonly allSeries: Call<null, ReadonlyArray<SeriesValue>>
+}
+
+/** What the first process asks of a worker. */
+export interface WorkerCalls {
+  readonly ownSeries: Call<null, ReadonlyArray<SeriesValue>>
+  readonly presence: Call<Presence, void>
+  /** Reads the records of the store again. */
+  readonly refresh: Call<null, void>
+  /** Files of a configuration that the first process has found without faults. */
+  readonly reload: Call<FilesCopy, void>
+}
+
+// What follows when a worker ends by itself: a pause that grows with its crashes, or the end of the program.
+
+/** Crashes within this time count together. */
+const windowMillis = 60_000
+/** One more ends the program. */
+const mostCrashes = 5
+const firstPauseMillis = 100
+
+/** The moments of a worker's crashes that still count, the one of now included. */
+export const recentCrashes = (before: ReadonlyArray<number>, nowMillis: number): ReadonlyArray<number> => [
+  ...before.filter((moment) => moment > nowMillis - windowMillis),
+  nowMillis
+]
+
+/** The pause before the worker is replaced, in milliseconds; undefined when it crashes in a loop. */
+export const pauseAfter = (recent: ReadonlyArray<number>): number | undefined =>
+  recent.length > mostCrashes ? undefined : firstPauseMillis * 2 ** (recent.length - 1)
+
+// The process of one worker: its start, its messages, its end.
+
+/** How a process ended. */
+interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+export interface WorkerProcess {
+  readonly port: Port
+  readonly ended: Effect.Effect<Ended>
+  /** Drains the process, and kills it when its drain takes longer than it may. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** The time beyond its own drain after which a worker that was asked to end is killed. */
+const graceMillis = 5_000
+
+const portOf = (child: ChildProcess): Port => ({
+  send: (message, failed) => {
+    child.send(message, (error) => {
+      if (error !== null) failed(error)
+    })
+  },
+  listen: (listener) => {
+    child.on("message", listener)
+    return () => child.off("message", listener)
+  }
+})
+
+const startWorker: Effect.Effect<WorkerProcess> = Effect.map(Limits, ({ drainMillis, readyDelayMillis }) => {
+  const child = fork(process.argv[1] ?? "", ["worker"])
+  // A message to a process that is ending fails; its sender gets the failure.
+  child.on("error", () => undefined)
+  const end = Deferred.makeUnsafe<Ended>()
+  child.once("exit", (code, signal) => Deferred.doneUnsafe(end, Exit.succeed({ code, signal })))
+  const ended = Deferred.await(end)
+  return {
+    port: portOf(child),
+    ended,
+    stop: Effect.andThen(
+      Effect.sync(() => child.kill("SIGTERM")),
+      Effect.timeoutOrElse(Effect.asVoid(ended), {
+        duration: drainMillis + readyDelayMillis + graceMillis,
+        orElse: () => Effect.asVoid(Effect.sync(() => child.kill("SIGKILL")))
+      })
+    )
+  }
+})
+
+// The workers that run now: which are ready, and the metric series of all of them as one.
+
+export interface Member {
+  readonly link: Link<WorkerCalls>
+  isReady: boolean
+  /** Its latest series, for a scrape that it does not answer in time. */
+  series: ReadonlyArray<SeriesValue>
+}
+
+interface Roster {
+  readonly add: (worker: number, link: Link<WorkerCalls>) => Member
+  /** Marks a worker ready, and succeeds with whether all are. */
+  readonly markReady: (worker: number) => Effect.Effect<boolean>
+  /** Reads the series of a worker that is about to end. */
+  readonly readSeries: (member: Member) => Effect.Effect<void>
+  /** Keeps the counts of a worker that has ended. */
+  readonly remove: (worker: number) => Effect.Effect<void>
+  /** Completes when the workers other than this one have read the records of the store again. */
+  readonly refreshOthers: (worker: number) => Effect.Effect<void>
+  readonly allSeries: Effect.Effect<ReadonlyArray<SeriesValue>>
+  /** Completes when the workers that are ready have taken the configuration over. */
+  readonly reload: (copy: FilesCopy) => Effect.Effect<void>
+}
+
+const makeRoster = (count: number): Effect.Effect<Roster> =>
+  Effect.map(Effect.context<never>(), (context) => {
+    const ready = SeriesRegistry.of(context).gauge(metrics.workers, {})
+    const members = new Map<number, Member>()
+    let former: ReadonlyArray<SeriesValue> = []
+    const announce = (): void => {
+      ready.value = [...members.values()].filter(({ isReady }) => isReady).length
+      for (const { link } of members.values()) link.tell("presence", { ready: ready.value, count })
+    }
+    const readSeries = (member: Member): Effect.Effect<void> =>
+      Effect.match(member.link.ask("ownSeries", null), {
+        onSuccess: (series) => {
+          member.series = series
+        },
+        onFailure: () => undefined
+      })
+    const each = (use: (member: Member, worker: number) => Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.suspend(() =>
+        Effect.forEach([...members], ([worker, member]) => use(member, worker), { concurrency: count, discard: true })
+      )
+    return {
+      add: (worker, link) => {
+        const member: Member = { link, isReady: false, series: [] }
+        members.set(worker, member)
+        return member
+      },
+      markReady: (worker) =>
+        Effect.sync(() => {
+          const member = members.get(worker)
+          if (member !== undefined) member.isReady = true
+          announce()
+          return ready.value === count
+        }),
+      readSeries,
+      remove: (worker) =>
+        Effect.sync(() => {
+          former = mergeSeries([former, lastingSeries(members.get(worker)?.series ?? [])])
+          members.delete(worker)
+          announce()
+        }),
+      refreshOthers: (changed) =>
+        each(({ isReady, link }, worker) =>
+          worker === changed || !isReady ? Effect.void : Effect.ignore(link.ask("refresh", null))
+        ),
+      allSeries: Effect.map(each(readSeries), () =>
+        mergeSeries([former, seriesValues(context), ...[...members.values()].map(({ series }) => series)])
+      ),
+      reload: (copy) => each(({ link }) => Effect.ignore(link.ask("reload", copy)))
+    }
+  })
+
+// Keeps the workers of the first process running: starts each, and replaces one that ends by itself.
 
 /** Made at each start of a worker, so that a replacement has the configuration of now. */
 export type MakeBegin = (worker: number, started: Started | undefined) => Begin
@@ -26,7 +216,7 @@ export interface Crew {
 }
 
 interface CrewParts {
-  readonly state: KeptState
+  readonly state: WorkersState
   readonly roster: Roster
   readonly begin: MakeBegin
   /** The words of the first worker that was ready. */
@@ -75,7 +265,7 @@ export const makeCrew = Effect.fnUntraced(function* (count: number, begin: MakeB
   const complete = yield* Deferred.make<void>()
   let first: Started | undefined
   const parts: CrewParts = {
-    state: yield* makeKeptState,
+    state: yield* makeWorkersState,
     roster,
     begin,
     first: () => first,

@@ -9,22 +9,26 @@ import { Limits } from "../../domain/Limits.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 import { isJsonObject } from "../../domain/text/json.ts"
 import type { GatewayParts } from "../../GatewayParts.ts"
-import { workersState } from "../../http/edge/dependencyStates.ts"
-import { SharedSlots } from "../../keys/SharedSlots.ts"
-import { layerPrimaryState } from "../../state/PrimaryState.ts"
+import { workersState } from "../../http/edge/Readiness.ts"
+import { SharedSlots } from "../../keys/FairShares.ts"
+import { layerPrimaryState } from "../../state/WorkersState.ts"
 import { ChangeNotice, ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
-import { registryOf, seriesValues, SharedRegistry } from "../../telemetry/AllSeries.ts"
-import { lineSink } from "../../telemetry/LineSink.ts"
-import { LogSink } from "../../telemetry/LogWriter.ts"
+import { registryOf, seriesValues, SharedRegistry } from "../../telemetry/Series.ts"
+import { lineSink, LogSink } from "../../telemetry/LogWriter.ts"
 import { type Link, makeLink, type Port } from "../../workers/Link.ts"
-import { withConsole, withLink } from "../ConsoleLink.ts"
-import { type Failure, usageFailure } from "../Failure.ts"
-import { declareWithKey, type FirstKeys, makeMissingKeys } from "../FirstKeys.ts"
-import { runGateway, startLines } from "../RunGateway.ts"
-import { withLogFormat } from "../Starting.ts"
-import { type FilesCopy, type Loaded, loadSettings } from "../settings/LoadSettings.ts"
-import { shownSettings } from "../settings/ShownSettings.ts"
-import type { Begin, Presence, PrimaryCalls, WorkerCalls } from "./workerCalls.ts"
+import {
+  declareWithKey,
+  type FirstKeys,
+  makeMissingKeys,
+  runGateway,
+  shownSettings,
+  startLines,
+  withConsole,
+  withLink
+} from "../RunGateway.ts"
+import { type Failure, usageFailure, withLogFormat } from "../Output.ts"
+import { type FilesCopy, type Loaded, loadForCommand } from "../settings/LoadSettings.ts"
+import type { Begin, Presence, PrimaryCalls, WorkerCalls } from "./Crew.ts"
 
 type ToPrimary = Link<PrimaryCalls>
 
@@ -117,7 +121,7 @@ const keysOf = Effect.fnUntraced(function* ({ keys }: Begin, settings: Settings)
 })
 
 const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<void, Failure, Scope.Scope> {
-  const read = (copy: FilesCopy): Effect.Effect<Loaded, Failure> => loadSettings({ ...begin.load, copy })
+  const read = (copy: FilesCopy): Effect.Effect<Loaded, Failure> => loadForCommand({ ...begin.load, copy })
   const loaded = yield* read(begin.copy)
   const placedSettings = withLogFormat(placed(loaded.settings, begin))
   // The store has the sessions and the code, so a worker that starts later makes no further link.

@@ -1,10 +1,10 @@
 // The log of changes: when which key changed what, newest first.
 // Must not know how changes are made.
 import { useSignal } from "@preact/signals"
-import { type AuditEntry, audit } from "../AdminReads.ts"
+import { type AuditEntry, auditPage } from "../AdminClient.ts"
 import { dayAndClock } from "../format.ts"
 import { href } from "../Location.ts"
-import { List } from "../parts/List.tsx"
+import { List } from "../parts/Display.tsx"
 import { messageOf, useQuery } from "../parts/Query.ts"
 
 const headings = ["When", "Key", "Change", "Kind", "Id", "Version", "Request"]
@@ -30,14 +30,14 @@ const Table = ({ rows }: { readonly rows: ReadonlyArray<AuditEntry> }) => (
 )
 
 export const Audit = () => {
-  const { data, fault } = useQuery("audit", () => audit())
+  const { data, fault } = useQuery("audit", () => auditPage())
   const older = useSignal<ReadonlyArray<AuditEntry>>([])
   const cursor = useSignal<string | null | undefined>(undefined)
   const refused = useSignal("")
   const next = cursor.value === undefined ? data.value?.next_cursor : cursor.value
   const more = async (): Promise<void> => {
     try {
-      const page = await audit(next ?? undefined)
+      const page = await auditPage(next ?? undefined)
       older.value = [...older.value, ...page.data]
       cursor.value = page.next_cursor
       refused.value = ""

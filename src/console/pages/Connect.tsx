@@ -3,12 +3,11 @@
 import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as client from "../AdminClient.ts"
-import { clients } from "../AdminReads.ts"
+import { knownClients } from "../AdminClient.ts"
 import { clock } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
-import { Copy } from "../parts/Copy.tsx"
+import { Copy, Status } from "../parts/Display.tsx"
 import { useQuery } from "../parts/Query.ts"
-import { Status } from "../parts/Status.tsx"
 
 const everyMillis = 2000
 
@@ -96,7 +95,7 @@ const choose = (client: string): void => {
 
 export const Connect = () => {
   const { data, fault } = useQuery("connect", async () => {
-    const [lines, keys] = await Promise.all([clients(), client.keys()])
+    const [lines, keys] = await Promise.all([knownClients(), client.keys()])
     return { lines, keys: keys.data.filter(({ revoked_at: revoked }) => revoked === undefined) }
   })
   const keyId = useSignal("")

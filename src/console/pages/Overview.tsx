@@ -1,16 +1,12 @@
-// What the gateway did in a range of time: tiles against the range before, charts, top models, keys, errors, and targets.
-// Must not know how sums are made.
+// What the gateway did in a range of time: tiles against the range before, charts, top models, keys and errors, and circuits.
+// It must not know how sums are made, or how a circuit opens.
 import { useEffect, useRef } from "preact/hooks"
-import type { UsageRow } from "../AdminClient.ts"
-import { type Metric, metrics, series, top } from "../AdminReads.ts"
+import { gatewayMetrics, type Metric, topUsage, type UsageRow, usageSeries } from "../AdminClient.ts"
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart, type Line } from "../parts/Chart.tsx"
-import { useQuery } from "../parts/Query.ts"
-import { useRequestEvents } from "../RequestEvents.ts"
-import { Targets } from "../parts/Targets.tsx"
-import { Tile } from "../parts/Tile.tsx"
-import { Top } from "../parts/Top.tsx"
+import { useQuery, useRequestEvents } from "../parts/Query.ts"
+import { Tile, Top } from "../parts/Display.tsx"
 import {
   type Bucket,
   type Frame,
@@ -18,8 +14,8 @@ import {
   inBands,
   quantile,
   shareOf,
-  type Sums,
   sumRows,
+  type Sums,
   timeline
 } from "../usageSums.ts"
 
@@ -64,14 +60,14 @@ const load = async ({ bucket, parts }: Range): Promise<View> => {
   const frame = frameOf(Date.now(), bucket, parts)
   const { before, from, to } = frame
   const [all, statuses, models, topModels, topKeys, topErrors, providers, circuits] = await Promise.all([
-    series({ bucket, from: before, to }),
-    series({ bucket, from, to, groupBy: "status" }),
-    series({ bucket, from, to, groupBy: "model" }),
-    top({ bucket, from, to, groupBy: "model" }, "cost", mostNames),
-    top({ bucket, from, to, groupBy: "key" }, "requests", mostNames),
-    top({ bucket, from, to, groupBy: "error" }, "errors", mostNames),
-    top({ bucket, from, to, groupBy: "provider" }, "requests", 2 * mostNames),
-    metrics("gateway_circuit_state")
+    usageSeries({ bucket, from: before, to }),
+    usageSeries({ bucket, from, to, groupBy: "status" }),
+    usageSeries({ bucket, from, to, groupBy: "model" }),
+    topUsage({ bucket, from, to, groupBy: "model" }, "cost", mostNames),
+    topUsage({ bucket, from, to, groupBy: "key" }, "requests", mostNames),
+    topUsage({ bucket, from, to, groupBy: "error" }, "errors", mostNames),
+    topUsage({ bucket, from, to, groupBy: "provider" }, "requests", 2 * mostNames),
+    gatewayMetrics("gateway_circuit_state")
   ])
   const isCurrent = ({ start = "" }: UsageRow): boolean => Date.parse(start) >= from
   return {
@@ -291,3 +287,55 @@ export const Overview = () => {
     </>
   )
 }
+
+// The providers of a range with their errors and durations, and the circuits of their targets.
+
+const circuitStates = [
+  { word: "closed", color: "good" },
+  { word: "half open", color: "warn" },
+  { word: "open", color: "bad" }
+]
+
+const Circuit = ({ metric: { labels, value } }: { readonly metric: Metric }) => {
+  const state = circuitStates[value]
+  return (
+    <li>
+      {labels["target"]}: <b class={state?.color}>circuit {state?.word}</b>
+    </li>
+  )
+}
+
+interface TargetsProps {
+  readonly providers: ReadonlyArray<UsageRow>
+  readonly circuits: ReadonlyArray<Metric>
+}
+
+const Targets = ({ circuits, providers }: TargetsProps) => (
+  <section class="card" aria-label="Providers and circuits">
+    <h2>Providers and circuits</h2>
+    <div class="strip">
+      {providers
+        .filter(({ provider }) => provider !== "")
+        .map(({ duration_bands: bands = [], errors, provider = "", requests }) => {
+          const share = shareOf(errors, requests)
+          return (
+            <ul key={provider} class="plain">
+              <li>
+                <a href={href("/requests", { provider })}>{provider}</a>
+              </li>
+              <li>{count(requests)} requests</li>
+              <li>
+                <b class={share === 0 ? "good" : share < 0.05 ? "warn" : "bad"}>{percent(share)} errors</b>
+              </li>
+              <li class="muted">95 % within {duration(quantile(bands, 0.95))}</li>
+              {circuits
+                .filter(({ labels }) => labels["target"]?.startsWith(`${provider}/`))
+                .map((metric) => (
+                  <Circuit key={metric.labels["target"]} metric={metric} />
+                ))}
+            </ul>
+          )
+        })}
+    </div>
+  </section>
+)

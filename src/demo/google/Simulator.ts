@@ -1,27 +1,55 @@
+// Lists the operations of the simulated services; a new operation is one file and one row here.
+// Must not depend on sockets or credentials.
+import { countMessages, rawPredict } from "./claude/rawPredict.ts"
+import { computeTokens, countTokens } from "./gemini/countTokens.ts"
+import { batchEmbedContents, embedContent } from "./gemini/embedContent.ts"
+import { generateContent } from "./gemini/generateContent.ts"
+import { getModel, listModels } from "./gemini/listModels.ts"
+import { openaiChat } from "./openai/chat.ts"
+import { openaiEmbeddings } from "./openai/embeddings.ts"
+import { predict } from "./predict/predict.ts"
+import {
+  type Answer,
+  badRequest,
+  errorAnswer,
+  googleError,
+  notFoundPage,
+  type Operation,
+  textAnswer
+} from "./shared/answers.ts"
+import { parseListing, parseRoute, type Route, type SimulatedEndpoint } from "./shared/routes.ts"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import {
+  type Access,
+  checkAccess,
+  exchangeToken,
+  type IssuedTokens,
+  type ServiceAccount
+} from "./service/credentials.ts"
+import { checkEndpoint, demoEndpoints, endpointOf, type Endpoints } from "./service/endpoints.ts"
+import { performAnswer, scriptedAnswer, type ScriptedAnswer } from "./service/Wire.ts"
+import { dayOf } from "./shared/models.ts"
+
+const operations: ReadonlyArray<Operation> = [
+  generateContent,
+  countTokens,
+  computeTokens,
+  countMessages,
+  rawPredict,
+  openaiChat,
+  openaiEmbeddings,
+  predict,
+  embedContent,
+  batchEmbedContents,
+  listModels,
+  getModel
+]
+
+const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))
+
 // Serves the simulated Gemini API, Vertex AI and OAuth token endpoint over HTTP, in their wire formats.
-// Must not depend on the gateway: a misunderstanding in the gateway's schemas would otherwise confirm itself.
 
-import { createServer } from "node:http"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { checkAccess } from "./service/credentials.ts"
-import type { Access } from "./service/credentials.ts"
-import { checkEndpoint, demoEndpoints, endpointOf } from "./service/endpoints.ts"
-import type { Endpoints } from "./service/endpoints.ts"
-import { findOperation } from "./service/operations.ts"
-import { scriptedAnswer } from "./service/script.ts"
-import type { ScriptedAnswer } from "./service/script.ts"
-import { exchangeToken } from "./service/tokenEndpoint.ts"
-import type { IssuedTokens, ServiceAccount } from "./service/tokenEndpoint.ts"
-import { performAnswer } from "./service/Wire.ts"
-import { errorAnswer, textAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import type { SimulatedEndpoint } from "./shared/endpoint.ts"
-import { badRequest, googleError, notFoundPage } from "./shared/errors.ts"
-import { dayOf } from "./shared/factRows.ts"
-import { parseListing, parseRoute } from "./shared/routes.ts"
-import type { Route } from "./shared/routes.ts"
-
-export type { ScriptedAnswer } from "./service/script.ts"
+export type { ScriptedAnswer } from "./service/Wire.ts"
 
 export interface SimulatorOptions {
   /** Accepted `x-goog-api-key` values, also as Vertex express keys. */

@@ -1,11 +1,9 @@
 // Conditional routing: compiles and evaluates the queries of a config's conditions on metadata, params and path.
 // It must not know targets or routes. Syntax and meaning are Portkey's, so existing configs work.
 import * as Result from "effect/Result"
-import { readEach } from "../text/readEach.ts"
-import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, hint, quoteValue, readEach } from "../faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 import { parsePattern, type StepBudget } from "../text/linearPattern.ts"
-import { hint } from "../text/nearest.ts"
 
 /** The parts of a request that a query can test. */
 export interface RequestFacts {

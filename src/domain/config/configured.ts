@@ -1,7 +1,7 @@
-// Schema building blocks for configured values: non-empty text, whole numbers within bounds, timers, days, dollars.
-// It must not know which keys use them.
+// Schema building blocks for configured values, and the keys that no configured record may use.
+// It must not know which records use them.
 import * as Schema from "effect/Schema"
-import { dayOf } from "../text/days.ts"
+import { dayOf } from "../time.ts"
 
 /** Node keeps timer milliseconds in 31 bits; a longer timer fires immediately. */
 export const mostMillis = 2 ** 31 - 1
@@ -39,3 +39,13 @@ export const calendarDay = Schema.String.check(
       : "expected a day such as 2027-01-31"
   )
 )
+
+// Refuses `__proto__`, `constructor` and `prototype` as keys that clients or operators choose (B20, TH13).
+
+const refused: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
+
+/** True for a name that records refuse. */
+export const isRefusedKey = (key: string): boolean => refused.has(key)
+
+/** The refused keys of a record. */
+export const refusedKeysOf = (record: object): ReadonlyArray<string> => Object.keys(record).filter(isRefusedKey)

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { parseQuery, type QueryAllowance } from "./conditions.ts"
 import { type DropPath, type Edits, mergeDeep, parseDropPath } from "./edits.ts"
-import { type Fault, faultAt, type FaultPath, faultsOfIssue, quoteValue } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, hint, quoteValue } from "../faults.ts"
 import {
   type AnswerFault,
   type CircuitRule,
@@ -13,6 +13,7 @@ import {
   type ConfigNode,
   type ConfigTarget,
   type GatewayConfig,
+  maskedConfig,
   type RetryRule,
   type TargetTimes,
   type WrittenCircuit,
@@ -20,11 +21,9 @@ import {
 } from "./GatewayConfig.ts"
 import type { Json, JsonObject } from "../text/json.ts"
 import type { LimitValues } from "../Limits.ts"
-import { maskedConfig } from "./maskedConfig.ts"
 import { isSlug } from "../ModelRef.ts"
 import { type CarriedCredentials, isProject, isRegion } from "../ProviderAccount.ts"
-import { hint } from "../text/nearest.ts"
-import { refusedKeysOf } from "../text/refusedKeys.ts"
+import { refusedKeysOf } from "./configured.ts"
 
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 

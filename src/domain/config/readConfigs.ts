@@ -1,10 +1,9 @@
 // Compiles all gateway configs of the configuration by id, and checks the provider slugs they name.
 // It must not know where the configs were written or how a config is used.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, quoteValue } from "../faults.ts"
+import { type Fault, faultAt, type FaultPath, hint, isNamed, quoteValue } from "../faults.ts"
 import type { ConfigTarget, GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
 import { parseModelRef } from "../ModelRef.ts"
-import { hint, isNamed } from "../text/nearest.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
 import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 

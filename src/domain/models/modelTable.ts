@@ -1,13 +1,115 @@
-// The one reader of facts about models: which record an id has, and where it comes from.
+// The one reader of facts about models: which record an id has, where each fact comes from, and where the model is served.
 // It must not know requests, accounts or the clock; days come from the caller.
 import * as Result from "effect/Result"
-import { memoizeBounded } from "../memoizeBounded.ts"
+import { memoizeBounded } from "../collections.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../text/json.ts"
 import { factLines, factsAsOf } from "./factLines.ts"
-import { bareId, isClaudeName, matchesPattern, normaliseModelId, parseName, shorterIds } from "./modelName.ts"
+import {
+  bareId,
+  isClaudeName,
+  matchesPattern,
+  type ModelKind,
+  normaliseModelId,
+  type ParsedName,
+  parseName,
+  shorterIds
+} from "./modelName.ts"
 import type { ModelOverlay, ModelRecord } from "./ModelRecord.ts"
-import { nearestModel, newestModel } from "./nearestModel.ts"
-import { olderModels } from "./olderModels.ts"
+
+// Which known model stands for an unknown id: the nearest version, and of several the strictest (M-110).
+
+const kindOf = ({ family, operation, output = [] }: ModelRecord): ModelKind | undefined => {
+  if (family === "embedding") return "embedding"
+  if (output.includes("image")) return "image"
+  if (operation === "live" || operation === "transcribe") return operation
+  if (output.includes("audio")) return "tts"
+  return operation === "generateContent" || operation === "rawPredict" ? "text" : undefined
+}
+
+interface Candidate {
+  readonly record: ModelRecord
+  readonly name: ParsedName
+}
+
+const candidatesOf = (records: ReadonlyArray<ModelRecord>): ReadonlyArray<Candidate> =>
+  records.flatMap((record) => {
+    const name = parseName(record.id)
+    return name === undefined ? [] : [{ record, name: { ...name, kind: kindOf(record) ?? name.kind } }]
+  })
+
+const compareVersions = (one: ParsedName, other: ParsedName): number =>
+  one.major - other.major || one.minor - other.minor
+
+/** The lower, the stricter: fewest levels, no prefill, no forced choice, thinking that does not stop. */
+const leniency = ({ allows_prefill, effort, forced_tool_choice, thinking }: ModelRecord): ReadonlyArray<number> => [
+  thinking?.levels?.length ?? 0,
+  effort?.length ?? 0,
+  allows_prefill === false ? 0 : 1,
+  forced_tool_choice === false ? 0 : 1,
+  thinking?.can_disable === false ? 0 : 1
+]
+
+const isStricter = (one: ModelRecord, other: ModelRecord): boolean => {
+  const [mine, theirs] = [leniency(one), leniency(other)]
+  const at = mine.findIndex((value, index) => value !== theirs[index])
+  return at >= 0 && (mine[at] ?? 0) < (theirs[at] ?? 0)
+}
+
+/** Of the candidates the highest version, and there the strictest; of equals the first. */
+const highest = (candidates: ReadonlyArray<Candidate>): ModelRecord | undefined =>
+  candidates.reduce<Candidate | undefined>((best, one) => {
+    if (best === undefined) return one
+    const order = compareVersions(one.name, best.name)
+    return order > 0 || (order === 0 && isStricter(one.record, best.record)) ? one : best
+  }, undefined)?.record
+
+/** A tier of Gemini counts within one major version, since every major names its tiers afresh; one of Claude always. */
+const nearestModel = (asked: ParsedName, records: ReadonlyArray<ModelRecord>): ModelRecord | undefined => {
+  const all = candidatesOf(records).filter(({ name }) => name.family === asked.family && name.kind === asked.kind)
+  const notAbove = all.filter(({ name }) => compareVersions(name, asked) <= 0)
+  const sameTier = notAbove.filter(({ name }) => name.tier === asked.tier)
+  if (asked.family === "claude") return highest(sameTier) ?? highest(notAbove) ?? highest(all)
+  const major = Math.max(...notAbove.map(({ name }) => name.major))
+  return highest(sameTier.filter(({ name }) => name.major === major)) ?? highest(notAbove) ?? highest(all)
+}
+
+/** The strictest record of the newest generation of a family, for an id that does not parse. */
+const newestModel = (family: "gemini" | "claude", records: ReadonlyArray<ModelRecord>): ModelRecord => {
+  const all = candidatesOf(records).filter(({ name }) => name.family === family && name.kind === "text")
+  const newest = highest(all)
+  if (newest === undefined) throw new Error(`the data file has no model of ${family}`)
+  return newest
+}
+
+// Facts about ids that the data file does not list: models of earlier years, and names whose ending varies.
+
+const early: ModelOverlay = { inherits: "gemini-2.0-flash", generation: "1" }
+const second: ModelOverlay = { inherits: "gemini-2.0-flash" }
+
+const olderModels: ReadonlyArray<readonly [pattern: string, ModelOverlay]> = [
+  ["gemini-1.*", early],
+  ["gemini-pro", early],
+  ["gemini-pro-vision", early],
+  ["*-thinking-exp*", { ...second, joins_thoughts: true }],
+  ["gemini-2.0-*image*", { ...second, output: ["text", "image"] }],
+  ["gemini-2.0-*", second],
+  ["gemini-exp-*", second],
+  ["learnlm-*", second],
+  ["gemini-2.5-*audio*", { inherits: "gemini-2.5-flash-tts", operation: "live", generation: "2.5" }],
+  ["gemini-2.5-computer-use-*", { inherits: "gemini-2.5-flash" }],
+  ["*nano-banana*", { inherits: "gemini-nano-banana-2.1" }],
+  ["gemma-1*", { inherits: "gemma-3-1b-it" }],
+  ["gemma-2*", { inherits: "gemma-3-1b-it" }],
+  ["gemini-embedding-*", { inherits: "gemini-embedding-2" }],
+  ["text-embedding-*", { inherits: "text-embedding-005" }],
+  ["text-multilingual-embedding-*", { inherits: "text-multilingual-embedding-002" }],
+  ["textembedding-gecko*", { inherits: "text-embedding-004" }],
+  ["imagen-*", { inherits: "imagen-4.0-generate-001" }],
+  ["imagegeneration*", { inherits: "imagegeneration@006" }],
+  ["*/*", { inherits: "deepseek-ai/deepseek-r1-0528-maas" }]
+]
+
+// The one reader of facts about models: which record an id has, and where it comes from.
 
 /** The day on which the facts were gathered (M-104). */
 export const modelFactsDay: string = factsAsOf
@@ -180,3 +282,53 @@ export const countsTokens = (models: ModelTable, model: string): boolean => {
   const { operation, output = [] } = models.find(id).record
   return (operation === "generateContent" || operation === "rawPredict") && output.every((kind) => kind === "text")
 }
+
+// Where each fact of the record in force comes from: the operator, the data file, or another model (M-103).
+
+/** The record of an id, and the origin of each of its fields. */
+export interface ExplainedModel {
+  readonly object: "model_facts"
+  readonly model: string
+  /** The id or pattern whose record it is. */
+  readonly from: string
+  readonly record: ModelRecord
+  /** By field: `user`, `file`, or `inherited from ID`. */
+  readonly origins: Readonly<Record<string, string>>
+}
+
+const builtInOrigin = (id: string): string => {
+  const { from, source } = builtInModels.find(id)
+  return source === "file" ? "file" : `inherited from ${from}`
+}
+
+/** `model` is the id, without a slug. */
+export const explainModel = ({ find, overlays }: ModelTable, model: string): ExplainedModel => {
+  const id = normaliseModelId(model)
+  const { from, record, source } = find(id)
+  const own = source === "user" ? overlays[from] : undefined
+  const inherits = own?.inherits
+  const rest = inherits === undefined ? builtInOrigin(id) : `inherited from ${normaliseModelId(inherits)}`
+  const stated = new Set(Object.keys(own ?? {}))
+  return {
+    object: "model_facts",
+    model: id,
+    from,
+    record,
+    origins: Object.fromEntries(Object.keys(record).map((name) => [name, stated.has(name) ? "user" : rest]))
+  }
+}
+
+// Where a model is served, by the facts, and which model an account can be tested with for nothing.
+
+const isRegion = (location: string): boolean => /\d$/.test(location)
+
+/** True for a model whose locations are not known, as well. */
+export const isServedAt = ({ locations }: ModelRecord, location: string): boolean =>
+  locations === undefined || locations.includes(location) || (locations.includes("regions") && isRegion(location))
+
+/** The first for accounts of `global`, `us` and `eu` and of the Gemini API, the second for single regions. */
+const probes = ["gemini-3.8-flash", "gemini-2.5-flash"] as const
+
+/** A model whose tokens every account of a location can count for nothing. */
+export const probeModel = (models: ModelTable, location: string | undefined): string =>
+  probes.find((id) => location === undefined || isServedAt(models.find(id).record, location)) ?? probes[0]

@@ -1,10 +1,49 @@
-// Reads the paths of Google's own dialects: Gemini Developer API, Vertex AI, express mode, endpoints, and Claude by rawPredict.
-// It must not know accounts, keys or bodies. Rules: N101-N110, N901-N903.
+// Reads the paths of Google's own dialects, and the model that a path names: Gemini Developer API, Vertex AI, Claude by rawPredict.
+// It must not know accounts, keys or bodies. Rules: N101-N110, N901-N903, T2102.
 import { isClaudeName, isOtherName } from "../models/modelName.ts"
-import { memoizeBounded } from "../memoizeBounded.ts"
-import { isEndpointId } from "../ModelRef.ts"
+import { memoizeBounded } from "../collections.ts"
+import { type FamilyRef, isEndpointId, parseFamily, parseModelRef } from "../ModelRef.ts"
 import { notOffered, type NotOffered } from "./notOffered.ts"
-import { isVersion, pathSegments } from "./pathSegments.ts"
+import * as Result from "effect/Result"
+import { BodyInvalid, UnsupportedOperation } from "../GatewayError.ts"
+
+// Splits the path of a request into percent-decoded segments, with the tolerance that base URLs of SDKs need.
+
+const version = /^v1(alpha|beta1?)?$/
+
+/** A decoded segment that a URL or a second decoding would read in another way. */
+// oxlint-disable-next-line no-control-regex
+const unsound = /[\u0000-\u001f\u007f-\u009f\\?#]|%[0-9a-f]{2}/i
+
+const decoded = (text: string): string | undefined => {
+  if (!text.includes("%")) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** True for `v1`, `v1beta`, `v1beta1` and `v1alpha`. */
+const isVersion = (segment: string | undefined): boolean => segment !== undefined && version.test(segment)
+
+/**
+ * The segments of a path without its query, or undefined where a path has no single reading. An encoded slash separates
+ * segments too: AnthropicVertex encodes the one between slug and model. Slashes are tolerated twice at the beginning and
+ * once at the end.
+ */
+const pathSegments = (path: string): ReadonlyArray<string> | undefined => {
+  const trimmed = path.replace(/^\/{1,2}/, "").replace(/\/$/, "")
+  if (trimmed === "") return []
+  const whole = decoded(trimmed)
+  if (whole === undefined || unsound.test(whole)) return undefined
+  const segments = whole.split("/")
+  if (segments.some((segment) => /^\.{0,2}(:|$)/.test(segment))) return undefined
+  // The version of the SDK's own path counts where a base URL has one already.
+  return isVersion(segments[0]) && isVersion(segments[1]) ? segments.slice(1) : segments
+}
+
+// Reads the paths of Google's own dialects: Gemini Developer API, Vertex AI, express mode, endpoints, and Claude by rawPredict.
 
 /** Which product's dialect the client speaks; express mode and endpoints are Vertex AI. */
 export type NativeForm = "google" | "vertex"
@@ -270,3 +309,46 @@ const ofOthers = readings(false)
 /** The reading of a path without its query, or undefined where the path belongs to other routes. */
 export const readNativePath = (method: string, path: string, isGoogleClient: boolean): NativePath | undefined =>
   (isGoogleClient ? ofGoogleClients : ofOthers)[methodKind(method)](path).native
+
+// The model of a native call as the router takes it: slug, id and family, and the number of its endpoint.
+
+export interface NativeModel extends FamilyRef {
+  readonly slug: string | undefined
+  /** Without slug, as lists of keys and accounts name it. */
+  readonly rest: string
+}
+
+/** Verbs of the dialect that each family speaks on these routes. */
+const speaks = (verb: NativeCall["verb"], family: FamilyRef["family"]): boolean => {
+  const isRaw = verb === "rawPredict" || verb === "streamRawPredict" || verb === "countMessages"
+  return isRaw ? family === "claude" : family === "gemini" || family === "endpoint"
+}
+
+/** The refusal of a model whose dialect the verb is not (N106, N804). */
+const otherDialect = ({ verb }: NativeCall, model: string): Result.Result<never, UnsupportedOperation> =>
+  Result.fail(
+    new UnsupportedOperation({
+      message: `"${model.slice(0, 64)}" is not served by ${verb}: Gemini is called by generateContent, Claude by rawPredict below publishers/anthropic or by /v1/messages, every model by /v1/chat/completions.`
+    })
+  )
+
+/** Reads a model by itself; `text` may carry a slug. */
+export const readNativeModel = (
+  call: NativeCall,
+  text: string
+): Result.Result<NativeModel, BodyInvalid | UnsupportedOperation> =>
+  Result.flatMap(parseModelRef(text), ({ rest, slug }) =>
+    // Full resource names and tuned models are no place for a stored credential.
+    /^(projects|tunedModels|locations)\//.test(rest)
+      ? Result.fail(
+          new BodyInvalid({
+            code: "invalid_model",
+            param: "model",
+            message:
+              "Full resource names are not taken: project and location come from the credential, endpoints are written endpoints/{id}."
+          })
+        )
+      : Result.flatMap(parseFamily(rest), (ref): Result.Result<NativeModel, UnsupportedOperation> =>
+          speaks(call.verb, ref.family) ? Result.succeed({ ...ref, slug, rest }) : otherDialect(call, rest)
+        )
+  )

@@ -1,8 +1,8 @@
-// The settings the service starts with: complete, checked, defaults filled in.
+// The settings the service starts with: complete, checked, defaults filled in; their origin, and the error of a missing package.
 // It must not know files, environment variables or flags, nor how a credential is used.
 import type * as Redacted from "effect/Redacted"
 import type { GatewayConfig } from "../config/GatewayConfig.ts"
-import type { ContentMode } from "../content/RequestContent.ts"
+import type { ContentMode } from "../RequestRow.ts"
 import type { GatewayKey } from "../GatewayKey.ts"
 import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
@@ -10,10 +10,10 @@ import type { Prompt } from "../Prompt.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
 import type { AccountTls, NetworkSetting } from "./network.ts"
 import type { StoreLocation } from "./storeLocation.ts"
-import type { ModelAliases } from "../serve/modelNames.ts"
-import type { OtherModelsRule } from "../serve/otherModels.ts"
-import type { ServingDefaults } from "../serve/Serving.ts"
+import type { ModelAliases, OtherModelsRule, ServingDefaults } from "../serving.ts"
 import type { StatedPrices } from "../Usage.ts"
+import type { Json } from "../text/json.ts"
+import * as Schema from "effect/Schema"
 
 /** A configured gateway key, with its text until the text is hashed. */
 export interface KeySetting extends Omit<Partial<GatewayKey>, "id"> {
@@ -131,3 +131,32 @@ export interface Settings {
 export const anyOrigin = "*"
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }
+
+// One setting with the place that its value comes from.
+
+export interface SettingOrigin {
+  /** As `server.port`. */
+  readonly name: string
+  /** Without secrets; undefined for a setting that is not set and has no fixed default. */
+  readonly value: Json | undefined
+  readonly source: "flag" | "variable" | "file" | "default"
+  /** `--port`, `GATEWAY_SERVER_PORT`, or `gateway.yaml:12`; undefined for a default. */
+  readonly from: string | undefined
+  readonly description: string | undefined
+}
+
+// The error of a setting whose optional npm package is not installed.
+
+/**
+ * `setting` needs `packages`, which npm did not install; `also` names a package outside the gateway's own optional
+ * ones. Without the setting the service starts.
+ */
+export class PackageMissing extends Schema.TaggedError<PackageMissing>()("PackageMissing", {
+  setting: Schema.String,
+  packages: Schema.String,
+  also: Schema.optionalKey(Schema.String)
+}) {
+  override get message(): string {
+    return `${this.setting} is set, but ${this.packages} cannot be loaded: run npm install --include=optional${this.also === undefined ? "" : ` ${this.also}`}, or take the setting out`
+  }
+}

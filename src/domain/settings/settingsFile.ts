@@ -3,14 +3,14 @@
 import * as Schema from "effect/Schema"
 import { nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 import { WrittenConfig } from "../config/GatewayConfig.ts"
-import { contentModes } from "../content/RequestContent.ts"
+import { contentModes } from "../RequestRow.ts"
 import { ModelOverlay } from "../models/ModelRecord.ts"
 import { limitsSection } from "./limitsSection.ts"
-import { PriceEntry } from "./PriceEntry.ts"
-import { PromptEntry } from "./PromptEntry.ts"
-import { ProviderEntry, tlsFiles } from "./ProviderEntry.ts"
-import { WrittenKey } from "./WrittenKey.ts"
-import { otherModelsRules } from "../serve/otherModels.ts"
+import { PriceEntry } from "../Usage.ts"
+import { PromptEntry } from "../Prompt.ts"
+import { ProviderEntry, tlsFiles } from "../ProviderAccount.ts"
+import { WrittenKey } from "../GatewayKey.ts"
+import { otherModelsRules } from "../serving.ts"
 
 const server = Schema.Struct({
   host: Schema.optionalKey(nonEmptyText.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),

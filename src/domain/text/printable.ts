@@ -1,5 +1,5 @@
-// Escapes foreign text for quoting in a one-line message or for printing on a terminal.
-// It must not know which message or terminal.
+// Prints foreign text safely: escaped for a one-line message or a terminal, and as CSV (RFC 4180) for a spreadsheet.
+// It must not know which message, terminal or row.
 
 /** At most 64 characters; non-ASCII characters, control characters and double quotes become "?". */
 export const printable = (text: string): string => text.slice(0, 64).replace(/[^\x20-\x7e]|"/g, "?")
@@ -16,3 +16,27 @@ export const visible = (text: string): string => text.replace(unseen, escaped)
 /** The same for several lines. JSON text keeps its meaning. */
 export const visibleLines = (text: string): string =>
   text.replace(unseen, (letter) => (letter === "\n" ? letter : escaped(letter)))
+
+// Prints rows as CSV (RFC 4180), safe to open in a spreadsheet.
+
+type Cell = string | number | undefined
+
+/** Spreadsheets run a text that begins so as a formula; clients choose some of the texts. */
+const formula = /^[=+\-@\t\r]/
+
+const printCell = (cell: Cell): string => {
+  if (typeof cell === "number") return String(cell)
+  const text = cell === undefined ? "" : formula.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A header line and one line a row; each line ends with CR and LF. */
+export const printCsv = (
+  columns: ReadonlyArray<string>,
+  rows: ReadonlyArray<Readonly<Record<string, unknown>>>
+): string =>
+  [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))]
+    .map((cells) => `${cells.map(printCell).join(",")}\r\n`)
+    .join("")
+
+const cellOf = (value: unknown): Cell => (typeof value === "string" || typeof value === "number" ? value : undefined)

@@ -1,5 +1,5 @@
-// Redacts foreign text for display: removes credentials, internal addresses and control characters, and cuts it.
-// It must not know which message contains the text.
+// Redacts foreign text for display: removes credentials, internal addresses, file paths, queries and control characters.
+// It must not know which message contains the text, or routes.
 
 /** Bytes searched beyond the requested size, because a redaction shortens the text. */
 const margin = 2_048
@@ -58,3 +58,38 @@ const cutBytes = (text: string, mostBytes: number): string => {
   const { read } = encoder.encodeInto(text, new Uint8Array(mostBytes))
   return text.slice(0, read)
 }
+
+// Redacts upstream error text for callers: public text without internal host names and file paths.
+
+/** Names of internal networks, any host with a port, file paths; each pattern is bounded. */
+const places: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.(cluster|corp|home\.arpa|internal|intranet|lan|local|localdomain|svc)\b(:\d+)?/gi,
+    "[upstream]"
+  ],
+  [/\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.[a-z][\w-]{0,62}:\d{2,5}\b/gi, "[upstream]"],
+  [/(?<![\w.:/-])\/(app|etc|home|mnt|opt|proc|root|run|srv|tmp|usr|var)\/[^\s"'<>:]{1,1024}/g, "[path]"]
+]
+
+/** At most `mostBytes` bytes; four times as many characters are searched. */
+export const upstreamText = (text: string, mostBytes = 2_048): string =>
+  publicText(
+    places.reduce((left, [pattern, put]) => left.replace(pattern, put), text.slice(0, 4 * mostBytes)),
+    mostBytes
+  )
+
+// Takes queries out of text before it is logged, traced or shown: on native routes a query may hold a key.
+
+/** A request target without its query and fragment. */
+export const queryless = (target: string): string => {
+  const at = target.search(/[?#]/)
+  return at < 0 ? target : target.slice(0, at)
+}
+
+/** Parameters that hold a credential, wherever in a text they stand: `?key=`, `&access_token=`, encoded or not. */
+const credentials =
+  /((?:[?&]|%3f|%26|\b)(?:key|api[_-]?key|access[_-]?token|auth[_-]?token)(?:=|%3d))[^\s&#"'<>\\)\]}]+/gi
+
+/** The text with the values of credential parameters replaced. */
+export const withoutQueryKeys = (text: string): string =>
+  /=|%3d/i.test(text) ? text.replace(credentials, "$1[redacted]") : text

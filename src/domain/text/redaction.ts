@@ -1,6 +1,65 @@
-// Redacts known secret values, such as the credential of a call, from foreign text in every spelling and encoding.
-// It must not know where the values come from, or where the text goes.
+// Removes credentials from foreign text: known values in every spelling, fields that hold secrets, texts with the form of a secret.
+// It must not know where values and texts come from, or where a text goes.
 import { isJsonObject, type Json } from "./json.ts"
+
+// Removes credentials from a recorded text: known values, fields that hold secrets, and texts with the form of a secret.
+
+/** Fields whose value is a secret, in JSON and in forms: those of OAuth 2 and of Google's key files. */
+const fields = [
+  "access_token",
+  "api_key",
+  "apiKey",
+  "assertion",
+  "client_secret",
+  "id_token",
+  "password",
+  "private_key",
+  "private_key_id",
+  "refresh_token",
+  "secret"
+].join("|")
+
+/** `"field": "value"`, and the same within a JSON string, where each quote has backslashes. */
+const jsonField = new RegExp(String.raw`((\\{0,16})"(?:${fields})\2"\s*:\s*\2")(?:(?!\2")(?:\\.|[^\\]))*`, "gs")
+const formField = new RegExp(String.raw`((?:^|[?&])(?:${fields}|key)=)[^&\s"#]*`, "g")
+
+/**
+ * Google's API keys and access tokens, bearer headers, JSON Web Tokens, keys of the gateway, and private keys. The
+ * base64 of a thought signature has no dots, so it is none of them. Each pattern reads a text once: bodies are large.
+ */
+const forms: ReadonlyArray<RegExp> = [
+  /AIza[\w-]{20,}/g,
+  /ya29\.[\w.-]+/g,
+  /\b1\/\/[\w-]{20,}/g,
+  /\bGOCSPX-[\w-]+/g,
+  /(?<=\b(?:bearer|basic)\s{1,4})[\w.~+/=-]{8,}/gi,
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /\bmgk_[\w-]{8,}/g,
+  /\bsk-[\w-]{20,}/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs
+]
+
+/** The ways in which a value is written into a text: as it is, in JSON, in a URL, in base64 and in hex. */
+const spellings = (value: string): ReadonlyArray<string> => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value),
+  ...encodedSpellings(value)
+]
+
+/** Shorter values are ordinary words. */
+const leastLettersX = 6
+
+/** The text without credentials. `secrets` are values that the caller knows. */
+export const scrub = (text: string, secrets: ReadonlyArray<string> = []): string => {
+  let shown = text
+  for (const spelling of new Set(secrets.filter(({ length }) => length >= leastLettersX).flatMap(spellings)))
+    shown = shown.replaceAll(spelling, redacted)
+  shown = shown.replace(jsonField, `$1${redacted}`).replace(formField, `$1${redacted}`)
+  return forms.reduce((kept, form) => kept.replace(form, redacted), shown)
+}
+
+// Redacts known secret values, such as the credential of a call, from foreign text in every spelling and encoding.
 
 /** A secret value, and the text that replaces it. */
 export interface HiddenValue {
@@ -209,7 +268,7 @@ const hiddenOf = ({ put, value: given }: HiddenValue): Hidden => {
 }
 
 /** Base64 and hex of a value, alone and within an encoded text, for a search without readings. */
-export const encodedSpellings = (value: string): ReadonlyArray<string> => {
+const encodedSpellings = (value: string): ReadonlyArray<string> => {
   const bytes = Buffer.from(value)
   const hex = bytes.toString("hex")
   const whole = [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")]

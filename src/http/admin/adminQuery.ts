@@ -1,12 +1,12 @@
 // The queries that the lists of the admin API take: from the query of a URL to checked values.
 // It must not depend on what answers them.
 import * as Result from "effect/Result"
-import { isNoId } from "../../admin/noId.ts"
+import { isNoId } from "../../admin/resourceReader.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { mostGraceSeconds } from "../../domain/GatewayKey.ts"
 import { type NativeCall, readNativePath } from "../../domain/native/nativePath.ts"
 import { parseJsonText } from "../../domain/text/json.ts"
-import { isDay, momentMillis } from "../../domain/text/moments.ts"
+import { isDay, momentMillis } from "../../domain/time.ts"
 import {
   bucketNames,
   seriesGroupings,

@@ -1,12 +1,46 @@
-// The cookie of a console session, and the conditions under which it counts: own host, own origin, own header.
+// Whether a request comes from a page of the gateway itself, and the cookie of a console session: own host, own origin, own header.
 // It must not depend on routes, or on how a session began.
-import * as Effect from "effect/Effect"
+import { isIP } from "node:net"
 import type { HeaderRecord } from "../../api/Headers.ts"
+import * as Effect from "effect/Effect"
 import { type KeyInvalid, SessionRefused, type StoreUnavailable } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { BegunSession, Sessions } from "../../keys/ConsoleSessions.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { foreignness, placeOf } from "./OwnHost.ts"
+
+/** Host and port of a `Host` header; undefined for a malformed one. */
+const placeOf = (host: string | undefined): URL | undefined =>
+  host === undefined || !/^[\w.:[\]-]{1,255}$/.test(host) ? undefined : (URL.parse(`http://${host}`) ?? undefined)
+
+/** A name that no foreign name server can point here: an address, this machine, or a name that the operator wrote. */
+const isOwnHost = ({ hostname }: URL, hosts: ReadonlyArray<string>): boolean =>
+  isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0 ||
+  hostname === "localhost" ||
+  hostname.endsWith(".localhost") ||
+  hosts.includes(hostname)
+
+const isOwnOrigin = ({ origin, "sec-fetch-site": site }: HeaderRecord, { host }: URL): boolean => {
+  if (site !== undefined && site !== "same-origin" && site !== "none") return false
+  return origin === undefined || URL.parse(origin)?.host === host
+}
+
+/** Why a request is not of an own page: its host name, or its origin; undefined where it is. */
+const foreignness = (headers: HeaderRecord, hosts: ReadonlyArray<string>): "host" | "origin" | undefined => {
+  const place = placeOf(headers["host"])
+  if (place === undefined || !isOwnHost(place, hosts)) return "host"
+  return isOwnOrigin(headers, place) ? undefined : "origin"
+}
+
+/**
+ * The same for routes that programs read as well, such as Prometheus, which come under any name. A page can send any
+ * `accept-language`, but browsers send none of its requests without; to a name without TLS they add no `sec-fetch-site`.
+ */
+export const pageFault = (headers: HeaderRecord, hosts: ReadonlyArray<string>): "host" | "origin" | undefined =>
+  (headers["origin"] ?? headers["sec-fetch-site"] ?? headers["accept-language"]) === undefined
+    ? undefined
+    : foreignness(headers, hosts)
+
+// The cookie of a console session, and the conditions under which it counts: own host, own origin, own header.
 
 /** Every change by a session carries it. A page of another origin can send it only after a preflight, which no route here answers. */
 const consoleHeader = "x-gateway-console"

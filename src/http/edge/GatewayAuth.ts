@@ -3,9 +3,8 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
-import { foreignForm, presentedKeys } from "../../api/clients/presentedKeys.ts"
-import { Catalog } from "../../catalog/Catalog.ts"
-import { Configs } from "../../catalog/Configs.ts"
+import { foreignForm, presentedKeys } from "../../api/clientRequests.ts"
+import { Catalog, Configs } from "../../catalog/Catalog.ts"
 import {
   Busy,
   ConcurrencyReached,
@@ -17,9 +16,8 @@ import {
 } from "../../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
-import type { SlotRefused } from "../../keys/FairShares.ts"
+import { SharedSlots, type SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
-import { SharedSlots } from "../../keys/SharedSlots.ts"
 import { type Handler, lifecycleRoute } from "./RequestLifecycle.ts"
 import type { RouteMethod, RoutePath, Routes } from "./Route.ts"
 import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"

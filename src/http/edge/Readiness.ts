@@ -1,9 +1,10 @@
-// The dependencies of the gateway, and whether each of them is available: for the health routes.
-// It must not depend on any of them; the composition of the service names them.
+// The dependencies of the gateway for the health routes: whether each is available, and the texts for operators where one is not.
+// It must not look at a dependency; the composition of the service gives its state.
 import * as Context from "effect/Context"
+import type { Backlog } from "../../keys/RequestWriter.ts"
 
 /** What is wrong with a dependency: in one word, and for people, with what still works and what to do. */
-export interface Unready {
+interface Unready {
   readonly state: string
   readonly message: string
 }
@@ -18,3 +19,46 @@ export type Readiness = Readonly<Record<string, () => boolean | string | Unready
 export const Readiness: Context.Reference<Readiness> = Context.Reference<Readiness>("gateway/http/Readiness", {
   defaultValue: () => ({})
 })
+
+// The states of the gateway's own dependencies and their texts for operators: the store, Redis and workers.
+
+const storeTexts = {
+  down: "The store does not answer: requests of known keys are served, unknown keys and changes are refused. Look at the database of store.url; the gateway continues with it by itself.",
+  disk_full:
+    "The disk of the store is full: reads answer, changes are refused and rows of requests wait in memory. Make room; no restart is needed.",
+  read_only:
+    "The store is read-only: reads answer, changes are refused and rows of requests wait in memory. Allow writes to the file, or use the primary server; no restart is needed.",
+  disk_error:
+    "The disk of the store fails: reads may answer, changes are refused and rows of requests wait in memory. Look at the disk, and have a backup at hand."
+} as const
+
+const laggingText = ({ isFailing, most, rows }: Backlog): string =>
+  `${rows} of at most ${most} rows of requests wait in memory, because the store ${
+    isFailing ? "did not take the last batch in time" : "takes them more slowly than requests end"
+  }: requests are served, and rows beyond that number are dropped. Look at the load and the latency of the database of store.url.`
+
+/** The state of the store: unreachable or stale, refusing writes, late with rows of requests, or available. */
+export const storeState = (
+  isFresh: boolean,
+  refusal: Exclude<keyof typeof storeTexts, "down"> | undefined,
+  backlog?: Backlog
+): true | Unready => {
+  const state = isFresh ? refusal : "down"
+  if (state !== undefined) return { state, message: storeTexts[state] }
+  return backlog === undefined || { state: "lagging", message: laggingText(backlog) }
+}
+
+const redisDown: Unready = {
+  state: "down",
+  message:
+    "Redis does not answer: each gateway uses its own memory for limits, circuits and caches. Look at the server of redis.url; the gateway returns to it by itself."
+}
+
+export const redisState = (isUp: boolean): true | Unready => isUp || redisDown
+
+/** The state of the processes of `serve --workers`. */
+export const workersState = (ready: number, count: number): true | Unready =>
+  ready >= count || {
+    state: "down",
+    message: `${ready} of ${count} workers are ready: the others serve. A worker that ended is replaced; the log has its reason.`
+  }

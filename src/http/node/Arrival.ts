@@ -3,8 +3,7 @@
 import { IncomingMessage, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { HeaderRecord } from "../../api/Headers.ts"
-import { knownPath } from "../../api/clients/canonicalPath.ts"
-import { clientDialect } from "../../api/clients/clientDialect.ts"
+import { clientDialect, knownPath } from "../../api/clientRequests.ts"
 import { type NativePath, readNativePath } from "../../domain/native/nativePath.ts"
 
 /** Where a request came from. */

@@ -8,7 +8,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../../api/Headers.ts"
-import { decodeNumbers } from "../../domain/text/bodyFault.ts"
+import { decodeNumbers } from "../../domain/faults.ts"
 import {
   BodyInvalid,
   BodyTooLarge,
@@ -18,7 +18,7 @@ import {
 } from "../../domain/GatewayError.ts"
 import { type JsonObject, type MemberSpan, parseBody, scan } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
-import { bytesOfValues, noRoomFault } from "../../domain/Room.ts"
+import { bytesOfValues, noRoomFault } from "../../domain/RequestContext.ts"
 import { inTurn } from "../../batching/OwnTurn.ts"
 import { schedulePhase } from "../../batching/Phases.ts"
 import type { IncomingRequest } from "./IncomingRequest.ts"

@@ -1,22 +1,34 @@
 // From headers and key to the facts of one request, read once and in a fixed order, which decides the fault a client sees.
-// It must not depend on bodies or routes.
+// It must not depend on bodies or routes. Rules of Google's own dialects: N201, N206, N207, N210, N211.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { requestHeaderNames, strictHeader, withoutBearer } from "../../api/Headers.ts"
-import type { Configs } from "../../catalog/Configs.ts"
+import {
+  type GatewayHeader,
+  gatewayHeader,
+  type HeaderRecord,
+  requestHeaderNames,
+  strictHeader,
+  withoutBearer
+} from "../../api/Headers.ts"
+import type { Configs } from "../../catalog/Catalog.ts"
 import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../../domain/GatewayError.ts"
 import type { GatewayConfig } from "../../domain/config/GatewayConfig.ts"
-import { allows, type GatewayKey } from "../../domain/GatewayKey.ts"
+import { allows, type GatewayKey, keyMark } from "../../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../../domain/text/json.ts"
-import { keyMark } from "../../domain/settings/keyMark.ts"
 import { isSlug } from "../../domain/ModelRef.ts"
-import { isRefusedKey } from "../../domain/text/refusedKeys.ts"
-import { type CarriedCredentials, type CatalogView, nothingCarried } from "../../domain/ProviderAccount.ts"
+import { isRefusedKey } from "../../domain/config/configured.ts"
+import {
+  type BuiltInKind,
+  type CarriedCredentials,
+  type CatalogView,
+  nothingCarried,
+  requestTypeHeader,
+  requestTypes
+} from "../../domain/ProviderAccount.ts"
 import type { CacheOptions, RequestContext } from "../../domain/RequestContext.ts"
-import { betaRule, parseBetas } from "../../translate/shared/claude/betas.ts"
-import { HeaderReader } from "./headerReader.ts"
+import { betaRule, parseBetas } from "../../translate/shared/claude.ts"
 import { type IncomingRequest, traceIdGrammar } from "./IncomingRequest.ts"
-import { servingHeaders } from "./servingHeaders.ts"
+import type { NativeCall } from "../../domain/native/nativePath.ts"
 
 /** The context of a request whose key is known. It fails with the fault of the first faulty header. */
 export const requestContext = ({
@@ -264,3 +276,115 @@ const readCredentials = (
 /** Any gateway key is kept out of the credentials of providers, so that it never goes upstream. */
 const credential = (value: string, gatewayKey: string): Redacted.Redacted<string> | undefined =>
   value === "" || value === gatewayKey || value.startsWith(keyMark) ? undefined : Redacted.make(value)
+
+// Reads the headers of one request and keeps the first fault, so that a caller reads all of them and asks once.
+
+/** One object per request, without a `Result` per header. A faulty header reads as absent. */
+export class HeaderReader {
+  readonly headers: HeaderRecord
+  /** False: no gateway header is there to be read. */
+  readonly hasOptions: boolean
+  /** The first fault in the order of reading. */
+  fault: GatewayError | undefined = undefined
+
+  constructor(headers: HeaderRecord, hasOptions = true) {
+    this.headers = headers
+    this.hasOptions = hasOptions
+  }
+
+  /** The value of a gateway header, under its own name or its alias. */
+  text(header: GatewayHeader): string | undefined {
+    return this.hasOptions ? gatewayHeader(this.headers, header) : undefined
+  }
+
+  /** Keeps the fault, unless an earlier header has one. */
+  refuse(fault: GatewayError): undefined {
+    this.fault ??= fault
+  }
+
+  /** Refuses a value that is not of the grammar of its header. */
+  invalid(name: string, rule: string): undefined {
+    this.refuse(new BodyInvalid({ code: "invalid_header", param: name, message: `${name} ${rule}` }))
+  }
+
+  /** A switch, in any case of letters. */
+  flag(name: string, value: string | undefined, absent: boolean): boolean {
+    if (value === undefined) return absent
+    const word = value.toLowerCase()
+    if (word !== "true" && word !== "false") this.invalid(name, 'is "true" or "false", sent once.')
+    return word === "true"
+  }
+}
+
+// The headers by which a client chooses how Vertex AI serves a request, by a closed list of names and values.
+
+const sharedTypeHeader = "x-vertex-ai-llm-shared-request-type"
+const sharedTypes = ["priority", "flex", "standard"] as const
+
+const chosenValue = (value: string | undefined, values: ReadonlyArray<string>): string | undefined =>
+  value === undefined ? undefined : values.find((one) => one === value.trim().toLowerCase())
+
+/** Undefined for a request without such a header; another value is left out. */
+const servingHeaders = (headers: HeaderRecord): Readonly<Record<string, string>> | undefined => {
+  const type = headers[requestTypeHeader]
+  const shared = headers[sharedTypeHeader]
+  if (type === undefined && shared === undefined) return undefined
+  const kept = Object.entries({
+    [requestTypeHeader]: chosenValue(type, requestTypes),
+    [sharedTypeHeader]: chosenValue(shared, sharedTypes)
+  }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+// The context of a request in one of Google's own dialects: kind of the path, its place, and Google's own deadline.
+
+/** The operator's slugs for the two forms of Google's paths. */
+export interface NativeSlugs {
+  readonly google?: string | undefined
+  readonly vertex?: string | undefined
+}
+
+const nativeKinds: Readonly<Record<NativeCall["form"], BuiltInKind>> = { google: "google", vertex: "vertex-ai" }
+
+/** A location of `-` means none. */
+const placeName = (text: string | undefined): string | undefined => (text === "-" ? undefined : text)
+
+/** Project and location of the path, unless a header of the gateway names a place. */
+const withPathPlace = (carried: CarriedCredentials, { place }: NativeCall): CarriedCredentials =>
+  place === undefined || carried.vertexProjectId !== undefined || carried.vertexRegion !== undefined
+    ? carried
+    : {
+        ...carried,
+        vertexProjectId: placeName(place.project),
+        vertexRegion: placeName(place.location),
+        isPathPlace: true
+      }
+
+const secondsGrammar = /^(\d{1,6})(\.\d{1,9})?$/
+
+const deadlineOf = (headers: HeaderRecord, { deadlineMillis, startedMillis }: RequestContext): number | undefined => {
+  const asked = headers["x-server-timeout"]?.trim() ?? ""
+  if (!secondsGrammar.test(asked) || Number(asked) === 0) return deadlineMillis
+  const own = startedMillis + Math.ceil(Number(asked) * 1000)
+  return deadlineMillis === undefined ? own : Math.min(own, deadlineMillis)
+}
+
+/** The context with the facts of the path and of Google's own headers. */
+export const nativeContext = (
+  read: Result.Result<RequestContext, GatewayError>,
+  call: NativeCall,
+  headers: HeaderRecord,
+  slugs: NativeSlugs
+): Result.Result<RequestContext, GatewayError> =>
+  Result.map(read, (context) => ({
+    ...context,
+    deadlineMillis: deadlineOf(headers, context),
+    carried: withPathPlace(context.carried, call),
+    native: { kind: nativeKinds[call.form], slug: slugs[call.form] }
+  }))
+
+const noHeaders: Readonly<Record<string, string>> = {}
+
+/** The headers of a client of Vertex AI that choose how it is served. */
+export const nativeServingHeaders = (headers: HeaderRecord, { form }: NativeCall): Readonly<Record<string, string>> =>
+  (form === "vertex" ? servingHeaders(headers) : undefined) ?? noHeaders

@@ -1,6 +1,6 @@
 // Requests that break HTTP itself, before or next to any route: faults of Node's parser, and faults that it lets through.
 // It must not depend on sockets; it names faults.
-import { withRetrySignal } from "../../api/drafts.ts"
+import { withRetrySignal } from "../../api/errorDrafts.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 
 const refusal = (status: number, code: string, message: string): ErrorFacts => ({

@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { gunzip, gzip } from "node:zlib"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { baseHeaders } from "./baseHeaders.ts"
+import { baseHeaders } from "./responseHeaders.ts"
 
 /** A page in its compressed form, which nearly every client accepts. */
 export interface CompressedPage {

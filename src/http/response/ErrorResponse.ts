@@ -5,11 +5,10 @@ import { ClientAbort } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { addAliases, answerHeaders } from "../../api/Headers.ts"
 import { Busy, type GatewayError, Unexpected } from "../../domain/GatewayError.ts"
-import { contentTypeOf, envelopeOf, errorBody, nativeEnvelope } from "./errorBody.ts"
+import { contentTypeOf, envelopeOf, errorBody, nativeEnvelope, statusFor } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
-import { baseHeaders } from "./baseHeaders.ts"
+import { baseHeaders } from "./responseHeaders.ts"
 import { inClientsWords } from "./clientWords.ts"
-import { statusFor } from "./statusFor.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
 /** Every tag of the union; a new error does not compile without its name here. */

@@ -7,16 +7,19 @@ import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Usage } from "../../domain/Usage.ts"
 import type { ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
-import { PassedEmbeddings } from "../../translate/shared/reply/PassedEmbeddings.ts"
-import { customCompletion } from "../../translate/shared/reply/customCalls.ts"
-import { omittedFrom, picturedCompletion } from "../../translate/shared/reply/pictures.ts"
-import { strictlyCompletion, strictlyEmbeddings } from "../../translate/shared/reply/strictly.ts"
+import { PassedEmbeddings } from "../../translate/shared/reply/embeddingList.ts"
+import {
+  customCompletion,
+  omittedFrom,
+  picturedCompletion,
+  strictlyCompletion,
+  strictlyEmbeddings
+} from "../../translate/shared/reply/clientForm.ts"
 import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
 import { writeWhole } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { baseHeaders } from "./baseHeaders.ts"
-import { type AnswerEnding, closing, servedHeaders, withEnding } from "./servedHeaders.ts"
+import { type AnswerEnding, baseHeaders, closingHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
@@ -43,7 +46,7 @@ const whole = (
     )
   }
   headers["content-type"] = contentType
-  return writeWhole(incoming.node, closing(headers, incoming), body)
+  return writeWhole(incoming.node, closingHeaders(headers, incoming), body)
 }
 
 /** A complete answer of an operation, with the account that served it. */

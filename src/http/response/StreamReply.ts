@@ -1,5 +1,5 @@
-// Streams of the service: one buffer and one write for each network read.
-// It must not depend on how a stream was made.
+// Streams of the service: one buffer and one write for each network read, and empty frames that keep a silent stream alive.
+// It must not depend on how a stream was made, or on the meaning of its contents.
 import type { ServerResponse } from "node:http"
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -23,9 +23,10 @@ import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { errorBody } from "./errorBody.ts"
 import { inClientsWords } from "./clientWords.ts"
 import { errorOf } from "./ErrorResponse.ts"
-import type { KeepAlive } from "./KeepAlive.ts"
 import { chunkRenderer, countOutput, type StreamOptions } from "./renderChunk.ts"
-import { closing, servedHeaders, withEnding } from "./servedHeaders.ts"
+import { closingHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
+import type * as Clock from "effect/Clock"
+import { monotonicMillis } from "../../domain/time.ts"
 
 const eventStreamType = "text/event-stream; charset=utf-8"
 
@@ -37,7 +38,7 @@ type Read<A> = Arr.NonEmptyReadonlyArray<A>
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
  * a cut by our own shutdown sends the error frame if the connection is still open.
  */
-export const events = (
+export const chatEvents = (
   opened: OpenedStream<ChatChunk>,
   options: StreamOptions,
   incoming: IncomingRequest,
@@ -151,7 +152,7 @@ export const eventStream = <A>(
   // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
   const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeReads(node, closing(headers, incoming), pull, { render, ending, errorFrame }), (exit) =>
+    Effect.onExit(writeReads(node, closingHeaders(headers, incoming), pull, { render, ending, errorFrame }), (exit) =>
       Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
     )
   )
@@ -219,3 +220,116 @@ const valueOf = <A>(
     ),
     { contentType: headers["content-type"], headers }
   )
+
+// Keeps a silent stream alive with empty frames, and ends it with a last frame when the server must cut it.
+
+/** How a stream reports its writes, and its end, to the timer that keeps it alive. */
+export interface KeepAlive {
+  /** Something was just sent. */
+  readonly beat: () => void
+  /** Writes a last frame and ends the response, if the connection is still open. */
+  readonly lastWord: (frame: string) => void
+  /** The frames to merge into a stream that is a value. */
+  readonly between: Stream.Stream<string>
+}
+
+/**
+ * One timer per stream, and none without a ping. A chunk costs one clock read, and only a silence of `pingMillis` writes a frame.
+ * Writing next to the stream is safe, because every write of the stream contains whole frames.
+ * Without a Node response of our own server the stream is a value, and the frames are merged into it.
+ */
+export const startKeepAlive = (
+  response: ServerResponse | undefined,
+  pingMillis: number,
+  ping: string | undefined
+): Effect.Effect<KeepAlive, never, Scope.Scope> =>
+  ping === undefined
+    ? Effect.succeed({ beat: () => {}, lastWord: (frame) => endWith(response, frame), between: Stream.empty })
+    : response === undefined
+      ? Effect.clockWith((clock) => Effect.succeed(mergedKeepAlive(clock, pingMillis, ping)))
+      : Effect.acquireRelease(
+          Effect.sync(() => new PingTimer(response, pingMillis, ping)),
+          (timer) => Effect.sync(() => timer.stop())
+        )
+
+/**
+ * Node writes a chunk as four parts, one tick later. This is one write: of a quiet process with thousands of silent
+ * streams the pings are most of its work. A response that waits for the one before it has no socket yet.
+ */
+const writeFrame = (response: ServerResponse, frame: string): void => {
+  const { chunkedEncoding, socket } = response
+  if (socket === null || !chunkedEncoding) response.write(frame)
+  // The response does not know what was written past it.
+  else if (!socket.writableNeedDrain) socket.write(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
+}
+
+const endWith = (response: ServerResponse | undefined, frame: string): void => {
+  if (response?.headersSent === true && !response.writableEnded && !response.destroyed) response.end(frame)
+}
+
+const mergedKeepAlive = (clock: Clock.Clock, pingMillis: number, ping: string): KeepAlive => {
+  let last = monotonicMillis(clock)
+  const beat = () => {
+    last = monotonicMillis(clock)
+  }
+  const due: Effect.Effect<string> = Effect.suspend(() => {
+    const silence = monotonicMillis(clock) - last
+    if (silence < pingMillis) return Effect.flatMap(Effect.sleep(pingMillis - silence), () => due)
+    beat()
+    return Effect.succeed(ping)
+  })
+  return { beat, lastWord: () => {}, between: Stream.fromEffectRepeat(due) }
+}
+
+/** The timer of one stream. A class: each open stream has one. */
+class PingTimer implements KeepAlive {
+  readonly between: Stream.Stream<string> = Stream.empty
+  private readonly response: ServerResponse
+  private readonly pingMillis: number
+  private readonly ping: string
+  private last = performance.now()
+  private timer: NodeJS.Timeout
+  private delay: number
+
+  constructor(response: ServerResponse, pingMillis: number, ping: string) {
+    this.response = response
+    this.pingMillis = pingMillis
+    this.ping = ping
+    this.delay = pingMillis
+    this.timer = setTimeout(onTimer, pingMillis, this)
+  }
+
+  beat(): void {
+    this.last = performance.now()
+  }
+
+  lastWord(frame: string): void {
+    endWith(this.response, frame)
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
+
+  /** Called by the timer. */
+  look(): void {
+    const { pingMillis, response } = this
+    // A timer counts whole milliseconds.
+    const rest = Math.floor(pingMillis - (performance.now() - this.last))
+    if (rest > 0) return this.lookIn(rest)
+    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) writeFrame(response, this.ping)
+    this.beat()
+    this.lookIn(pingMillis)
+  }
+
+  /** A silent stream keeps its timer. */
+  private lookIn(millis: number): void {
+    if (millis === this.delay) this.timer.refresh()
+    else {
+      this.delay = millis
+      this.timer = setTimeout(onTimer, millis, this)
+    }
+  }
+}
+
+const onTimer = (timer: PingTimer): void => timer.look()

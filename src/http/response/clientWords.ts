@@ -1,6 +1,6 @@
 // Names of parameters in the words of the client's own body, where the body that runs was made of it.
 // It must not depend on how a body was made.
-import { settingHint } from "../../api/clients/clientSettings.ts"
+import { settingHint } from "../../api/clientSettings.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 import type { Operation } from "../../domain/operations.ts"
 import type { Explained, ServedBy } from "../../router/ProviderRouter.ts"

@@ -1,9 +1,7 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not depend on streams, sockets or the source of a chunk.
-import { charactersOf } from "../../domain/tokens/estimateTokens.ts"
-import { CustomCalls } from "../../translate/shared/reply/customCalls.ts"
-import { picturedChunk, type PictureForm } from "../../translate/shared/reply/pictures.ts"
-import { strictlyChunk } from "../../translate/shared/reply/strictly.ts"
+import { charactersOf } from "../../domain/estimateTokens.ts"
+import { CustomCalls, picturedChunk, type PictureForm, strictlyChunk } from "../../translate/shared/reply/clientForm.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
 

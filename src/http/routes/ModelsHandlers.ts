@@ -1,22 +1,31 @@
-// GET /v1/models and /v1/models/{id}: the models that the caller's key may call, in OpenAI's form or Anthropic's.
-// It must not depend on upstreams; it calls none.
+// The models that the caller's key may call: GET /v1/models and /v1/models/{id} in OpenAI's form or Anthropic's, and the lists of Google's two products.
+// It must not depend on upstreams; it calls none. Rules of Google's lists: N701-N704.
 import * as Effect from "effect/Effect"
-import type { Model } from "../../api/answers.ts"
-import { clientDialect } from "../../api/clients/clientDialect.ts"
+import type { Model } from "../../api/contractParts.ts"
+import { clientDialect } from "../../api/clientRequests.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
-import { type AnthropicModel, anthropicModels, anthropicPage } from "../../translate/native/modelLists.ts"
-import { keyedRoute } from "../edge/GatewayAuth.ts"
+import {
+  type AnthropicModel,
+  anthropicModels,
+  anthropicPage,
+  googleModels,
+  pageOf,
+  publisherModels
+} from "../../translate/native/modelLists.ts"
+import { type Call, type KeyedHandler, keyedRoute } from "../edge/GatewayAuth.ts"
 import { findModel, type ListedModel, modelList } from "./modelList.ts"
 import { json } from "../response/Reply.ts"
-import { allowedMethods } from "../edge/routes.ts"
+import { allowedMethods } from "../edge/Route.ts"
+import * as Result from "effect/Result"
+import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
 
-const prefix = "/v1/models/"
+const modelsPrefix = "/v1/models/"
 
 /** The id of a path, percent-decoded; undefined when it cannot be. */
-const idOf = (path: string): string | undefined => {
+const modelIdIn = (path: string): string | undefined => {
   try {
-    return decodeURIComponent(path.slice(prefix.length))
+    return decodeURIComponent(path.slice(modelsPrefix.length))
   } catch {
     return undefined
   }
@@ -55,7 +64,7 @@ export const ModelsHandlers = keyedRoute(
           incoming
         )
       }
-      const id = idOf(incoming.path)
+      const id = modelIdIn(incoming.path)
       if (id === undefined || allowedMethods(incoming.path).length === 0) {
         return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
       }
@@ -67,3 +76,47 @@ export const ModelsHandlers = keyedRoute(
     })
   })
 )
+
+// Lists of models in the shapes of Google's two products: what the key may call, and one entry of it.
+
+const nativeList = ({ catalog, incoming, key }: Call) => {
+  const { native } = incoming
+  if (native?._tag !== "Models") return undefined
+  const rows = modelList(catalog, key, true).map(({ model, target }) => ({ id: model.id, target }))
+  const isGoogle = native.form === "google"
+  return {
+    form: native.form,
+    model: native.model,
+    member: isGoogle ? "models" : "publisherModels",
+    entries: isGoogle ? googleModels(rows) : publisherModels(rows, native.publisher)
+  }
+}
+
+/** An entry by its name without the collection, or by its id alone. */
+const isNamed = (name: string, model: string): boolean => {
+  const own = name.replace(/^(publishers\/[a-z]+\/)?models\//, "")
+  return own === model || own.replace(/^@[^/]*\//, "") === model
+}
+
+/** Every list is made of what the gateway knows; nothing is asked of Google. */
+export const listNatively: KeyedHandler = (call) => {
+  const { incoming } = call
+  const found = nativeList(call)
+  if (found === undefined)
+    return Effect.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
+  const { entries, form, member, model } = found
+  const asked = readNativeQuery(incoming.query, { form })
+  if (Result.isFailure(asked)) return Effect.fail(asked.failure)
+  if (model !== undefined) {
+    const entry = entries.find(({ name }) => isNamed(name, model))
+    return entry === undefined
+      ? Effect.fail(new RecordUnknown({ kind: "model", id: model.slice(0, 256) }))
+      : json(entry, incoming)
+  }
+  const { items, nextPageToken } = pageOf<(typeof entries)[number]>(
+    entries,
+    asked.success.pageSize,
+    asked.success.pageToken
+  )
+  return json({ [member]: items, ...(nextPageToken === undefined ? {} : { nextPageToken }) }, incoming)
+}

@@ -1,17 +1,218 @@
-// Finds the paths of Google's own dialects before the router sees them, since one resource has many spellings, and hands each on.
-// It must not depend on bodies or providers. Rules: N101, N109, N110, N901-N903.
+// Google's own dialects: finds their paths before the router sees them, reads their bodies, and answers with the upstream's own answer or stream.
+// It must not depend on providers or accounts. Rules: N101, N109, N110, N901-N903.
+import * as Result from "effect/Result"
+import type { HeaderRecord } from "../../api/Headers.ts"
+import {
+  type BodyInvalid,
+  type GatewayError,
+  MethodNotAllowed,
+  RouteUnknown,
+  UnsupportedOperation
+} from "../../domain/GatewayError.ts"
+import { type NativeCall, type NativePath, readNativeModel } from "../../domain/native/nativePath.ts"
+import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
+import { builtInModels } from "../../domain/models/modelTable.ts"
+import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import { resolveModelName } from "../../domain/serving.ts"
+import { type NativeOperation, operations } from "../../domain/operations.ts"
+import type { JsonLimits } from "../../domain/text/json.ts"
+import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
+import { type NativeRequest, readNativeBody } from "../../translate/native/nativeBody.ts"
+import { nativeContext, nativeServingHeaders, type NativeSlugs, requestContext } from "../request/requestContext.ts"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { type Call, keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { type BodyLimit, bytesReader } from "../request/ReadBody.ts"
+import { passed } from "../response/Reply.ts"
+import { passedEvents, passedFraming } from "../response/StreamReply.ts"
+import { messagesPing } from "./OperationHandlers.ts"
+import { operationHandler } from "./OperationRoute.ts"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { MethodNotAllowed, RouteUnknown, UnsupportedOperation } from "../../domain/GatewayError.ts"
-import type { NativePath } from "../../domain/native/nativePath.ts"
-import { operations } from "../../domain/operations.ts"
-import { keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
 import type { Answering } from "../edge/Route.ts"
 import type { Arrival } from "../node/Arrival.ts"
-import { operationOf } from "./nativeBodies.ts"
-import { nativeOperations } from "./NativeHandlers.ts"
-import { listNatively } from "./NativeModels.ts"
+import { listNatively } from "./ModelsHandlers.ts"
+
+type Fault = BodyInvalid | UnsupportedOperation
+
+/** The model of the path without slug and prefix; undefined where it cannot be read. */
+const pathModelId = (model: string): string | undefined =>
+  Result.getOrElse(
+    Result.flatMap(parseModelRef(model), ({ rest }) => Result.map(parseFamily(rest), ({ modelId }) => modelId)),
+    () => undefined
+  )
+
+/** The operation that a call ends in; texts are embedded by predict as well. */
+export const operationOf = ({ model, verb }: NativeCall): NativeOperation | "messages" | "messagesCountTokens" => {
+  switch (verb) {
+    case "generateContent":
+    case "streamGenerateContent":
+      return "nativeContent"
+    case "countTokens":
+    case "computeTokens":
+      return "nativeCount"
+    case "embedContent":
+    case "batchEmbedContents":
+      return "nativeEmbeddings"
+    case "predict": {
+      const id = pathModelId(model)
+      const isEmbedding = id !== undefined && builtInModels.find(id).record.family === "embedding"
+      return isEmbedding ? "nativeEmbeddings" : "nativePredictions"
+    }
+    case "rawPredict":
+    case "streamRawPredict":
+      return "messages"
+    case "countMessages":
+      return "messagesCountTokens"
+  }
+}
+
+/** A request in Gemini's dialect. */
+const readNative = (
+  call: NativeCall,
+  query: string,
+  headers: HeaderRecord,
+  bytes: Uint8Array,
+  limits: JsonLimits
+): Result.Result<NativeRequest, Fault> =>
+  Result.flatMap(readNativeQuery(query, call), ({ framing, ignored, upstream }) =>
+    Result.flatMap(readNativeModel(call, call.model), ({ modelId, rest }) =>
+      Result.map(readNativeBody(call.verb, { form: call.form, rest, modelId }, bytes, limits), (body) => ({
+        verb: call.verb,
+        form: call.form,
+        version: call.version,
+        model: call.model,
+        modelId,
+        stream: call.verb === "streamGenerateContent",
+        framing,
+        query: upstream,
+        headers: nativeServingHeaders(headers, call),
+        bytes: body.bytes,
+        ignored
+      }))
+    )
+  )
+
+const noModel = { rest: "", modelId: "" }
+
+/** Each provider of the AI SDK names it in its user agent. */
+const aiSdk = /(^|\s)ai-sdk\//
+
+/** A request of Claude's clients that speak to Vertex AI; a count names its model in the body (N802). */
+const readRawMessages = (
+  call: NativeCall,
+  query: string,
+  headers: HeaderRecord,
+  bytes: Uint8Array,
+  limits: JsonLimits
+): Result.Result<MessagesRequest, Fault> =>
+  Result.flatMap(readNativeQuery(query, call), () =>
+    Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
+      const model = body.model ?? call.model
+      // The router resolves the operator's names; here the suffix of a long context alone is no part of the id.
+      return Result.map(readNativeModel(call, resolveModelName(model, {}).model), () => ({
+        model,
+        stream: call.verb === "streamRawPredict",
+        betas: body.betas,
+        bytes: body.bytes,
+        version: undefined,
+        isRaw: true,
+        ...(aiSdk.test(headers["user-agent"] ?? "") ? { hidesVertexEvents: true } : {})
+      }))
+    })
+  )
+
+// The operations of Google's own dialects: native body in; the upstream's own answer or stream out.
+
+/** The slugs of the setting `native`. */
+export const NativeDefaults: Context.Reference<NativeSlugs> = Context.Reference<NativeSlugs>(
+  "gateway/http/NativeDefaults",
+  { defaultValue: () => ({}) }
+)
+
+const readNativeContext = Effect.map(NativeDefaults, (slugs) => (call: Call) => {
+  const { headers, native: nativeReader } = call.incoming
+  const read = requestContext(call)
+  return nativeReader?._tag === "Call" ? nativeContext(read, nativeReader, headers, slugs) : read
+})
+
+type Read<A> = (call: Call) => Effect.Effect<A, GatewayError>
+
+/** Reads the body of a call; only calls come here. */
+const reader = <A>(
+  most: BodyLimit,
+  read: (call: NativeCall, incoming: IncomingRequest, body: Bytes) => Effect.Effect<A, GatewayError>
+): Effect.Effect<Read<A>> =>
+  Effect.map(bytesReader(most), (bytesOf) => ({ incoming }: Call) => {
+    const { method, native: nativeReader, path } = incoming
+    return nativeReader?._tag === "Call"
+      ? Effect.flatMapEager(bytesOf(incoming), (body) => read(nativeReader, incoming, body))
+      : Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) }))
+  })
+
+type Bytes = Effect.Success<ReturnType<Effect.Success<ReturnType<typeof bytesReader>>>>
+
+const nativeReader = (most: BodyLimit): Effect.Effect<Read<NativeRequest>> =>
+  reader(most, (call, incoming, { bytes, limits }) =>
+    Effect.fromResult(readNative(call, incoming.query, incoming.headers, bytes, limits))
+  )
+
+const rawReader: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, incoming, { bytes, limits }) =>
+  Effect.fromResult(readRawMessages(call, incoming.query, incoming.headers, bytes, limits))
+)
+
+const contentHandler = operationHandler({
+  operation: "nativeContent",
+  context: readNativeContext,
+  read: nativeReader("bodyBytes"),
+  reply: (value, served, _context, incoming) => passed(value, served, incoming),
+  stream: {
+    isAsked: ({ stream }) => stream,
+    // Google's clients take nothing but events (N403).
+    ping: undefined,
+    reply: (opened, { framing }, _context, incoming, keepAlive) => passedFraming(opened, framing, incoming, keepAlive)
+  }
+})
+
+const unaryHandler = (operation: Exclude<NativeOperation, "nativeContent">, most: BodyLimit) =>
+  operationHandler({
+    operation,
+    context: readNativeContext,
+    read: nativeReader(most),
+    reply: (value, served, _context, incoming) => passed(value, served, incoming)
+  })
+
+const messagesHandler = operationHandler({
+  operation: "messages",
+  context: readNativeContext,
+  read: rawReader,
+  reply: (value, served, _context, incoming) => passed(value, served, incoming),
+  stream: {
+    isAsked: ({ stream }) => stream,
+    ping: messagesPing,
+    reply: (opened, _body, _context, incoming, keepAlive) => passedEvents(opened, incoming, keepAlive)
+  }
+})
+
+const messagesCountHandler = operationHandler({
+  operation: "messagesCountTokens",
+  context: readNativeContext,
+  read: rawReader,
+  reply: (value, served, _context, incoming) => passed(value, served, incoming)
+})
+
+/** The handler of each operation that a native call can end in. Pictures to edit are sent as base64. */
+export const nativeOperations = {
+  nativeContent: contentHandler,
+  nativeEmbeddings: unaryHandler("nativeEmbeddings", "embeddingsBodyBytes"),
+  nativePredictions: unaryHandler("nativePredictions", "bodyBytes"),
+  nativeCount: unaryHandler("nativeCount", "bodyBytes"),
+  messages: messagesHandler,
+  messagesCountTokens: messagesCountHandler
+}
+
+// Finds the paths of Google's own dialects before the router sees them, since one resource has many spellings, and hands each on.
 
 /** A refusal by name, once the key is known; the body is not read. */
 const refuseByName: KeyedHandler = ({ incoming }) =>
@@ -68,7 +269,7 @@ const answers = Effect.gen(function* () {
 })
 
 /** A client that asked for a socket gets its refusal and no second request (N902). */
-const closing = HttpServerResponse.setHeader("connection", "close")
+const closingConnection = HttpServerResponse.setHeader("connection", "close")
 
 /** Answers the paths of Google's dialects; undefined for every other request. */
 export const NativeRoutes: Effect.Effect<
@@ -79,5 +280,5 @@ export const NativeRoutes: Effect.Effect<
   const { headers, native } = arrival
   if (native === undefined) return undefined
   const answer = answerOf(native)(arrival)
-  return headers["upgrade"] === undefined ? answer : Effect.map(answer, closing)
+  return headers["upgrade"] === undefined ? answer : Effect.map(answer, closingConnection)
 })

@@ -2,25 +2,64 @@
 // It must not depend on templates, providers, or how a chat is answered.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { Prompts } from "../../catalog/Prompts.ts"
-import type { ReadyPrompt } from "../../catalog/readyPrompts.ts"
-import { type GatewayError, RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
-import type { GatewayKey } from "../../domain/GatewayKey.ts"
+import { Prompts } from "../../catalog/Catalog.ts"
+import type { ReadyPrompt } from "../../catalog/mergedPrompts.ts"
+import {
+  type BodyInvalid,
+  type BodyTooLarge,
+  type GatewayError,
+  RecordUnknown,
+  RouteUnknown
+} from "../../domain/GatewayError.ts"
+import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
-import { Limits } from "../../domain/Limits.ts"
+import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { keepChat, readChat } from "../request/ChatReader.ts"
+import { chatReplies, keepChat, readChat } from "./OperationHandlers.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
-import { chatReplies } from "./ChatHandlers.ts"
 import { handleOperation } from "./OperationRoute.ts"
-import { granting, promptOf } from "./findPrompt.ts"
-import { promptBody } from "./promptBody.ts"
+import { readVariables, renderTemplate } from "../../catalog/renderTemplate.ts"
+
+// The prompt that a reference means for a key, and the model that comes with it.
+
+const promptIdOf = (reference: string): string => reference.split("@", 1)[0] ?? ""
+
+/** One that the key may not name counts as absent. */
+export const promptOf = ({ find }: Prompts["Service"], reference: string, key: GatewayKey): ReadyPrompt | undefined =>
+  allows(key.prompts, promptIdOf(reference)) ? find(reference) : undefined
+
+/** The model of a prompt that the key lists is granted with it; the router grants it to requests for that model only. */
+export const granting = (context: RequestContext, { model }: ReadyPrompt, reference: string): RequestContext =>
+  model !== undefined && lists(context.key.prompts, promptIdOf(reference))
+    ? { ...context, grantedModel: model }
+    : context
+
+// From a prompt and the body of its request to a chat body.
+
+/** Variables fill the template. Every other field of the body replaces the template's own, unrendered. */
+export const promptBody = (
+  { model, template }: ReadyPrompt,
+  body: JsonObject,
+  { bodyBytes }: LimitValues
+): Result.Result<JsonObject, BodyInvalid | BodyTooLarge> => {
+  // Portkey's client sends the id of the path in the body as well, as prompt_id.
+  const { prompt_id: _id, variables: sent, ...overrides } = body
+  const variables = readVariables(sent)
+  if (Result.isFailure(variables)) return Result.fail(variables.failure)
+  return Result.map(renderTemplate(template, variables.success, bodyBytes), (rendered) => ({
+    model,
+    ...rendered,
+    ...overrides
+  }))
+}
+
+// POST /v1/prompts/{id}/completions and /render: variables in; the answer of a chat, or the chat body itself, out.
 
 /** The prompt of a path, percent-decoded: its id, or id@version, or id@label. */
 const referenceOf = (path: string): string => decodeURIComponent(path.split("/")[3] ?? "")
@@ -63,7 +102,7 @@ const readPromptChat: Effect.Effect<ReadPromptChat, never, Prompts> = Effect.gen
   })
 })
 
-const completions = handleOperation({
+const completionsRoute = handleOperation({
   ...chatReplies,
   path: "/v1/prompts/:id/completions",
   context: Effect.map(
@@ -78,7 +117,7 @@ const completions = handleOperation({
   read: Effect.map(readPromptChat, (read) => (call, context) => Effect.map(read(call, context), ({ chat }) => chat))
 })
 
-const render = keyedRoute(
+const renderRoute = keyedRoute(
   "POST",
   "/v1/prompts/:id/render",
   Effect.gen(function* () {
@@ -93,4 +132,4 @@ const render = keyedRoute(
   })
 )
 
-export const PromptsHandlers = together(completions, render)
+export const PromptsHandlers = together(completionsRoute, renderRoute)

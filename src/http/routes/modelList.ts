@@ -3,14 +3,12 @@
 import * as Result from "effect/Result"
 import { listedModels } from "../../catalog/models.ts"
 import { allows, type GatewayKey } from "../../domain/GatewayKey.ts"
-import { modelIdOf, parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import { chooseAccount, modelIdOf, parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import type { ModelTable } from "../../domain/models/modelTable.ts"
 import { isBuiltIn, type CatalogView, type ProviderKind } from "../../domain/ProviderAccount.ts"
-import { chooseAccount } from "../../domain/serve/chooseAccount.ts"
-import { resolveModelName } from "../../domain/serve/modelNames.ts"
-import { noServing } from "../../domain/serve/Serving.ts"
-import type { Model } from "../../api/answers.ts"
+import { noServing, resolveModelName } from "../../domain/serving.ts"
+import type { Model } from "../../api/contractParts.ts"
 
 /** The publisher of a model by its name; for the provider of an application the name of the provider. */
 const owner = (model: string, kind: ProviderKind): string => {

@@ -1,23 +1,74 @@
-// Answers a call from the cache, or makes it and keeps its answer for later requests.
-// It must not depend on whether a request asks the cache, or on what an answer contains.
+// Answers a call from the cache, or makes it and keeps its answer; the parts of the cache's key.
+// It must not depend on what an answer contains, or on how the parts become a key.
+import type { CacheRule } from "../../domain/config/GatewayConfig.ts"
+import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
+import type { CacheOptions, RequestContext } from "../../domain/RequestContext.ts"
+import type { Prepared } from "../../upstream/Prepared.ts"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { digestOf } from "../../auth/TokenEntries.ts"
+import { credentialDigest } from "../../auth/TokenProvider.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isJsonObject, parseExactJsonText } from "../../domain/text/json.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Operation } from "../../domain/operations.ts"
 import type { ResponseCache } from "../../state/ResponseCache.ts"
 import type { Progress } from "../../translate/Translator.ts"
 import type { Opened } from "../../upstream/Upstream.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
-import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { Operations } from "../../provider/Provider.ts"
-import type { Prepared } from "../../upstream/Prepared.ts"
-import { type CacheAsk, cacheIdentity } from "./cacheKey.ts"
-import type { Recorded } from "../bodies/recorded.ts"
+import type { Recorded } from "../bodies/answers.ts"
 import type { CacheStatus } from "./shownAttempt.ts"
+
+/** How an answer may come from the cache. */
+export interface CacheAsk {
+  readonly maxAgeSeconds: number
+  /** Make a new one, and keep it. */
+  readonly refresh: boolean
+}
+
+/** Undefined unless the request or its config asks; the request's own word counts. */
+export const cacheAsk = (
+  options: CacheOptions | undefined,
+  rule: CacheRule | undefined,
+  usualSeconds: number
+): CacheAsk | undefined => {
+  if (options?.mode === "off" || (options?.mode !== "ask" && rule === undefined)) return undefined
+  return {
+    maxAgeSeconds: options?.maxAgeSeconds ?? rule?.maxAgeSeconds ?? usualSeconds,
+    refresh: options?.refresh ?? false
+  }
+}
+
+/**
+ * Who asks, whose credential answers, where, and every word of the request as the target gets it (TH38).
+ * Translation reads `strict`, `ordered` and the model as it was written, and the answer's reading may depend on the request itself.
+ */
+const cacheIdentity = (
+  { cache, key, ordered, strict }: RequestContext,
+  account: ProviderAccount,
+  credential: string,
+  request: object,
+  { body, bytes, headers, target, url }: Prepared<unknown, unknown>
+): ReadonlyArray<string | Uint8Array> => [
+  cache?.namespace === undefined ? `key ${key.id}` : `namespace ${cache.namespace}`,
+  account.slug,
+  credential,
+  target.operation,
+  target.issuer,
+  target.modelId,
+  url,
+  JSON.stringify(headers),
+  ordered === true ? "ordered" : String(strict),
+  bytes ?? JSON.stringify(body),
+  // Bytes are the whole request; no decoded field adds to them.
+  bytes === undefined
+    ? "bytes" in request && request.bytes instanceof Uint8Array
+      ? request.bytes
+      : JSON.stringify(request)
+    : ""
+]
+
+// Answers a call from the cache, or makes it and keeps its answer for later requests.
 
 /** An answer as text, and back. */
 export interface Keeping<A> {
@@ -44,7 +95,7 @@ export const cached = <Op extends Operation, A, R>(
   const { credentials } = account
   // A request without a credential gets no answer, not even from the cache.
   if (credentials === undefined) return Effect.map(call, (value) => [value, "DISABLED"])
-  const key = cache.keyOf(cacheIdentity(context, account, digestOf(credentials), request, prepared))
+  const key = cache.keyOf(cacheIdentity(context, account, credentialDigest(credentials), request, prepared))
   const millis = maxAgeSeconds * 1_000
   const save = (text: string) => cache.set(key, text, millis, context.key.id)
   const made = (status: CacheStatus) =>
@@ -62,7 +113,7 @@ const usageOf = (line: string): Usage | undefined => {
   return isJsonObject(usage) ? (usage as Usage) : undefined
 }
 
-const counted: Progress = { isCounted: true, characters: 0 }
+const countedProgress: Progress = { isCounted: true, characters: 0 }
 
 /** Complete answers keep themselves when they are there. */
 export const keptAnswers = <Out>({
@@ -84,7 +135,7 @@ export const keptStreams = <Chunk>(
     return {
       chunks: Stream.fromIterable(read(text.slice(end + 1))),
       usage: () => usageOf(text.slice(0, end)),
-      progress: () => counted,
+      progress: () => countedProgress,
       keepsRequest: false
     }
   },

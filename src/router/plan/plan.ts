@@ -9,15 +9,18 @@ import type {
   ConfigTarget,
   GatewayConfig
 } from "../../domain/config/GatewayConfig.ts"
-import type { CredentialsMissing, GatewayError } from "../../domain/GatewayError.ts"
-import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../../domain/GatewayError.ts"
+import {
+  type CredentialsMissing,
+  type GatewayError,
+  ModelNotAllowed,
+  ProviderMissing,
+  SlugUnknown
+} from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
-import type { ModelRef } from "../../domain/ModelRef.ts"
+import type { AccountChoice, ModelRef } from "../../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
-import type { AccountChoice } from "../../domain/serve/chooseAccount.ts"
 import { Branches, type Conditioned } from "./Branches.ts"
-import { type Named, readModel, unnamed } from "./named.ts"
-import { withPlace } from "./place.ts"
+import { type Named, readModel, unnamed, withPlace } from "./accounts.ts"
 
 /** What the plan reads of a request. */
 export interface Asked {

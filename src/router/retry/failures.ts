@@ -1,9 +1,16 @@
-// The meaning of a failed attempt for the next one: what may help, which status codes it counts as, how long to wait.
-// It must not depend on how the failure is answered.
-import type { AnswerFault } from "../../domain/config/GatewayConfig.ts"
+// The meaning of a failed attempt: what may help, which status codes it counts as, how long to wait, and its verdict for the circuit.
+// It must not depend on how the failure is answered, or on how a circuit opens.
+import type { AnswerFault, CircuitRule } from "../../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import type { Operation } from "../../domain/operations.ts"
-import { isStaleSocket, type ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
+import { isStaleSocket, ProviderError, type Reason, retryOf } from "../../domain/ProviderError.ts"
+import type * as Option from "effect/Option"
+import { renderPath } from "../../domain/faults.ts"
+import type { GatewayKey } from "../../domain/GatewayKey.ts"
+import { modelIdOf } from "../../domain/ModelRef.ts"
+import type { Refused, Verdict } from "../../state/Breakers.ts"
+import type { Circuit } from "../../state/Circuits.ts"
+import type { Planned } from "../plan/plan.ts"
 
 export interface AttemptFailure {
   /** What may help: the same target again (`same`), only another one (`next`), or no further call (`never`). */
@@ -80,7 +87,7 @@ const ofCall = (reason: Reason, upstreamStatus: number | undefined): AttemptFail
 })
 
 /** A refusal before the call, by a target that cannot take the request; another one may. */
-const refused = (code: number, retry: AttemptFailure["retry"]): AttemptFailure => ({
+const refusedBefore = (code: number, retry: AttemptFailure["retry"]): AttemptFailure => ({
   retry,
   codes: [code],
   adviceMillis: undefined
@@ -97,16 +104,60 @@ export const failureOf = (error: GatewayError, operation?: Operation): AttemptFa
     case "ProviderError":
       return operation === "nativePredictions" ? ofPictures(ofProvider(error)) : ofProvider(error)
     case "CredentialsMissing":
-      return refused(401, "next")
+      return refusedBefore(401, "next")
     case "ObjectNotAllowed":
-      return refused(403, "next")
+      return refusedBefore(403, "next")
     case "BodyTooLarge":
-      return refused(413, "never")
+      return refusedBefore(413, "never")
     default:
-      return refused(400, "never")
+      return refusedBefore(400, "never")
   }
 }
 
 /** True for what the client did: no repetition of it can help. */
 export const isClientFault = ({ codes }: AttemptFailure): boolean =>
   codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)
+
+// The circuit of a target: its name, and the verdict of the end of a call.
+
+/**
+ * One circuit per caller, so that a caller cannot open it for others (TH20). Targets with the same account, place, model and rule share it,
+ * but for those with credentials of their own.
+ */
+export const circuitOf = ({ account, modelId: written, target }: Planned, key: GatewayKey): Circuit | undefined => {
+  if (target?.circuit === undefined) return undefined
+  const modelId = modelIdOf(written)
+  const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
+  const parts = [key.id, account.slug, account.projectId ?? "", account.region ?? "", modelId, own, target.circuit.id]
+  return { name: JSON.stringify(parts), owner: key.id, slug: account.slug, modelId, rule: target.circuit }
+}
+
+const leastFailing = 500
+
+/** The gateway itself gave up the call, or sent it on a socket that had been closed. */
+const isOwnFailure = ({ reason }: ProviderError): boolean =>
+  reason._tag === "CircuitOpen" || reason._tag === "NoRoom" || isStaleSocket(reason)
+
+/** Only an answer of the target itself, or its silence, counts for or against the target. */
+export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {
+  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || isOwnFailure(failed.value)) return "Ignored"
+  const failure = failureOf(failed.value)
+  if (
+    codes === undefined
+      ? failure.codes.some((code) => code >= leastFailing)
+      : failure.codes.some((code) => codes.has(code))
+  )
+    return "Failure"
+  return failed.value.upstreamStatus === undefined ? "Ignored" : "Success"
+}
+
+/** The failure of a call that was not made. */
+export const refusedBy = (slug: string, { retryAfterMillis }: Refused): ProviderError =>
+  new ProviderError({
+    slug,
+    reason: {
+      _tag: "CircuitOpen",
+      message: "The upstream was not called: it failed too often of late.",
+      ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
+    }
+  })

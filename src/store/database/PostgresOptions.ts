@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { readFile } from "node:fs/promises"
 import { connect, isIP } from "node:net"
 import type { ConnectionOptions } from "node:tls"
-import type { PostgresAddress, PostgresHost } from "../../domain/settings/postgresUrl.ts"
+import type { PostgresAddress, PostgresHost } from "../../domain/settings/storeLocation.ts"
 
 /** Which the driver reads from an address only. */
 const preferred = Redacted.make("postgres://?sslmode=prefer")

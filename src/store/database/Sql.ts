@@ -1,4 +1,4 @@
-// The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
+// The SQL client of a store, its transactions, and how failures and refused writes of the database are reported.
 // Must not know any table.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,13 +14,61 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
-import { PackageMissing } from "../../domain/PackageMissing.ts"
-import { describeStore, type StoreLocation } from "../../domain/settings/storeLocation.ts"
-import { parsePostgresUrl, type PostgresHost } from "../../domain/settings/postgresUrl.ts"
+import { PackageMissing } from "../../domain/settings/Settings.ts"
+import {
+  describeStore,
+  parsePostgresUrl,
+  type PostgresHost,
+  type StoreLocation
+} from "../../domain/settings/storeLocation.ts"
 import { hostChoice, hostOptions, movingOptions, tlsOf } from "./PostgresOptions.ts"
-import { RefusedWrites, type WriteRefusal } from "./RefusedWrites.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import * as SqliteReader from "./SqliteReader.ts"
+
+/** Why the database takes no writes; a check of readiness has this text. */
+export type WriteRefusal = "disk_full" | "disk_error" | "read_only"
+
+/**
+ * A kind of write that nothing repeats, such as a change by the admin API, is forgotten after this time, once a write of
+ * another kind commits.
+ */
+const forgottenMillis = 60 * 1000
+
+interface Refused {
+  readonly refusal: WriteRefusal
+  readonly atMillis: number
+}
+
+/**
+ * A full disk still commits small writes and answers reads. So a kind of write counts as refused until a write of this
+ * kind commits.
+ */
+export class RefusedWrites {
+  readonly #byKind = new Map<object, Refused>()
+
+  /** Undefined while no kind of write is refused. */
+  get refusal(): WriteRefusal | undefined {
+    for (const { refusal } of this.#byKind.values()) return refusal
+    return undefined
+  }
+
+  /** Returns whether this is the first kind that is refused. */
+  add(kind: object, refusal: WriteRefusal, nowMillis: number): boolean {
+    const isFirst = this.#byKind.size === 0
+    this.#byKind.set(kind, { refusal, atMillis: nowMillis })
+    return isFirst
+  }
+
+  /** A write of this kind was committed. Returns whether it ended the last refusal. */
+  committed(kind: object, nowMillis: number): boolean {
+    if (this.#byKind.size === 0) return false
+    for (const [other, { atMillis }] of this.#byKind)
+      if (other === kind || nowMillis - atMillis >= forgottenMillis) this.#byKind.delete(other)
+    return this.#byKind.size === 0
+  }
+}
+
+// The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
 
 /** The store cannot be used at all; the message has the reason and the remedy. */
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {

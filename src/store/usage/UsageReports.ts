@@ -17,10 +17,9 @@ import {
   usagePage,
   type UsageQuery
 } from "../../domain/usage/usageSums.ts"
-import { dayAfter } from "../../domain/usage/usagePeriods.ts"
+import { dayAfter } from "../../domain/usage/usageSeries.ts"
 import { onSqlite } from "../database/Sql.ts"
-import { type DaysTable, sumNames } from "./sumColumns.ts"
-import { readCover } from "./UsagePeriods.ts"
+import { type DaysTable, readCover, sumNames } from "./UsageSums.ts"
 
 /** PostgreSQL's SUM of whole numbers is a decimal. */
 const sumColumns = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")

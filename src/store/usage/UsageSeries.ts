@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LimitValues } from "../../domain/Limits.ts"
-import { dayMillis } from "../../domain/text/days.ts"
+import { dayMillis } from "../../domain/time.ts"
 import {
   type Bucket,
   bucketMillis,

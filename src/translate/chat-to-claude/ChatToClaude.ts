@@ -1,19 +1,27 @@
-// Translator pair: chat completions to Claude on Vertex AI (rawPredict).
-// Must not depend on URLs or credentials.
+// Translator pairs of Claude on Vertex AI: chat completions to rawPredict, and the token count of a chat.
+// They must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import { defaultLimits } from "../../domain/Limits.ts"
-import { ClaudeMessageEvent } from "../../wire/anthropic/MessageEvent.ts"
-import { MessageReply, type MessagesBody } from "../../wire/anthropic/Messages.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import {
+  ClaudeCountTokensReply,
+  ClaudeMessageEvent,
+  type CountTokensBody,
+  MessageReply,
+  type MessagesBody
+} from "../../wire/anthropic.ts"
+import type { ChatRequest, TokenCount } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { stopTexts } from "../shared/chat-request/paramReader.ts"
 import { cutCompletion, cutStream, type StopState } from "../shared/reply/stopTexts.ts"
-import { claudeStopSequences } from "./sampling.ts"
-import type { Translator } from "../Translator.ts"
-import { failureFromClaude } from "./failure.ts"
+import { claudeStopSequences } from "./config.ts"
+import type { TranslateContext, Translated, Translator, Unary } from "../Translator.ts"
+import { failureFromClaude, responseFromClaude } from "./response.ts"
 import { chatToClaudeRequest } from "./request.ts"
-import { responseFromClaude } from "./response.ts"
 import { type ClaudeStreamState, streamFromClaude } from "./stream.ts"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { countedId } from "../shared/claude.ts"
+import { readCount } from "../shared/reply/usage.ts"
 
 const unsentStops = (request: ChatRequest): ReadonlyArray<string> => {
   if (request.stop === undefined) return []
@@ -38,5 +46,55 @@ export const chatToClaude: Translator<
   response: (reply, context, request) =>
     Result.map(responseFromClaude(reply, context, request), (full) => cutCompletion(full, unsentStops(request))),
   stream: (context, request) => cutStream(streamFromClaude(context, request), unsentStops(request)),
+  failure: failureFromClaude
+}
+
+// Translator pair: token counting to Claude's count_tokens; counts a chat request as chat would send it.
+
+/** Drops parameters that only shape the answer (T1708) and ignores the number of answers (T1706). */
+const countRequest = (
+  { n: _answers, ...request }: ChatRequest,
+  context: TranslateContext
+): Result.Result<Translated<CountTokensBody>, RequestFault> =>
+  Result.map(chatToClaudeRequest(request, context), ({ adjusted, body, headers, ignored }) => {
+    const { anthropic_version, messages, system, tools, tool_choice, thinking } = body
+    return {
+      body: {
+        anthropic_version,
+        model: countedId(context.target.modelId),
+        messages,
+        ...(system === undefined ? {} : { system }),
+        ...(tools === undefined ? {} : { tools }),
+        ...(tool_choice === undefined ? {} : { tool_choice }),
+        ...(thinking === undefined ? {} : { thinking })
+      },
+      headers,
+      ignored,
+      ...(adjusted === undefined ? {} : { adjusted })
+    }
+  })
+
+const countResponse = (
+  { input_tokens: tokens }: ClaudeCountTokensReply,
+  { target }: TranslateContext
+): Result.Result<TokenCount, Reason> =>
+  typeof tokens === "number"
+    ? Result.succeed({
+        object: "token_count",
+        model: target.modelId,
+        input_tokens: readCount(tokens),
+        provider: target.kind
+      })
+    : Result.fail({
+        _tag: "BadReply",
+        kind: "no_content",
+        message: "The upstream answered without a count of tokens. Try again."
+      })
+
+export const countToClaude: Unary<ChatRequest, CountTokensBody, ClaudeCountTokensReply, TokenCount> = {
+  name: "count-to-claude",
+  reply: ClaudeCountTokensReply,
+  request: countRequest,
+  response: countResponse,
   failure: failureFromClaude
 }

@@ -2,8 +2,7 @@
 // Must not depend on the streaming of the text.
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import { growBy, type GrownList } from "../../wire/grownList.ts"
-import type { Annotation } from "../../wire/openai/ChatReply.ts"
-import type { Citation } from "../../wire/openai/Extensions.ts"
+import type { Annotation, Citation } from "../../wire/openai/ChatReply.ts"
 
 export interface Sources {
   readonly citations: GrownList<Citation>

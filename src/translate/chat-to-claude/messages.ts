@@ -1,23 +1,27 @@
-// Translates turns of a chat to Claude messages and a separate system text.
-// Must not depend on declared tools, sampling or URLs.
-import { continueText } from "../shared/chat-request/continueText.ts"
+// Translates the turns of a chat and their parts to Claude messages, thinking blocks and a separate system text.
+// It must not depend on declared tools, sampling, URLs, or the place where signatures are stored.
+import { continueText } from "../shared/chat-request/repairHistory.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { BlockOut, MessageOut } from "../../wire/anthropic/Messages.ts"
+import type { BlockOut, MessageOut } from "../../wire/anthropic.ts"
 import {
-  type TurnCall,
   noResult,
   type ToolResult,
   type Turn,
+  type TurnCall,
   withoutSystem
 } from "../shared/chat-request/readMessages.ts"
-import { joinTexts } from "../shared/chat-request/readParts.ts"
+import { type CacheControl, joinTexts, type MediaPart, type TurnPart } from "../shared/chat-request/readParts.ts"
 import { isPackedThinking, issuerOf, knownSignature } from "../shared/chat-request/signatures.ts"
-import { parseResult } from "../shared/chat-request/toolCalls.ts"
-import type { ToolNames } from "../shared/chat-request/toolNames.ts"
+import { parseResult, type ToolNames } from "../shared/chat-request/toolCalls.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { unpackThinking } from "./packedThinking.ts"
-import { partsToClaude } from "./requestBlocks.ts"
+import { base64OfText, textOfBase64 } from "../shared/media/base64.ts"
+import { readFetched } from "../shared/media/fetchedMedia.ts"
+import { isInline, mediaFault, notUtf8, readInline } from "../shared/media/media.ts"
+import { plainText } from "../shared/media/mime.ts"
+import { parseInnerJsonText } from "../../domain/text/innerJson.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
 
 export interface ClaudeMessages {
   readonly messages: ReadonlyArray<MessageOut>
@@ -203,4 +207,133 @@ const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<M
   return cut === text
     ? messages
     : [...messages.slice(0, -1), { role: last.role, content: [...last.content.slice(0, -1), { ...block, text: cut }] }]
+}
+
+// Translates parts of a turn (text, images, documents, thinking) to blocks of a Claude message.
+
+/** Provider name of `provider_part` blocks from Claude. */
+export const claudeProvider = "anthropic"
+
+/**
+ * Translates all parts with an upstream equivalent. `own`: thinking and server-side parts of Claude may be included.
+ */
+const partsToClaude = (
+  parts: ReadonlyArray<TurnPart>,
+  own: boolean,
+  context: TranslateContext
+): Result.Result<ReadonlyArray<BlockOut>, RequestFault> => {
+  const blocks: Array<BlockOut> = []
+  for (const part of parts) {
+    if (part._tag === "Media") {
+      const media = mediaToClaude(part, context)
+      if (Result.isFailure(media)) return Result.fail(media.failure)
+      blocks.push(media.success)
+      continue
+    }
+    const isOwn = own && (part.issuer === undefined || part.issuer === context.target.issuer)
+    const block = partToClaude(part, isOwn)
+    if (block !== undefined) blocks.push(block)
+  }
+  return Result.succeed(blocks)
+}
+
+/** Claude rejects texts of white space alone, so they are dropped. */
+const partToClaude = (part: Exclude<TurnPart, MediaPart>, own: boolean): BlockOut | undefined => {
+  switch (part._tag) {
+    case "Text":
+      return isBlank(part.text) ? undefined : { type: "text", text: part.text, ...marked(part.cacheControl) }
+    // Claude rejects thinking without a signature, so thoughts from other sources are dropped.
+    case "Thinking":
+      return own && part.signature !== undefined
+        ? { type: "thinking", thinking: part.thinking, signature: part.signature }
+        : undefined
+    case "Redacted":
+      return own ? { type: "redacted_thinking", data: part.data } : undefined
+    case "Own":
+      return own && part.provider === claudeProvider ? part.part : undefined
+  }
+}
+
+const isBlank = (text: string): boolean => !/\S/.test(text)
+
+const marked = (cacheControl: CacheControl): { readonly cache_control?: CacheControl } =>
+  cacheControl === undefined ? {} : { cache_control: cacheControl }
+
+/** Source: Anthropic, vision, supported formats. */
+const images = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])
+const longestTitle = 500
+
+/** Vertex AI rejects media URLs for Claude; media are sent as bytes. */
+const mediaToClaude = (
+  { source, cacheControl }: MediaPart,
+  { media }: TranslateContext
+): Result.Result<BlockOut, RequestFault> => {
+  const read = isInline(source) ? readInline(source) : readFetched(source, media(source.url), "Claude")
+  return Result.flatMap(read, ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
+    if (images.has(mimeType)) {
+      return Result.succeed({
+        type: "image",
+        source: { type: "base64", media_type: mimeType, data },
+        ...marked(cacheControl)
+      })
+    }
+    const title = source.filename === undefined ? {} : { title: source.filename.slice(0, longestTitle) }
+    if (mimeType === "application/pdf") {
+      return Result.succeed({
+        type: "document",
+        source: { type: "base64", media_type: mimeType, data },
+        ...title,
+        ...marked(cacheControl)
+      })
+    }
+    if (mimeType !== plainText) {
+      return mediaFault(
+        source,
+        "unsupported_media_type",
+        "Claude does not read this media type. Readable are jpeg, png, gif and webp images, pdf and text documents."
+      )
+    }
+    const text = textOfBase64(data)
+    return text === undefined
+      ? notUtf8(source)
+      : Result.succeed({
+          type: "document",
+          source: { type: "text", media_type: plainText, data: text },
+          ...title,
+          ...marked(cacheControl)
+        })
+  })
+}
+
+// Packs the thinking before a tool call into one opaque text on that call, and unpacks it.
+
+/**
+ * Claude signs thinking, not calls, and requires the signed blocks before the calls of a turn. A client that keeps
+ * only standard fields loses these blocks. Therefore the first call after some thinking carries them, in the field
+ * where Gemini calls carry their signature. Source: Anthropic, extended thinking, "Preserving thinking blocks".
+ */
+export const packThinking = (blocks: ReadonlyArray<BlockOut>): string | undefined =>
+  blocks.length === 0 ? undefined : base64OfText(JSON.stringify(blocks))
+
+/** Characters for each value of a block; signed thinking has hundreds. */
+const bytesOfValue = 8
+
+/** The blocks a call carries; empty for a text in another format. */
+export const unpackThinking = (packed: string | undefined): ReadonlyArray<BlockOut> => {
+  if (packed === undefined || !isPackedThinking(packed)) return []
+  const text = textOfBase64(packed)
+  // Blocks are long texts. Any other text of a client is not parsed, because small values take many times its bytes.
+  const jsonValues = text === undefined ? 0 : Math.ceil(text.length / bytesOfValue)
+  const value = text === undefined ? undefined : parseInnerJsonText(text, { ...defaultLimits, jsonValues })
+  if (value === undefined || Result.isFailure(value) || !Array.isArray(value.success)) return []
+  const blocks = value.success.map(blockOf)
+  return blocks.every((block) => block !== undefined) ? blocks : []
+}
+
+/** Accepts signed thinking and redacted thinking only: the text comes from the client. */
+const blockOf = (block: Json): BlockOut | undefined => {
+  const { type, thinking, signature, data }: JsonObject = isJsonObject(block) ? block : {}
+  if (type === "thinking" && typeof thinking === "string" && typeof signature === "string")
+    return { type, thinking, signature }
+  return type === "redacted_thinking" && typeof data === "string" ? { type, data } : undefined
 }

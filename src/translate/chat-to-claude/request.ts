@@ -1,27 +1,73 @@
-// Translates a chat request into Claude's rawPredict body: puts messages, tools, thinking and sampling together.
-// Must not depend on URLs or credentials.
+// Translates a chat request into Claude's rawPredict body: messages, tools, thinking, sampling, four cache marks.
+// It must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
-import { type MessagesBody, vertexVersion } from "../../wire/anthropic/Messages.ts"
+import { type MessagesBody, vertexVersion } from "../../wire/anthropic.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
-import { betaHeader, bodyBetas } from "../shared/claude/betas.ts"
-import { betasOfFields } from "../shared/claude/betasOfFields.ts"
+import { betaHeader, betasOfFields, bodyBetas } from "../shared/claude.ts"
 import { historyAdjusted, repairing } from "../shared/chat-request/repairHistory.ts"
 import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
-import { claudeNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
-import type { Translated, TranslateContext } from "../Translator.ts"
-import { prefillAdjusted } from "./adjustments.ts"
-import { withFourMarks } from "./cacheMarks.ts"
-import { type ClaudeFacts, claudeFacts } from "./claudeFacts.ts"
-import { jsonOutputOf } from "./jsonOutput.ts"
+import { claudeNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
+import type { TranslateContext, Translated } from "../Translator.ts"
+import { type ClaudeFacts, claudeFacts, prefillAdjusted } from "./facts.ts"
+import { claudeTools, jsonOutputOf, type ToolPlan } from "./tools.ts"
 import { type Accepted, type ClaudeMessages, messagesToClaude } from "./messages.ts"
 import { ignoredClaudeParams } from "./params.ts"
-import { checkAnswerKinds, claudeSampling, claudeStopSequences } from "./sampling.ts"
-import { type ClaudeThinking, claudeThinking, withoutThinking } from "./thinking.ts"
-import { claudeTools, type ToolPlan } from "./tools.ts"
+import {
+  checkAnswerKinds,
+  claudeSampling,
+  claudeStopSequences,
+  type ClaudeThinking,
+  claudeThinking,
+  withoutThinking
+} from "./config.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+
+// Limits cache marks (`cache_control`) of a Claude request to four; later marks are removed.
+
+/** Source: Anthropic, prompt caching, "You can define up to 4 cache breakpoints". */
+const most = 4
+
+type Marked = Pick<MessagesBody, "tools" | "tool_choice" | "system" | "messages">
+
+/** Returns the same fields for four marks or fewer. Marks count in prompt order: tools, system, messages. */
+const withFourMarks = (fields: Marked): Marked => {
+  let marks = countIn(fields.tools ?? []) + countIn(fields.system ?? [])
+  for (const message of fields.messages) marks += countIn(message.content)
+  if (marks <= most) return fields
+  const left = { marks: most }
+  const keep = (blocks: ReadonlyArray<JsonObject>) => blocks.map((block) => withinLimit(block, left))
+  return {
+    ...fields,
+    ...(fields.tools === undefined ? {} : { tools: keep(fields.tools) }),
+    ...(fields.system === undefined ? {} : { system: keep(fields.system) }),
+    messages: fields.messages.map((message) => ({ ...message, content: keep(message.content) }))
+  }
+}
+
+/** Tool results contain blocks of their own. */
+const inner = (block: JsonObject): ReadonlyArray<JsonObject> =>
+  block["type"] === "tool_result" && Array.isArray(block["content"]) ? block["content"].filter(isJsonObject) : []
+
+const countIn = (blocks: ReadonlyArray<JsonObject>): number => {
+  let marks = 0
+  for (const block of blocks) marks += (block["cache_control"] === undefined ? 0 : 1) + countIn(inner(block))
+  return marks
+}
+
+const withinLimit = (block: JsonObject, left: { marks: number }): JsonObject => {
+  const held = inner(block)
+  const content: { content?: Json } = held.length === 0 ? {} : { content: held.map((one) => withinLimit(one, left)) }
+  if (block["cache_control"] === undefined) return { ...block, ...content }
+  if (left.marks-- > 0) return { ...block, ...content }
+  const { cache_control: _mark, ...bare } = block
+  return { ...bare, ...content }
+}
+
+// Translates a chat request into Claude's rawPredict body: puts messages, tools, thinking and sampling together.
 
 type Read<A> = Result.Result<A, RequestFault>
 

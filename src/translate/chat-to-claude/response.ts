@@ -1,19 +1,18 @@
-// Translates a unary Claude answer to a chat completion in full form.
-// Must not depend on HTTP or strict mode; blocks are read as in a stream.
+// Translates a unary Claude answer to a chat completion, stop reasons to finish reasons, and errors to reasons.
+// It must not depend on HTTP or strict mode; blocks are read as in a stream.
 import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
-import type { MessageReply } from "../../wire/anthropic/Messages.ts"
+import type { MessageReply } from "../../wire/anthropic.ts"
 import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatCompletion, Delta } from "../../wire/openai/ChatReply.ts"
-import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
-import { claudeUsage } from "../shared/claude/claudeUsage.ts"
-import { buildCompletion } from "../shared/reply/envelope.ts"
-import { joinDeltas } from "../shared/reply/message.ts"
+import type { ChatCompletion, Delta, FinishReason } from "../../wire/openai/ChatReply.ts"
+import { excessOf, malformedCall, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import { claudeUsage } from "../shared/reply/usage.ts"
+import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { blocksFacts, endBlocks, isMalformedCall, noBlocks, startBlock } from "./blocks.ts"
-import { claudeFailureInside } from "./failure.ts"
-import { claudeEnd, noClaudeEnd, readClaudeEnd } from "./finish.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { failureFromGoogle, retentionRefusal } from "../shared/reply/upstreamFailures.ts"
 
 /** Fails when the reply is an error in a 200 or not a message. */
 export const responseFromClaude = (
@@ -65,3 +64,103 @@ export const responseFromClaude = (
     buildCompletion(context, reply.model ?? context.target.modelId, [choice], claudeUsage(reply.usage ?? undefined))
   )
 }
+
+// Maps Claude's stop reasons to OpenAI's finish reasons.
+
+/** The end of an answer as reported by its events; the last value wins. */
+export interface ClaudeEndState {
+  readonly reason: string | undefined
+  readonly explanation: string | undefined
+  /** The subject of a refusal, such as `cyber`. */
+  readonly category: string | undefined
+}
+
+export const noClaudeEnd: ClaudeEndState = { reason: undefined, explanation: undefined, category: undefined }
+
+const noDetails: JsonObject = {}
+
+export const readClaudeEnd = (
+  state: ClaudeEndState,
+  reason: Json | undefined,
+  details: Json | undefined
+): ClaudeEndState => {
+  const { category, explanation } = isJsonObject(details) ? details : noDetails
+  return {
+    reason: typeof reason === "string" ? reason : state.reason,
+    explanation: typeof explanation === "string" ? explanation : state.explanation,
+    category: typeof category === "string" ? category : state.category
+  }
+}
+
+export interface ClaudeEnd {
+  readonly finish_reason: FinishReason
+  readonly refusal: string | undefined
+  readonly native: string | undefined
+}
+
+/** `calls` counts the calls of client tools. */
+export const claudeEnd = (
+  { category, reason, explanation }: ClaudeEndState,
+  calls: number,
+  legacy: boolean
+): ClaudeEnd => {
+  const finish = claudeFinishReason(reason, calls)
+  return {
+    finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
+    refusal: finish === "content_filter" ? explanation : undefined,
+    // The category goes with the reason in one word (M-702).
+    native: reason === "refusal" && category !== undefined ? `${reason}:${category}` : reason
+  }
+}
+
+const claudeFinishReason = (reason: string | undefined, calls: number): FinishReason => {
+  switch (reason) {
+    case "end_turn":
+    case "stop_sequence":
+    case "pause_turn":
+    case "compaction":
+      return "stop"
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length"
+    case "refusal":
+      return "content_filter"
+    default:
+      // The gateway's own tool for structured output is not a client's call.
+      return calls > 0 ? "tool_calls" : "stop"
+  }
+}
+
+// Maps error responses of Claude on Vertex AI to error reasons.
+
+/** Total: accepts any status and any body. */
+export const failureFromClaude = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Json | string,
+  origin: "caller" | "stored"
+): Reason => {
+  if (status !== 400 && status !== 413) return failureFromGoogle(status, headers, body, origin)
+  const error = readUpstreamError(status, headers, body)
+  const { text, message } = error
+  if (status === 413) return { _tag: "PayloadTooLarge", message: `${message} ${sizeHint}` }
+  const retention = retentionRefusal(error)
+  if (retention !== undefined) return retention
+  if (thinkingTexts.test(text)) return { _tag: "SignatureRejected", message: `${message} ${thinkingHint}` }
+  return contextTexts.test(text)
+    ? { _tag: "ContextTooLong", message }
+    : failureFromGoogle(status, headers, body, origin)
+}
+
+/** Maps an error inside a 200 response. Its origin is unknown there; "stored" blames no caller's credential. */
+export const claudeFailureInside = (error: Json): Reason =>
+  failureFromClaude(statusInside(error), {}, { error }, "stored")
+
+/** Claude names the block: "messages.1.content.0: Invalid `signature` in `thinking` block". */
+const thinkingTexts =
+  /invalid .?signature.? in .?thinking.? block|thinking.{0,30}blocks? in the latest assistant message cannot be modified|expected .?thinking.?.{0,30}but found/i
+const contextTexts = /exceed context limit/i
+
+const sizeHint = "Send fewer or smaller media."
+const thinkingHint =
+  "Send back content_blocks, or function.thought_signature of the calls, as they came, or start a new turn."

@@ -4,14 +4,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { ClaudeMessageEvent } from "../../wire/anthropic/MessageEvent.ts"
+import { ClaudeMessageEvent } from "../../wire/anthropic.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
 import { itemsOf } from "../../wire/grownList.ts"
-import { cutAnswer, excessOf, malformedCall, unreadableEvent } from "../shared/reply/badStream.ts"
-import { claudeUsage } from "../shared/claude/claudeUsage.ts"
-import { mergeUsage } from "../shared/reply/counts.ts"
-import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
+import { cutAnswer, excessOf, malformedCall, unreadableEvent } from "../shared/reply/upstreamError.ts"
+import { claudeUsage, mergeUsage } from "../shared/reply/usage.ts"
+import { buildChunk, buildUsageChunk } from "../shared/reply/completion.ts"
 import type { RepeatedEvent } from "../repeatedEvents.ts"
 import {
   type EventFold,
@@ -33,8 +32,7 @@ import {
   noBlocks,
   startBlock
 } from "./blocks.ts"
-import { claudeFailureInside } from "./failure.ts"
-import { claudeEnd, type ClaudeEndState, noClaudeEnd, readClaudeEnd } from "./finish.ts"
+import { claudeEnd, type ClaudeEndState, claudeFailureInside, noClaudeEnd, readClaudeEnd } from "./response.ts"
 
 export interface ClaudeStreamState {
   /** `begun`: the first event arrived. `over`: the last event arrived, or the stream failed. */

@@ -1,8 +1,8 @@
-// Translates tools and tool choice to Claude's form.
-// Must not depend on the tools' position in the request; receives them already read.
+// Translates tools, tool choice and structured output to Claude's form; a tool of the gateway may be the output.
+// It must not depend on messages, on the position of tools in the request, or on the reading of answers.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import {
   type AskedTool,
   type BuiltInTool,
@@ -12,11 +12,13 @@ import {
   runnableTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
-import type { ToolNames } from "../shared/chat-request/toolNames.ts"
+import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
 import type { Adjustment } from "../Translator.ts"
-import { choiceAdjusted } from "./adjustments.ts"
-import { inputSchema } from "./schema/inputSchema.ts"
-import type { JsonOutput, OutputTool } from "./jsonOutput.ts"
+import { choiceAdjusted, type ClaudeFacts, schemaAdjusted } from "./facts.ts"
+import { inputSchema } from "./inputSchema.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { readFormat } from "../shared/chat-request/readOptions.ts"
+import { nativeSchema } from "./nativeSchema.ts"
 
 export interface ClaudeTools {
   readonly tools?: ReadonlyArray<JsonObject>
@@ -188,3 +190,85 @@ const unusedOf = (
   ...(options.parallel || choice?.["disable_parallel_tool_use"] === true ? [] : ["parallel_tool_calls"]),
   ...(options.output !== undefined && output === undefined ? ["response_format"] : [])
 ]
+
+// Structured output for Claude: a tool of the gateway whose arguments are the answer, or the model's own format field.
+
+/** A tool whose arguments are the answer. */
+interface OutputTool {
+  readonly _tag: "Tool"
+  /** The tool's name, different from all client tools. */
+  readonly name: string
+  readonly description: string
+  readonly schema: JsonObject
+  /** True when the schema is not an object schema: it goes under `value` of an object, and so does the answer. */
+  readonly wrapped: boolean
+  readonly adjusted: ReadonlyArray<Adjustment>
+}
+
+/** The model's own structured output: the text of the answer is JSON. */
+export interface NativeOutput {
+  readonly _tag: "Native"
+  readonly schema: JsonObject
+  readonly adjusted: ReadonlyArray<Adjustment>
+}
+
+type JsonOutput = OutputTool | NativeOutput
+
+/** Undefined when the request wants text. */
+export const jsonOutputOf = (
+  request: ChatRequest,
+  { structured }: Pick<ClaudeFacts, "structured">
+): Result.Result<JsonOutput | undefined, RequestFault> =>
+  Result.map(readFormat(request.response_format), (format): JsonOutput | undefined => {
+    if (format._tag === "Text") return undefined
+    if (format._tag === "Object") return outputTool(request, usualDescription, { type: "object" }, false, [])
+    const { schema, named } = format
+    const native = structured === "native" ? nativeSchema(schema) : undefined
+    if (native !== undefined) {
+      const adjusted = native.loosened ? [schemaAdjusted("bounds", "description")] : []
+      return { _tag: "Native", schema: native.schema, adjusted }
+    }
+    const adjusted = structured === "native" ? [schemaAdjusted("schema", "tool")] : []
+    const description =
+      typeof named["description"] === "string" && named["description"] !== "" ? named["description"] : usualDescription
+    return isObjectSchema(schema)
+      ? outputTool(request, description, { type: "object", ...schema }, false, adjusted)
+      : outputTool(request, description, wrapSchema(schema), true, adjusted)
+  })
+
+const outputTool = (
+  request: ChatRequest,
+  description: string,
+  schema: JsonObject,
+  wrapped: boolean,
+  adjusted: ReadonlyArray<Adjustment>
+): OutputTool => ({ _tag: "Tool", name: freeName(request), description, schema, wrapped, adjusted })
+
+const usualDescription = "Gives the answer."
+
+/** A tool's schema accepts none of these at its root. */
+const branches = ["anyOf", "oneOf", "allOf"]
+
+const isObjectSchema = (schema: JsonObject): boolean =>
+  !branches.some((word) => schema[word] !== undefined) &&
+  (schema["type"] === "object" || (schema["type"] === undefined && isJsonObject(schema["properties"])))
+
+/** Definitions move up to the new root, the target of their references. */
+const wrapSchema = ({ $defs, definitions, $schema: _dialect, ...value }: JsonObject): JsonObject => ({
+  type: "object",
+  properties: { value },
+  required: ["value"],
+  ...($defs === undefined ? {} : { $defs }),
+  ...(definitions === undefined ? {} : { definitions })
+})
+
+const freeName = ({ tools, functions }: ChatRequest): string => {
+  const taken = new Set<Json | undefined>()
+  for (const tool of tools ?? functions ?? []) {
+    const declared = isJsonObject(tool) && isJsonObject(tool["function"]) ? tool["function"] : tool
+    if (isJsonObject(declared)) taken.add(declared["name"])
+  }
+  let name = "json_output"
+  for (let count = 2; taken.has(name); count++) name = `json_output_${count}`
+  return name
+}

@@ -1,17 +1,19 @@
-// Translates turns of a chat to Gemini contents and a separate system instruction.
-// Must not depend on tools, generation settings or URLs.
-import { continueText } from "../shared/chat-request/continueText.ts"
+// Translates the turns of a chat, their parts and their signatures to Gemini contents and a system instruction.
+// It must not depend on tools, generation settings, URLs, or the place where signatures are stored.
+import { continueText, repairHistory } from "../shared/chat-request/repairHistory.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
-import { type TurnCall, noResult, type Turn, withoutSystem } from "../shared/chat-request/readMessages.ts"
-import { joinTexts } from "../shared/chat-request/readParts.ts"
-import { issuerOf } from "../shared/chat-request/signatures.ts"
-import { parseResult } from "../shared/chat-request/toolCalls.ts"
-import type { ToolNames } from "../shared/chat-request/toolNames.ts"
+import type { ContentOut, PartOut } from "../../wire/google.ts"
+import { noResult, readMessages, type Turn, type TurnCall, withoutSystem } from "../shared/chat-request/readMessages.ts"
+import { joinTexts, type MediaPart, type TurnPart, type VideoCut } from "../shared/chat-request/readParts.ts"
+import { isPackedThinking, issuerOf, knownSignature } from "../shared/chat-request/signatures.ts"
+import { geminiNames, parseResult, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { fitsResponse, partsToGemini } from "./requestParts.ts"
-import { signaturesToSend } from "./signatures.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
+import { type Media, readMedia } from "../shared/media/media.ts"
+import { officeEnding } from "../shared/media/mime.ts"
 
 export interface GeminiMessages {
   readonly contents: ReadonlyArray<ContentOut>
@@ -154,3 +156,162 @@ const blank: PartOut = { text: " " }
 /** The first generation rejects media without a text in the same turn. */
 const lacksWords = ({ role, parts, isResults }: Content): boolean =>
   role === "user" && !isResults && parts.every((part) => part.text === undefined)
+
+// Reports whether the request of a chat gets an added user turn at its end (M-300).
+
+/** Translates the messages a second time, but only for a request that ends with an assistant message. */
+export const insertsTurn = (request: ChatRequest, context: TranslateContext): boolean => {
+  if (context.target.facts.allowsPrefill) return false
+  const last = request.messages.findLast(({ role }) => role !== "system" && role !== "developer")
+  if (last?.role !== "assistant") return false
+  const read = Result.flatMap(readMessages(repairHistory(request.messages), defaultLimits), (turns) =>
+    messagesToGemini(turns, context, toolNamesOf(request, geminiNames))
+  )
+  return Result.isSuccess(read) && read.success.insertsTurn === true
+}
+
+// Translates parts of a turn (text, media, thinking) to parts of a Gemini content.
+
+type Target = TranslateContext["target"]
+
+/**
+ * Translates all parts with an upstream equivalent; empty texts and unsigned thinking are dropped. `issuer`: backend
+ * of the signatures, if known.
+ */
+export const partsToGemini = (
+  parts: ReadonlyArray<TurnPart>,
+  target: Target,
+  issuer?: string
+): Result.Result<Array<PartOut>, RequestFault> => {
+  const out: Array<PartOut> = []
+  for (const part of parts) {
+    const read = partToGemini(part, target, part.issuer ?? issuer)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    if (read.success !== undefined) out.push(read.success)
+  }
+  return Result.succeed(out)
+}
+
+const partToGemini = (
+  part: TurnPart,
+  target: Target,
+  issuer: string | undefined
+): Result.Result<PartOut | undefined, RequestFault> => {
+  switch (part._tag) {
+    case "Text": {
+      const signature = signatureFor(part.signature, target, issuer)
+      return Result.succeed(
+        part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature }
+      )
+    }
+    case "Media":
+      return mediaToGemini(part, target, issuer)
+    case "Own":
+      return Result.succeed(part.provider === target.kind && !isForeign(issuer, target) ? part.part : undefined)
+    // Gemini does not need thinking back. A block does not reveal its signature's issuer, and other families sign
+    // blocks too.
+    case "Thinking": {
+      const signature = issuer === target.issuer ? signatureFor(part.signature, target, issuer) : {}
+      return Result.succeed(
+        signature.thoughtSignature === undefined ? undefined : { text: part.thinking, thought: true, ...signature }
+      )
+    }
+    case "Redacted":
+      return Result.succeed(undefined)
+  }
+}
+
+const isForeign = (issuer: string | undefined, target: Target): boolean =>
+  issuer !== undefined && issuer !== target.issuer
+
+const signatureFor = (
+  signature: string | undefined,
+  target: Target,
+  issuer: string | undefined
+): { readonly thoughtSignature?: string } =>
+  signature !== undefined && signature !== sentinel && takesSignatures(target) && !isForeign(issuer, target)
+    ? { thoughtSignature: signature }
+    : {}
+
+const mediaToGemini = (
+  part: MediaPart,
+  target: Target,
+  issuer: string | undefined
+): Result.Result<PartOut, RequestFault> =>
+  Result.map(readMedia(part.source, { kind: target.kind, officeFiles: target.facts.officeFiles }), (media) => ({
+    ...dataOf(media),
+    ...videoMetadata(part.video),
+    ...mediaResolution(part.detail, target),
+    ...signatureFor(part.signature, target, issuer)
+  }))
+
+const dataOf = (media: Media): PartOut => {
+  if (media._tag === "Inline") return { inlineData: { mimeType: media.mimeType, data: media.data } }
+  return { fileData: { ...(media.mimeType === undefined ? {} : { mimeType: media.mimeType }), fileUri: media.uri } }
+}
+
+/**
+ * Media types that function responses may contain from Gemini 3 on. Source: Gemini API, function calling, multimodal
+ * function responses.
+ */
+const inResponses = new Set<string | undefined>([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "application/pdf",
+  "text/plain"
+])
+const fitsResponse = (part: PartOut, { facts }: Target): boolean =>
+  facts.generation === "g3" &&
+  (inResponses.has(part.inlineData?.mimeType) ||
+    facts.officeFiles.has(officeEnding(part.inlineData?.mimeType ?? "") ?? ""))
+
+const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: JsonObject } => {
+  if (video === undefined) return {}
+  const { startOffset, endOffset, fps } = video
+  const metadata: JsonObject = {
+    ...(startOffset === undefined ? {} : { startOffset }),
+    ...(endOffset === undefined ? {} : { endOffset }),
+    ...(fps === undefined ? {} : { fps })
+  }
+  return Object.keys(metadata).length === 0 ? {} : { videoMetadata: metadata }
+}
+
+const levels = new Set(["low", "medium", "high", "ultra_high"])
+
+/** Per-part resolution exists from Gemini 3 on; `auto` means unset. */
+const mediaResolution = (
+  detail: string | undefined,
+  { facts }: Target
+): { readonly mediaResolution?: { readonly level: string } } =>
+  facts.generation === "g3" && detail !== undefined && levels.has(detail)
+    ? { mediaResolution: { level: `MEDIA_RESOLUTION_${detail.toUpperCase()}` } }
+    : {}
+
+// Selects the thought signature to send with each call of a Gemini turn.
+
+/** Replaces an unknown signature. Source: Gemini API, thought signatures, "migrating from other models". */
+export const sentinel = "skip_thought_signature_validator"
+
+/** Generations before 2.5 do not support signatures. */
+const takesSignatures = ({ facts }: TranslateContext["target"]): boolean =>
+  facts.generation === "g2.5" || facts.generation === "g3"
+
+/** A sentinel from the client counts as no signature, and packed Claude thinking is sent to Claude only. */
+const isUsable = (signature: string): boolean => signature !== sentinel && !isPackedThinking(signature)
+
+/**
+ * Signatures for the calls of one model turn, in order: the known ones, and the sentinel for the first call of models
+ * that require one. Later calls of a turn are often unsigned and stay unsigned.
+ */
+const signaturesToSend = (
+  calls: ReadonlyArray<Parameters<typeof knownSignature>[0]>,
+  context: TranslateContext
+): ReadonlyArray<string | undefined> => {
+  const { target } = context
+  if (!takesSignatures(target)) return calls.map(() => undefined)
+  return calls.map(
+    (call, index) =>
+      knownSignature(call, context, isUsable) ?? (index === 0 && target.facts.sentinel ? sentinel : undefined)
+  )
+}

@@ -1,7 +1,7 @@
 // Rules for every known chat parameter on the way to Gemini (mapped, ignored, silent); source of the docs.
 // Must not translate parameters.
 import type { ChatRequest, KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramReader.ts"
 import type { ParamRule } from "../Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

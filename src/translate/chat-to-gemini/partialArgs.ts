@@ -2,7 +2,7 @@
 // Must not depend on deltas: the call is sent whole when it closes.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
-import type { FunctionCall } from "../../wire/google/GenerateContent.ts"
+import type { FunctionCall } from "../../wire/google.ts"
 
 export interface PartialCall {
   readonly name: string

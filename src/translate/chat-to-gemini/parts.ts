@@ -1,19 +1,17 @@
 // Translates the parts of a Gemini candidate (text, thoughts, calls, images, audio) to chat deltas, in order.
 // Must not depend on finish reasons, usage or envelopes. A unary answer is read as one event.
 import type * as Types from "effect/Types"
-import { appendPiece } from "../../domain/text/appendPiece.ts"
+import { appendPiece, grow, type GrownList, sizeOf } from "../../wire/grownList.ts"
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
-import { grow, type GrownList, sizeOf } from "../../wire/grownList.ts"
-import type { AudioDelta, Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
-import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
+import type { Candidate, FunctionCall, Part } from "../../wire/google.ts"
+import type { AudioDelta, ContentBlockDelta, ContentPart, Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { excessOf, malformedCall } from "../shared/reply/badStream.ts"
-import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
+import { excessOf, malformedCall } from "../shared/reply/upstreamError.ts"
+import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { audioFacts, isAudio, wantsAudio } from "./speech/audio.ts"
-import { insertsTurn } from "./insertedTurn.ts"
+import { audioFacts, isAudio, wantsAudio } from "./speech.ts"
+import { insertsTurn } from "./messages.ts"
 import { addPieces, buildArgs, isPartial, type PartialCall, startPartialCall } from "./partialArgs.ts"
 
 /** State of one choice between its events. */

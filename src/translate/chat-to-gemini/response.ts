@@ -1,33 +1,59 @@
-// Translates a unary Gemini answer to a chat completion in full form.
-// Must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
+// Translates a unary Gemini answer to a chat completion in full form, with its token probabilities.
+// It must not depend on HTTP or strict mode; a unary answer is read as a stream of one event.
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
-import { readEach } from "../../domain/text/readEach.ts"
+import { readEach } from "../../domain/faults.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import type { JsonObject } from "../../domain/text/json.ts"
-import type {
-  Candidate,
-  GenerateContentReply,
-  GenerateContentRequest,
-  Part
-} from "../../wire/google/GenerateContent.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import type { Candidate, GenerateContentReply, GenerateContentRequest, Part } from "../../wire/google.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatCompletion, Choice, Delta, ReplyMessage, Usage } from "../../wire/openai/ChatReply.ts"
-import { tooManyChoices } from "../shared/reply/badStream.ts"
-import { buildCompletion } from "../shared/reply/envelope.ts"
-import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
-import { usageOfHops } from "../shared/google/hopUsage.ts"
-import { googleFailureInside } from "../shared/google/googleFailure.ts"
-import { joinDeltas } from "../shared/reply/message.ts"
+import type { ChatCompletion, Choice, Delta, Logprobs, ReplyMessage, Usage } from "../../wire/openai/ChatReply.ts"
+import { tooManyChoices } from "../shared/reply/upstreamError.ts"
+import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
+import {
+  countSearches,
+  geminiUsage,
+  readGeminiTier,
+  usageOfHops,
+  withSearches,
+  withTier
+} from "../shared/reply/usage.ts"
+import { googleFailureInside } from "../shared/reply/upstreamFailures.ts"
 import type { HopTranslation, TranslateContext } from "../Translator.ts"
-import { countSearches, withSearches } from "../shared/google/geminiSearches.ts"
-import { joinAudio, wantsAudio } from "./speech/audio.ts"
-import { modelStatusField } from "../shared/google/modelStatus.ts"
+import { joinAudio, wantsAudio } from "./speech.ts"
+import { modelStatusField } from "../shared/gemini.ts"
 import { blockedEnd, blockedLate, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
-import { geminiLogprobs } from "./logprobs.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
+
+// Translates the token probabilities (logprobs) of a Gemini candidate.
+
+/** Undefined when the candidate has none; `avgLogprobs` is a different figure. */
+export const geminiLogprobs = (candidate: Candidate): Logprobs | undefined => {
+  const result = candidate.logprobsResult
+  if (!isJsonObject(result)) return undefined
+  const tops = list(result["topCandidates"])
+  return {
+    content: list(result["chosenCandidates"]).map((chosen, position) => {
+      const top = tops[position]
+      return { ...token(chosen), top_logprobs: list(isJsonObject(top) ? top["candidates"] : undefined).map(token) }
+    }),
+    refusal: null
+  }
+}
+
+const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
+const encoder = new TextEncoder()
+
+/** Fields with a zero value are absent on the wire. */
+const token = (candidate: Json) => {
+  const text = isJsonObject(candidate) && typeof candidate["token"] === "string" ? candidate["token"] : ""
+  const logprob = isJsonObject(candidate) ? candidate["logProbability"] : undefined
+  return { token: text, logprob: typeof logprob === "number" ? logprob : 0, bytes: [...encoder.encode(text)] }
+}
+
+// Translates a unary Gemini answer to a chat completion in full form.
 
 /** Fails when the reply is an error in a 200, has no candidate, or ended in a fault of the model. */
 export const responseFromGemini = (

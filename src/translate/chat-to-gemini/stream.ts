@@ -5,18 +5,22 @@ import * as Schema from "effect/Schema"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
+import { type Candidate, GenerateContentReply } from "../../wire/google.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
-import { cutAnswer, tooManyChoices, unreadableEvent } from "../shared/reply/badStream.ts"
-import { mergeUsage } from "../shared/reply/counts.ts"
-import { buildChunk, buildUsageChunk } from "../shared/reply/envelope.ts"
-import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
-import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { countSearches, withSearches } from "../shared/google/geminiSearches.ts"
-import { readGeminiTier, withTier } from "../shared/google/geminiTier.ts"
-import { usageOfHops } from "../shared/google/hopUsage.ts"
-import { googleFailureInside } from "../shared/google/googleFailure.ts"
+import { cutAnswer, tooManyChoices, unreadableEvent } from "../shared/reply/upstreamError.ts"
+import {
+  countSearches,
+  geminiUsage,
+  mergeUsage,
+  readGeminiTier,
+  usageOfHops,
+  withSearches,
+  withTier
+} from "../shared/reply/usage.ts"
+import { buildChunk, buildUsageChunk } from "../shared/reply/completion.ts"
+import { geminiTextPlace, modelStatusField, modelStatusOf } from "../shared/gemini.ts"
+import { googleFailureInside } from "../shared/reply/upstreamFailures.ts"
 import type { RepeatedEvent } from "../repeatedEvents.ts"
 import {
   type EventFold,
@@ -26,7 +30,6 @@ import {
   streamFailed,
   type TranslateContext
 } from "../Translator.ts"
-import { modelStatusField, modelStatusOf } from "../shared/google/modelStatus.ts"
 import {
   blockedEnd,
   blockedLate,
@@ -37,7 +40,7 @@ import {
   noGeminiEnd,
   readGeminiEnd
 } from "./finish.ts"
-import { geminiLogprobs } from "./logprobs.ts"
+import { geminiCandidateIndex, geminiLogprobs } from "./response.ts"
 import {
   closeParts,
   continuation,
@@ -48,7 +51,6 @@ import {
   partsFacts,
   readParts
 } from "./parts.ts"
-import { geminiCandidateIndex } from "./response.ts"
 
 interface ChoiceState {
   readonly index: number

@@ -1,10 +1,10 @@
 // Translates tools and tool choice to Gemini's form: function declarations, built-in tools, `toolConfig`.
 // Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/text/readEach.ts"
+import { readEach } from "../../domain/faults.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/fault.ts"
+import { invalid } from "../shared/chat-request/paramReader.ts"
 import {
   type AskedTool,
   type BuiltInTool,
@@ -14,11 +14,11 @@ import {
   runnableTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
-import type { ToolNames } from "../shared/chat-request/toolNames.ts"
+import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
 import type { TranslateContext } from "../Translator.ts"
-import type { SchemaBounds } from "./schema/schema.ts"
-import { lightSchema } from "./schema/schemaLight.ts"
-import { subsetSchema } from "./schema/schemaSubset.ts"
+import type { SchemaBounds } from "./schema.ts"
+import { lightSchema } from "./schemaLight.ts"
+import { subsetSchema } from "./schemaSubset.ts"
 
 export interface GeminiTools {
   readonly tools?: ReadonlyArray<JsonObject>

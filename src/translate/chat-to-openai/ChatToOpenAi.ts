@@ -2,10 +2,9 @@
 // Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
-import { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
-import { failureFromOpenAi } from "../shared/reply/openAiFailure.ts"
-import { namesOf, withoutPrefix } from "../shared/chat-request/toolNames.ts"
+import { type ChatChunk, type ChatCompletion, UpstreamChat } from "../../wire/openai/ChatReply.ts"
+import { failureFromOpenAi } from "../shared/reply/upstreamFailures.ts"
+import { namesOf, withoutPrefix } from "../shared/chat-request/toolCalls.ts"
 import { type EventFold, isStreamFailed, type StreamFailed, type Translator } from "../Translator.ts"
 import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
 import { responseFromOpenAi } from "./response.ts"

@@ -1,7 +1,7 @@
 // Rules for every known chat parameter on the way to OpenAI-compatible upstreams; source of the docs.
 // Must not translate parameters.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, mapped } from "../shared/chat-request/paramRules.ts"
+import { ignored, mapped } from "../shared/chat-request/paramReader.ts"
 
 const same = mapped("the same field")
 const geminiOnly = ignored("for Gemini only")

@@ -1,8 +1,8 @@
-// Translates a unary OpenAI-compatible answer to a chat completion and fills in missing fields.
-// Must not depend on HTTP or strict mode; a message is read as the only delta of a stream.
+// Translates a unary OpenAI-compatible answer to a chat completion; fills in missing ids, reasons and counts.
+// It must not depend on HTTP or strict mode; a message is read as the only delta of a stream.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject } from "../../domain/text/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import {
@@ -10,19 +10,23 @@ import {
   Audio,
   type ChatCompletion,
   type Choice,
+  type ContentBlock,
+  type ContentBlockDelta,
   type Delta,
+  type FinishReason,
+  Logprobs,
+  type LogprobToken,
   type ReplyMessage,
-  type ToolCall
+  type ToolCall,
+  type UpstreamChat,
+  type UpstreamChoice,
+  type Usage
 } from "../../wire/openai/ChatReply.ts"
-import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"
-import type { UpstreamChat, UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
-import { excessOf, malformedCall, tooManyChoices } from "../shared/reply/badStream.ts"
-import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
+import { excessOf, malformedCall, tooManyChoices } from "../shared/reply/upstreamError.ts"
+import { openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
-import { envelopeRest, readIdentity } from "./envelope.ts"
-import { hasNamelessCall, noMessage, readMessage } from "./message.ts"
-import { openAiUsage } from "./usage.ts"
+import { fieldNames, hasNamelessCall, type MessageState, noMessage, readMessage, unreadFields } from "./message.ts"
+import { readCount } from "../shared/reply/usage.ts"
 
 /** Fails when the reply is an error in a 200, has no choice, or was broken off. */
 export const responseFromOpenAi = (
@@ -114,3 +118,149 @@ const completeMessage = ({
 
 const blockOf = ({ delta: { thinking, text } }: ContentBlockDelta): ReadonlyArray<ContentBlock> =>
   thinking !== undefined ? [{ type: "thinking", thinking }] : text !== undefined ? [{ type: "text", text }] : []
+
+// Reads id, time, model and unknown fields of an OpenAI-compatible completion or chunk, and fills in missing ones.
+
+/** Equal on every chunk of a stream. */
+export interface Identity {
+  readonly id: string
+  readonly created: number
+  readonly model: string
+}
+
+export const readIdentity = (given: UpstreamChat, context: TranslateContext): Identity => {
+  const { id, created, model } = given
+  return {
+    id: typeof id === "string" && id !== "" ? id : context.id,
+    created:
+      typeof created === "number" && Number.isSafeInteger(created) && created > 0 ? created : context.createdSeconds,
+    model: typeof model === "string" && model !== "" ? model : context.target.modelId
+  }
+}
+
+const topFields = fieldNames("id", "object", "created", "model", "choices", "usage", "error", "provider")
+
+/** Unread fields. A field that OpenAI publishes is kept only with the type OpenAI publishes. */
+export const envelopeRest = (given: UpstreamChat): JsonObject | undefined => {
+  const rest = unreadFields(given, topFields)
+  if (rest === undefined) return undefined
+  for (const name in rest) if (published.get(name)?.(rest[name]) === false) return wellFormed(rest)
+  return rest
+}
+
+const isString = (value: Json | undefined): boolean => typeof value === "string"
+
+const published: ReadonlyMap<string, (value: Json | undefined) => boolean> = new Map([
+  ["service_tier", isString],
+  ["system_fingerprint", isString],
+  ["obfuscation", isString],
+  ["metadata", (value) => isJsonObject(value) && Object.values(value).every(isString)],
+  ["moderation", (value) => isJsonObject(value) && isJsonObject(value["input"]) && isJsonObject(value["output"])]
+])
+
+const wellFormed = (rest: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(rest).filter(([name, value]) => published.get(name)?.(value) !== false))
+
+// Reads finish reason, log probabilities and unknown fields of an OpenAI-compatible choice.
+
+const finishes: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["tool_calls", "tool_calls"],
+  ["content_filter", "content_filter"],
+  ["function_call", "function_call"]
+])
+
+/** Words of other dialects, such as `eos` and `end_turn`, mean that the answer is complete. */
+export const openAiFinishReason = (word: string, { calls, legacy }: MessageState): FinishReason => {
+  const finish = finishes.get(word) ?? "stop"
+  if (finish !== "stop") return finish
+  return calls.size > 0 ? "tool_calls" : legacy ? "function_call" : "stop"
+}
+
+export const openAiChoiceIndex = ({ index }: UpstreamChoice, position: number): number =>
+  typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : position
+
+const choiceFields = fieldNames("index", "message", "delta", "finish_reason", "logprobs")
+
+/** Unread fields of a choice, and the upstream's original finish reason. */
+export const choiceRest = (choice: UpstreamChoice): JsonObject | undefined => {
+  const rest = unreadFields(choice, choiceFields)
+  const word = choice.finish_reason
+  return word && typeof rest?.["native_finish_reason"] !== "string" ? { ...rest, native_finish_reason: word } : rest
+}
+
+const isLogprobs = Schema.is(Logprobs)
+
+/** Completes log probabilities; some servers omit `refusal`, `bytes` or `top_logprobs`. */
+export const openAiLogprobs = (value: Json | undefined): Logprobs | null => {
+  if (!isJsonObject(value)) return null
+  return isLogprobs(value) ? value : { content: tokensOf(value["content"]), refusal: tokensOf(value["refusal"]) }
+}
+
+type Token = (typeof LogprobToken)["Type"]
+
+const tokensOf = (value: Json | undefined): ReadonlyArray<Token> | null =>
+  Array.isArray(value)
+    ? value.flatMap((one) =>
+        tokenOf(one).map((token) => ({
+          ...token,
+          top_logprobs:
+            isJsonObject(one) && Array.isArray(one["top_logprobs"]) ? one["top_logprobs"].flatMap(tokenOf) : []
+        }))
+      )
+    : null
+
+const tokenOf = (value: Json): ReadonlyArray<Omit<Token, "top_logprobs">> => {
+  if (!isJsonObject(value)) return []
+  const { token, logprob, bytes } = value
+  if (typeof token !== "string" || typeof logprob !== "number") return []
+  return [{ token, logprob, bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : null }]
+}
+
+/** Some servers end a failed choice with the finish reason `error`. */
+export const brokenOffChoice: Reason = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream broke its answer off with an error; it is not complete."
+}
+
+// Completes the token usage of an OpenAI-compatible upstream.
+
+const usageFields = fieldNames(
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "prompt_tokens_details",
+  "completion_tokens_details"
+)
+
+/** Zeros when the upstream sends no counts. The total is the sum of prompt and completion, as in every other family. */
+export const openAiUsage = (given: JsonObject | undefined): Usage => {
+  const prompt = readCount(given?.["prompt_tokens"])
+  const completion = readCount(given?.["completion_tokens"])
+  const promptDetails = detailsOf(given?.["prompt_tokens_details"], "cached_tokens", prompt)
+  const completionDetails = detailsOf(given?.["completion_tokens_details"], "reasoning_tokens", completion)
+  return {
+    ...(given === undefined ? undefined : unreadFields(given, usageFields)),
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: 0, ...promptDetails },
+    ...(completionDetails === undefined ? {} : { completion_tokens_details: completionDetails })
+  }
+}
+
+/** Normalises all counts in details; the share never exceeds the whole. */
+const detailsOf = (given: JsonObject[string], share: string, whole: number): JsonObject | undefined => {
+  if (!isJsonObject(given)) return undefined
+  const kept = Object.entries(given).flatMap(([name, value]) => {
+    if (value === null || value === undefined) return []
+    if (!name.endsWith("_tokens")) return [[name, value] as const]
+    return typeof value === "number"
+      ? [[name, name === share ? Math.min(readCount(value), whole) : readCount(value)] as const]
+      : []
+  })
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}

@@ -4,17 +4,29 @@ import * as Schema from "effect/Schema"
 import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
-import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
-import { cutAnswer, excessOf, malformedCall, tooManyChoices, unreadableEvent } from "../shared/reply/badStream.ts"
-import { mergeUsage } from "../shared/reply/counts.ts"
-import { openAiFailureInside } from "../shared/reply/openAiFailure.ts"
+import {
+  type ChatChunk,
+  type ChunkChoice,
+  type Delta,
+  UpstreamChat,
+  type UpstreamChoice
+} from "../../wire/openai/ChatReply.ts"
+import { cutAnswer, excessOf, malformedCall, tooManyChoices, unreadableEvent } from "../shared/reply/upstreamError.ts"
+import { mergeUsage } from "../shared/reply/usage.ts"
+import { openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
 import { type EventFold, openContext, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
-import { closeCalls } from "./calls.ts"
-import { brokenOffChoice, choiceRest, openAiFinishReason, openAiChoiceIndex, openAiLogprobs } from "./choice.ts"
-import { envelopeRest, type Identity, readIdentity } from "./envelope.ts"
-import { hasNamelessCall, type MessageState, noMessage, readMessage } from "./message.ts"
-import { openAiUsage } from "./usage.ts"
+import { closeCalls, hasNamelessCall, type MessageState, noMessage, readMessage } from "./message.ts"
+import {
+  brokenOffChoice,
+  choiceRest,
+  envelopeRest,
+  type Identity,
+  openAiChoiceIndex,
+  openAiFinishReason,
+  openAiLogprobs,
+  openAiUsage,
+  readIdentity
+} from "./response.ts"
 
 interface ChoiceState {
   readonly index: number

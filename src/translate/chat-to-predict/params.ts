@@ -1,7 +1,7 @@
 // Rules for every known chat parameter on the way to a prompt endpoint (predict); source of the docs.
 // Must not translate parameters.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramReader.ts"
 
 const named = mapped("the same name in the instance and in parameters")
 const refused = mapped("nothing: the request is refused, as a prompt has no place for it")

@@ -3,7 +3,6 @@
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { Adjustment } from "../Translator.ts"
-import { withoutBeta, withoutExtraInput } from "./betaRemedies.ts"
 import {
   continuedMessage,
   firstVersion,
@@ -11,6 +10,8 @@ import {
   lowEffort,
   otherThinking,
   quietThinking,
+  withoutBeta,
+  withoutExtraInput,
   withoutSampling,
   withoutThinkingBlocks
 } from "./claudeRemedies.ts"

@@ -3,11 +3,10 @@
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { type ModelRecord, thinkingLevels, type ThinkingWord } from "../../domain/models/ModelRecord.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { sentinel } from "../chat-to-gemini/signatures.ts"
-import { effortTokens } from "../shared/chat-request/reasoning.ts"
-import type { HealableCall, Remedy } from "./lessons.ts"
-import { arrayAt, objectAt, withoutMembers } from "./members.ts"
-import { continueText } from "../shared/chat-request/continueText.ts"
+import { sentinel } from "../chat-to-gemini/messages.ts"
+import { effortTokens } from "../shared/chat-request/readOptions.ts"
+import { arrayAt, type HealableCall, objectAt, type Remedy, withoutMembers } from "./lessons.ts"
+import { continueText } from "../shared/chat-request/repairHistory.ts"
 
 const thinkingOf = (body: JsonObject): JsonObject => objectAt(objectAt(body, "generationConfig"), "thinkingConfig")
 

@@ -1,10 +1,9 @@
 // The pair of Anthropic's messages and our own chat in its full form: models of any family serve a message.
 // It must not know targets, stores or keys. Rules: D101, D102.
-import { messageFromChat } from "./answer/message.ts"
-import { streamFromChat } from "./answer/stream.ts"
-import { paramOf } from "./paths.ts"
-import { historyCallIds } from "./request/messages.ts"
-import { requestToChat } from "./request/request.ts"
+import { messageFromChat, streamFromChat } from "./response.ts"
+import { paramOf } from "./facts.ts"
+import { historyCallIds } from "./messages.ts"
+import { requestToChat } from "./request.ts"
 
 export const messagesToChat = {
   name: "messages-to-chat",

@@ -2,14 +2,13 @@
 // It must not know URLs or how calls run. Rules: N504, N505.
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/text/readEach.ts"
+import { readEach } from "../../domain/faults.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { cutInputs } from "../shared/cutInputs.ts"
-import { embeddingModel } from "../shared/embeddingModels.ts"
-import { invalid } from "../shared/fault.ts"
-import { camelMembers } from "./camelMembers.ts"
+import { cutInputs, embeddingModel } from "../shared/readEmbeddings.ts"
+import { invalid } from "../shared/chat-request/paramReader.ts"
+import { camelMembers } from "./memberNames.ts"
 import { type Crossed, crossRequest, type CrossTo } from "./crossing.ts"
 
 /** One call of the upstream. */

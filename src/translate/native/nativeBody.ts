@@ -1,28 +1,63 @@
-// What the gateway reads of a native body in its bytes, and the few places it writes over.
-// It must not know accounts or configs. Rules: N203, N301-N306, N309, N801, N802.
-import * as Result from "effect/Result"
-import { readEach } from "../../domain/text/readEach.ts"
-import { BodyInvalid } from "../../domain/GatewayError.ts"
+// A request in one of Google's own dialects: the facts of its path, what is read of its bytes, the few places that are written over.
+// It must not know accounts, configs, keys or HTTP. Rules: N203, N301-N306, N309, N801, N802.
 import { isClaudeVerb, type NativeForm, type NativeVerb } from "../../domain/native/nativePath.ts"
-import { editTopLevel, type Member, type TopLevelEdits } from "../../domain/text/editTopLevel.ts"
-import { isJsonObject, type Json, type JsonLimits, type JsonObject } from "../../domain/text/json.ts"
 import {
+  decodeUtf8,
+  isJsonObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+  parseExactJsonText
+} from "../../domain/text/json.ts"
+import * as Result from "effect/Result"
+import { readEach } from "../../domain/faults.ts"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import {
+  editTopLevel,
   elementsOf,
   innerMembers,
   kindOf,
+  type Member,
   memberJson,
   type Members,
   type Splice,
   spliced,
+  type TopLevelEdits,
   topMembers
 } from "../../domain/text/topMembers.ts"
 import { printable } from "../../domain/text/printable.ts"
-import { vertexVersion } from "../../wire/anthropic/Messages.ts"
-import { betaRule, bodyBetas } from "../shared/claude/betas.ts"
-import { countedId } from "../shared/claude/claudeIds.ts"
-import { opaqueNames } from "./camelMembers.ts"
-import { camelName, snakeName } from "./memberNames.ts"
-import { opaqueMembers, type RepeatedMember, repeatedMember } from "./repeatedMember.ts"
+import { vertexVersion } from "../../wire/anthropic.ts"
+import { betaRule, bodyBetas, countedId } from "../shared/claude.ts"
+import { camelName, opaqueMembers, opaqueNames, type RepeatedMember, repeatedMember, snakeName } from "./memberNames.ts"
+
+export interface NativeRequest {
+  readonly verb: NativeVerb
+  /** Which product's dialect the client speaks. */
+  readonly form: NativeForm
+  /** The version of the path. */
+  readonly version: string
+  /** The model as the path names it, slug included. */
+  readonly model: string
+  /** Without slug and prefix. */
+  readonly modelId: string
+  readonly stream: boolean
+  readonly framing: "sse" | "array"
+  /** Parameters for an upstream of the same product, from `?` on. */
+  readonly query: string
+  /** Headers by which a client of Vertex AI chooses how its request is served. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Uint8Array
+  /** Members of a config that have no effect on a native body. */
+  readonly ignored: ReadonlyArray<string>
+}
+
+/** The body as JSON with exact numbers, for what has to look at all of it. */
+export const parsedBody = (bytes: Uint8Array): JsonObject => {
+  const body: Json = Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null)
+  return isJsonObject(body) ? body : {}
+}
+
+// What the gateway reads of a native body in its bytes, and the few places it writes over.
 
 /** A native body and what is known of it; everything else is in its bytes. */
 export interface NativeBody {

@@ -1,10 +1,9 @@
 // What a native request will probably use, before it is sent: of its body as Google reads it, under either name of a member.
 // It must not know keys, prices, limits or models. Rules: N306, N310.
-import { estimatePrompt, estimateTextTokens, type PromptTokens } from "../../domain/tokens/estimateTokens.ts"
+import { estimatePrompt, estimateTextTokens, type PromptTokens } from "../../domain/estimateTokens.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { effortTokens } from "../shared/chat-request/reasoning.ts"
-import { pictureTokens, usualPictureTokens } from "../shared/media/pictureTokens.ts"
-import { countOf } from "./askedCount.ts"
+import { effortTokens } from "../shared/chat-request/readOptions.ts"
+import { pictureTokens, usualPictureTokens } from "../shared/images.ts"
 import { camelName, memberOf } from "./memberNames.ts"
 
 /** The answer that a body asks for. */
@@ -141,4 +140,22 @@ export const predictedOutput = (body: JsonObject): { readonly images: number; re
   )
   const count = Math.max(1, all.length)
   return { images: count * (asked === 0 ? usualPictures : asked), tokens: count * bound }
+}
+
+// Reads a number that a body asks for, as Google's JSON takes numbers. Source: https://protobuf.dev/programming-guides/json
+
+const decimal = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i
+
+/**
+ * A number as Google's JSON takes it: also as a text, such as "60000" or "6e4", and an integer beyond 2^53. Zero for every
+ * other value and for negative ones. Products of such counts stay finite.
+ */
+export const countOf = (value: Json | undefined): number => {
+  const read =
+    typeof value === "string" && decimal.test(value)
+      ? Number(value)
+      : JSON.isRawJSON(value)
+        ? Number(JSON.stringify(value))
+        : value
+  return typeof read === "number" && read > 0 ? Math.min(read, Number.MAX_SAFE_INTEGER) : 0
 }

@@ -6,35 +6,29 @@ import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
-import { ByteRange, joinRanges } from "../../wire/ByteRange.ts"
-import { grow, type GrownList, itemsOf } from "../../wire/grownList.ts"
-import { joinBytes } from "../../wire/joinBytes.ts"
 import {
+  ByteRange,
+  joinRanges,
   noElements,
-  restOfElements,
-  type WholeElement,
-  type WholeElementState,
-  wholeElements
-} from "../../wire/wholeElements.ts"
-import {
   noFrames,
   readFrame,
+  restOfElements,
   unfinishedBytes,
+  type WholeElement,
+  wholeElements,
+  type WholeElementState,
   type WholeFrame,
-  type WholeFrameState,
-  wholeFrames
+  wholeFrames,
+  type WholeFrameState
 } from "../../wire/wholeFrames.ts"
+import { grow, type GrownList, itemsOf, joinBytes } from "../../wire/grownList.ts"
 import { EventForms } from "../repeatedEvents.ts"
-import { geminiTextPlace } from "../shared/google/geminiTextPlace.ts"
-import { withSearches } from "../shared/google/geminiSearches.ts"
-import { geminiUsage } from "../shared/google/geminiUsage.ts"
-import { readModelStatus } from "../shared/google/modelStatus.ts"
-import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/badStream.ts"
-import { mergeUsage } from "../shared/reply/counts.ts"
+import { geminiTextPlace, readModelStatus } from "../shared/gemini.ts"
+import { geminiUsage, mergeUsage, withSearches } from "../shared/reply/usage.ts"
+import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
-import { failureInsideNative } from "./nativeFailure.ts"
-import { type NativeEvent, readNativeEvent, smallBytes } from "./nativeEvents.ts"
-import { shownStatus } from "./statusDetails.ts"
+import { failureInsideNative, shownStatus } from "./nativeFailure.ts"
+import { type NativeEvent, readNativeEvent, smallBytes } from "./nativeReply.ts"
 
 export interface NativeStreamState {
   /** Undefined until the first byte that is no blank has come. */

@@ -1,10 +1,8 @@
 // The pair of the Responses API and our own chat in its full form: whatever serves a chat serves a response.
 // It must not know targets, stores or keys.
-import { lastEvent, stampResponse } from "./answer/envelope.ts"
-import { neededOf } from "./request/items.ts"
-import { inOwnWords, readBody, requestToChat } from "./request/request.ts"
-import { responseFromChat } from "./answer/response.ts"
-import { streamFromChat } from "./answer/stream.ts"
+import { lastEvent, responseFromChat, stampResponse, streamFromChat } from "./response.ts"
+import { neededOf } from "./items.ts"
+import { inOwnWords, readBody, requestToChat } from "./request.ts"
 
 export const responsesToChat = {
   name: "responses-to-chat",

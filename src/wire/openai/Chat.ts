@@ -1,9 +1,9 @@
-// Wire schema of the chat-completions request as clients send it, extensions included.
+// Wire schemas of the chat-completions request as clients send it, extensions included, and of the answer that counts its tokens.
 // It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
 
 /** An optional field; null means absent in every dialect. */
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
 const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -29,58 +29,58 @@ export interface ChatMessage extends Schema.Schema.Type<typeof ChatMessage> {}
 export const ChatParameters = Schema.Struct({
   model: Schema.String,
   messages: Schema.Array(ChatMessage),
-  stream: opt(Schema.Boolean),
-  stream_options: opt(AnyRecord),
-  max_tokens: opt(Schema.Finite),
-  max_completion_tokens: opt(Schema.Finite),
-  temperature: opt(Schema.Finite),
-  top_p: opt(Schema.Finite),
-  top_k: opt(Schema.Finite),
-  n: opt(Schema.Finite),
-  stop: opt(Schema.Unknown),
+  stream: maybe(Schema.Boolean),
+  stream_options: maybe(AnyRecord),
+  max_tokens: maybe(Schema.Finite),
+  max_completion_tokens: maybe(Schema.Finite),
+  temperature: maybe(Schema.Finite),
+  top_p: maybe(Schema.Finite),
+  top_k: maybe(Schema.Finite),
+  n: maybe(Schema.Finite),
+  stop: maybe(Schema.Unknown),
   /**
    * 64 bits: a number, or an integer kept as its digits. The type is checked with the request, because a declared
    * schema type is not compiled.
    */
-  seed: opt(Schema.Unknown),
-  presence_penalty: opt(Schema.Finite),
-  frequency_penalty: opt(Schema.Finite),
-  logprobs: opt(Schema.Boolean),
-  top_logprobs: opt(Schema.Finite),
-  logit_bias: opt(AnyRecord),
-  user: opt(Schema.String),
-  store: opt(Schema.Unknown),
-  metadata: opt(Schema.Unknown),
-  prediction: opt(Schema.Unknown),
-  verbosity: opt(Schema.Unknown),
-  moderation: opt(Schema.Unknown),
-  safety_identifier: opt(Schema.Unknown),
-  prompt_cache_key: opt(Schema.Unknown),
-  prompt_cache_options: opt(Schema.Unknown),
-  prompt_cache_retention: opt(Schema.Unknown),
-  service_tier: opt(Schema.String),
-  response_format: opt(AnyRecord),
-  tools: opt(Schema.Array(Schema.Unknown)),
-  tool_choice: opt(Schema.Unknown),
-  parallel_tool_calls: opt(Schema.Boolean),
-  functions: opt(Schema.Array(Schema.Unknown)),
-  function_call: opt(Schema.Unknown),
-  web_search_options: opt(AnyRecord),
-  reasoning_effort: opt(Schema.Unknown),
-  thinking: opt(AnyRecord),
-  modalities: opt(Schema.Unknown),
-  audio: opt(AnyRecord),
-  image_config: opt(AnyRecord),
-  media_resolution: opt(Schema.String),
-  safety_settings: opt(Schema.Unknown),
-  safetySettings: opt(Schema.Unknown),
-  labels: opt(Schema.Unknown),
-  cached_content: opt(Schema.String),
-  continuation_token: opt(Schema.Unknown),
-  model_armor_config: opt(AnyRecord),
-  anthropic_beta: opt(Schema.Unknown),
-  extra_body: opt(AnyRecord),
-  google: opt(AnyRecord)
+  seed: maybe(Schema.Unknown),
+  presence_penalty: maybe(Schema.Finite),
+  frequency_penalty: maybe(Schema.Finite),
+  logprobs: maybe(Schema.Boolean),
+  top_logprobs: maybe(Schema.Finite),
+  logit_bias: maybe(AnyRecord),
+  user: maybe(Schema.String),
+  store: maybe(Schema.Unknown),
+  metadata: maybe(Schema.Unknown),
+  prediction: maybe(Schema.Unknown),
+  verbosity: maybe(Schema.Unknown),
+  moderation: maybe(Schema.Unknown),
+  safety_identifier: maybe(Schema.Unknown),
+  prompt_cache_key: maybe(Schema.Unknown),
+  prompt_cache_options: maybe(Schema.Unknown),
+  prompt_cache_retention: maybe(Schema.Unknown),
+  service_tier: maybe(Schema.String),
+  response_format: maybe(AnyRecord),
+  tools: maybe(Schema.Array(Schema.Unknown)),
+  tool_choice: maybe(Schema.Unknown),
+  parallel_tool_calls: maybe(Schema.Boolean),
+  functions: maybe(Schema.Array(Schema.Unknown)),
+  function_call: maybe(Schema.Unknown),
+  web_search_options: maybe(AnyRecord),
+  reasoning_effort: maybe(Schema.Unknown),
+  thinking: maybe(AnyRecord),
+  modalities: maybe(Schema.Unknown),
+  audio: maybe(AnyRecord),
+  image_config: maybe(AnyRecord),
+  media_resolution: maybe(Schema.String),
+  safety_settings: maybe(Schema.Unknown),
+  safetySettings: maybe(Schema.Unknown),
+  labels: maybe(Schema.Unknown),
+  cached_content: maybe(Schema.String),
+  continuation_token: maybe(Schema.Unknown),
+  model_armor_config: maybe(AnyRecord),
+  anthropic_beta: maybe(Schema.Unknown),
+  extra_body: maybe(AnyRecord),
+  google: maybe(AnyRecord)
 })
 
 /** The body of POST /v1/chat/completions. */
@@ -89,3 +89,27 @@ export interface ChatRequest extends Schema.Schema.Type<typeof ChatRequest> {}
 
 /** The names of the known parameters. */
 export type KnownParam = keyof typeof ChatParameters.fields
+
+// Wire schema of the token counting answer; its request is a chat request.
+
+const optX = Schema.optionalKey
+
+/** The answer, full form. */
+export const TokenCount = Schema.Struct({
+  object: Schema.Literal("token_count"),
+  model: Schema.String,
+  input_tokens: Schema.Number,
+  input_tokens_details: optX(
+    Schema.Struct({
+      cached_tokens: optX(Schema.Number),
+      text_tokens: optX(Schema.Number),
+      image_tokens: optX(Schema.Number),
+      audio_tokens: optX(Schema.Number),
+      video_tokens: optX(Schema.Number)
+    })
+  ),
+  /** The billing unit of some models on Vertex AI (extension). */
+  total_billable_characters: optX(Schema.Number),
+  provider: optX(Schema.String)
+})
+export interface TokenCount extends Schema.Schema.Type<typeof TokenCount> {}

@@ -1,7 +1,77 @@
-// Wire schema of chat completions and chunks in full form: OpenAI's published fields and the gateway's extensions.
-// It must not know upstreams. `strictly` removes the extensions.
+// Wire schemas of chat completions and chunks: the full form with the gateway's extensions, and what upstreams send.
+// It must not know how they are translated. `strictly` removes the extensions.
 import * as Schema from "effect/Schema"
-import { Citation, ContentBlock, ContentBlockDelta, ContentPart, ExtraContent, ImageLink } from "./Extensions.ts"
+import { JsonValue, maybe } from "../json.ts"
+
+const optX = Schema.optionalKey
+
+/**
+ * Upstream parts without an OpenAI form: code execution, server-side tools, new kinds. They return to that provider
+ * only.
+ */
+const providerPart = {
+  provider: Schema.String,
+  part: Schema.Unknown
+}
+
+/** One block of the answer in order: thinking, text, or a provider's own part. */
+export const ContentBlock = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: optX(Schema.String) }),
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, signature: optX(Schema.String) }),
+  Schema.Struct({ type: Schema.Literal("redacted_thinking"), data: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("provider_part"), ...providerPart })
+])
+export type ContentBlock = typeof ContentBlock.Type
+
+/** A piece of the block with that index. */
+export const ContentBlockDelta = Schema.Struct({
+  index: Schema.Number,
+  delta: Schema.Struct({
+    thinking: optX(Schema.String),
+    text: optX(Schema.String),
+    signature: optX(Schema.String),
+    data: optX(Schema.String),
+    provider_part: optX(Schema.Struct(providerPart))
+  })
+})
+export interface ContentBlockDelta extends Schema.Schema.Type<typeof ContentBlockDelta> {}
+
+/** Text and images of an answer in order; assistant messages may contain them again. */
+export const ContentPart = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("image"),
+    image: Schema.Struct({ b64_json: Schema.String, mime_type: Schema.String }),
+    thought_signature: optX(Schema.String)
+  })
+])
+export type ContentPart = typeof ContentPart.Type
+
+/** The pictures of an answer once more, where OpenRouter's clients look for them; the address is a data URI. */
+export const ImageLink = Schema.Struct({
+  type: Schema.Literal("image_url"),
+  image_url: Schema.Struct({ url: Schema.String }),
+  index: Schema.Number
+})
+export type ImageLink = typeof ImageLink.Type
+
+/** The field in which other clients read the signature of a call. */
+export const ExtraContent = Schema.Struct({
+  google: Schema.Struct({ thought_signature: Schema.String })
+})
+
+/** The source of a piece of text: offsets in the content, and the provider's own form when it contains more. */
+export const Citation = Schema.Struct({
+  start_index: optX(Schema.Number),
+  end_index: optX(Schema.Number),
+  uri: optX(Schema.String),
+  title: optX(Schema.String),
+  license: optX(Schema.String),
+  upstream: optX(Schema.Unknown)
+})
+export interface Citation extends Schema.Schema.Type<typeof Citation> {}
+
+// Wire schema of chat completions and chunks in full form: OpenAI's published fields and the gateway's extensions.
 
 const opt = Schema.optionalKey
 
@@ -213,3 +283,35 @@ export const ChatChunk = Schema.Struct({
   model_status: opt(ModelStatus)
 })
 export interface ChatChunk extends Schema.Schema.Type<typeof ChatChunk> {}
+
+// Wire schema of chat replies and streamed events from OpenAI-compatible upstreams.
+
+const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, JsonValue)])
+
+/** A call or a piece of one. Some servers send arguments as an object, or leave the index out. */
+export const UpstreamCall = open({
+  index: maybe(Schema.Number),
+  id: maybe(JsonValue),
+  function: maybe(open({ name: maybe(Schema.String), arguments: maybe(JsonValue) }))
+})
+export interface UpstreamCall extends Schema.Schema.Type<typeof UpstreamCall> {}
+
+/** A message or a delta. Some servers send content as a list of parts. */
+export const UpstreamMessage = open({
+  content: maybe(Schema.Union([Schema.String, Schema.Array(JsonValue)])),
+  tool_calls: maybe(Schema.Array(UpstreamCall))
+})
+export interface UpstreamMessage extends Schema.Schema.Type<typeof UpstreamMessage> {}
+
+export const UpstreamChoice = open({
+  index: maybe(Schema.Number),
+  message: maybe(UpstreamMessage),
+  delta: maybe(UpstreamMessage),
+  finish_reason: maybe(Schema.String)
+})
+export interface UpstreamChoice extends Schema.Schema.Type<typeof UpstreamChoice> {}
+
+/** The unary reply, and every streamed event. Some servers answer a streaming request with one completion. */
+export const UpstreamChat = open({ choices: maybe(Schema.Array(UpstreamChoice)) })
+export interface UpstreamChat extends Schema.Schema.Type<typeof UpstreamChat> {}

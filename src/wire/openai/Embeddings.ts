@@ -1,21 +1,22 @@
-// Wire schema of the embeddings request as clients send it, extensions included, and of its answer.
-// It must not know any upstream. The schema keeps unknown fields.
+// Wire schemas of the embeddings request as clients send it, extensions included, of its answer, and of what upstreams send.
+// It must not know how it is translated. The schema of the request keeps unknown fields.
 import * as Schema from "effect/Schema"
+import { JsonValue, maybe } from "../json.ts"
 
 const opt = Schema.optionalKey
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const maybeX = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** Every parameter the gateway knows. `readEmbeddings` finds faults inside `input` and names their exact path. */
 export const EmbeddingsParameters = Schema.Struct({
   model: Schema.String,
   input: Schema.Unknown,
-  dimensions: maybe(Schema.Finite),
-  encoding_format: maybe(Schema.String),
-  task_type: maybe(Schema.String),
-  title: maybe(Schema.String),
-  auto_truncate: maybe(Schema.Boolean),
-  labels: maybe(Schema.Unknown),
-  user: maybe(Schema.Unknown)
+  dimensions: maybeX(Schema.Finite),
+  encoding_format: maybeX(Schema.String),
+  task_type: maybeX(Schema.String),
+  title: maybeX(Schema.String),
+  auto_truncate: maybeX(Schema.Boolean),
+  labels: maybeX(Schema.Unknown),
+  user: maybeX(Schema.Unknown)
 })
 
 /** The body of POST /v1/embeddings. */
@@ -54,3 +55,12 @@ export const EmbeddingList = Schema.Struct({
   provider: opt(Schema.String)
 })
 export interface EmbeddingList extends Schema.Schema.Type<typeof EmbeddingList> {}
+
+// Wire schema of the embeddings list from OpenAI-compatible upstreams.
+
+export const UpstreamEmbeddings = Schema.Struct({
+  data: maybe(Schema.Array(Schema.Struct({ index: maybe(JsonValue), embedding: maybe(JsonValue) }))),
+  model: maybe(JsonValue),
+  usage: maybe(Schema.Struct({ prompt_tokens: maybe(JsonValue) }))
+})
+export interface UpstreamEmbeddings extends Schema.Schema.Type<typeof UpstreamEmbeddings> {}

@@ -2,7 +2,7 @@
 // Must not open a store that has no tables.
 import * as Effect from "effect/Effect"
 import { expect, it } from "@effect/vitest"
-import { storeFindings } from "../../../src/cli/doctor/StoreChecks.ts"
+import { storeFindings } from "../../../src/cli/doctor/LocalChecks.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import { describeStore, type StoreLocation } from "../../../src/domain/settings/storeLocation.ts"
 import { lastMigration, readMigration } from "../../../src/store/database/Migrations.ts"

@@ -1,7 +1,7 @@
 // Tests which warnings of Node the command line leaves out.
 import { once } from "node:events"
 import { expect, it } from "vitest"
-import { isSqliteWarning } from "../../../src/cli/process/SqliteWarning.ts"
+import { isSqliteWarning } from "../../../src/cli/process/NodeQuirks.ts"
 
 it("warnings: that of node:sqlite is left out, and no other", async () => {
   const sqlite = "SQLite is an experimental feature and might change at any time"

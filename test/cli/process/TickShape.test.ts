@@ -1,6 +1,6 @@
 // Tests that the process keeps an object of `process.nextTick`.
 import { describe, expect, it } from "vitest"
-import { tickObject } from "../../../src/cli/process/TickShape.ts"
+import { tickObject } from "../../../src/cli/process/NodeQuirks.ts"
 
 describe("objects of nextTick", () => {
   it("one is found, and one is kept for the life of the process", () => {

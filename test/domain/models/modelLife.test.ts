@@ -1,8 +1,7 @@
 // The end of a model as headers, log lines and refusals have it.
 import { describe, expect, it } from "vitest"
 import { absenceText, endingText, modelEnding } from "../../../src/domain/models/modelLife.ts"
-import { isServedAt, probeModel } from "../../../src/domain/models/modelPlaces.ts"
-import { builtInModels, modelTable } from "../../../src/domain/models/modelTable.ts"
+import { builtInModels, isServedAt, modelTable, probeModel } from "../../../src/domain/models/modelTable.ts"
 
 const record = (id: string) => builtInModels.find(id).record
 const warning = (id: string, provider: string, day: string) => {

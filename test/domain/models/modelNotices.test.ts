@@ -2,7 +2,7 @@
 // Must not depend on the command line.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
-import { modelNotices } from "../../../src/domain/models/modelNotices.ts"
+import { modelNotices } from "../../../src/domain/models/modelLife.ts"
 import { readSettings } from "../../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 

@@ -1,7 +1,6 @@
 // The origin of each fact about a model.
 import { expect, it } from "vitest"
-import { explainModel } from "../../../src/domain/models/modelOrigins.ts"
-import { builtInModels, modelTable } from "../../../src/domain/models/modelTable.ts"
+import { builtInModels, explainModel, modelTable } from "../../../src/domain/models/modelTable.ts"
 
 const originsOf = (names: ReadonlyArray<string>, origin: string) =>
   Object.fromEntries(names.map((name) => [name, origin]))

@@ -2,8 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { readNativeModel } from "../../../src/domain/native/nativeModel.ts"
-import { type NativeCall, readNativePath } from "../../../src/domain/native/nativePath.ts"
+import { type NativeCall, readNativeModel, readNativePath } from "../../../src/domain/native/nativePath.ts"
 import { queryKey, readNativeQuery } from "../../../src/domain/native/nativeQuery.ts"
 
 const post = (path: string) => readNativePath("POST", path, true)

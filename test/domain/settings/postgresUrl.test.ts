@@ -8,7 +8,7 @@ import {
   parsePostgresUrl,
   withAbsoluteFiles,
   withPostgresVariables
-} from "../../../src/domain/settings/postgresUrl.ts"
+} from "../../../src/domain/settings/storeLocation.ts"
 
 const parts = (url: string) =>
   Result.merge(

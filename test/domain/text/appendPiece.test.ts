@@ -2,7 +2,7 @@
 // Must not depend on how the text is kept small.
 import { expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { appendPiece } from "../../../src/domain/text/appendPiece.ts"
+import { appendPiece } from "../../../src/wire/grownList.ts"
 
 it("appendPiece: a grown text equals its joined pieces", () => {
   const pieces = fc.array(

@@ -1,7 +1,7 @@
 // Tests CSV: quotes, line ends, and texts that a spreadsheet would run.
 // Must not depend on what a row is.
 import { expect, it } from "vitest"
-import { printCsv } from "../../../src/domain/text/csv.ts"
+import { printCsv } from "../../../src/domain/text/printable.ts"
 
 it("CSV: quotes commas, quotes and line ends, leaves unknown values empty, and disarms formulas", () => {
   expect(

@@ -2,7 +2,7 @@
 // Must not depend on the configs that ask for the edits.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { editTopLevel, type TopLevelEdits } from "../../../src/domain/text/editTopLevel.ts"
+import { editTopLevel, type TopLevelEdits } from "../../../src/domain/text/topMembers.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const edited = (text: string, edits: TopLevelEdits) => new TextDecoder().decode(editTopLevel(encode(text), edits))

@@ -1,7 +1,7 @@
 // Tests the reader of moments and days: RFC 3339 texts of dates that exist.
 // Must not depend on a clock.
 import { describe, expect, it } from "vitest"
-import { isDay, momentMillis } from "../../../src/domain/text/moments.ts"
+import { isDay, momentMillis } from "../../../src/domain/time.ts"
 
 describe("moments and days", () => {
   it.each([

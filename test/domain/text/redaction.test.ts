@@ -2,9 +2,8 @@
 // Must not depend on where the values come from.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Redaction } from "../../../src/domain/text/redaction.ts"
-import { scrub } from "../../../src/domain/text/scrub.ts"
-import { upstreamText } from "../../../src/domain/text/upstreamText.ts"
+import { Redaction, scrub } from "../../../src/domain/text/redaction.ts"
+import { upstreamText } from "../../../src/domain/text/publicText.ts"
 
 const hiding = (...values: ReadonlyArray<string>) => new Redaction(() => values.map((value) => ({ value, put: "[x]" })))
 

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
-import { editTopLevel, membersOf, withKeys } from "../../../src/domain/text/editTopLevel.ts"
+import { editTopLevel, membersOf, withKeys } from "../../../src/domain/text/topMembers.ts"
 import { type MemberSpan, parseBody } from "../../../src/domain/text/json.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)

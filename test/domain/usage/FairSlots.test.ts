@@ -2,7 +2,7 @@
 // Must not depend on what a slot is for.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { FairSlots } from "../../../src/domain/usage/FairSlots.ts"
+import { FairSlots } from "../../../src/domain/collections.ts"
 
 /** Slots with the owners that run, in the order in which they started. */
 const watched = (most: number, keptPercent: number) => {

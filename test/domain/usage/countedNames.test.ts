@@ -1,8 +1,7 @@
 // Tests the names under which sums count a request: programs by their user-agent, and the bound of what clients choose.
 // Must not depend on a store.
 import { expect, it } from "vitest"
-import type { RequestRow } from "../../../src/domain/RequestRow.ts"
-import { clientName, makeCountedNames } from "../../../src/domain/usage/countedNames.ts"
+import { clientName, makeCountedNames, type RequestRow } from "../../../src/domain/RequestRow.ts"
 
 it.each([
   ["OpenAI/Python 1.40.0", "OpenAI/Python"],

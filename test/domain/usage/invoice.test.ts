@@ -3,8 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { noUsage } from "../../../src/accounting/usageOf.ts"
-import { invoice, microDollars } from "../../../src/domain/usage/invoice.ts"
-import { type Price, tiers, type Usage } from "../../../src/domain/Usage.ts"
+import { invoice, microDollars, type Price, tiers, type Usage } from "../../../src/domain/Usage.ts"
 
 const used = (some: Partial<Usage>): Usage => ({ ...noUsage, ...some })
 

@@ -2,7 +2,7 @@
 // Must not depend on a database.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { RareHashes, rareId, rareValuesOf } from "../../../src/domain/usage/rareValues.ts"
+import { RareHashes, rareId, rareValuesOf } from "../../../src/domain/usage/usageSums.ts"
 
 const hashesOf = (...rows: ReadonlyArray<Parameters<RareHashes["add"]>[0]>): Buffer => {
   const hashes = new RareHashes()

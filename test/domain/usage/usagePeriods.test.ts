@@ -1,7 +1,7 @@
 // Tests how periods cover spans of days: each day once, with as few parts as the complete periods allow.
 // Must not depend on the store.
 import { describe, expect, it } from "vitest"
-import { coverDays, dayAfter } from "../../../src/domain/usage/usagePeriods.ts"
+import { coverDays, dayAfter } from "../../../src/domain/usage/usageSeries.ts"
 
 const last = "2027-12-31"
 const whole = { 7: last, 9: last }

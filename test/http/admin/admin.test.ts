@@ -2,8 +2,8 @@
 // Must not depend on how requests are stored.
 import * as Layer from "effect/Layer"
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
-import { clientLines } from "../../../src/api/clients/clientLines.ts"
-import { CountedMetadata } from "../../../src/http/admin/AdminHandlers.ts"
+import { clientLines } from "../../../src/api/clientSettings.ts"
+import { CountedMetadata } from "../../../src/http/admin/AdminReports.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../../support/accounted.ts"
 import { until } from "../../support/eventually.ts"
 import { replying } from "../../support/scripted.ts"

@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { ConfigCheck } from "../../../src/api/admin/ConfigCheck.ts"
+import { ConfigCheck } from "../../../src/api/AdminReports.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import { adminKey } from "../../support/accounted.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../../support/scripted.ts"

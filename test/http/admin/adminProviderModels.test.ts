@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { ProviderModel } from "../../../src/api/admin/ProviderModel.ts"
+import { ProviderModel } from "../../../src/api/AdminReports.ts"
 import { pageSchema } from "../../../src/api/AdminResources.ts"
 import { googleAccount, vertexAccount } from "../../support/account.ts"
 import { adminKey } from "../../support/accounted.ts"

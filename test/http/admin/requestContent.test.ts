@@ -2,7 +2,7 @@
 // Must not depend on how content is stored: requests go through the whole service.
 import * as Redacted from "effect/Redacted"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import type { ContentMode } from "../../../src/domain/content/RequestContent.ts"
+import type { ContentMode } from "../../../src/domain/RequestRow.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
 import { accountedGateway, adminKey, type AccountedGateway } from "../../support/accounted.ts"
 import { replying } from "../../support/scripted.ts"

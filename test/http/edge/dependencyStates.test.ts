@@ -1,7 +1,7 @@
 // Tests the texts of readiness: each reason has what is wrong, what still works and what to do.
 // Must not depend on a socket.
 import { describe, expect, it } from "vitest"
-import { redisState, storeState, workersState } from "../../../src/http/edge/dependencyStates.ts"
+import { redisState, storeState, workersState } from "../../../src/http/edge/Readiness.ts"
 
 describe("readiness", () => {
   it("readiness: an available dependency has no text", () => {

@@ -1,7 +1,7 @@
 // Google's own dialects through the whole service: exact calls upstream, exact answers, errors in the shape of the client.
 import * as Layer from "effect/Layer"
 import { describe, expect, it } from "vitest"
-import { NativeDefaults } from "../../../src/http/routes/NativeHandlers.ts"
+import { NativeDefaults } from "../../../src/http/routes/NativeRoutes.ts"
 import { googleAccount, vertexAccount } from "../../support/account.ts"
 import { gatewayOfFile, gatewaysOver, replying } from "../../support/scripted.ts"
 import { gatewayKey } from "../../support/TestGateway.ts"

@@ -1,7 +1,7 @@
 // Tests when memory counts as full, with a runtime of the test's own.
 // Must not depend on the memory of the process that runs it.
 import { expect, it } from "vitest"
-import { MemoryMeter, processMemory } from "../../../src/http/node/MemoryMeter.ts"
+import { MemoryMeter, processMemory } from "../../../src/http/node/Traffic.ts"
 
 /** A runtime with 100 bytes of heap in a process of 1 GiB, and the times at which it was asked to collect. */
 const runtime = () => {

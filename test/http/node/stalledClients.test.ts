@@ -1,7 +1,7 @@
 // Tests when a client counts as stalled, with sockets of the test's own.
 // Must not open a connection or wait.
 import { expect, it } from "vitest"
-import { Stalls } from "../../../src/http/node/StalledClients.ts"
+import { Stalls } from "../../../src/http/node/Connections.ts"
 
 const client = (written: number, waiting: number, queued = 0) => {
   const socket = {

@@ -4,8 +4,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import { Memory } from "../../../src/http/node/MemoryMeter.ts"
-import { Traffic } from "../../../src/http/node/Traffic.ts"
+import { Memory, Traffic } from "../../../src/http/node/Traffic.ts"
 
 it.effect("memory: each change of its state is one line, and keys of operators are let in (F61)", () => {
   const lines: Array<string> = []

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { requestHeaderNames } from "../../../src/api/Headers.ts"
 import { BodyInvalid } from "../../../src/domain/GatewayError.ts"
-import { HeaderReader } from "../../../src/http/request/headerReader.ts"
+import { HeaderReader } from "../../../src/http/request/requestContext.ts"
 
 const rule = 'is "true" or "false", sent once.'
 

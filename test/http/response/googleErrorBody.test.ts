@@ -12,7 +12,7 @@ import {
   UnsupportedOperation
 } from "../../../src/domain/GatewayError.ts"
 import { ProviderError } from "../../../src/domain/ProviderError.ts"
-import { googleErrorBody } from "../../../src/http/response/googleErrorBody.ts"
+import { googleErrorBody } from "../../../src/http/response/errorBody.ts"
 import { failureFromNative } from "../../../src/translate/native/nativeFailure.ts"
 import { loudlySkipped, recordings, sharedDir } from "../../support/shared.ts"
 

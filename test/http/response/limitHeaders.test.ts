@@ -1,7 +1,7 @@
 // Tests the response headers with a key's remaining limits, in the formats of both SDK families.
 // Must not depend on how limits are counted.
 import { expect, it } from "vitest"
-import { addLimits, goDuration } from "../../../src/http/response/limitHeaders.ts"
+import { addLimits, goDuration } from "../../../src/http/response/responseHeaders.ts"
 
 it.each([
   [0, "0ms"],

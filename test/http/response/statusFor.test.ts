@@ -1,6 +1,6 @@
 // Statuses that differ by dialect.
 import { describe, expect, it } from "vitest"
-import { statusFor } from "../../../src/http/response/statusFor.ts"
+import { statusFor } from "../../../src/http/response/errorBody.ts"
 
 describe("statuses by dialect", () => {
   it("overloaded model: is 529 for clients of Anthropic's API only (N1004)", () => {

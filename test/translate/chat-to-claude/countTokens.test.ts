@@ -2,8 +2,8 @@
 // Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { countToClaude } from "../../../src/translate/count-to-claude.ts"
-import { strictlyTokenCount } from "../../../src/translate/shared/reply/strictly.ts"
+import { countToClaude } from "../../../src/translate/chat-to-claude/ChatToClaude.ts"
+import { strictlyTokenCount } from "../../../src/translate/shared/reply/clientForm.ts"
 import { chatRequest } from "../../support/chat.ts"
 import {
   asked,

@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
-import { failureFromClaude, claudeFailureInside } from "../../../src/translate/chat-to-claude/failure.ts"
+import { failureFromClaude, claudeFailureInside } from "../../../src/translate/chat-to-claude/response.ts"
 
 const told = (type: string, message: string): Json => ({ type: "error", error: { type, message }, request_id: "req_1" })
 const google = (code: number, status: string, message: string): Json => ({ error: { code, status, message } })

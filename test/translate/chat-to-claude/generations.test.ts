@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { countToClaude } from "../../../src/translate/count-to-claude.ts"
+import { countToClaude } from "../../../src/translate/chat-to-claude/ChatToClaude.ts"
 import { adjustmentText } from "../../../src/translate/Translator.ts"
 import { chatRequest } from "../../support/chat.ts"
 import {

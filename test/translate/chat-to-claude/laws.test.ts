@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
-import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
+import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
 import type { ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatRequest } from "../../support/chat.ts"

@@ -2,7 +2,7 @@
 // Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { mediaUrls } from "../../../src/translate/shared/media/mediaUrls.ts"
+import { mediaUrls } from "../../../src/translate/shared/media/fetchedMedia.ts"
 import type { FetchedMedia } from "../../../src/translate/Translator.ts"
 import { chatRequest } from "../../support/chat.ts"
 import {

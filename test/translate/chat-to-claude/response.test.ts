@@ -3,8 +3,8 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
-import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
+import { packThinking } from "../../../src/translate/chat-to-claude/messages.ts"
+import { strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
 import {
   answer,

@@ -2,8 +2,8 @@
 // Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
-import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
-import { strictlyChunk } from "../../../src/translate/shared/reply/strictly.ts"
+import { packThinking } from "../../../src/translate/chat-to-claude/messages.ts"
+import { strictlyChunk } from "../../../src/translate/shared/reply/clientForm.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
 import {

@@ -2,7 +2,7 @@
 // Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { packThinking, unpackThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
+import { packThinking, unpackThinking } from "../../../src/translate/chat-to-claude/messages.ts"
 import type { KnownSignature } from "../../../src/translate/Translator.ts"
 import type { ContextOptions } from "../../support/chat.ts"
 import {

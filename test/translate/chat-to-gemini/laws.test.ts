@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
-import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
+import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
 import { answer, chunks, context, request } from "../../support/gemini.ts"

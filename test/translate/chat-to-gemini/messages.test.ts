@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { readMessages } from "../../../src/translate/shared/chat-request/readMessages.ts"
-import type { ContentOut, PartOut } from "../../../src/wire/google/GenerateContent.ts"
+import type { ContentOut, PartOut } from "../../../src/wire/google.ts"
 import type { ChatMessage } from "../../../src/wire/openai/Chat.ts"
 import { deepFreeze } from "../../support/chat.ts"
 import {

@@ -3,8 +3,8 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type JsonObject, parseExactJsonText } from "../../../src/domain/text/json.ts"
-import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
-import { geminiNames, toolNamesOf } from "../../../src/translate/shared/chat-request/toolNames.ts"
+import { geminiUsage } from "../../../src/translate/shared/reply/usage.ts"
+import { geminiNames, toolNamesOf } from "../../../src/translate/shared/chat-request/toolCalls.ts"
 import { callId, chatContext, chatRequest } from "../../support/chat.ts"
 import { answer, choice, context, reason, reply, request, stop } from "../../support/gemini.ts"
 

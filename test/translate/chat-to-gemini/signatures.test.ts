@@ -2,7 +2,7 @@
 // Must not depend on the storage of signatures.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { sentinel } from "../../../src/translate/chat-to-gemini/signatures.ts"
+import { sentinel } from "../../../src/translate/chat-to-gemini/messages.ts"
 import { historyCalls, signaturesOf } from "../../../src/translate/shared/chat-request/signatures.ts"
 import type { KnownSignature } from "../../../src/translate/Translator.ts"
 import { chatRequest, type ContextOptions } from "../../support/chat.ts"

@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { parseArguments, parseResult } from "../../../src/translate/shared/chat-request/toolCalls.ts"
-import type { ContentOut } from "../../../src/wire/google/GenerateContent.ts"
+import type { ContentOut } from "../../../src/wire/google.ts"
 import type { ChatMessage } from "../../../src/wire/openai/Chat.ts"
 import {
   assistant,

@@ -2,10 +2,10 @@
 // Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { SchemaCopies } from "../../../src/translate/chat-to-gemini/schema/schemaCopies.ts"
+import { SchemaCopies } from "../../../src/translate/chat-to-gemini/schema.ts"
 import { geminiTools } from "../../../src/translate/chat-to-gemini/tools.ts"
 import { readToolChoice, readTools } from "../../../src/translate/shared/chat-request/readTools.ts"
-import { geminiNames, toolNamesOf } from "../../../src/translate/shared/chat-request/toolNames.ts"
+import { geminiNames, toolNamesOf } from "../../../src/translate/shared/chat-request/toolCalls.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"

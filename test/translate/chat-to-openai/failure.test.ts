@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
-import { failureFromOpenAi, openAiFailureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
+import { failureFromOpenAi, openAiFailureInside } from "../../../src/translate/shared/reply/upstreamFailures.ts"
 import { runs } from "../../support/release.ts"
 
 const fail = (

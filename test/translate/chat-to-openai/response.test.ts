@@ -2,7 +2,7 @@
 // Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
-import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
+import { strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
 import { callId } from "../../support/chat.ts"
 import { answer, choiceOf, completion, context, llama, reasonOf } from "../../support/openAi.ts"
 

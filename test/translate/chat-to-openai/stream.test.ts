@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { streamFromOpenAi } from "../../../src/translate/chat-to-openai/stream.ts"
-import { strictlyChunk } from "../../../src/translate/shared/reply/strictly.ts"
+import { strictlyChunk } from "../../../src/translate/shared/reply/clientForm.ts"
 import { callId } from "../../support/chat.ts"
 import {
   chunks,

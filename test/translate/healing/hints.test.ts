@@ -1,6 +1,6 @@
 // The hints that a refusal gets where no change of the request helps.
 import { expect, it } from "vitest"
-import { refusalHint } from "../../../src/translate/healing/hints.ts"
+import { refusalHint } from "../../../src/translate/healing/refusals.ts"
 
 const text = "'claude-opus-5-5' does not support tool types: computer_20251124."
 

@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
-import { isQuoted } from "../../../src/translate/healing/quotes.ts"
+import { isQuoted } from "../../../src/translate/healing/refusals.ts"
 
 const candidates = "candidateCount must be 1"
 const betas = "Unexpected value(s) `context-1m-2025-08-07`, `effort-2025-11-24` for the `anthropic-beta` header"

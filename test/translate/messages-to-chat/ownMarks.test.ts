@@ -1,7 +1,7 @@
 // What this gateway put into answers of other models leaves a message for Claude; all other bytes stay.
 // It must not know a provider.
 import { describe, expect, it } from "vitest"
-import { withoutOwnMarks } from "../../../src/translate/shared/claude/ownMarks.ts"
+import { withoutOwnMarks } from "../../../src/translate/messages-to-chat/marks.ts"
 import { bytesOf } from "../../support/streams.ts"
 
 const read = (text: string) => {

@@ -2,7 +2,7 @@
 // It must not know any provider.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { carrierText } from "../../../src/translate/shared/carrier/carrier.ts"
+import { carrierText } from "../../../src/translate/shared/carrier.ts"
 import { seal, translated, translation } from "../../support/messages.ts"
 import * as Result from "effect/Result"
 

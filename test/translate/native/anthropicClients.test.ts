@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
 import { messageStream } from "../../../src/translate/messages-to-claude.ts"
-import { claudeVersion, withoutThread } from "../../../src/translate/shared/claude/claudeVersion.ts"
+import { claudeVersion, withoutThread } from "../../../src/translate/shared/claude.ts"
 import { machine, runMachine } from "../../../src/translate/Translator.ts"
 
 const frame = (name: string, facts: object = {}) =>

@@ -1,8 +1,6 @@
 // The usage that the chat route reads of a recorded answer, as the measure for the reader of bytes.
 import { jsonEvents } from "../../../src/translate/jsonEvents.ts"
-import { countSearches, withSearches } from "../../../src/translate/shared/google/geminiSearches.ts"
-import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
-import { mergeUsage } from "../../../src/translate/shared/reply/counts.ts"
+import { countSearches, geminiUsage, mergeUsage, withSearches } from "../../../src/translate/shared/reply/usage.ts"
 import { isStreamFailed, machine, runMachine } from "../../../src/translate/Translator.ts"
 import { isJsonObject, type JsonObject } from "../../../src/domain/text/json.ts"
 

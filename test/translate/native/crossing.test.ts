@@ -2,9 +2,8 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { crossRequest } from "../../../src/translate/native/crossing.ts"
+import { crossRequest, withoutSignatures } from "../../../src/translate/native/crossing.ts"
 import { crossCall } from "../../../src/translate/native/crossVerbs.ts"
-import { withoutSignatures } from "../../../src/translate/native/crossParts.ts"
 import { loudlySkipped, type Recording, recordings, schemaOracle, sharedDir } from "../../support/shared.ts"
 import { builtInModels } from "../../../src/domain/models/modelTable.ts"
 

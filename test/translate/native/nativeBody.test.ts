@@ -13,8 +13,7 @@ import {
 } from "../../../src/translate/native/nativeBody.ts"
 import { nativeCounts, readNativeReply } from "../../../src/translate/native/nativeReply.ts"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
-import { countSearches, withSearches } from "../../../src/translate/shared/google/geminiSearches.ts"
-import { geminiUsage } from "../../../src/translate/shared/google/geminiUsage.ts"
+import { countSearches, geminiUsage, withSearches } from "../../../src/translate/shared/reply/usage.ts"
 import { clientRequests } from "../../support/clientRequests.ts"
 import { loudlySkipped, recordings, sharedDir } from "../../support/shared.ts"
 

@@ -1,8 +1,7 @@
 // Repeated members of a native body: found in any object, under one name or both, in one pass over the bytes.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { camelName, snakeName } from "../../../src/translate/native/memberNames.ts"
-import { opaqueMembers, repeatedMember } from "../../../src/translate/native/repeatedMember.ts"
+import { camelName, opaqueMembers, repeatedMember, snakeName } from "../../../src/translate/native/memberNames.ts"
 
 const opaque = opaqueMembers(["args"])
 const found = (text: string) => repeatedMember(new TextEncoder().encode(text), opaque)

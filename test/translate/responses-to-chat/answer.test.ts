@@ -5,10 +5,9 @@ import * as Schema from "effect/Schema"
 import type { ValidateFunction } from "ajv/dist/2020.js"
 import { describe, expect, it } from "vitest"
 import { type JsonObject, jsonObjectOf } from "../../../src/domain/text/json.ts"
-import { responseFromChat } from "../../../src/translate/responses-to-chat/answer/response.ts"
-import { stampResponse } from "../../../src/translate/responses-to-chat/answer/envelope.ts"
+import { responseFromChat, stampResponse } from "../../../src/translate/responses-to-chat/response.ts"
 import { inputItems, keptContent, readKept, turnOf } from "../../../src/translate/responses-to-chat/kept.ts"
-import { joinDeltas } from "../../../src/translate/shared/reply/message.ts"
+import { joinDeltas } from "../../../src/translate/shared/reply/completion.ts"
 import type { ChatMessage } from "../../../src/wire/openai/Chat.ts"
 import type {
   ChatChunk,
@@ -17,7 +16,7 @@ import type {
   FinishReason,
   ReplyMessage
 } from "../../../src/wire/openai/ChatReply.ts"
-import { ResponsesEvent } from "../../../src/wire/openai/responses/Events.ts"
+import { ResponsesEvent } from "../../../src/wire/openai/Responses.ts"
 import { runs } from "../../support/release.ts"
 import { answerFacts, eventsOf, responseId, translation } from "../../support/responses.ts"
 import { schemaOracle } from "../../support/shared.ts"

@@ -2,11 +2,10 @@
 // It must not know any provider.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import type { AnswerFailed } from "../../../src/translate/responses-to-chat/answer/failure.ts"
-import { failureCode, failureMessage } from "../../../src/translate/responses-to-chat/answer/failure.ts"
-import { readCarrier } from "../../../src/translate/shared/carrier/carrier.ts"
+import { type AnswerFailed, failureCode, failureMessage } from "../../../src/translate/responses-to-chat/response.ts"
+import { readCarrier } from "../../../src/translate/shared/carrier.ts"
 import type { ChatChunk, Delta, FinishReason } from "../../../src/wire/openai/ChatReply.ts"
-import type { ResponsesEvent } from "../../../src/wire/openai/responses/Events.ts"
+import type { ResponsesEvent } from "../../../src/wire/openai/Responses.ts"
 import { answerFacts, eventsOf, ownId, responseId, unseal } from "../../support/responses.ts"
 
 const chunk = (delta: Delta, finish: FinishReason | null = null, beside: object = {}): ChatChunk => ({

@@ -2,7 +2,7 @@
 // It must not know any provider.
 import { describe, expect, it } from "vitest"
 import type { ChatChunk, Delta, FinishReason } from "../../../src/wire/openai/ChatReply.ts"
-import type { ResponsesEvent } from "../../../src/wire/openai/responses/Events.ts"
+import type { ResponsesEvent } from "../../../src/wire/openai/Responses.ts"
 import { answerFacts, eventsOf, ownId, translated, translation } from "../../support/responses.ts"
 
 const chunk = (delta: Delta, finish: FinishReason | null = null, more: object = {}): ChatChunk => ({

@@ -1,8 +1,8 @@
-// The form of a gateway key, empty or with the values of one.
-// Must not know what becomes of the values.
+// The form that makes or changes a gateway key, and the button that revokes one.
+// It must not know what becomes of the values.
 import { useSignal } from "@preact/signals"
-import type { KeyRow } from "../../AdminClient.ts"
-import { Choice, Field } from "../../parts/Field.tsx"
+import { type KeyRow, revokeKey } from "../../AdminClient.ts"
+import { Choice, Field } from "../../parts/Fields.tsx"
 import { messageOf } from "../../parts/Query.ts"
 import { keyBody, localMoment } from "./keyBody.ts"
 
@@ -115,5 +115,47 @@ export const KeyForm = ({ button, configs, row, send, title }: KeyFormProps) => 
         {button}
       </button>
     </form>
+  )
+}
+
+// The button that revokes a key. It asks once more before it does.
+
+interface RevokeProps {
+  readonly id: string
+  readonly done: () => void
+}
+
+export const Revoke = ({ done, id }: RevokeProps) => {
+  const asks = useSignal(false)
+  const fault = useSignal("")
+  const revoke = async (): Promise<void> => {
+    asks.value = false
+    try {
+      await revokeKey(id)
+      done()
+    } catch (error) {
+      fault.value = messageOf(error)
+    }
+  }
+  if (!asks.value)
+    return (
+      <>
+        <button type="button" class="danger" onClick={() => (asks.value = true)}>
+          Revoke
+        </button>
+        <span class="fault" role="alert">
+          {fault.value}
+        </span>
+      </>
+    )
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => void revoke()}>
+        Refuse this key now
+      </button>
+      <button type="button" onClick={() => (asks.value = false)}>
+        Cancel
+      </button>
+    </>
   )
 }

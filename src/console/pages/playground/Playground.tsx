@@ -1,18 +1,24 @@
-// A chat with one model or with two next to each other, streamed, and what the provider gets of the same request.
-// Must not know dialects of providers.
-import { signal } from "@preact/signals"
+// A chat with one model or with two next to each other: its fields, what the provider gets of it, and saving it as a prompt.
+// It must not know dialects of providers.
+import { signal, useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { href } from "../../Location.ts"
-import type { Media } from "../../mediaIn.ts"
-import { readable } from "../../mediaIn.ts"
-import { gatewayKey } from "../../parts/KeyField.tsx"
+import { type Media, readable } from "../../mediaIn.ts"
+import { gatewayKey, KeyField } from "../../parts/Fields.tsx"
 import { messageOf } from "../../parts/Query.ts"
 import * as chat from "./ChatClient.ts"
-import { type Chat, chatOf, type Entry, parametersOf } from "./chatBody.ts"
-import { Fields } from "./Fields.tsx"
-import { ask, clear, type Lane, makeLane, type Options } from "./Lane.ts"
-import { SavePrompt } from "./SavePrompt.tsx"
-import { Turns } from "./Turns.tsx"
+import {
+  type Chat,
+  chatOf,
+  type Entry,
+  type ParameterKind,
+  parameterKinds,
+  parametersOf,
+  sampleSchema,
+  sampleTools
+} from "./chatBody.ts"
+import { ask, clear, type Lane, makeLane, type Options, Turns } from "./Turns.tsx"
+import * as client from "../../AdminClient.ts"
 
 /** They live as long as the tab. */
 const first = makeLane()
@@ -180,5 +186,190 @@ export const Playground = () => {
         <SavePrompt read={read} />
       </form>
     </>
+  )
+}
+
+// The fields of the playground: models, tools, the form of the answer, and every parameter.
+
+const models = signal<ReadonlyArray<string>>([])
+const modelsFault = signal("")
+
+const loadModels = async (): Promise<void> => {
+  modelsFault.value = ""
+  try {
+    models.value = await chat.models(gatewayKey.value)
+  } catch (error) {
+    models.value = []
+    modelsFault.value = error instanceof Error ? error.message : String(error)
+  }
+}
+
+const Models = () => (
+  <>
+    <KeyField isRequired onChosen={() => void loadModels()} />
+    <label>
+      Model
+      <input name="model" list="models" required spellcheck={false} placeholder="@google/gemini-3.8-flash" />
+    </label>
+    <label>
+      Compare with
+      <input name="second" list="models" spellcheck={false} placeholder="no second one" />
+    </label>
+    <datalist id="models">
+      {models.value.map((id) => (
+        <option key={id} value={id} />
+      ))}
+    </datalist>
+  </>
+)
+
+const Usual = () => (
+  <>
+    <label>
+      Temperature
+      <input name="temperature" type="number" min="0" max="2" step="0.1" />
+    </label>
+    <label>
+      Most tokens out
+      <input name="max_tokens" type="number" min="1" step="1" />
+    </label>
+    <label>
+      Reasoning effort
+      <select name="reasoning_effort">
+        <option value="">default</option>
+        {["none", "minimal", "low", "medium", "high", "xhigh", "max"].map((effort) => (
+          <option key={effort}>{effort}</option>
+        ))}
+      </select>
+    </label>
+    <label class="whole">
+      System prompt
+      <textarea name="system" rows={2} />
+    </label>
+  </>
+)
+
+const fill = (name: string, text: string) => (event: MouseEvent & { currentTarget: HTMLButtonElement }) => {
+  const field = event.currentTarget.form?.elements.namedItem(name)
+  if (field instanceof HTMLTextAreaElement) field.value = text
+}
+
+const Tools = () => (
+  <details class="whole">
+    <summary>Tools and the form of the answer</summary>
+    <div class="form">
+      <label class="whole">
+        Tools as JSON
+        <textarea name="tools" class="code" rows={4} spellcheck={false} />
+      </label>
+      <button type="button" onClick={fill("tools", sampleTools)}>
+        Sample tool
+      </button>
+      <label>
+        Form of the answer
+        <select name="format">
+          <option value="">text</option>
+          <option value="json_object">any JSON object</option>
+          <option value="json_schema">JSON by a schema</option>
+        </select>
+      </label>
+      <label class="whole">
+        Schema of the answer
+        <textarea name="schema" class="code" rows={4} spellcheck={false} />
+      </label>
+      <button type="button" onClick={fill("schema", sampleSchema)}>
+        Sample schema
+      </button>
+    </div>
+  </details>
+)
+
+const hints: Readonly<Record<ParameterKind, string>> = { number: "number", flag: "", text: "text", json: "JSON" }
+
+const Parameter = ({ kind, name }: { readonly name: string; readonly kind: ParameterKind }) => (
+  <label>
+    {name}
+    {kind === "flag" ? (
+      <select name={name}>
+        <option value="">default</option>
+        <option>true</option>
+        <option>false</option>
+      </select>
+    ) : (
+      <input
+        name={name}
+        {...(kind === "number" ? { type: "number", step: "any" } : {})}
+        placeholder={hints[kind]}
+        spellcheck={false}
+      />
+    )}
+  </label>
+)
+
+const Further = () => (
+  <details class="whole">
+    <summary>All parameters</summary>
+    <p class="muted">
+      Their meaning for each kind of model is on the page{" "}
+      <a href="/docs/parameters" target="_blank" rel="noreferrer">
+        Parameters
+      </a>
+      . Empty fields are not sent.
+    </p>
+    <div class="form">
+      {Object.entries(parameterKinds).map(([name, kind]) => (
+        <Parameter key={name} name={name} kind={kind} />
+      ))}
+    </div>
+  </details>
+)
+
+const Fields = () => (
+  <>
+    <Models />
+    <p class="fault whole">{modelsFault.value}</p>
+    <Usual />
+    <Tools />
+    <Further />
+  </>
+)
+
+// Saves a chat as a prompt: a new one, or a new version of one that exists.
+
+interface Saved {
+  readonly id: string
+  readonly version: number
+}
+
+const save = async (id: string, { messages, model, ...parameters }: Chat): Promise<Saved> => {
+  const { data } = await client.get<client.Page<Saved>>("/prompts", { limit: "1000" })
+  const isKnown = data.some((prompt) => prompt.id === id)
+  const path = isKnown ? `/prompts/${encodeURIComponent(id)}` : "/prompts"
+  const body = { id, model, messages, parameters }
+  return (await client.call(isKnown ? "PUT" : "POST", path, body)).json()
+}
+
+const SavePrompt = ({ read }: { readonly read: () => Chat }) => {
+  const id = useSignal("")
+  const note = useSignal("")
+  const run = async (): Promise<void> => {
+    try {
+      const saved = await save(id.value, read())
+      note.value = `Saved as version ${saved.version} of ${saved.id}.`
+    } catch (error) {
+      note.value = messageOf(error)
+    }
+  }
+  return (
+    <div class="actions whole">
+      <label>
+        Prompt id
+        <input value={id.value} spellcheck={false} onInput={(event) => (id.value = event.currentTarget.value.trim())} />
+      </label>
+      <button type="button" disabled={id.value === ""} onClick={() => void run()}>
+        Save as a prompt
+      </button>
+      <span role="status">{note.value}</span>
+    </div>
   )
 }

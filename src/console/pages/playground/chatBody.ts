@@ -1,9 +1,8 @@
-// The body of a chat from the fields of a form and the turns so far.
-// Must not know the form or the network.
-import type { ChatBody } from "../../../api/ChatBody.ts"
-import { isFields } from "../../fields.ts"
+// The body of a chat from the fields of a form and the turns so far, and samples that fill the fields.
+// It must not know the form or the network.
+import type { ChatBody } from "../../../api/bodies.ts"
+import { isFields, readJson } from "../../readJson.ts"
 import type { Media } from "../../mediaIn.ts"
-import { readJson } from "../../readJson.ts"
 import type { Answer } from "./chatStream.ts"
 
 /** A turn of a chat. */
@@ -182,3 +181,34 @@ export const chatOf = (
   messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...entries.flatMap(messagesOf)],
   ...parameters
 })
+
+// Samples that fill the fields of the playground.
+
+export const sampleTools = JSON.stringify(
+  [
+    {
+      type: "function",
+      function: {
+        name: "get_weather",
+        description: "The weather of a city now.",
+        parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+      }
+    }
+  ],
+  null,
+  2
+)
+
+export const sampleSchema = JSON.stringify(
+  {
+    type: "object",
+    properties: { answer: { type: "string" }, confidence: { type: "number" } },
+    required: ["answer", "confidence"]
+  },
+  null,
+  2
+)
+
+/** What a tool may return: its name and arguments, so that the model has something to read. */
+export const sampleResult = (name: string, given: string): string =>
+  JSON.stringify({ tool: name, arguments: given, result: "18 °C and sunny" })

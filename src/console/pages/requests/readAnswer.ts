@@ -1,7 +1,6 @@
 // Reads a kept answer of any dialect: its events, its text, its thoughts, and its safety ratings.
 // Must not know where an answer is shown.
-import { fieldsOf, listOf, textOf } from "../../fields.ts"
-import { readJson } from "../../readJson.ts"
+import { fieldsOf, listOf, readJson, textOf } from "../../readJson.ts"
 
 export interface Rating {
   readonly category: string

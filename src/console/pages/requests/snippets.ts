@@ -1,6 +1,23 @@
+// A request as a client calls it: its route, and commands to copy for curl and the SDKs of OpenAI, Anthropic and Google.
+// It must not contain a key: its place is a variable.
+import type { RequestRow } from "../../AdminClient.ts"
+import { fieldsOf, isFields, listOf, textOf } from "../../readJson.ts"
+
+/** The route, of which rows have the template, such as `/v1beta/models/:model:generateContent`. */
+export const calledRoute = ({
+  model,
+  provider,
+  route,
+  stream
+}: Pick<RequestRow, "model" | "provider" | "route" | "stream">): string => {
+  if (!route.includes(":model")) return route
+  const named = route.replace(":model", `@${provider}/${model}`)
+  return stream
+    ? named.replace(":rawPredict", ":streamRawPredict").replace(":generateContent", ":streamGenerateContent?alt=sse")
+    : named
+}
+
 // A request as commands to copy: curl, and the SDKs of OpenAI, Anthropic and Google.
-// Must not contain a key: its place is a variable.
-import { isFields, listOf, textOf, fieldsOf } from "../../fields.ts"
 
 export interface Asked {
   readonly route: string

@@ -2,9 +2,8 @@
 // It must not depend on requests or routes.
 // Source: the copy of the facts; recorded answers for what answers contain.
 
-import { factRow, isPublished, isServedAt, isShutDown } from "../shared/factRows.ts"
-import type { FactRow } from "../shared/factRows.ts"
-import type { Call } from "../shared/operation.ts"
+import { factRow, type FactRow, isPublished, isServedAt, isShutDown } from "../shared/models.ts"
+import type { Call } from "../shared/answers.ts"
 
 export interface ClaudeFacts {
   readonly generation: number

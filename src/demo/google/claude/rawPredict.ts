@@ -1,20 +1,29 @@
-// Answers rawPredict and streamRawPredict of Claude on Vertex AI.
-// Must not depend on sockets or credentials.
-
-import { errorAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { publisherModelMissing } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
-import { applyFault } from "../shared/faults.ts"
-import type { FaultWire } from "../shared/faults.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { claudeError, claudeErrorValue, claudeId, claudeJson, claudeStream } from "./answers.ts"
-import { claudeBody, claudeEvents, claudeFrame } from "./events.ts"
+// Answers rawPredict and streamRawPredict of Claude on Vertex AI, and count-tokens:rawPredict, whose body names the model.
+// It must not depend on sockets or credentials.
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  type GoogleError,
+  type Operation,
+  publisherModelMissing
+} from "../shared/answers.ts"
+import { applyFault, type FaultWire } from "../shared/faults.ts"
+import {
+  claudeBody,
+  claudeError,
+  claudeErrorValue,
+  claudeEvents,
+  claudeFrame,
+  claudeId,
+  claudeJson,
+  claudeStream
+} from "./answers.ts"
 import { claudeFacts, isServedClaude, modelInAnswers } from "./models.ts"
 import { claudeReply } from "./replies.ts"
 import type { MessagesRequest } from "./request.ts"
-import { validateMessages } from "./validate.ts"
-import type { ClaudeVerdict } from "./validate.ts"
+import { type ClaudeVerdict, validateCountMessages, validateMessages } from "./validate.ts"
+import { claudeTokens } from "./usage.ts"
 
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
@@ -86,4 +95,32 @@ export const rawPredict: Operation = {
     target.publisher === "anthropic" &&
     /^(rawPredict|streamRawPredict)$/.test(operation),
   answer
+}
+
+// Answers `count-tokens:rawPredict`, which counts the tokens of a messages body; the body names the model.
+
+const countAnswer = (call: Call): Answer => {
+  const { route, headers, body, serial, now, acceptForeignSignatures, day } = call
+  const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
+  const verdict = validateCountMessages(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures, day })
+  if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
+  const { model } = verdict.request
+  // This operation does not accept aliases of the newest version.
+  if (!isServedClaude(model, call) || /[@-](latest|default)$/.test(model)) {
+    return errorAnswer(
+      publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }),
+      false
+    )
+  }
+  return claudeJson(200, { input_tokens: claudeTokens(verdict.request) })
+}
+
+export const countMessages: Operation = {
+  matches: ({ target, service, operation }) =>
+    service === "vertex" &&
+    target.kind === "model" &&
+    target.publisher === "anthropic" &&
+    target.id === "count-tokens" &&
+    operation === "rawPredict",
+  answer: countAnswer
 }

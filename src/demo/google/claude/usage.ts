@@ -1,9 +1,15 @@
 // Counts the tokens of a messages body: the prompt, and the parts that a prompt cache writes or reads.
 // Must not depend on replies or framing.
 
-import { promptTokens, textTokens, totalOf } from "../shared/usage.ts"
-import { blocksOf, messagesToGenerateRequest, sourceOf } from "./request.ts"
-import type { Block, CacheControl, MessagesRequest } from "./request.ts"
+import { promptTokens, textTokens, totalOf } from "../shared/generateRequest.ts"
+import {
+  type Block,
+  blocksOf,
+  type CacheControl,
+  type MessagesRequest,
+  messagesToGenerateRequest,
+  sourceOf
+} from "./request.ts"
 
 type Prompt = Omit<MessagesRequest, "max_tokens">
 

@@ -1,12 +1,89 @@
-// Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
-// Must not depend on sockets, routes or replies.
-
+// Validates a messages body: betas and version first, then shape (comparable with a schema validator), then the semantic rules.
+// It must not depend on sockets, routes or replies.
 import { readClaude } from "../shapes/claude.ts"
 import type { ModelViolation } from "../shapes/modelShape.ts"
-import { betasOf, checkBetaFields, checkBetas } from "./betas.ts"
 import type { CountRequest, MessagesRequest } from "./request.ts"
 import { checkClaudeRules, checkCountRules } from "./rules.ts"
-import { checkVersionFields, inFirstVersion } from "./versions.ts"
+
+const knownBetas = new Set(
+  (
+    "claude-code-20250219 compact-2026-01-12 computer-use-2024-10-22 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07 " +
+    "context-management-2025-06-27 dev-full-thinking-2025-05-14 extended-cache-ttl-2025-04-11 fine-grained-tool-streaming-2025-05-14 " +
+    "interleaved-thinking-2025-05-14 mid-conversation-output-config-2026-07-01 mid-conversation-system-clear-at-2026-08-21 " +
+    "mid-conversation-tool-changes-2026-07-01 model-context-window-exceeded-2025-08-26 output-128k-2025-02-19 output-300k-2026-03-24 " +
+    "pdfs-2024-09-25 prompt-caching-2024-07-31 structured-outputs-2025-11-13 task-budgets-2026-03-13 thinking-binding-controls-2026-08-01 " +
+    "thinking-display-updates-2026-08-18 token-counting-2024-11-01 token-efficient-tools-2025-02-19 tool-examples-2025-10-29 " +
+    "tool-search-tool-2025-10-19 tools-2024-04-04 tools-2024-05-16 web-search-2025-03-05"
+  ).split(" ")
+)
+
+/** Fields that one of the betas brings; without it they are unknown. */
+const broughtBy: Readonly<Record<string, ReadonlyArray<string>>> = {
+  context_management: ["context-management-2025-06-27", "compact-2026-01-12"],
+  "thinking.block_binding": ["thinking-binding-controls-2026-08-01"],
+  "output_config.task_budget": ["task-budgets-2026-03-13"]
+}
+
+const valueAt = (body: unknown, path: string): unknown =>
+  path
+    .split(".")
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === "object" && value !== null
+          ? Object.entries(value).find(([key]) => key === name)?.[1]
+          : undefined,
+      body
+    )
+
+/** The refusal of a field whose beta is not among the values. */
+const checkBetaFields = (body: unknown, betas: ReadonlyArray<string>): string | undefined => {
+  const field = Object.keys(broughtBy).find(
+    (path) => valueAt(body, path) !== undefined && !broughtBy[path]?.some((beta) => betas.includes(beta))
+  )
+  return field === undefined ? undefined : `${field}: Extra inputs are not permitted`
+}
+
+/** The values of the header and of the body field together. */
+const betasOf = (header: string | undefined, inBody: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...(header ?? "")
+    .split(",")
+    .map((value) => value.trim())
+    .filter((value) => value !== ""),
+  ...inBody
+]
+
+/** The refusal of unknown values, or `undefined`. */
+const checkBetas = (betas: ReadonlyArray<string>): string | undefined => {
+  const unknown = betas.filter((value) => !knownBetas.has(value))
+  if (unknown.length === 0) return undefined
+  const shown = unknown.map((value) => `\`${value}\``).join(", ")
+  return `Unexpected value(s) ${shown} for the \`anthropic-beta\` header. Please consult our documentation at docs.anthropic.com or try again without the header.`
+}
+
+// Reads the version of Anthropic's API that a body names: Vertex AI's own, or a date from 2026-10-21 on.
+
+const firstVersion = "vertex-2023-10-16"
+const firstDated = "2026-10-21"
+
+const isRecord = (body: unknown): body is Record<string, unknown> =>
+  typeof body === "object" && body !== null && !Array.isArray(body)
+
+const isDated = (body: unknown): body is Record<string, unknown> => {
+  const version = isRecord(body) ? body["anthropic_version"] : undefined
+  return typeof version === "string" && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= firstDated
+}
+
+/** The body as the shape of the first version knows it; a version is taken from its day on. */
+const inFirstVersion = (body: unknown, day: string): unknown =>
+  isDated(body) && String(body["anthropic_version"]) <= day ? { ...body, anthropic_version: firstVersion } : body
+
+/** The refusal of a field that the named version lacks, or `undefined`. */
+const checkVersionFields = (body: unknown): string | undefined => {
+  const field = isDated(body) ? ["temperature", "top_p", "top_k"].find((name) => body[name] !== undefined) : undefined
+  return field === undefined ? undefined : `\`${field}\` is deprecated for this model.`
+}
+
+// Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
 
 export interface ClaudeChecking {
   readonly model: string

@@ -1,15 +1,18 @@
 // Answers countTokens in the form of each service.
 // Must not depend on sockets or credentials.
 
-import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { partsOf } from "../shared/generateRequest.ts"
-import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
+import { type Answer, type Call, errorAnswer, jsonAnswer, type Operation } from "../shared/answers.ts"
+import {
+  billableCharacters,
+  cachedTokens,
+  type CountRequest,
+  type GenerateRequest,
+  partsOf,
+  promptTokens,
+  totalOf
+} from "../shared/generateRequest.ts"
 import { modelKind } from "../shared/models.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { billableCharacters, cachedTokens, promptTokens, totalOf } from "../shared/usage.ts"
-import { isGoogleTarget, namedModel, serviceOf, unknownModel } from "./targets.ts"
-import { validateCount } from "./validate.ts"
+import { isGoogleTarget, namedModel, serviceOf, unknownModel, validateCount } from "./validate.ts"
 
 const kinds = ["chat", "text-embedding", "content-embedding"] as const
 

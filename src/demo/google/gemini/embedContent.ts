@@ -2,20 +2,27 @@
 // Must not depend on sockets or credentials.
 // Source: recorded answers, publicly quoted refusals.
 
-import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { invalidArgument } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  type GoogleError,
+  invalidArgument,
+  jsonAnswer,
+  type Operation
+} from "../shared/answers.ts"
 import { applyFault, unaryWire } from "../shared/faults.ts"
-import { partsOf } from "../shared/generateRequest.ts"
-import type { Backend, Content } from "../shared/generateRequest.ts"
+import {
+  type Backend,
+  type Content,
+  type ModalityCount,
+  partsOf,
+  promptTokens,
+  totalOf
+} from "../shared/generateRequest.ts"
 import { embeddingFacts, modelKind } from "../shared/models.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { promptTokens, totalOf } from "../shared/usage.ts"
-import type { ModalityCount } from "../shared/usage.ts"
 import { eightDigits, embed, shorten } from "../shared/vectors.ts"
-import { serviceOf, unknownModel } from "./targets.ts"
-import { validateShape } from "./validate.ts"
+import { serviceOf, unknownModel, validateShape } from "./validate.ts"
 
 interface Settings {
   readonly taskType?: string

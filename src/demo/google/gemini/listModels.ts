@@ -2,13 +2,17 @@
 // It must not depend on sockets or credentials.
 // Source: the public description of both services.
 
-import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { invalidArgument, publisherModelMissing } from "../shared/errors.ts"
-import { exactRow, factIds } from "../shared/factRows.ts"
-import type { FactRow } from "../shared/factRows.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { isServed } from "./targets.ts"
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  invalidArgument,
+  jsonAnswer,
+  type Operation,
+  publisherModelMissing
+} from "../shared/answers.ts"
+import { exactRow, factIds, type FactRow } from "../shared/models.ts"
+import { isServed } from "./validate.ts"
 
 const defaultSize = 50
 const largestSize = 1000

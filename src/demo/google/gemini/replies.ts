@@ -1,20 +1,115 @@
-// Makes a reply to an accepted request: parts, finish reason and token counts of each candidate. It is deterministic.
-// Must not depend on HTTP, streaming or JSON framing.
-
+// Makes a reply to an accepted request: parts, finish reason, token counts, safety ratings, grounding. It is deterministic.
+// It must not depend on HTTP, streaming or JSON framing.
+import {
+  type Backend,
+  cachedTokens,
+  type GenerateRequest,
+  lastUserText,
+  type ModalityCount,
+  type Part,
+  pendingResponses,
+  promptTokens,
+  textTokens,
+  toolKinds
+} from "../shared/generateRequest.ts"
 import { createHash } from "node:crypto"
-import { answerText, thoughtText } from "../shared/answerText.ts"
-import { lastUserText, pendingResponses, toolKinds } from "../shared/generateRequest.ts"
-import type { Backend, GenerateRequest, Part } from "../shared/generateRequest.ts"
-import { modelFacts } from "../shared/models.ts"
-import type { ModelFacts } from "../shared/models.ts"
+import { answerText, planCalls, thoughtText } from "../shared/simulatedModel.ts"
+import { modelFacts, type ModelFacts } from "../shared/models.ts"
 import { drawJpeg, drawPng } from "../shared/pictures.ts"
 import { issueSignature } from "../shared/signatures.ts"
-import { planCalls } from "../shared/toolCalls.ts"
-import { cachedTokens, promptTokens, textTokens } from "../shared/usage.ts"
-import type { ModalityCount } from "../shared/usage.ts"
-import { blockingCategory, ratings, safetyTrigger } from "./safety.ts"
-import type { SafetyRating } from "./safety.ts"
-import { executedCode, groundingFor } from "./serverTools.ts"
+
+interface SafetyRating {
+  readonly category: string
+  readonly probability: string
+  readonly blocked?: boolean
+  readonly probabilityScore?: number
+  readonly severity?: string
+  readonly severityScore?: number
+}
+
+const categories = ["HATE_SPEECH", "DANGEROUS_CONTENT", "HARASSMENT", "SEXUALLY_EXPLICIT"].map(
+  (word) => `HARM_CATEGORY_${word}`
+)
+
+/** Ratings of every category; `high` names the one that blocks. Vertex AI adds scores and severities (recorded). */
+const ratings = (backend: Backend, high: string | undefined): ReadonlyArray<SafetyRating> =>
+  categories.map((category) => {
+    const probability = category === high ? "HIGH" : "NEGLIGIBLE"
+    const scores =
+      backend === "google"
+        ? {}
+        : {
+            probabilityScore: category === high ? 0.9375 : 0.0625,
+            severity: `HARM_SEVERITY_${probability}`,
+            severityScore: category === high ? 0.875 : 0.03125
+          }
+    return { category, probability, ...(category === high ? { blocked: true } : {}), ...scores }
+  })
+
+/** Which block the prompt triggers: `demo:block-prompt` blocks the prompt, `demo:block-answer` the answer. */
+const safetyTrigger = (model: string, request: GenerateRequest): "prompt" | "answer" | "none" => {
+  const text = lastUserText(request)
+  if (model === "demo-safety-block" || text.includes("demo:block-prompt")) return "prompt"
+  return text.includes("demo:block-answer") ? "answer" : "none"
+}
+
+const blockingCategory = "HARM_CATEGORY_DANGEROUS_CONTENT"
+
+// Makes what Google's own tools add to an answer: search grounding and executed code.
+
+const groundingSources = [
+  { title: "example.com", uri: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/demo-1" },
+  { title: "example.org", uri: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/demo-2" }
+]
+
+const bytes = (text: string): number => Buffer.byteLength(text, "utf8")
+
+/** Grounding of `text`: one support for each of its first sentences, segments counted in UTF-8 bytes. */
+const groundingFor = (request: GenerateRequest, text: string): Readonly<Record<string, unknown>> => {
+  const sentences = [...text.matchAll(/[^.!?\s][^.!?]*[.!?]/g)].slice(0, groundingSources.length)
+  const supports = sentences.map((match, index) => {
+    const startIndex = bytes(text.slice(0, match.index))
+    const segment = {
+      ...(startIndex === 0 ? {} : { startIndex }),
+      endIndex: startIndex + bytes(match[0]),
+      text: match[0]
+    }
+    return { segment, groundingChunkIndices: [index], confidenceScores: [0.97 - index / 10] }
+  })
+  const query = lastUserText(request).slice(0, 100)
+  const chip = query.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+  return {
+    searchEntryPoint: {
+      renderedContent: `<style>\n.chip { border: solid 1px; }\n</style>\n<div class="container"><a class="chip">${chip}</a></div>\n`
+    },
+    groundingChunks: groundingSources.map((web) => ({ web })),
+    groundingSupports: supports,
+    webSearchQueries: [query]
+  }
+}
+
+const arithmetic: Readonly<Record<string, (left: number, right: number) => number>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right
+}
+
+/** The two parts of executed code: an operation found in the prompt, or a count of its characters. */
+const executedCode = (request: GenerateRequest): ReadonlyArray<Part> => {
+  const text = lastUserText(request)
+  const sum = /(-?\d+(?:\.\d+)?)\s*([-+*/])\s*(-?\d+(?:\.\d+)?)/.exec(text)
+  const operation = arithmetic[sum?.[2] ?? ""]
+  const code = sum === null ? `print(len(${JSON.stringify(text.slice(0, 80))}))\n` : `print(${sum[0]})\n`
+  const value =
+    sum === null || operation === undefined ? text.slice(0, 80).length : operation(Number(sum[1]), Number(sum[3]))
+  return [
+    { executableCode: { language: "PYTHON", code } },
+    { codeExecutionResult: { outcome: "OUTCOME_OK", output: `${value}\n` } }
+  ]
+}
+
+// Makes a reply to an accepted request: parts, finish reason and token counts of each candidate. It is deterministic.
 
 export interface Candidate {
   readonly parts: ReadonlyArray<Part>

@@ -2,12 +2,17 @@
 // Must not depend on HTTP or replies.
 // Source: recorded and publicly quoted refusals, Google's thinking and signature pages.
 
-import { googleError } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
-import { declarationsOf, partsOf, toolKinds } from "../shared/generateRequest.ts"
-import type { Backend, Content, GenerateRequest, Part } from "../shared/generateRequest.ts"
-import { modelFacts } from "../shared/models.ts"
-import type { ModelFacts } from "../shared/models.ts"
+import { googleError, type GoogleError } from "../shared/answers.ts"
+import {
+  type Backend,
+  type Content,
+  declarationsOf,
+  type GenerateRequest,
+  type Part,
+  partsOf,
+  toolKinds
+} from "../shared/generateRequest.ts"
+import { modelFacts, type ModelFacts } from "../shared/models.ts"
 import { signatureOwner, skipSignature } from "../shared/signatures.ts"
 
 export interface RuleContext {

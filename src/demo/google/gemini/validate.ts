@@ -1,14 +1,24 @@
-// Validates a request body: shape first (comparable with a schema validator), then the semantic rules.
-// Must not depend on sockets, routes or replies.
-
+// Validates a call of Google's own models: its model, the shape of its body as a schema validator does, then the semantic rules.
+// It must not depend on sockets or replies.
 import { readGemini } from "../shapes/gemini.ts"
-import { snake } from "../shapes/shape.ts"
-import type { Reading } from "../shapes/shape.ts"
+import { type Reading, snake } from "../shapes/shape.ts"
 import { readVertex, readVertexBeta } from "../shapes/vertex.ts"
-import { badRequest, googleError } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
+import { badRequest, type Call, googleError, type GoogleError, publisherModelMissing } from "../shared/answers.ts"
 import type { Backend, CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { checkGeminiRules } from "./rules.ts"
+import {
+  answeringId,
+  exactRow,
+  factRow,
+  isPublished,
+  isServedAt,
+  isShutDown,
+  modelKind,
+  type ModelKind,
+  type ProviderName
+} from "../shared/models.ts"
+import { isFault } from "../shared/faults.ts"
+import type { Route } from "../shared/routes.ts"
 
 export type Entry =
   | "GenerateContentRequest"
@@ -91,4 +101,60 @@ export const validateCount = (body: unknown, checking: Checking, embeds = false)
   return (wrapped?.contents ?? contents ?? []).length === 0
     ? countRefused("* CountTokensRequest.contents: contents is not specified\n")
     : verdict
+}
+
+// Reads a route for Google's own models: service, model, and the 404 for an unknown model.
+
+/** Google's models are served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
+export const isGoogleTarget = (route: Route): boolean =>
+  route.target.kind === "endpoint" || route.target.publisher === "google"
+
+export const serviceOf = (route: Route): Service => ({
+  backend: route.service === "google" ? "google" : "vertex",
+  version: route.version
+})
+
+const providerOf = (route: Route): ProviderName => (route.service === "google" ? "google" : "vertex-ai")
+
+/** The model that the route names; a tuned endpoint counts as Gemini 2.5 Flash. */
+export const namedModel = (route: Route): string =>
+  route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id
+
+/** The model that answers and whose facts apply. */
+export const modelOf = ({ day, route }: Pick<Call, "day" | "route">): string =>
+  answeringId(namedModel(route), providerOf(route), day)
+
+/** What of a call decides whether its model is served. */
+export type Called = Pick<Call, "anyLocation" | "day" | "route">
+
+/** True for a model that the provider and the place of a route serve on a day. */
+export const isServed = ({ anyLocation, day, route }: Called, id: string): boolean => {
+  const row = factRow(id)
+  if (row === undefined || !isPublished(id)) return false
+  const provider = providerOf(route)
+  const offered = exactRow(id)?.providers?.includes(provider) ?? true
+  const placed = anyLocation || route.location === undefined || isServedAt(row, route.location)
+  return offered && placed && (answeringId(id, provider, day) !== id || !isShutDown(row, provider, day))
+}
+
+/** Both embedding methods of the Gemini API report embedContent and the full name of the list method (recorded). */
+const errorNames = (operation: string): readonly [method: string, list: string] =>
+  /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
+
+/** 404 for a model that is unknown, shut down, not served in this place, or of another kind, in the wording of the service; a fault id is of every kind. */
+export const unknownModel = (call: Called, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
+  const { route } = call
+  const { target } = route
+  if (target.kind === "endpoint") return undefined
+  const kind = modelKind(target.id)
+  const known = kind !== undefined && allowed.includes(kind)
+  if (target.id.startsWith("demo-") ? isFault(target.id) || known : known && isServed(call, target.id)) return undefined
+  if (route.service === "google") {
+    const [method, listMethod] = errorNames(route.operation)
+    const message =
+      `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +
+      `Call ${listMethod} to see the list of available models and their supported methods.`
+    return googleError("NOT_FOUND", message)
+  }
+  return publisherModelMissing(route)
 }

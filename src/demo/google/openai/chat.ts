@@ -6,25 +6,32 @@ import { createHash } from "node:crypto"
 import { replyTo } from "../gemini/replies.ts"
 import { isRecord, mismatchMessage, withoutNulls } from "../shapes/open.ts"
 import { chatRequest } from "../shapes/openai.ts"
-import { errorAnswer, eventStream, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { googleError, invalidArgument } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
-import { exactRow } from "../shared/factRows.ts"
-import { applyFault, isFault } from "../shared/faults.ts"
-import type { FaultWire } from "../shared/faults.ts"
-import { lastUserText } from "../shared/generateRequest.ts"
-import type { GenerateRequest } from "../shared/generateRequest.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { promptTokens, totalOf } from "../shared/usage.ts"
-import { containerRefusal, errorObject } from "./errors.ts"
-import type { ContainerError } from "./errors.ts"
-import { quirksIn } from "./quirks.ts"
-import type { Quirk } from "./quirks.ts"
-import { completion, completionChunks, openaiReply } from "./reply.ts"
-import type { OpenaiIdentity, OpenaiReply } from "./reply.ts"
-import { chatToGenerateRequest } from "./request.ts"
-import type { ChatRequest } from "./request.ts"
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  eventStream,
+  googleError,
+  type GoogleError,
+  invalidArgument,
+  jsonAnswer,
+  type Operation
+} from "../shared/answers.ts"
+import { exactRow } from "../shared/models.ts"
+import { applyFault, type FaultWire, isFault } from "../shared/faults.ts"
+import { type GenerateRequest, lastUserText, promptTokens, totalOf } from "../shared/generateRequest.ts"
+import {
+  completion,
+  completionChunks,
+  type ContainerError,
+  containerRefusal,
+  errorObject,
+  type OpenaiIdentity,
+  openaiReply,
+  type OpenaiReply
+} from "./reply.ts"
+import { type Quirk, quirksIn } from "./quirks.ts"
+import { type ChatRequest, chatToGenerateRequest } from "./request.ts"
 
 const publishers = new Set([
   "meta",

@@ -4,13 +4,11 @@
 
 import { mismatchMessage, withoutNulls } from "../shapes/open.ts"
 import { embeddingsRequest } from "../shapes/openai.ts"
-import { jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
+import { type Answer, type Call, jsonAnswer, type Operation } from "../shared/answers.ts"
 import { applyFault, unaryWire } from "../shared/faults.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { textTokens } from "../shared/usage.ts"
+import { textTokens } from "../shared/generateRequest.ts"
 import { embed, shorten } from "../shared/vectors.ts"
-import { containerRefusal } from "./errors.ts"
+import { containerRefusal } from "./reply.ts"
 
 interface EmbeddingsRequest {
   readonly model: string

@@ -2,12 +2,20 @@
 // Must not depend on HTTP.
 // Source: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
-import { bool, closedRecord, integer, list, mismatchMessage, number, record, text, word } from "../shapes/open.ts"
-import type { Check } from "../shapes/open.ts"
-import { invalidArgument } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
+import {
+  bool,
+  type Check,
+  closedRecord,
+  integer,
+  list,
+  mismatchMessage,
+  number,
+  record,
+  text,
+  word
+} from "../shapes/open.ts"
+import { type GoogleError, invalidArgument, type Predict } from "../shared/answers.ts"
 import { drawJpeg, drawPng } from "../shared/pictures.ts"
-import type { Predict } from "./prediction.ts"
 
 interface Parameters {
   readonly sampleCount?: number

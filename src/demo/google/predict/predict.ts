@@ -1,21 +1,23 @@
 // Answers predict: Imagen on both services, embeddings on Vertex AI, self-deployed endpoints of dialect predict.
 // Must not depend on sockets, credentials, or any model's instances and parameters.
 
-import { isGoogleTarget, serviceOf, unknownModel } from "../gemini/targets.ts"
-import { validateShape } from "../gemini/validate.ts"
+import { isGoogleTarget, serviceOf, unknownModel, validateShape } from "../gemini/validate.ts"
 import { isRecord } from "../shapes/open.ts"
-import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import { invalidArgument } from "../shared/errors.ts"
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  invalidArgument,
+  jsonAnswer,
+  type Operation,
+  type Predict,
+  type PredictRequest
+} from "../shared/answers.ts"
 import { applyFault, unaryWire } from "../shared/faults.ts"
-import { modelKind } from "../shared/models.ts"
-import type { ModelKind } from "../shared/models.ts"
-import type { Call, Operation } from "../shared/operation.ts"
+import { modelKind, type ModelKind } from "../shared/models.ts"
 import { drawImages } from "./imagen.ts"
-import { embedMedia } from "./multimodalEmbeddings.ts"
-import type { Predict, PredictRequest } from "./prediction.ts"
+import { embedMedia, embedTexts } from "./embeddings.ts"
 import { answerInstances } from "./selfDeployed.ts"
-import { embedTexts } from "./textEmbeddings.ts"
 
 const notHere: Predict = (_request, { route }) => ({
   error: invalidArgument(`${route.target.id} is not supported for predict. Please use embedContent.`)

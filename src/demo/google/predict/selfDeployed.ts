@@ -4,6 +4,7 @@
 
 import { cutAtLimits } from "../gemini/replies.ts"
 import {
+  type Check,
   either,
   integer,
   isRecord,
@@ -15,14 +16,11 @@ import {
   text,
   withoutNulls
 } from "../shapes/open.ts"
-import type { Check } from "../shapes/open.ts"
-import { answerText } from "../shared/answerText.ts"
-import type { SimulatedEndpoint } from "../shared/endpoint.ts"
-import { invalidArgument } from "../shared/errors.ts"
+import { answerText } from "../shared/simulatedModel.ts"
+import type { SimulatedEndpoint } from "../shared/routes.ts"
+import { type Call, invalidArgument, type Predict } from "../shared/answers.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
-import type { Call } from "../shared/operation.ts"
 import { embed } from "../shared/vectors.ts"
-import type { Predict } from "./prediction.ts"
 
 interface Sampling {
   readonly max_tokens?: number

@@ -1,10 +1,101 @@
-// Checks API keys, express keys, access tokens and projects; each refusal has Google's wording.
-// Must not depend on bodies or operations.
-// Source: recorded 400, 401 and 403 answers.
-
-import { errorInfo, googleError } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
+// Issues access tokens for signed assertions, and checks API keys, express keys, tokens and projects; refusals have Google's wording.
+// It must not depend on sockets or bodies.
+import { createHash, createVerify } from "node:crypto"
+import { type Answer, errorInfo, googleError, type GoogleError, jsonAnswer } from "../shared/answers.ts"
 import type { Route } from "../shared/routes.ts"
+
+export interface ServiceAccount {
+  readonly clientEmail: string
+  readonly privateKeyId: string
+  readonly publicKeyPem: string
+  readonly projectId: string
+}
+
+export interface IssuedToken {
+  /** Epoch millis. */
+  readonly endsAt: number
+  /** The owner: the client email of a service account, or the token itself. */
+  readonly principal: string
+}
+
+export type IssuedTokens = Map<string, IssuedToken>
+
+const lifeSeconds = 3599
+const grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+const audience = "https://oauth2.googleapis.com/token"
+const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
+
+const tokenRefusal = (status: number, error: string, error_description: string): Answer =>
+  jsonAnswer(status, { error, error_description })
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const decodeSegment = (segment: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(segment, "base64url").toString("utf8"))
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const isSigned = (signed: string, signature: string, publicKeyPem: string): boolean => {
+  try {
+    return createVerify("RSA-SHA256").update(signed).verify(publicKeyPem, Buffer.from(signature, "base64url"))
+  } catch {
+    return false
+  }
+}
+
+const claimsFault = (claims: Record<string, unknown>, nowSeconds: number): string | undefined => {
+  const { iat, exp, aud, scope } = claims
+  if (
+    typeof iat !== "number" ||
+    typeof exp !== "number" ||
+    exp <= nowSeconds ||
+    iat > nowSeconds + 300 ||
+    exp - iat > 3600
+  ) {
+    return "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
+  }
+  if (aud !== audience && aud !== "https://accounts.google.com/o/oauth2/token")
+    return "Invalid JWT: Failed audience check."
+  return typeof scope === "string" && scope.split(" ").includes(cloudScope) ? undefined : "scope"
+}
+
+/** Answers `POST /token`; an issued token is added to `tokens`. */
+export const exchangeToken = (
+  form: URLSearchParams,
+  accounts: ReadonlyArray<ServiceAccount>,
+  tokens: IssuedTokens,
+  now: number
+): Answer => {
+  const grant = form.get("grant_type")
+  if (grant !== grantType) return tokenRefusal(400, "unsupported_grant_type", `Invalid grant_type: ${grant ?? ""}`)
+  const assertion = form.get("assertion") ?? ""
+  const [head, body, signature] = assertion.split(".")
+  if (head === undefined || body === undefined || signature === undefined) {
+    return tokenRefusal(400, "invalid_request", "Missing or malformed parameter: assertion")
+  }
+  const header = decodeSegment(head)
+  const claims = decodeSegment(body)
+  if (header["alg"] !== "RS256") return tokenRefusal(400, "invalid_grant", "Invalid JWT: alg must be RS256.")
+  const account = accounts.find((candidate) => candidate.clientEmail === claims["iss"])
+  if (account === undefined) return tokenRefusal(400, "invalid_grant", "Invalid grant: account not found")
+  const keyIsKnown = header["kid"] === undefined || header["kid"] === account.privateKeyId
+  if (!keyIsKnown || !isSigned(`${head}.${body}`, signature, account.publicKeyPem)) {
+    return tokenRefusal(400, "invalid_grant", "Invalid JWT Signature.")
+  }
+  const fault = claimsFault(claims, now / 1000)
+  if (fault === "scope") return tokenRefusal(400, "invalid_scope", "Invalid OAuth scope or ID token audience provided.")
+  if (fault !== undefined) return tokenRefusal(400, "invalid_grant", fault)
+  const token = `ya29.c.${createHash("sha256").update(`${assertion} ${now} ${tokens.size}`).digest("base64url")}`
+  tokens.set(token, { endsAt: now + lifeSeconds * 1000, principal: account.clientEmail })
+  return jsonAnswer(200, { access_token: token, expires_in: lifeSeconds, token_type: "Bearer" })
+}
+
+// Checks API keys, express keys, access tokens and projects; each refusal has Google's wording.
 
 export interface Access {
   readonly apiKeys: ReadonlySet<string>

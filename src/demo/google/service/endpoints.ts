@@ -2,13 +2,9 @@
 // Must not depend on bodies or credentials.
 // Source: Vertex AI's endpoint pages and publicly quoted refusals.
 
-import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
-import type { Answer } from "../shared/answers.ts"
-import type { SimulatedEndpoint } from "../shared/endpoint.ts"
-import { googleError, retryInfo } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
+import { type Answer, errorAnswer, googleError, type GoogleError, jsonAnswer, retryInfo } from "../shared/answers.ts"
+import type { Route, SimulatedEndpoint } from "../shared/routes.ts"
 import { isFault } from "../shared/faults.ts"
-import type { Route } from "../shared/routes.ts"
 
 export type Endpoints = ReadonlyMap<string, SimulatedEndpoint>
 

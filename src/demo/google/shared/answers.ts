@@ -1,7 +1,34 @@
-// Declares an HTTP answer as data: status, headers, and the steps of its body (bytes, pauses, an early end).
-// Must not depend on sockets; service/Wire.ts performs the steps.
+// Declares operations and their answers: an HTTP answer as data (status, headers, steps of its body), and Google's error bodies.
+// It must not depend on sockets or on a particular operation; service/Wire.ts performs the steps.
+import type { Route, SimulatedEndpoint } from "./routes.ts"
 
-import type { GoogleError } from "./errors.ts"
+export interface Call {
+  readonly route: Route
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  /** The self-deployed endpoint of the route; `undefined` for other routes. */
+  readonly endpoint: SimulatedEndpoint | undefined
+  /** The number of calls to this model or endpoint, including this one. */
+  readonly callNumber: number
+  /** Unique in the lifetime of the simulator; response ids derive from it. */
+  readonly serial: number
+  readonly now: number
+  readonly checkRequests: boolean
+  /** Models that end until this day are shut down, and versions of APIs until it are known. */
+  readonly day: string
+  /** Every model is served in every location. */
+  readonly anyLocation: boolean
+  readonly acceptForeignSignatures: boolean
+  readonly tokensPerSecond: number
+}
+
+export interface Operation {
+  readonly matches: (route: Route) => boolean
+  /** Pure: the same call gets the same answer. */
+  readonly answer: (call: Call) => Answer
+}
+
+// Declares an HTTP answer as data: status, headers, and the steps of its body (bytes, pauses, an early end).
 
 export type Step =
   | { readonly write: string | Uint8Array }
@@ -86,3 +113,98 @@ export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer
   sse
     ? eventStream(sseTexts(values))
     : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }
+
+// Makes Google's error bodies `{error:{code,message,status,details}}`, with the HTTP status of each canonical code.
+
+export interface GoogleError {
+  readonly code: number
+  readonly message: string
+  readonly status: string
+  readonly details?: ReadonlyArray<Readonly<Record<string, unknown>>>
+}
+
+const httpStatus = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503
+}
+
+export const googleError = (
+  status: keyof typeof httpStatus,
+  message: string,
+  details?: ReadonlyArray<Readonly<Record<string, unknown>>>
+): GoogleError => ({ code: httpStatus[status], message, status, ...(details === undefined ? {} : { details }) })
+
+/** The detail with the machine-readable reason. */
+export const errorInfo = (reason: string, metadata: Readonly<Record<string, string>>, domain = "googleapis.com") => ({
+  "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+  reason,
+  domain,
+  metadata
+})
+
+export const retryInfo = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
+
+/** 400 with the violated fields, as Google's JSON reader answers. */
+export const badRequest = (
+  violations: ReadonlyArray<{ readonly field: string; readonly description: string }>
+): GoogleError =>
+  googleError("INVALID_ARGUMENT", violations.map((violation) => violation.description).join("\n"), [
+    { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }
+  ])
+
+/** Vertex AI's 404 for an unknown model of any publisher. */
+export const publisherModelMissing = ({ project, location, target }: Route): GoogleError => {
+  const place = project === undefined ? "" : `projects/${project}/locations/${location}/`
+  const publisher = target.kind === "model" ? target.publisher : ""
+  const message =
+    `Publisher Model \`${place}publishers/${publisher}/models/${target.id}\` was not found or your project does not have access to it. ` +
+    "Please ensure you are using a valid model version."
+  return googleError("NOT_FOUND", message)
+}
+
+/** 400 without field violations, for a value in the free part of a body. */
+export const invalidArgument = (message: string): GoogleError => googleError("INVALID_ARGUMENT", message)
+
+/** The page of Google's front end for an unknown path. */
+export const notFoundPage = (path: string): string =>
+  `<!DOCTYPE html>\n<html lang=en>\n  <meta charset=utf-8>\n  <title>Error 404 (Not Found)!!1</title>\n` +
+  `  <p><b>404.</b> <ins>That’s an error.</ins>\n` +
+  `  <p>The requested URL <code>${path.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</code> was not found on this server.\n`
+
+// Declares the types of predict: the checked outer body, and a model's predictions or refusal.
+
+/** The checked outer shape; each model reads instances and parameters differently. */
+export interface PredictRequest {
+  readonly instances: ReadonlyArray<unknown>
+  readonly parameters?: unknown
+}
+
+/** The body that a model returns, or its refusal. */
+export type Prediction = { readonly body: Readonly<Record<string, unknown>> } | { readonly error: GoogleError }
+
+export type Predict = (request: PredictRequest, call: Call) => Prediction
+
+// Cuts text into the pieces that a stream sends.
+
+const charactersPerChunk = 24
+
+/** Cuts text after white space into pieces of about six tokens; never inside a surrogate pair. */
+export const textPieces = (text: string): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let piece = ""
+  for (const word of text.match(/\S*\s*/gu) ?? []) {
+    if (piece !== "" && piece.length + word.length > charactersPerChunk) {
+      pieces.push(piece)
+      piece = ""
+    }
+    piece += word
+  }
+  return piece === "" ? pieces : [...pieces, piece]
+}

@@ -2,10 +2,7 @@
 // Must not depend on sockets; a fault changes the steps of a good answer.
 
 import { gzipSync } from "node:zlib"
-import { errorAnswer, textAnswer } from "./answers.ts"
-import type { Answer, Step } from "./answers.ts"
-import { googleError, retryInfo } from "./errors.ts"
-import type { GoogleError } from "./errors.ts"
+import { type Answer, errorAnswer, googleError, type GoogleError, retryInfo, type Step, textAnswer } from "./answers.ts"
 
 /** How a dialect writes the errors and events of a fault. */
 export interface FaultWire {

@@ -1,6 +1,5 @@
-// Parses the paths of Google's hosts into a route: service, version, project, location, model or endpoint, operation.
-// Must not depend on operations or credentials.
-// Source: the public REST paths of both services.
+// Parses the paths of Google's hosts into a route, and declares the self-deployed endpoint that a route may name.
+// It must not depend on operations or credentials.
 
 export interface Route {
   /** `express` is Vertex AI with an API key and no project in the path. */
@@ -111,4 +110,21 @@ export const parseListing = (target: string): Route | undefined => {
     target: { kind: "model", publisher, id: decoded(id) },
     operation: lists ? "listModels" : "getModel"
   }
+}
+
+// Declares a simulated self-deployed endpoint: its dialect, host, readiness and answer forms.
+
+export interface SimulatedEndpoint {
+  /** `any` accepts every dialect. */
+  readonly dialect: "openai" | "gemini" | "predict" | "any"
+  /** The only accepted `model`; any name if absent. */
+  readonly servedModel?: string
+  /** The only host that reaches it. */
+  readonly dedicatedHost?: string
+  /** `cold` (scaled to zero) refuses odd calls with 429, `loading` refuses all calls with 503. */
+  readonly readiness?: "cold" | "loading"
+  /** The form of a prediction in dialect predict; if absent, the prompt followed by the answer. */
+  readonly predictForm?: "text" | "content" | "generated_text" | "output"
+  /** The shape of the container's errors: OpenAI's envelope, the bare error object, or FastAPI's `detail`. */
+  readonly errors?: "wrapped" | "bare" | "detail"
 }

@@ -1,15 +1,17 @@
-// GET /openapi.json and /docs: the contract as a document and as a page, without a key.
-// It must not depend on any endpoint; the contract is loaded and rendered at its first request.
+// GET /openapi.json, /docs and /docs/{page}: the contract as a document and as a page, and the pages of the documentation, without a key.
+// It must not depend on any endpoint. The contract is rendered, and a page compressed, at the first request for it.
 import * as Effect from "effect/Effect"
 import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
 import { together } from "../../edge/Route.ts"
 import type * as Pages from "./DocsPages.ts"
-import { type CompressedPage, pageAnswer } from "../../response/CompressedPage.ts"
+import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { RouteUnknown } from "../../../domain/GatewayError.ts"
 
 type Render = (pages: typeof Pages) => Promise<CompressedPage>
 
 /** Rendered once for all, and not by the request that came first: that one may be broken off. */
-const route = (path: "/openapi.json" | "/docs", render: Render) => {
+const contractRoute = (path: "/openapi.json" | "/docs", render: Render) => {
   let made: Promise<CompressedPage> | undefined
   return lifecycleRoute(
     "GET",
@@ -24,6 +26,68 @@ const route = (path: "/openapi.json" | "/docs", render: Render) => {
 }
 
 export const DocsHandlers = together(
-  route("/openapi.json", (pages) => pages.documentPage()),
-  route("/docs", (pages) => pages.docsPage())
+  contractRoute("/openapi.json", (pages) => pages.documentPage()),
+  contractRoute("/docs", (pages) => pages.docsPage())
+)
+
+// GET /docs/{page}: the pages of the documentation, public and without a network.
+
+/** The module that `npm run pages` writes: the HTML of each page by its name, and the digest of their style. */
+interface Bundle {
+  readonly pages: Readonly<Record<string, string>>
+  readonly styleDigest: string
+}
+const bundleModule = "#guides"
+
+/** No scripts run, nothing is loaded, and the style is that of the build. */
+const policyOf = (styleDigest: string): string =>
+  [
+    "default-src 'none'",
+    `style-src '${styleDigest}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+/** The built pages; none where they are not built. */
+const loadBundle = (): Promise<Bundle> =>
+  import(/* @vite-ignore */ bundleModule).catch(() => ({ pages: {}, styleDigest: "" }))
+
+/** A clone has no pages until they are built. */
+const unbuilt = HttpServerResponse.text(
+  "The pages are not built: run npm run pages, and start the gateway again. They are in the folder docs as well.",
+  { status: 503, headers: { "cache-control": "no-store" } }
+)
+
+const guidesPrefix = "/docs/"
+
+let loadingGuides: Promise<Bundle> | undefined
+const madeGuides = new Map<string, Promise<CompressedPage>>()
+
+const compressedGuide = (name: string, html: string, { styleDigest }: Bundle): Promise<CompressedPage> => {
+  const known = madeGuides.get(name)
+  if (known !== undefined) return known
+  const page = compressPage(html, "text/html; charset=utf-8", {
+    "content-security-policy": policyOf(styleDigest),
+    "referrer-policy": "no-referrer"
+  })
+  madeGuides.set(name, page)
+  return page
+}
+
+export const GuidesHandlers = lifecycleRoute(
+  "GET",
+  "/docs/:page",
+  Effect.succeed(
+    Effect.fnUntraced(function* (incoming) {
+      const bundle = yield* Effect.promise(() => (loadingGuides ??= loadBundle()))
+      if (Object.keys(bundle.pages).length === 0) return unbuilt
+      const name = incoming.path.slice(guidesPrefix.length)
+      const html = Object.hasOwn(bundle.pages, name) ? bundle.pages[name] : undefined
+      return html === undefined
+        ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
+        : yield* Effect.promise(async () => pageAnswer(await compressedGuide(name, html, bundle), incoming))
+    })
+  )
 )

@@ -1,11 +1,11 @@
-// Reads the numbers, stop texts and modalities of one chat request: a value out of range is moved to the nearest one.
-// Must not depend on an upstream; its ranges come from the caller.
+// Reads parameters that several operations share: numbers moved into their range, stop texts, modalities, labels, safety settings.
+// Must not depend on an upstream or an operation; ranges and rules come from the caller.
 import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
-import { isLongInteger, type Json } from "../../../domain/text/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import type { Adjustment } from "../../Translator.ts"
-import { numberAdjusted } from "./numberAdjusted.ts"
+import type { Adjustment, ParamRule, TranslateContext } from "../../Translator.ts"
+import * as Result from "effect/Result"
 
 const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
 
@@ -175,3 +175,110 @@ export class ParamReader {
     return sent
   }
 }
+
+// The adjustment of a number that was moved into the range of its model.
+
+export const numberAdjusted = (param: string, asked: number | string, sent: number, range: string): Adjustment => ({
+  param,
+  asked: String(asked),
+  sent: String(sent),
+  takes: [range],
+  refusal: {
+    code: "unsupported_parameter",
+    param,
+    message: `"${param}" takes ${range} at this model, and the request asked for refusal of other values.`
+  }
+})
+
+// Reads and checks the attribution `labels` of a request; every Vertex AI operation with labels uses the same form.
+
+export interface RequestLabels {
+  readonly body: { readonly labels?: Readonly<Record<string, string>> }
+  readonly unused: ReadonlyArray<string>
+}
+
+const key = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
+const text = /^[^\p{Cc}]{0,63}$/u
+const most = 64
+
+/** Only models that Vertex AI publishes itself accept labels; for every other target `labels` is reported as unused. */
+export const readLabels = (
+  asked: unknown,
+  target: TranslateContext["target"]
+): Result.Result<RequestLabels, RequestFault> => {
+  if (asked === undefined || asked === null) return Result.succeed({ body: {}, unused: [] })
+  const isPublished = target.family === "gemini" && target.facts.generation !== "tuned"
+  if (target.kind !== "vertex-ai" || !isPublished) return Result.succeed({ body: {}, unused: ["labels"] })
+  if (!isJsonObject(asked) || Object.keys(asked).length > most) {
+    return invalid("labels", "invalid_label", `labels must be an object of up to ${most} names and strings.`)
+  }
+  const labels: Array<readonly [string, string]> = []
+  for (const [name, value] of Object.entries(asked)) {
+    if (!key.test(name) || typeof value !== "string" || !text.test(value)) {
+      return invalid(
+        `labels.${name.slice(0, 64)}`,
+        "invalid_label",
+        "A label key starts with a lower-case letter and goes on with letters, digits, _ and - up to 63 characters; its value has up to 63."
+      )
+    }
+    labels.push([name, value])
+  }
+  return Result.succeed({ body: labels.length === 0 ? {} : { labels: Object.fromEntries(labels) }, unused: [] })
+}
+
+// Reads `safety_settings` of a request in Google's form; the gateway adds no settings of its own.
+
+/** Categories and thresholds are open lists, so only their types are checked. */
+export const readSafety = (
+  path: string,
+  value: unknown,
+  target: TranslateContext["target"]
+): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
+  if (value === undefined || value === null) return Result.succeed([])
+  if (!Array.isArray(value)) return invalid(path, "invalid_type", `${path} must be an array.`)
+  const settings: Array<JsonObject> = []
+  for (const [index, setting] of value.entries()) {
+    const { category, threshold, method }: JsonObject = isJsonObject(setting) ? setting : {}
+    const wrong = typeof category !== "string" ? "category" : typeof threshold !== "string" ? "threshold" : undefined
+    if (wrong !== undefined) {
+      return invalid(`${path}[${index}].${wrong}`, "invalid_type", `${path}[${index}].${wrong} must be a string.`)
+    }
+    const how = typeof method === "string" && target.kind === "vertex-ai" ? { method } : {}
+    settings.push({ category, threshold, ...how })
+  }
+  return Result.succeed(settings)
+}
+
+// Builds parameter rules (mapped, ignored, silent) and lists the ignored parameters of a request.
+
+export const mapped = (to: string): ParamRule => ({ kind: "mapped", to })
+export const ignored = (why: string): ParamRule => ({ kind: "ignored", why })
+export const silent = (why: string): ParamRule => ({ kind: "silent", why })
+
+/**
+ * Lists the parameters that change nothing upstream, in the order of the request: unknown names, names ignored by
+ * rule, and `unused`. `unused` is collected during translation: a name, or a path below a name such as
+ * `image_config.person_generation`.
+ */
+export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
+  const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(table))
+  return (request: Readonly<Record<string, unknown>>, unused: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const names: Array<string> = []
+    // Runs for every request, and most have no path: keys alone, and no search per name.
+    const paths = unused.length === 0 ? unused : unused.filter((path) => /[.[]/.test(path))
+    for (const name in request) {
+      if (request[name] === undefined || request[name] === null) continue
+      const rule = rules.get(name)
+      if (rule === undefined || rule.kind === "ignored" || unused.includes(name)) names.push(name)
+      else if (paths.length > 0)
+        for (const path of paths) if (path.startsWith(`${name}.`) || path.startsWith(`${name}[`)) names.push(path)
+    }
+    return names
+  }
+}
+
+// Builds the refusal of an invalid request parameter.
+
+/** Refuses a request at `param`, with a stable code and a message that explains how to correct the request. */
+export const invalid = (param: string, code: string, message: string): Result.Result<never, BodyInvalid> =>
+  Result.fail(new BodyInvalid({ code, param, message }))

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import { invalid } from "../fault.ts"
+import { invalid } from "./paramReader.ts"
 import { type MediaSource, namesFile } from "../media/media.ts"
 import { audioFormatNames, mimeOfAudioFormat, normaliseMime } from "../media/mime.ts"
 import { chatPart } from "./partSpellings.ts"

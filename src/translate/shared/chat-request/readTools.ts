@@ -1,11 +1,11 @@
 // Reads tools and tool choice of a chat request, `tools` as well as legacy `functions`, into plain unions.
 // Must not depend on an upstream's tool format and must not convert schemas.
 import * as Result from "effect/Result"
-import { readEach } from "../../../domain/text/readEach.ts"
+import { readEach } from "../../../domain/faults.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import { invalid } from "../fault.ts"
+import { invalid } from "./paramReader.ts"
 import { type CacheControl, cacheControlOf } from "./readParts.ts"
 
 /** A function declared by the client. `path` is its position in the request. */

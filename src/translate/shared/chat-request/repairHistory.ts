@@ -1,10 +1,10 @@
-// Puts calls and their results in order: each call is followed by one result, and a result without a call becomes text.
+// Puts calls and their results in order, and has the text that continues a history without prefill.
 // Must not depend on a family, and leaves everything else of a message to the reader of messages.
 import * as Result from "effect/Result"
 import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
-import type { Adjustment, Translated, TranslateContext } from "../../Translator.ts"
+import type { Adjustment, TranslateContext, Translated } from "../../Translator.ts"
 
 type Messages = ChatRequest["messages"]
 
@@ -239,3 +239,8 @@ const asText = (message: ChatMessage): ChatMessage => {
     content: typeof content === "string" ? `${title}\n${content}` : [{ type: "text", text: title }, ...partsOf(message)]
   }
 }
+
+// The user turn that follows a history whose last message is the assistant's, for models without prefill.
+
+/** Asks for the continuation of the last message. */
+export const continueText = "Continue exactly where your last message stopped."

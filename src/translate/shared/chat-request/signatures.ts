@@ -1,4 +1,4 @@
-// Thought signatures of tool calls: the calls in a history, the signatures of an answer, the signature to send back.
+// Thought signatures: the calls in a history, the signatures of an answer, the one to send back, and answers without them (M-303).
 // Must not depend on the place where signatures are stored.
 import { isJsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
@@ -79,3 +79,20 @@ const packed = "W3sidHlwZSI6"
 
 /** True for packed Claude thinking; Claude calls carry it in the field where Gemini calls carry a signature. */
 export const isPackedThinking = (signature: string): boolean => signature.startsWith(packed)
+
+// Takes the signatures off an answer: they fit no history of the client when a turn was added to the request (M-303).
+
+const signatureFields: ReadonlySet<string> = new Set(["signature", "thought_signature", "extra_content"])
+
+const isRedacted = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "type" in value && value.type === "redacted_thinking"
+
+const unsigned = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((item) => !isRedacted(item)).map(unsigned)
+  if (typeof value !== "object" || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => !signatureFields.has(name))
+  return Object.fromEntries(kept.map(([name, inner]) => [name, unsigned(inner)]))
+}
+
+/** An answer, or a chunk of one, in its full form. The fields that are left out are optional. */
+export const withoutSignatures = <A>(answer: A): A => unsigned(answer) as A

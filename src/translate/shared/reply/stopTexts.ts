@@ -1,8 +1,15 @@
 // Ends an answer at stop texts that its upstream was not asked to look for, in complete answers and in streams.
 // Must not depend on a family: the caller names the texts.
 import { hasKeys } from "../../../domain/text/json.ts"
-import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, Delta } from "../../../wire/openai/ChatReply.ts"
-import type { ContentBlock, ContentPart } from "../../../wire/openai/Extensions.ts"
+import type {
+  ChatChunk,
+  ChatCompletion,
+  Choice,
+  ChunkChoice,
+  ContentBlock,
+  ContentPart,
+  Delta
+} from "../../../wire/openai/ChatReply.ts"
 import type { RepeatedEvent } from "../../repeatedEvents.ts"
 import { type EventFold, isStreamFailed, type StreamFailed } from "../../Translator.ts"
 

@@ -1,9 +1,10 @@
-// Reads upstream error bodies of any shape and maps the status to an error reason and retry delay.
+// Reasons for failed answers of any dialect: error bodies of any shape by their status, unreadable events, cut streams.
 // Must not depend on the gateway's own error responses or on error texts of a single dialect.
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
-import { upstreamText } from "../../../domain/text/upstreamText.ts"
+import { upstreamText } from "../../../domain/text/publicText.ts"
+import { answerBounds } from "../../../domain/Limits.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -242,3 +243,56 @@ const contentTypeOf = (headers: Headers): string | undefined =>
   /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})/.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase()
 
 const searchedLength = 16_384
+
+// Error reasons for malformed answers of any dialect: unreadable events, cut streams, malformed tool calls.
+
+export const unreadableEvent: Reason = {
+  _tag: "BadReply",
+  kind: "unreadable",
+  message: "The upstream sent an event that does not have the shape of an answer."
+}
+
+export const largeEvent: Reason = {
+  _tag: "BadReply",
+  kind: "too_large",
+  message: "The upstream sent an event over the size limit."
+}
+
+export const tooManyEvents: Reason = {
+  _tag: "BadReply",
+  kind: "too_large",
+  message: `The upstream sent an answer with more than ${answerBounds.events} events.`
+}
+
+export const tooSilent: Reason = {
+  _tag: "BadReply",
+  kind: "too_large",
+  message: `The upstream sent more than ${answerBounds.silentBytes} bytes of comments without an event.`
+}
+
+const tooMany = (most: number, what: string): Reason => ({
+  _tag: "BadReply",
+  kind: "too_large",
+  message: `The upstream sent an answer with more than ${most} ${what}.`
+})
+
+export const tooManyChoices = tooMany(answerBounds.choices, "choices")
+const tooManyParts = tooMany(answerBounds.parts, "parts")
+const tooManyCalls = tooMany(answerBounds.calls, "tool calls")
+
+/** What is wrong with a choice of so many parts and calls; undefined for nothing. */
+export const excessOf = (parts: number, calls: number): Reason | undefined =>
+  parts > answerBounds.parts ? tooManyParts : calls > answerBounds.calls ? tooManyCalls : undefined
+
+export const cutAnswer: Reason = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream ended its answer without a finish reason; it is not complete."
+}
+
+/** A call that no client could execute: it has no tool name, or its arguments are not an object. */
+export const malformedCall: Reason = {
+  _tag: "BadReply",
+  kind: "malformed_call",
+  message: "The upstream answered with a tool call that has no name, or whose arguments are not an object. Try again."
+}

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { claudeBody, claudeEvents, claudeFrame } from "../../../../src/demo/google/claude/events.ts"
-import type { ClaudeEvent, ClaudeIdentity } from "../../../../src/demo/google/claude/events.ts"
+import {
+  claudeBody,
+  type ClaudeEvent,
+  claudeEvents,
+  claudeFrame,
+  type ClaudeIdentity
+} from "../../../../src/demo/google/claude/answers.ts"
 import { claudeReply } from "../../../../src/demo/google/claude/replies.ts"
 import type { MessagesRequest } from "../../../../src/demo/google/claude/request.ts"
 import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts"

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { streamChunks, unaryBody } from "../../../../src/demo/google/gemini/chunks.ts"
-import type { GeminiIdentity } from "../../../../src/demo/google/gemini/chunks.ts"
+import { type GeminiIdentity, streamChunks, unaryBody } from "../../../../src/demo/google/gemini/generateContent.ts"
 import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
 import { replyTo } from "../../../../src/demo/google/gemini/replies.ts"
 import type {

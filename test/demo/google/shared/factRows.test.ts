@@ -10,7 +10,7 @@ import {
   isPublished,
   isServedAt,
   isShutDown
-} from "../../../../src/demo/google/shared/factRows.ts"
+} from "../../../../src/demo/google/shared/models.ts"
 import { builtInModels } from "../../../../src/domain/models/modelTable.ts"
 import { copyFile, copyTarget } from "../../../support/generateFacts.ts"
 import { loudlySkipped, sharedDir } from "../../../support/shared.ts"

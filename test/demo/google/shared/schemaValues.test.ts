@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { JsonSchema } from "../../../../src/demo/google/shared/generateRequest.ts"
-import { placesIn, synthesise } from "../../../../src/demo/google/shared/schemaValues.ts"
+import { placesIn, synthesise } from "../../../../src/demo/google/shared/simulatedModel.ts"
 
 describe("values for schemas", () => {
   const hints = { text: "Buy 3 red shoes in Hamburg for ada@x.org", place: "Hamburg", properties: "all" as const }

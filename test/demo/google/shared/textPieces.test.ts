@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { textPieces } from "../../../../src/demo/google/shared/textPieces.ts"
+import { textPieces } from "../../../../src/demo/google/shared/answers.ts"
 
 describe("textPieces", () => {
   it("textPieces: cuts pieces that join to the text", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { messagesToGenerateRequest } from "../../../../src/demo/google/claude/request.ts"
 import type { GenerateRequest } from "../../../../src/demo/google/shared/generateRequest.ts"
-import { planCalls } from "../../../../src/demo/google/shared/toolCalls.ts"
+import { planCalls } from "../../../../src/demo/google/shared/simulatedModel.ts"
 
 const tools = [{ functionDeclarations: [{ name: "read_file", description: "Reads a file." }, { name: "weather" }] }]
 const ask = (...texts: ReadonlyArray<string>): GenerateRequest => ({

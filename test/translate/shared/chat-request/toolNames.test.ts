@@ -7,7 +7,7 @@ import {
   geminiNames,
   type NameGrammar,
   toolNamesOf
-} from "../../../../src/translate/shared/chat-request/toolNames.ts"
+} from "../../../../src/translate/shared/chat-request/toolCalls.ts"
 import { chatRequest } from "../../../support/chat.ts"
 
 const namesFor = (

@@ -3,7 +3,7 @@
 import { BlockList, isIPv6 } from "node:net"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { isGlobalAddress } from "../../../../src/translate/shared/media/publicHost.ts"
+import { isGlobalAddress } from "../../../../src/translate/shared/media/media.ts"
 import { runs } from "../../../support/release.ts"
 
 /** Source: IANA, special-purpose address registries; multicast and blocks reserved for later. */

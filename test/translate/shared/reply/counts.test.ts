@@ -1,7 +1,7 @@
 // Tests the reading of token counts from upstreams.
 // Must not open sockets or read clocks.
 import { expect, it } from "vitest"
-import { readCount } from "../../../../src/translate/shared/reply/counts.ts"
+import { readCount } from "../../../../src/translate/shared/reply/usage.ts"
 
 it.each([
   [0, 0],

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Json, parseExactJsonText } from "../../../../src/domain/text/json.ts"
-import { NumberList, parsePassingNumbers } from "../../../../src/translate/shared/reply/numberLists.ts"
+import { NumberList, parsePassingNumbers } from "../../../../src/translate/shared/reply/embeddingList.ts"
 import { runs } from "../../../support/release.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)

@@ -1,10 +1,8 @@
 // Tests lists of embeddings whose vectors are text: they are read and printed like all others.
 // Must not depend on an upstream's wrapping of vectors.
 import { expect, it } from "vitest"
-import { joinEmbeddings } from "../../../../src/translate/shared/reply/embeddingList.ts"
-import { NumberList } from "../../../../src/translate/shared/reply/numberLists.ts"
-import { PassedEmbeddings } from "../../../../src/translate/shared/reply/PassedEmbeddings.ts"
-import { strictlyEmbeddings } from "../../../../src/translate/shared/reply/strictly.ts"
+import { joinEmbeddings, NumberList, PassedEmbeddings } from "../../../../src/translate/shared/reply/embeddingList.ts"
+import { strictlyEmbeddings } from "../../../../src/translate/shared/reply/clientForm.ts"
 
 const facts = { model: "m", usage: { prompt_tokens: 3, total_tokens: 3 }, provider: "google" }
 const passed = () =>

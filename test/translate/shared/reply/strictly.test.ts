@@ -1,7 +1,7 @@
 // Tests that strict mode removes extensions and nothing else: section 5 of the interface, laws L10 and L11.
 // Must not open sockets or read clocks.
 import { describe, expect, it } from "vitest"
-import { strictlyChunk, strictlyCompletion } from "../../../../src/translate/shared/reply/strictly.ts"
+import { strictlyChunk, strictlyCompletion } from "../../../../src/translate/shared/reply/clientForm.ts"
 import type { ChatChunk, ChatCompletion } from "../../../../src/wire/openai/ChatReply.ts"
 import { deepFreeze } from "../../../support/chat.ts"
 import { answer, chunks, reply, stop } from "../../../support/gemini.ts"

@@ -1,0 +1,36 @@
+// Moments and UTC days: how operators write them, the length of a day, and milliseconds that measure durations.
+// It must not know what is counted by day or measured, and it must not read a clock.
+import { memoizeBounded } from "./collections.ts"
+
+export const dayMillis = 24 * 60 * 60 * 1000
+
+const textOf = memoizeBounded((day) => new Date(Number(day) * dayMillis).toISOString().slice(0, 10))
+
+/** The UTC day of a moment, as `2027-01-31`. Results are cached because requests repeat the same few days. */
+export const dayOf = (millis: number): string => textOf(String(Math.floor(millis / dayMillis)))
+
+// Parses RFC 3339 moments and calendar days as operators write them.
+
+const dayGrammar = /^\d{4}-\d{2}-\d{2}$/
+
+/** RFC 3339: a date, a time, and the offset from UTC. */
+const momentGrammar = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** Whether a text is a calendar day such as `2027-01-31`; `Date` alone would accept the 31st of any month. */
+export const isDay = (text: string): boolean => {
+  const millis = dayGrammar.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
+}
+
+/** Milliseconds of an RFC 3339 moment; undefined for other text. */
+export const momentMillis = (text: string): number | undefined => {
+  const millis = momentGrammar.test(text) && isDay(text.slice(0, "2027-01-31".length)) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+// Milliseconds by which durations are measured: setting the wall clock does not change them.
+
+const nanosPerMilli = BigInt(1_000 * 1_000)
+
+export const monotonicMillis = (clock: { readonly monotonicTimeNanosUnsafe: () => bigint }): number =>
+  Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli)

@@ -1,0 +1,165 @@
+// The routes of the operations: what each reads of a body, and how it answers.
+// They must not depend on providers, or on fields of a native body beyond those that are read of it.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import type { LimitValues } from "../../domain/Limits.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
+import { checkChat, checkLabelled, checkModel } from "../../router/bodies/bodies.ts"
+import { innerValues } from "../../translate/shared/chat-request/toolCalls.ts"
+import { type ChatBody, chatBody } from "../../translate/chatBody.ts"
+import { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { bodyDecoder, bodyReader, type ReadBody, spansReader, takeValues, textReader } from "../request/ReadBody.ts"
+import { frame, pingFrame } from "../../wire/frames.ts"
+import { answer, completion, embeddings, passed } from "../response/Reply.ts"
+import { chatEvents, passedEvents } from "../response/StreamReply.ts"
+import { type CompleteContext, fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
+import { strictlyImages, strictlyTokenCount } from "../../translate/shared/reply/clientForm.ts"
+import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
+import { imagesUsage } from "../../accounting/usageOf.ts"
+import { ImagesRequest } from "../../wire/openai/Images.ts"
+import { servesOtherModels } from "../../domain/serving.ts"
+import { Carriers, digestOfText } from "../../store/Carriers.ts"
+import { messagesBody } from "../../translate/messagesBody.ts"
+import { readCountRequest, readMessagesRequest } from "../../translate/messages-to-claude.ts"
+
+const decodeChat = bodyDecoder(ChatRequest, checkChat)
+
+/** A chat, and what its answer needs of the client's own body. */
+interface ReadChat extends Pick<ChatBody, "customs" | "wordOf"> {
+  readonly chat: ChatRequest
+}
+
+/** A fault has the client's word for its parameter. */
+export const readChat = (given: JsonObject, limits: LimitValues): Result.Result<ReadChat, BodyInvalid> =>
+  Result.flatMap(chatBody(given), ({ body, customs, wordOf }) =>
+    Result.mapBoth(decodeChat(body, limits), {
+      onSuccess: (chat) => ({ chat, customs, wordOf }),
+      onFailure: (fault) =>
+        wordOf === undefined || fault.param === null
+          ? fault
+          : new BodyInvalid({ code: fault.code, param: wordOf(fault.param), message: fault.message })
+    })
+  )
+
+/** The chat, once its answer's needs are kept and the values in its texts are counted. */
+export const keepChat = (incoming: IncomingRequest, { chat, customs, wordOf }: ReadChat) => {
+  incoming.wordOf = wordOf
+  if (customs.size > 0) incoming.customTools = customs
+  const fault = takeValues(incoming, innerValues(chat))
+  return fault === undefined ? Effect.succeed(chat) : Effect.fail(fault)
+}
+
+const chatReader: Effect.Effect<ReadBody<ChatRequest>> = Effect.map(
+  textReader((body, _bytes, limits) => readChat(body, limits)),
+  (read) => (incoming, model) => Effect.flatMapEager(read(incoming, model), (found) => keepChat(incoming, found))
+)
+
+// POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
+
+/** Prompts answer as chats do. */
+export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "reply" | "stream"> = {
+  operation: "chat",
+  reply: completion,
+  stream: {
+    isAsked: ({ stream }) => stream === true,
+    ping: pingFrame,
+    reply: (opened, { modalities, stream_options: asked }, { images, strict }, incoming, keepAlive) =>
+      chatEvents(
+        opened,
+        {
+          strict,
+          images,
+          usage: asked?.["include_usage"] === true,
+          customs: incoming.customTools,
+          asksForImages: Array.isArray(modalities) && modalities.includes("image")
+        },
+        incoming,
+        keepAlive
+      )
+  }
+}
+
+export const chatRoute = { ...chatReplies, read: fillModel(chatReader) }
+
+export const ChatHandlers = handleOperation(chatRoute)
+
+// POST /v1/chat/completions/count_tokens: the input tokens of a chat before it is sent.
+
+/** Counting is free, so the answer has no usage. */
+export const CountTokensHandlers = handleOperation({
+  operation: "countTokens",
+  read: fillModel(chatReader),
+  reply: (full, served, { strict }, incoming) =>
+    answer(strict ? strictlyTokenCount(full) : full, served, undefined, incoming)
+})
+
+// POST /v1/embeddings: vectors of texts, or of several media.
+
+export const embeddingsRoute: OperationRoute<"embeddings", never> = {
+  operation: "embeddings",
+  read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
+  reply: (list, served, { strict }, incoming) => embeddings(list, served, strict, incoming)
+}
+
+export const EmbeddingsHandlers = handleOperation(embeddingsRoute)
+
+// POST /v1/images/generations: pictures from a text.
+
+export const imagesRoute: OperationRoute<"images", never> = {
+  operation: "images",
+  read: fillModel(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
+  reply: (full, served, { strict }, incoming) =>
+    answer(strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
+}
+
+export const ImagesHandlers = handleOperation(imagesRoute)
+
+// POST /v1/messages and its token count: native body in; the upstream's own answer or stream out.
+
+/** The event with which Anthropic itself keeps a silent stream alive. */
+export const messagesPing = frame('{"type": "ping"}', "ping")
+
+const messagesReader = (read: typeof readMessagesRequest) =>
+  fillModel(
+    spansReader((body, bytes, spans) => {
+      const spelled = messagesBody(body, bytes)
+      return Result.flatMap(
+        spelled === undefined ? read(body, bytes, spans) : read(spelled.body, spelled.bytes),
+        (request) => Result.map(checkModel(request.model), () => request)
+      )
+    })
+  )
+
+/** What a model that is not Claude needs, where the request may reach one. */
+const withOtherModels = Effect.map(Carriers, (carriers): CompleteContext => (context) => {
+  const { catalog, config, key } = context
+  const rules = [key.otherModels, config?.otherModels, catalog?.serving?.otherModels]
+  if (!servesOtherModels("messages", rules)) return undefined
+  return Effect.map(carriers.forKey(key.id), (seal) => ({
+    ...context,
+    otherModels: { ...seal, digest: digestOfText }
+  }))
+})
+
+export const messagesRoute: OperationRoute<"messages", Carriers> = {
+  operation: "messages",
+  complete: withOtherModels,
+  read: messagesReader(readMessagesRequest),
+  reply: (value, served, _context, incoming) => passed(value, served, incoming),
+  stream: {
+    isAsked: ({ stream }) => stream,
+    ping: messagesPing,
+    reply: (opened, _body, _context, incoming, keepAlive) => passedEvents(opened, incoming, keepAlive)
+  }
+}
+
+export const MessagesHandlers = handleOperation(messagesRoute)
+
+export const MessagesCountHandlers = handleOperation({
+  operation: "messagesCountTokens",
+  complete: withOtherModels,
+  read: messagesReader(readCountRequest),
+  reply: (value, served, _context, incoming) => passed(value, served, incoming)
+})

@@ -1,0 +1,182 @@
+// The routes of the Responses API: a request, run as the chat it becomes; its token count; and kept responses by their id.
+// It must not depend on providers, or on how a request becomes a chat. Rules: R111, R112, R223, R412, R706.
+import * as Effect from "effect/Effect"
+import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
+import { together } from "../edge/Route.ts"
+import { requestContext } from "../request/requestContext.ts"
+import { answer, json } from "../response/Reply.ts"
+import { runningOperation } from "./OperationRoute.ts"
+import { readTurn } from "./ReadTurn.ts"
+import { ignoredInTurn, responseReplies } from "./ResponseReplies.ts"
+import { BodyInvalid, type GatewayError, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
+import { Carriers } from "../../store/Carriers.ts"
+import { ResponseStore } from "../../store/ResponseStore.ts"
+import { isResponseId, type Shown } from "../../translate/responses-to-chat/facts.ts"
+import { inputItems, type ItemsAsked, readKept, shownAgain } from "../../translate/responses-to-chat/kept.ts"
+import * as Result from "effect/Result"
+import { shownBy } from "../../translate/responses-to-chat/params.ts"
+
+/** The handler of a request of the Responses API, wherever its path is read. */
+export const createResponse = Effect.gen(function* () {
+  const run = yield* runningOperation
+  const read = yield* readTurn
+  const replies = yield* responseReplies
+  return Effect.fnUntraced(function* (call: Call) {
+    const context = yield* Effect.fromResult(requestContext(call))
+    const turn = yield* read(call, context)
+    return yield* run("chat", turn.chat, turn.context, call.incoming, replies(turn, call.incoming))
+  })
+})
+
+const create = keyedRoute("POST", "/v1/responses", createResponse)
+
+/** Counting is free, so the answer has no usage. */
+const countTokens = keyedRoute(
+  "POST",
+  "/v1/responses/input_tokens",
+  Effect.gen(function* () {
+    const run = yield* runningOperation
+    const read = yield* readTurn
+    return Effect.fnUntraced(function* (call) {
+      const context = yield* Effect.fromResult(requestContext(call))
+      const turn = yield* read(call, context)
+      return yield* run("countTokens", turn.chat, turn.context, call.incoming, {
+        reply: ({ input_tokens }, served) =>
+          answer(
+            { object: "response.input_tokens", input_tokens },
+            { ...served, ignored: ignoredInTurn(turn, served.ignored) },
+            undefined,
+            call.incoming
+          ),
+        stream: undefined,
+        explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
+      })
+    })
+  })
+)
+
+export const ResponsesHandlers = together(create, countTokens)
+
+// The queries of the routes of kept responses: what is shown again of one, and a page of its input.
+
+const paramsOf = (url: string): URLSearchParams => {
+  const at = url.indexOf("?")
+  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1))
+}
+
+const queryFault = (param: string, code: string, message: string) =>
+  Result.fail(new BodyInvalid({ code, param, message }))
+
+/** Lists of a query are written with brackets, with a number in them, or as a repeated name. */
+const isInclude = (name: string): boolean => /^include(?:\[\d*\])?$/.test(name)
+
+const shownQuery = (url: string): Result.Result<Omit<Shown, "summaries">, RequestFault> => {
+  const params = paramsOf(url)
+  if (params.get("stream") === "true")
+    return queryFault("stream", "unsupported_parameter", "A kept response is answered whole; leave stream out.")
+  return Result.succeed(shownBy([...params].filter(([name]) => isInclude(name)).map(([, word]) => word)))
+}
+
+const mostItems = 100
+const usualItems = 20
+
+const itemsQuery = (url: string): Result.Result<ItemsAsked, RequestFault> => {
+  const params = paramsOf(url)
+  const limit = params.get("limit") ?? String(usualItems)
+  const order = params.get("order") ?? "desc"
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostItems)
+    return queryFault("limit", "invalid_value", `limit is a whole number from 1 to ${mostItems}.`)
+  if (order !== "asc" && order !== "desc") return queryFault("order", "invalid_value", "order is asc or desc.")
+  return Result.succeed({ limit: Number(limit), order, after: params.get("after") ?? undefined })
+}
+
+// Kept responses by their id: one, its input, its deletion; and what this gateway does to none of them.
+
+const responseIdIn = (path: string): string => path.split("/")[3] ?? ""
+
+const unknownResponse = (id: string): RecordUnknown => new RecordUnknown({ kind: "response", id: id.slice(0, 64) })
+
+type Kept = NonNullable<ReturnType<typeof readKept>>
+
+/** A response of the caller's key; of any other one nothing is to be seen. Built once per route. */
+const findKept: Effect.Effect<(call: Call) => Effect.Effect<Kept, GatewayError>, never, ResponseStore> = Effect.map(
+  ResponseStore,
+  (store) =>
+    Effect.fnUntraced(function* ({ incoming, key }) {
+      const id = responseIdIn(incoming.path)
+      const found = isResponseId(id) ? yield* store.get(key.id, id, incoming.hold) : undefined
+      const kept = found === undefined ? undefined : readKept(found.content)
+      return kept ?? (yield* unknownResponse(id))
+    })
+)
+
+const retrieve = keyedRoute(
+  "GET",
+  "/v1/responses/:id",
+  Effect.gen(function* () {
+    const find = yield* findKept
+    const carriers = yield* Carriers
+    return Effect.fnUntraced(function* (call) {
+      const shown = yield* Effect.fromResult(shownQuery(call.incoming.url))
+      const kept = yield* find(call)
+      const { seal } = yield* carriers.forKey(call.key.id)
+      return yield* json(shownAgain(kept, shown, seal), call.incoming)
+    })
+  })
+)
+
+const remove = keyedRoute(
+  "DELETE",
+  "/v1/responses/:id",
+  Effect.gen(function* () {
+    const store = yield* ResponseStore
+    return Effect.fnUntraced(function* ({ incoming, key }) {
+      const id = responseIdIn(incoming.path)
+      const isGone = isResponseId(id) && (yield* store.remove(key.id, id))
+      return isGone ? yield* json({ id, object: "response", deleted: true }, incoming) : yield* unknownResponse(id)
+    })
+  })
+)
+
+const listInput = keyedRoute(
+  "GET",
+  "/v1/responses/:id/input_items",
+  Effect.gen(function* () {
+    const find = yield* findKept
+    return Effect.fnUntraced(function* (call) {
+      const asked = yield* Effect.fromResult(itemsQuery(call.incoming.url))
+      return yield* json(inputItems(yield* find(call), asked), call.incoming)
+    })
+  })
+)
+
+const cancel = keyedRoute(
+  "POST",
+  "/v1/responses/:id/cancel",
+  Effect.map(findKept, (find) =>
+    Effect.fnUntraced(function* (call) {
+      yield* find(call)
+      return yield* new BodyInvalid({
+        code: "response_not_cancellable",
+        param: null,
+        message: "Only responses made in the background can be cancelled, and there are none here."
+      })
+    })
+  )
+)
+
+const compact = keyedRoute(
+  "POST",
+  "/v1/responses/compact",
+  Effect.succeed(() =>
+    Effect.fail(
+      new BodyInvalid({
+        code: "unsupported_operation",
+        param: null,
+        message: "Conversations are not compacted here; the client shortens its own input."
+      })
+    )
+  )
+)
+
+export const KeptHandlers = together(retrieve, remove, listInput, cancel, compact)
