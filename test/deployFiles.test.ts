@@ -360,6 +360,55 @@ describe("kubernetes.yaml", () => {
   })
 })
 
+describe("Cloud Run", () => {
+  const Probe = Schema.Struct({ httpGet: Schema.Struct({ path: Schema.String }) })
+  const Variable = Schema.Struct({ name: Schema.String, value: Schema.optionalKey(Schema.String) })
+  const { spec } = Schema.decodeUnknownSync(
+    Schema.Struct({
+      spec: Schema.Struct({
+        template: Schema.Struct({
+          spec: Schema.Struct({
+            containers: Schema.Tuple([
+              Schema.Struct({
+                image: Schema.String,
+                args: Schema.Array(Schema.String),
+                ports: Schema.Array(Schema.Struct({ containerPort: Schema.Number })),
+                env: Schema.Array(Variable),
+                startupProbe: Probe,
+                livenessProbe: Probe
+              })
+            ])
+          })
+        })
+      })
+    })
+  )(Yaml.parse(read("deploy/cloud-run/service.yaml")))
+  const [container] = spec.template.spec.containers
+
+  it("Cloud Run: the service sets known variables, ends within ten seconds, and probes existing routes", async () => {
+    expect(container.image).toMatch(new RegExp(`:${version}$`))
+    expect(unknown(container.env.map(({ name }) => name))).toEqual([])
+    const value = (of: string) => Number(container.env.find(({ name }) => name === of)?.value)
+    const leaving = value("GATEWAY_LIMITS_READY_DELAY_MILLIS") + value("GATEWAY_LIMITS_DRAIN_MILLIS")
+    expect(leaving).toBeLessThan(10_000)
+    expect(container.ports).toEqual([{ containerPort: defaultServer.port }])
+    const paths = [container.startupProbe, container.livenessProbe].map(({ httpGet }) => httpGet.path)
+    expect(await Promise.all(paths.map(answerOf))).toEqual([200, 200])
+  })
+
+  it("Cloud Run: the configuration is accepted, and the platform names the port", () => {
+    const file = Result.getOrThrow(parseSettingsText("gateway.yaml", read("deploy/cloud-run/gateway.yaml"))).value
+    const settings = Result.getOrThrow(
+      readSettings({ file, env: { PORT: "8080" }, flags: {}, fileText: () => Result.fail("") })
+    )
+    expect(settings.server).toEqual({ host: "0.0.0.0", port: 8080 })
+    expect(settings.accounts.map(({ credentials, slug }) => [slug, credentials?._tag])).toEqual([
+      ["vertex-ai", "ApplicationDefault"],
+      ["google", undefined]
+    ])
+  })
+})
+
 describe("flake.nix", () => {
   const flake = read("flake.nix")
 

@@ -4,8 +4,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Ajv } from "ajv"
 import * as Yaml from "effect/encoding/Yaml"
+import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { readSettings } from "../src/cli/settings/readSettings.ts"
+import { parseSettingsText } from "../src/cli/settings/SettingsText.ts"
 import { version } from "../src/domain/version.ts"
+import { makeCertificates } from "./support/certificates.ts"
 import { type HelmInput, renderHelm } from "./support/helmTemplate.ts"
 
 const deploy = fileURLToPath(new URL("../deploy/", import.meta.url))
@@ -114,6 +118,52 @@ describe("Helm chart", () => {
     expect(documents["NetworkPolicy"].spec.ingress).toEqual([
       { ports: [{ port: "http" }], from: changes.networkPolicy.from }
     ])
+  })
+
+  it("Helm chart: adds variables, volumes and mounts to its own", () => {
+    const changes = {
+      extraEnv: [{ name: "GATEWAY_LOG_LEVEL", value: "warn" }],
+      extraVolumes: [{ name: "ca", secret: { secretName: "company-ca" } }],
+      extraVolumeMounts: [{ name: "ca", mountPath: "/certs", readOnly: true }]
+    }
+    expect(fits({ ...values, ...changes })).toBe(true)
+    const { containers, volumes } = rendered(changes)["Deployment"].spec.template.spec
+    const { containers: ownContainers, volumes: ownVolumes } = rendered()["Deployment"].spec.template.spec
+    expect([containers[0].env, containers[0].volumeMounts, volumes]).toEqual([
+      [...ownContainers[0].env, ...changes.extraEnv],
+      [...ownContainers[0].volumeMounts, ...changes.extraVolumeMounts],
+      [...ownVolumes, ...changes.extraVolumes]
+    ])
+  })
+
+  it("Helm chart: takes the values of GKE, whose configuration and certificates exist in the pod", () => {
+    const { authority } = makeCertificates()
+    const gke = { ...values, ...JSON.parse(JSON.stringify(Yaml.parse(read("gke/values.yaml")))) }
+    gke.image = { ...values.image, ...gke.image }
+    expect([fits(gke), fits.errors]).toEqual([true, null])
+    const documents = rendered(gke)
+    const { containers } = documents["Deployment"].spec.template.spec
+    expect(containers[0].volumeMounts.map((one: { readonly mountPath: string }) => one.mountPath)).toEqual([
+      "/config",
+      "/data",
+      "/certs/sql",
+      "/certs/redis"
+    ])
+    const file = Result.getOrThrow(parseSettingsText("gateway.yaml", documents["ConfigMap"].data["gateway.yaml"])).value
+    const settings = Result.getOrThrow(
+      readSettings({
+        file,
+        env: { GATEWAY_REDIS_URL: "rediss://10.0.0.3:6378" },
+        flags: {},
+        fileText: (path) =>
+          path === "/certs/redis/server-ca.pem" ? Result.succeed(authority) : Result.fail(`${path} does not exist`)
+      })
+    )
+    expect(settings.accounts.map(({ credentials, slug }) => [slug, credentials?._tag])).toEqual([
+      ["vertex-ai", "ApplicationDefault"],
+      ["google", undefined]
+    ])
+    expect(settings.redisTls).toEqual({ ca: authority })
   })
 
   it.each([
