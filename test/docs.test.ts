@@ -322,9 +322,22 @@ describe("README", () => {
     ])
   })
 
+  it("README: its figures are those of the last bench", () => {
+    const [, bench = ""] = /<!-- bench -->([\s\S]*?)<!-- \/bench -->/.exec(read("docs/performance.md")) ?? []
+    const cellsOf = (name: string) =>
+      (bench.split("\n").find((line) => line.startsWith(`| ${name} |`)) ?? "").split("|").map((cell) => cell.trim())
+    const [, , bareCpu, cpu, portkeyCpu] = cellsOf("unary: CPU us per request")
+    const [, , bareFirst, first, portkeyFirst] = cellsOf("time to first chunk: ms, p50")
+    const [, , bareEvents, events, portkeyEvents] = cellsOf("streams, burst: events/s")
+    const millis = (micros = "") => (Number(micros) / 1000).toFixed(2)
+    expect(readme).toContain(
+      `A chat costs ${millis(cpu)} ms of CPU time (a bare Node proxy ${millis(bareCpu)}, Portkey's gateway ${millis(portkeyCpu)}), a stream begins after ${first} ms (${bareFirst}, ${portkeyFirst}), and one core passes ${events} events a second (${bareEvents}, ${portkeyEvents}).`
+    )
+  })
+
   it("README: shows a configuration the program accepts", () => {
     const yaml = blocks(readme, "yaml")[0] ?? ""
-    expect(yaml.trimEnd().split("\n")).toHaveLength(12)
+    expect(yaml.trimEnd().split("\n")).toHaveLength(10)
     const read = Result.flatMap(parseSettingsText("gateway.yaml", yaml), (parsed) =>
       readSettings({
         file: parsed.value,

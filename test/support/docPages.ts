@@ -27,7 +27,7 @@ const shellBlock = /^```(?:sh|bash|shell|console)\n([\s\S]*?)^```/gm
 export const shellCommands = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(shellBlock)].flatMap(([, block = ""]) =>
     block
-      .split(/(?<!\\)\n/)
+      .split(/(?<!\\)\n|(?<=^npm ci) && /m)
       .map((line) => line.trim())
       .filter((line) => line !== "" && !line.startsWith("#"))
   )

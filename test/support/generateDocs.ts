@@ -50,6 +50,7 @@ import { predictEmbeddingsParams } from "../../src/translate/embeddings-to-predi
 import { geminiImageParams } from "../../src/translate/images-to-gemini.ts"
 import { imagenParams } from "../../src/translate/images-to-imagen.ts"
 import { settingsPage, settingsSchema } from "./settingsSchema.ts"
+import { modelsPage } from "./modelsPage.ts"
 import { structurePages } from "./structurePages.ts"
 import type { ParamRule } from "../../src/translate/Translator.ts"
 
@@ -396,6 +397,7 @@ export const generatedPages = (): ReadonlyArray<{ readonly path: string; readonl
   { path: "docs/parameters.md", text: parametersPage() },
   { path: "docs/metrics.md", text: metricsPage() },
   { path: "docs/settings.md", text: settingsPage() },
+  { path: "docs/models.md", text: modelsPage() },
   ...structurePages(),
   { path: "deploy/gateway.schema.json", text: `${JSON.stringify(settingsSchema, null, 2)}\n` }
 ]

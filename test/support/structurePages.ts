@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseAst } from "vitest/node"
+import { shownModels } from "./modelsPage.ts"
 import { floorTable } from "./tidyRules.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
@@ -74,5 +75,6 @@ const fill = (page: string, name: string, text: string): string =>
 const architecture = "docs/internals/architecture.md"
 
 export const structurePages = (): ReadonlyArray<{ readonly path: string; readonly text: string }> => [
-  { path: architecture, text: fill(fill(read(architecture), "floors", floorTable()), "layers", layerTable()) }
+  { path: architecture, text: fill(fill(read(architecture), "floors", floorTable()), "layers", layerTable()) },
+  { path: "README.md", text: fill(read("README.md"), "models", shownModels()) }
 ]
