@@ -1,9 +1,8 @@
 // The frame of the console: sign-in, navigation, theme, keyboard with its help, and the page of the current address.
 // It must not know what a page shows.
 import { signal, type Signal } from "@preact/signals"
-import { session, signIn, signOut } from "./AdminClient.ts"
-import { messageOf } from "./parts/Query.ts"
 import { useEffect, useRef } from "preact/hooks"
+import { session, signIn, signOut } from "./AdminClient.ts"
 import { href, navigate, place } from "./Location.ts"
 import { Audit } from "./pages/Audit.tsx"
 import { Configs } from "./pages/configs/Configs.tsx"
@@ -17,17 +16,17 @@ import { Providers } from "./pages/Providers.tsx"
 import { RequestDetail } from "./pages/requests/RequestDetail.tsx"
 import { Requests } from "./pages/requests/Requests.tsx"
 import { Settings } from "./pages/Settings.tsx"
+import { Fault } from "./parts/Display.tsx"
+import { type FieldText, onSubmit } from "./parts/Fields.tsx"
+import { messageOf } from "./parts/Query.ts"
 
 /** Why the last sign-in failed. */
 export const signInFailure = signal("")
 
-const submitKey = async (event: SubmitEvent & { currentTarget: HTMLFormElement }): Promise<void> => {
-  event.preventDefault()
-  const form = event.currentTarget
-  const key = String(new FormData(form).get("key") ?? "")
+const submitKey = async (text: FieldText, form: HTMLFormElement): Promise<void> => {
   signInFailure.value = ""
   try {
-    await signIn({ key })
+    await signIn({ key: text("key") })
     form.reset()
   } catch (error) {
     signInFailure.value = messageOf(error)
@@ -36,16 +35,14 @@ const submitKey = async (event: SubmitEvent & { currentTarget: HTMLFormElement }
 
 const SignIn = () => (
   <main class="sign-in">
-    <form class="card" onSubmit={(event) => void submitKey(event)}>
+    <form class="card" onSubmit={onSubmit(submitKey)}>
       <h1>model-gateway</h1>
       <p>Open the link that the gateway printed at its start, or sign in with a key that has the scope admin.</p>
       <label>
         Admin key
         <input name="key" type="password" required autocomplete="current-password" spellcheck={false} />
       </label>
-      <p class="fault" role="alert">
-        {signInFailure.value}
-      </p>
+      <Fault text={signInFailure.value} />
       <button type="submit" class="primary">
         Sign in
       </button>
@@ -53,13 +50,12 @@ const SignIn = () => (
   </main>
 )
 
-// The keys of the console as a dialog, which holds the focus until it is closed.
-
 interface HelpProps {
   readonly isOpen: Signal<boolean>
   readonly keys: ReadonlyArray<readonly [key: string, meaning: string]>
 }
 
+/** The keys of the console as a dialog, which holds the focus until it is closed. */
 const Help = ({ isOpen, keys }: HelpProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const shown = isOpen.value
@@ -93,8 +89,6 @@ const Help = ({ isOpen, keys }: HelpProps) => {
     </dialog>
   )
 }
-
-// The frame of the console: navigation, theme, keyboard, and the page of the current address.
 
 const pages = [
   { path: "/", name: "Overview", Page: Overview },

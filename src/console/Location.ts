@@ -1,6 +1,7 @@
 // The address of the page: its path below /console, its query, and moving to another one.
-// Must not know which pages there are.
+// It must not know which pages there are.
 import { signal } from "@preact/signals"
+import { withQuery } from "./format.ts"
 
 export interface Place {
   /** `/` or `/requests/ID`. */
@@ -22,13 +23,8 @@ addEventListener("popstate", () => {
 })
 
 /** The address of a page. Empty fields of the query are left out. */
-export const href = (path: string, query: Readonly<Record<string, string | undefined>> = {}): string => {
-  const fields = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : [[name, value]]
-  )
-  const text = new URLSearchParams(fields).toString()
-  return `${root}${path}${text === "" ? "" : `?${text}`}`
-}
+export const href = (path: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
+  withQuery(`${root}${path}`, query)
 
 /** Moves to an address of the console; `replaces` keeps the history as it is. */
 export const navigate = (target: string, replaces = false): void => {

@@ -1,5 +1,5 @@
 // The start of the console in a browser: finds the session, then shows the pages.
-// Must not know any page.
+// It must not know any page.
 import { render } from "preact"
 import { resume, session, signIn } from "./AdminClient.ts"
 import { App, signInFailure } from "./App.tsx"

@@ -1,5 +1,5 @@
-// Numbers, money and times as texts with their units.
-// Must not know what they measure.
+// Numbers, money and times as texts with their units, and addresses with the fields of a query.
+// It must not know what they mean.
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 1 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
@@ -36,4 +36,11 @@ export const change = (before: number, now: number): string | undefined => {
   if (before === 0) return undefined
   const share = now / before - 1
   return `${share >= 0 ? "+" : "−"}${percent(Math.abs(share))}`
+}
+
+/** A path with the fields of its query; empty ones are left out. */
+export const withQuery = (path: string, fields: Readonly<Record<string, string | undefined>>): string => {
+  const query = new URLSearchParams()
+  for (const [name, value = ""] of Object.entries(fields)) if (value !== "") query.set(name, value)
+  return query.size === 0 ? path : `${path}?${query}`
 }

@@ -1,5 +1,5 @@
 // Media inside JSON: what there is, and the same JSON with short texts in place of the bytes.
-// Must not know dialects: a media type next to a text of base64 is media in each of them.
+// It must not know dialects: a media type next to a text of base64 is media in each of them.
 import { type Fields, isFields } from "./readJson.ts"
 
 export interface Media {

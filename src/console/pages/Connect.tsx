@@ -1,12 +1,12 @@
 // The lines that connect a client to this gateway, and whether its first request has arrived.
-// Must not know clients; the gateway has their lines.
+// It must not know clients; the gateway has their lines.
 import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import * as client from "../AdminClient.ts"
-import { knownClients } from "../AdminClient.ts"
+import { keys, knownClients, type RequestRow, requests } from "../AdminClient.ts"
 import { clock } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
-import { Copy, Status } from "../parts/Display.tsx"
+import { Copy, Page, Status } from "../parts/Display.tsx"
+import { Choice, Field, type Options } from "../parts/Fields.tsx"
 import { useQuery } from "../parts/Query.ts"
 
 const everyMillis = 2000
@@ -17,8 +17,8 @@ interface Watched {
 }
 
 /** The oldest request of the key on the routes of the client, since the page asks. */
-const firstRequest = async ({ keyId, route }: Watched, since: string): Promise<client.RequestRow | undefined> => {
-  const { data } = await client.requests({ since, limit: "1000", ...(keyId === "" ? {} : { key: keyId }) })
+const firstRequest = async ({ keyId, route }: Watched, since: string): Promise<RequestRow | undefined> => {
+  const { data } = await requests({ since, limit: "1000", key: keyId })
   return data.findLast((row) => row.route.startsWith(route))
 }
 
@@ -47,20 +47,8 @@ const Light = (watched: Watched) => {
   )
 }
 
-interface Choice {
-  readonly id: string
-  readonly name: string
-}
-
-const Options = ({ rows }: { readonly rows: ReadonlyArray<Choice> }) => (
-  <>
-    {rows.map(({ id, name }) => (
-      <option key={id} value={id}>
-        {name}
-      </option>
-    ))}
-  </>
-)
+const optionsOf = (rows: ReadonlyArray<{ readonly id: string; readonly name: string }>): Options =>
+  rows.map(({ id, name }) => [id, name])
 
 interface LinesProps {
   readonly name: string
@@ -95,8 +83,8 @@ const choose = (client: string): void => {
 
 export const Connect = () => {
   const { data, fault } = useQuery("connect", async () => {
-    const [lines, keys] = await Promise.all([knownClients(), client.keys()])
-    return { lines, keys: keys.data.filter(({ revoked_at: revoked }) => revoked === undefined) }
+    const [lines, { data: all }] = await Promise.all([knownClients(), keys.list()])
+    return { lines, keys: all.filter(({ revoked_at: revoked }) => revoked === undefined) }
   })
   const keyId = useSignal("")
   const text = useSignal("")
@@ -106,45 +94,23 @@ export const Connect = () => {
   const model = typed.value ?? row?.model ?? ""
   const fill = (lines: string): string => filled(lines, text.value, model)
   return (
-    <>
-      <div class="title">
-        <h1>Connect a client</h1>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+    <Page title="Connect a client" fault={fault.value}>
       <form class="card form" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Client
-          <select data-search value={row?.id ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
-            <Options rows={rows} />
-          </select>
-        </label>
-        <label>
-          Key whose requests count
-          <select value={keyId.value} onChange={(event) => (keyId.value = event.currentTarget.value)}>
-            <option value="">any</option>
-            <Options rows={data.value?.keys ?? []} />
-          </select>
-        </label>
-        <label>
-          Text of the key
-          <input
-            type="password"
-            autocomplete="off"
-            placeholder="stays in this tab"
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value.trim())}
-          />
-        </label>
-        <label>
-          Model
-          <input
-            spellcheck={false}
-            value={model}
-            onInput={(event) => (typed.value = event.currentTarget.value.trim())}
-          />
-        </label>
+        <Choice label="Client" options={optionsOf(rows)} value={row?.id} isSearch change={choose} />
+        <Choice
+          label="Key whose requests count"
+          options={[["", "any"], ...optionsOf(data.value?.keys ?? [])]}
+          value={keyId.value}
+          change={(id) => (keyId.value = id)}
+        />
+        <Field
+          label="Text of the key"
+          type="password"
+          hint="stays in this tab"
+          value={text.value}
+          change={(key) => (text.value = key)}
+        />
+        <Field label="Model" value={model} change={(name) => (typed.value = name)} />
       </form>
       {row === undefined ? null : (
         <section class="card">
@@ -152,6 +118,6 @@ export const Connect = () => {
           <Light keyId={keyId.value} route={row.route} />
         </section>
       )}
-    </>
+    </Page>
   )
 }

@@ -5,8 +5,8 @@ import { gatewayMetrics, type Metric, topUsage, type UsageRow, usageSeries } fro
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart, type Line } from "../parts/Chart.tsx"
+import { Loading, Page, Tile, Top } from "../parts/Display.tsx"
 import { useQuery, useRequestEvents } from "../parts/Query.ts"
-import { Tile, Top } from "../parts/Display.tsx"
 import {
   type Bucket,
   type Frame,
@@ -114,6 +114,52 @@ const Tiles = ({ before, now }: { readonly before: Sums; readonly now: Sums }) =
     </dl>
   )
 }
+
+const circuitStates = [
+  { word: "closed", color: "good" },
+  { word: "half open", color: "warn" },
+  { word: "open", color: "bad" }
+]
+
+const Circuit = ({ metric: { labels, value } }: { readonly metric: Metric }) => {
+  const state = circuitStates[value]
+  return (
+    <li>
+      {labels["target"]}: <b class={state?.color}>circuit {state?.word}</b>
+    </li>
+  )
+}
+
+/** The providers of a range with their errors and durations, and the circuits of their targets. */
+const Targets = ({ circuits, providers }: View) => (
+  <section class="card" aria-label="Providers and circuits">
+    <h2>Providers and circuits</h2>
+    <div class="strip">
+      {providers
+        .filter(({ provider }) => provider !== "")
+        .map(({ duration_bands: bands = [], errors, provider = "", requests }) => {
+          const share = shareOf(errors, requests)
+          return (
+            <ul key={provider} class="plain">
+              <li>
+                <a href={href("/requests", { provider })}>{provider}</a>
+              </li>
+              <li>{count(requests)} requests</li>
+              <li>
+                <b class={share === 0 ? "good" : share < 0.05 ? "warn" : "bad"}>{percent(share)} errors</b>
+              </li>
+              <li class="muted">95 % within {duration(quantile(bands, 0.95))}</li>
+              {circuits
+                .filter(({ labels }) => labels["target"]?.startsWith(`${provider}/`))
+                .map((metric) => (
+                  <Circuit key={metric.labels["target"]} metric={metric} />
+                ))}
+            </ul>
+          )
+        })}
+    </div>
+  </section>
+)
 
 const colors = ["--one", "--two", "--three", "--good", "--warn", "--muted"]
 const others = "others"
@@ -235,7 +281,7 @@ const Shown = ({ view }: { readonly view: View }) => {
   return (
     <>
       <Tiles now={now} before={sumRows(view.before)} />
-      <Targets providers={view.providers} circuits={view.circuits} />
+      <Targets {...view} />
       <Charts view={view} />
       <Tops {...view} />
     </>
@@ -263,79 +309,23 @@ export const Overview = () => {
   const { data, fault, reload } = useQuery(range.name, () => load(range), everyMillis)
   useNews(range.name, reload)
   const isCurrent = data.value?.frame.starts.length === range.parts
+  const choice = (
+    <select
+      aria-label="Range"
+      data-search
+      value={range.name}
+      onChange={(event) => navigate(href("/", { range: event.currentTarget.value }))}
+    >
+      {ranges.map((one) => (
+        <option key={one.name} value={one.name}>
+          {one.label}
+        </option>
+      ))}
+    </select>
+  )
   return (
-    <>
-      <div class="title">
-        <h1>Overview</h1>
-        <select
-          aria-label="Range"
-          data-search
-          value={range.name}
-          onChange={(event) => navigate(href("/", { range: event.currentTarget.value }))}
-        >
-          {ranges.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.label}
-            </option>
-          ))}
-        </select>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {data.value === undefined || !isCurrent ? <p class="muted">Loading …</p> : <Shown view={data.value} />}
-    </>
+    <Page title="Overview" side={choice} fault={fault.value}>
+      {data.value === undefined || !isCurrent ? <Loading /> : <Shown view={data.value} />}
+    </Page>
   )
 }
-
-// The providers of a range with their errors and durations, and the circuits of their targets.
-
-const circuitStates = [
-  { word: "closed", color: "good" },
-  { word: "half open", color: "warn" },
-  { word: "open", color: "bad" }
-]
-
-const Circuit = ({ metric: { labels, value } }: { readonly metric: Metric }) => {
-  const state = circuitStates[value]
-  return (
-    <li>
-      {labels["target"]}: <b class={state?.color}>circuit {state?.word}</b>
-    </li>
-  )
-}
-
-interface TargetsProps {
-  readonly providers: ReadonlyArray<UsageRow>
-  readonly circuits: ReadonlyArray<Metric>
-}
-
-const Targets = ({ circuits, providers }: TargetsProps) => (
-  <section class="card" aria-label="Providers and circuits">
-    <h2>Providers and circuits</h2>
-    <div class="strip">
-      {providers
-        .filter(({ provider }) => provider !== "")
-        .map(({ duration_bands: bands = [], errors, provider = "", requests }) => {
-          const share = shareOf(errors, requests)
-          return (
-            <ul key={provider} class="plain">
-              <li>
-                <a href={href("/requests", { provider })}>{provider}</a>
-              </li>
-              <li>{count(requests)} requests</li>
-              <li>
-                <b class={share === 0 ? "good" : share < 0.05 ? "warn" : "bad"}>{percent(share)} errors</b>
-              </li>
-              <li class="muted">95 % within {duration(quantile(bands, 0.95))}</li>
-              {circuits
-                .filter(({ labels }) => labels["target"]?.startsWith(`${provider}/`))
-                .map((metric) => (
-                  <Circuit key={metric.labels["target"]} metric={metric} />
-                ))}
-            </ul>
-          )
-        })}
-    </div>
-  </section>
-)

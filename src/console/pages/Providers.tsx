@@ -1,19 +1,49 @@
 // Provider accounts: what each is, whether it answers, its token exchanges and refusals, its models, and those that end.
 // It must not know credentials, or where facts about models come from.
 import type { ProviderModel } from "../../api/AdminReports.ts"
-import * as client from "../AdminClient.ts"
-import { gatewayMetrics, type Metric, type ProviderRow } from "../AdminClient.ts"
-import { useSignal } from "@preact/signals"
 import type { ProviderCheck } from "../../api/AdminResources.ts"
+import {
+  gatewayMetrics,
+  get,
+  type Metric,
+  monthMillis,
+  type Page as RowPage,
+  type ProviderRow,
+  providers,
+  testProvider,
+  usageSince
+} from "../AdminClient.ts"
+import { useSignal } from "@preact/signals"
 import { count, dayAndClock, duration } from "../format.ts"
 import { href } from "../Location.ts"
-import { messageOf, useQuery } from "../parts/Query.ts"
+import { Facts, Fault, Page } from "../parts/Display.tsx"
+import { useAction, useQuery } from "../parts/Query.ts"
+
+const names = {
+  refreshed: "gateway_token_refresh_timestamp_seconds",
+  attempts: "gateway_upstream_attempts_total"
+}
+
+interface View {
+  readonly rows: ReadonlyArray<ProviderRow>
+  readonly series: ReadonlyArray<Metric>
+  /** Models with requests in the last 30 days, as `provider/model`. */
+  readonly used: ReadonlySet<string>
+}
+
+const load = async (): Promise<View> => {
+  const [{ data: rows }, series, used] = await Promise.all([
+    providers.list(),
+    gatewayMetrics(names.refreshed, names.attempts),
+    usageSince(Date.now() - monthMillis, "provider,model")
+  ])
+  return { rows, series, used: new Set(used.map(({ model, provider }) => `${provider}/${model}`)) }
+}
 
 interface ModelsProps {
   readonly provider: ProviderRow
   readonly rows: ReadonlyArray<ProviderModel>
-  /** Models with requests in the last 30 days, as `provider/model`. */
-  readonly used: ReadonlySet<string>
+  readonly used: View["used"]
 }
 
 const placeOf = ({ locations }: ProviderModel): string =>
@@ -54,34 +84,7 @@ const Models = ({ provider: { region, slug }, rows, used }: ModelsProps) => {
   )
 }
 
-// Provider accounts: what each is, whether it answers, its token exchanges and refusals, its models, and those that end.
-
-type Provider = client.ProviderRow
-
-const dayMillis = 24 * 60 * 60 * 1000
-const names = {
-  refreshed: "gateway_token_refresh_timestamp_seconds",
-  attempts: "gateway_upstream_attempts_total"
-}
-
-interface View {
-  readonly rows: ReadonlyArray<Provider>
-  readonly series: ReadonlyArray<Metric>
-  /** Models with requests in the last 30 days, as `provider/model`. */
-  readonly used: ReadonlySet<string>
-}
-
-const load = async (): Promise<View> => {
-  const from = new Date(Date.now() - 30 * dayMillis).toISOString().slice(0, 10)
-  const [providers, series, used] = await Promise.all([
-    client.providers(),
-    gatewayMetrics(names.refreshed, names.attempts),
-    client.get<client.Page<client.UsageRow>>("/usage", { from, group_by: "provider,model" })
-  ])
-  return { rows: providers.data, series, used: new Set(used.data.map(({ model, provider }) => `${provider}/${model}`)) }
-}
-
-const credentialOf = ({ credential }: Provider): string =>
+const credentialOf = ({ credential }: ProviderRow): string =>
   credential === undefined
     ? "none: requests bring their own"
     : [credential.type, credential.client_email, credential.fingerprint].filter((one) => one !== undefined).join(", ")
@@ -130,73 +133,47 @@ const Calls = ({ series }: { readonly series: ReadonlyArray<Metric> }) => {
   )
 }
 
-interface CardProps {
-  readonly row: Provider
-  readonly view: View
-}
-
 const Test = ({ slug }: { readonly slug: string }) => {
   const check = useSignal<ProviderCheck | undefined>(undefined)
-  const fault = useSignal("")
-  const isRunning = useSignal(false)
+  const { fault, isBusy, run } = useAction()
   const test = async (): Promise<void> => {
-    isRunning.value = true
-    fault.value = ""
-    try {
-      check.value = await client.testProvider(slug)
-    } catch (error) {
-      fault.value = messageOf(error)
-    }
-    isRunning.value = false
+    check.value = await testProvider(slug)
   }
   return (
     <>
       <div class="actions">
-        <button type="button" disabled={isRunning.value} onClick={() => void test()}>
-          {isRunning.value ? "Testing …" : "Test"}
+        <button type="button" disabled={isBusy.value} onClick={() => void run(test)}>
+          {isBusy.value ? "Testing …" : "Test"}
         </button>
         <a href={href("/requests", { provider: slug })}>Its requests</a>
       </div>
       {check.value === undefined ? null : <Result check={check.value} />}
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+      <Fault text={fault.value} />
     </>
   )
 }
 
-const Card = ({ row, view }: CardProps) => {
+const Card = ({ row, view }: { readonly row: ProviderRow; readonly view: View }) => {
   const models = useQuery(`models ${row.slug}`, () =>
-    client.get<client.Page<ProviderModel>>(`/providers/${encodeURIComponent(row.slug)}/models`)
+    get<RowPage<ProviderModel>>(`/providers/${encodeURIComponent(row.slug)}/models`)
   )
   const series = view.series.filter(({ labels }) => labels["provider"] === row.slug)
   return (
     <section class="card stack">
       <h2>{row.slug}</h2>
-      <dl>
-        <dt>Kind</dt>
-        <dd>{row.provider}</dd>
-        <dt>Project</dt>
-        <dd>{row.project_id ?? "–"}</dd>
-        <dt>Region</dt>
-        <dd>{row.region ?? "–"}</dd>
-        <dt>Credential</dt>
-        <dd>{credentialOf(row)}</dd>
-        <dt>Last token exchange</dt>
-        <dd>
-          <Exchanges series={series} />
-        </dd>
-        <dt>Calls</dt>
-        <dd>
-          <Calls series={series} />
-        </dd>
-        <dt>Declared in</dt>
-        <dd>{row.source === "file" ? "the configuration" : "the store"}</dd>
-      </dl>
+      <Facts
+        rows={[
+          ["Kind", row.provider],
+          ["Project", row.project_id ?? "–"],
+          ["Region", row.region ?? "–"],
+          ["Credential", credentialOf(row)],
+          ["Last token exchange", <Exchanges series={series} />],
+          ["Calls", <Calls series={series} />],
+          ["Declared in", row.source === "file" ? "the configuration" : "the store"]
+        ]}
+      />
       <Test slug={row.slug} />
-      <p class="fault" role="alert">
-        {models.fault.value}
-      </p>
+      <Fault text={models.fault.value} />
       <Models provider={row} rows={models.data.value?.data ?? []} used={view.used} />
     </section>
   )
@@ -206,13 +183,7 @@ export const Providers = () => {
   const { data, fault } = useQuery("providers", load)
   const view = data.value
   return (
-    <>
-      <div class="title">
-        <h1>Providers</h1>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+    <Page title="Providers" fault={fault.value}>
       <div class="columns">
         {view?.rows.map((row) => (
           <Card key={row.slug} row={row} view={view} />
@@ -223,6 +194,6 @@ export const Providers = () => {
           There is no provider. Declare one in the configuration file, or make one by POST /admin/v1/providers.
         </p>
       ) : null}
-    </>
+    </Page>
   )
 }

@@ -1,10 +1,11 @@
 // The settings in force with the origin of each, and what the service runs on.
-// Must not know settings; the gateway names and describes them.
+// It must not know settings; the gateway names and describes them.
 import { useSignal } from "@preact/signals"
 import type { AdminSettings } from "../../api/AdminReports.ts"
 import { get } from "../AdminClient.ts"
 import { dayAndClock } from "../format.ts"
-import { List } from "../parts/Display.tsx"
+import { type Column, Facts, List, Loading, Page } from "../parts/Display.tsx"
+import { Check, Field } from "../parts/Fields.tsx"
 import { useQuery } from "../parts/Query.ts"
 
 type Setting = AdminSettings["settings"][number]
@@ -24,52 +25,51 @@ const exported = (exporter: AdminSettings["exporter"]): string => {
 const Service = ({ exporter, file, node, prices, redis, started_at: started, store, version }: AdminSettings) => (
   <section class="card">
     <h2>Service</h2>
-    <dl>
-      <dt>Version</dt>
-      <dd>
-        {version}, on Node {node}
-      </dd>
-      <dt>Running since</dt>
-      <dd title={started}>{dayAndClock(started)}</dd>
-      <dt>Configuration file</dt>
-      <dd>{file ?? "none: variables, flags and defaults"}</dd>
-      <dt>Store</dt>
-      <dd>
-        {store.place}: <State state={store.state} />
-      </dd>
-      <dt>Redis</dt>
-      <dd>{redis === null ? "none: nothing is shared with other gateways" : <State state={redis.state} />}</dd>
-      <dt>OpenTelemetry export</dt>
-      <dd>{exported(exporter)}</dd>
-      <dt>Price list</dt>
-      <dd>{prices.list}</dd>
-      <dt>Facts about models</dt>
-      <dd>
-        of {prices.models_as_of}, days old: {Math.floor((Date.now() - Date.parse(prices.models_as_of)) / dayMillis)}
-      </dd>
-    </dl>
+    <Facts
+      rows={[
+        ["Version", `${version}, on Node ${node}`],
+        ["Running since", <span title={started}>{dayAndClock(started)}</span>],
+        ["Configuration file", file ?? "none: variables, flags and defaults"],
+        [
+          "Store",
+          <>
+            {store.place}: <State state={store.state} />
+          </>
+        ],
+        ["Redis", redis === null ? "none: nothing is shared with other gateways" : <State state={redis.state} />],
+        ["OpenTelemetry export", exported(exporter)],
+        ["Price list", prices.list],
+        [
+          "Facts about models",
+          `of ${prices.models_as_of}, days old: ${Math.floor((Date.now() - Date.parse(prices.models_as_of)) / dayMillis)}`
+        ]
+      ]}
+    />
   </section>
 )
 
 const printed = (value: unknown): string =>
   value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value)
 
-const Row = ({ description, effective, from, name, source, value }: Setting) => (
-  <tr>
-    <td title={description}>
-      <code>{name}</code>
-    </td>
-    <td class="break">
-      {printed(value)}
-      {effective === undefined ? null : <span class="warn"> (in force: {effective})</span>}
-    </td>
-    <td>
-      <span class={`tag ${source}`}>{source}</span>
-    </td>
-    <td>{from ?? "–"}</td>
-    <td class="break muted">{description}</td>
-  </tr>
-)
+const columns: ReadonlyArray<Column<Setting>> = [
+  {
+    name: "Setting",
+    cell: ({ description, name }) => <code title={description}>{name}</code>
+  },
+  {
+    name: "Value",
+    class: "break",
+    cell: ({ effective, value }) => (
+      <>
+        {printed(value)}
+        {effective === undefined ? null : <span class="warn"> (in force: {effective})</span>}
+      </>
+    )
+  },
+  { name: "From", cell: ({ source }) => <span class={`tag ${source}`}>{source}</span> },
+  { name: "Where", cell: ({ from }) => from ?? "–" },
+  { name: "Meaning", class: "break muted", cell: ({ description }) => description }
+]
 
 export const Settings = () => {
   const { data, fault } = useQuery("settings", () => get<AdminSettings>("/settings"), everyMillis)
@@ -80,39 +80,14 @@ export const Settings = () => {
     ({ name, source }) => name.includes(text.value) && (isAll.value || source !== "default")
   )
   return (
-    <>
-      <div class="title">
-        <h1>Settings</h1>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {settings === undefined ? <p class="muted">Loading …</p> : <Service {...settings} />}
+    <Page title="Settings" fault={fault.value}>
+      {settings === undefined ? <Loading /> : <Service {...settings} />}
       <div class="filters">
-        <label>
-          Name
-          <input
-            data-search
-            spellcheck={false}
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value.trim())}
-          />
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isAll.value}
-            onChange={(event) => (isAll.value = event.currentTarget.checked)}
-          />
-          Defaults too
-        </label>
+        <Field label="Name" value={text.value} isSearch change={(name) => (text.value = name)} />
+        <Check label="Defaults too" isChecked={isAll.value} change={(isOn) => (isAll.value = isOn)} />
       </div>
       {rows.length > 0 ? (
-        <List label="Settings" headings={["Setting", "Value", "From", "Where", "Meaning"]}>
-          {rows.map((row) => (
-            <Row key={row.name} {...row} />
-          ))}
-        </List>
+        <List label="Settings" columns={columns} rows={rows} keyOf={({ name }) => name} />
       ) : settings === undefined ? null : (
         <p class="card">
           {settings.settings.length === 0
@@ -120,6 +95,6 @@ export const Settings = () => {
             : "No setting of this name differs from its default. Tick “Defaults too” to see all."}
         </p>
       )}
-    </>
+    </Page>
   )
 }

@@ -1,5 +1,5 @@
 // A chart over time, with the same values as a table for readers without the picture.
-// Must not know what the values mean.
+// It must not know what the values mean.
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"

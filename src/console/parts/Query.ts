@@ -44,6 +44,29 @@ export const useQuery = <A>(name: string, load: () => Promise<A>, everyMillis?: 
   return { data, fault, reload: () => settle(() => true) }
 }
 
+/** What a button or a form does, and why it last failed. */
+export interface Action {
+  readonly fault: Signal<string>
+  readonly isBusy: Signal<boolean>
+  readonly run: (action: () => Promise<void>) => Promise<void>
+}
+
+export const useAction = (): Action => {
+  const fault = useSignal("")
+  const isBusy = useSignal(false)
+  const run: Action["run"] = async (action) => {
+    isBusy.value = true
+    fault.value = ""
+    try {
+      await action()
+    } catch (error) {
+      fault.value = messageOf(error)
+    }
+    isBusy.value = false
+  }
+  return { fault, isBusy, run }
+}
+
 // The requests as they end: the event stream of the admin API, open while the page is visible.
 
 export interface RequestEvent {

@@ -1,5 +1,5 @@
 // The difference of two texts line by line, by their longest common lines.
-// Must not know what the texts are.
+// It must not know what the texts are.
 
 export interface DiffLine {
   readonly kind: "same" | "gone" | "new"

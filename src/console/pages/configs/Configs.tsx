@@ -2,80 +2,32 @@
 // It must not know what a config may contain; the gateway checks it.
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import * as client from "../../AdminClient.ts"
-import * as calls from "../../AdminClient.ts"
-import { type ConfigRow, configVersion, type ReadConfig, readConfig } from "../../AdminClient.ts"
-import { href, navigate, place } from "../../Location.ts"
-import { messageOf, useQuery } from "../../parts/Query.ts"
 import type { ConfigCheck } from "../../../api/AdminReports.ts"
 import type { WrittenConfigBody } from "../../../api/AdminResources.ts"
-import { CodeField, SaveButtons } from "../../parts/Fields.tsx"
+import {
+  CallFailed,
+  checkConfig,
+  type ConfigRow,
+  configs,
+  keys,
+  type ReadRecord,
+  type TriedRequest
+} from "../../AdminClient.ts"
+import { dayAndClock } from "../../format.ts"
+import { type Column, Difference, Fault, List } from "../../parts/Display.tsx"
+import { Choice, CodeField, SaveButtons } from "../../parts/Fields.tsx"
+import { messageOf, useAction, useQuery } from "../../parts/Query.ts"
+import { RecordPage } from "../../parts/RecordPage.tsx"
 import { jsonFaultLine, lineOfPath, readJson } from "../../readJson.ts"
 import { configTree } from "./configTree.ts"
 import { Simulator, Tree } from "./Simulator.tsx"
-import { Difference, List } from "../../parts/Display.tsx"
-import { dayAndClock } from "../../format.ts"
-
-const ConfigList = ({ rows }: { readonly rows: ReadonlyArray<client.ConfigRow> }) =>
-  rows.length === 0 ? (
-    <p class="card">There is no config yet. Make one below, and name it in the header x-gateway-config of a request.</p>
-  ) : (
-    <ul class="card plain entries">
-      {rows.map(({ id, source, version }) => (
-        <li key={id}>
-          <a href={href("/configs", { id })}>{id}</a>{" "}
-          <span class="muted">{source === "file" ? "declared in the configuration" : `version ${version ?? 1}`}</span>
-        </li>
-      ))}
-    </ul>
-  )
-
-export const Configs = () => {
-  const id = place.value.query.get("id") ?? undefined
-  const list = useQuery("configs", client.configs)
-  const chosen = useSignal<ReadConfig | undefined>(undefined)
-  const fault = useSignal("")
-  const open = async (): Promise<void> => {
-    fault.value = ""
-    try {
-      chosen.value = id === undefined ? undefined : await readConfig(id)
-    } catch (error) {
-      chosen.value = undefined
-      fault.value = messageOf(error)
-    }
-  }
-  useEffect(() => void open(), [id])
-  const saved = (next: string | undefined): void => {
-    void list.reload()
-    if (next === id) void open()
-    else navigate(href("/configs", { id: next }))
-  }
-  const read = chosen.value?.row.id === id ? chosen.value : undefined
-  return (
-    <>
-      <div class="title">
-        <h1>Configs</h1>
-        <a href={href("/configs")}>New config</a>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value || list.fault.value}
-      </p>
-      <ConfigList rows={list.data.value?.data ?? []} />
-      {id !== undefined && read === undefined ? null : (
-        <Editor key={`${id ?? ""} ${read?.tag ?? ""}`} read={read} saved={saved} />
-      )}
-    </>
-  )
-}
-
-// The editor of a config: faults at their lines while it is written, the picture of its targets, and a simulator.
 
 const sample = { strategy: { mode: "fallback" }, targets: [{ provider: "@google" }, { provider: "@vertex-ai" }] }
 
 /** The pause after a key stroke before the text is checked. */
 const pauseMillis = 300
 
-interface Fault {
+interface ConfigFault {
   readonly path: string
   readonly message: string
   readonly line: number | undefined
@@ -84,16 +36,22 @@ interface Fault {
 const placed = (text: string, faults: ReadonlyArray<{ readonly path: string; readonly message: string }>) =>
   faults.map(({ message, path }) => ({ path, message, line: lineOfPath(text, path.replace(/^config\.?/, "")) }))
 
-const faultsOf = (error: unknown, text: string): ReadonlyArray<Fault> =>
-  error instanceof client.CallFailed && error.faults.length > 0
+const faultsOf = (error: unknown, text: string): ReadonlyArray<ConfigFault> =>
+  error instanceof CallFailed && error.faults.length > 0
     ? placed(text, error.faults)
     : [{ path: "", message: messageOf(error), line: undefined }]
 
-const jsonFaults = (text: string): ReadonlyArray<Fault> => [
+const jsonFaults = (text: string): ReadonlyArray<ConfigFault> => [
   { path: "", message: "The text is not valid JSON.", line: jsonFaultLine(text) }
 ]
 
-const Lines = ({ faults, name }: { readonly faults: ReadonlyArray<Fault>; readonly name: "faults" | "notices" }) => (
+const Lines = ({
+  faults,
+  name
+}: {
+  readonly faults: ReadonlyArray<ConfigFault>
+  readonly name: "faults" | "notices"
+}) => (
   <div class={`${name} whole`} {...(name === "faults" ? { role: "alert" } : {})}>
     {faults.map(({ line, message, path }) => (
       <p key={path + message}>
@@ -106,15 +64,15 @@ const Lines = ({ faults, name }: { readonly faults: ReadonlyArray<Fault>; readon
 
 interface Checked {
   readonly check: Signal<ConfigCheck | undefined>
-  readonly faults: Signal<ReadonlyArray<Fault>>
-  readonly run: (request?: calls.TriedRequest) => Promise<void>
+  readonly faults: Signal<ReadonlyArray<ConfigFault>>
+  readonly run: (request?: TriedRequest) => Promise<void>
 }
 
 /** Checks the text after each change of it, with the request that was simulated last. */
 const useCheck = (id: string | undefined, text: string): Checked => {
   const check = useSignal<ConfigCheck | undefined>(undefined)
-  const faults = useSignal<ReadonlyArray<Fault>>([])
-  const tried = useSignal<calls.TriedRequest | undefined>(undefined)
+  const faults = useSignal<ReadonlyArray<ConfigFault>>([])
+  const tried = useSignal<TriedRequest | undefined>(undefined)
   const run = async (request = tried.peek()): Promise<void> => {
     tried.value = request
     const config = readJson(text)
@@ -123,7 +81,7 @@ const useCheck = (id: string | undefined, text: string): Checked => {
       return
     }
     try {
-      check.value = await calls.checkConfig(id, config, request)
+      check.value = await checkConfig(id, config, request)
       faults.value = placed(text, check.value.faults)
     } catch (error) {
       faults.value = faultsOf(error, text)
@@ -136,9 +94,117 @@ const useCheck = (id: string | undefined, text: string): Checked => {
   return { check, faults, run }
 }
 
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: ReadonlyArray<unknown>
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: ReadonlyArray<Schema>
+}
+
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+type Row = readonly [name: string, kind: string, meaning: string]
+
+/** A reference is to a config inside a config, whose fields are listed once. */
+const rowsOf = (
+  path: string,
+  { anyOf = [], description = "", enum: words = anyOf[0]?.enum, items, properties, type = "" }: Schema
+): ReadonlyArray<Row> => [
+  ...(path === "" ? [] : [[path, words?.join(", ") ?? type, description] as const]),
+  ...Object.entries(properties ?? items?.properties ?? {}).flatMap(([name, inner]) =>
+    rowsOf(path === "" ? name : `${path}.${name}`, inner)
+  )
+]
+
+const load = async (): Promise<ReadonlyArray<Row>> => {
+  const { components }: Document = await (await fetch("/openapi.json")).json()
+  const { schemas } = components
+  const name = schemas["AdminConfigBody"]?.properties?.["config"]?.$ref?.split("/").at(-1) ?? ""
+  return rowsOf("", schemas[name] ?? {})
+}
+
+const fieldColumns: ReadonlyArray<Column<Row>> = [
+  { name: "Field", cell: ([name]) => <code>{name}</code> },
+  { name: "Value", class: "break", cell: ([, kind]) => kind },
+  { name: "Meaning", class: "break", cell: ([, , meaning]) => meaning }
+]
+
+/** The fields that a config may have, with their meanings, from the schema that checks it. */
+const ConfigFields = () => {
+  const rows = useSignal<ReadonlyArray<Row>>([])
+  const { fault, run } = useAction()
+  const open = (): Promise<void> =>
+    run(async () => {
+      rows.value = rows.value.length > 0 ? rows.value : await load()
+    })
+  return (
+    <details class="whole" onToggle={() => void open()}>
+      <summary>What a config may have</summary>
+      <p class="fault">
+        {fault.value === "" ? "" : `The schema is at /openapi.json of the port for clients. ${fault.value}`}
+      </p>
+      <List label="Fields of a config" columns={fieldColumns} rows={rows.value} keyOf={([name]) => name} />
+    </details>
+  )
+}
+
+const printed = ({ config }: ConfigRow): string => JSON.stringify(config, null, 2)
+
+interface VersionsProps {
+  readonly row: ConfigRow
+  /** Saves the config of an older version as the newest. */
+  readonly restore: (old: ConfigRow) => void
+}
+
+/** The stored versions of a config: what one differs in from the newest, and going back to it. */
+const Versions = ({ restore, row }: VersionsProps) => {
+  const older = (row.versions ?? []).filter((version) => version !== row.version).toReversed()
+  const chosen = useSignal(String(older[0] ?? ""))
+  const old = useSignal<ConfigRow | undefined>(undefined)
+  const { fault, run } = useAction()
+  const load = async (): Promise<void> => {
+    old.value = undefined
+    if (chosen.value !== "") old.value = await configs.version(row.id, chosen.value)
+  }
+  useEffect(() => void run(load), [chosen.value])
+  const shown = old.value
+  return (
+    <section class="card stack">
+      <h2>Versions</h2>
+      {older.length === 0 ? (
+        <p class="muted">There is no older one. Each save makes a version.</p>
+      ) : (
+        <div class="actions">
+          <Choice
+            label="Compare with"
+            options={older.map((version) => [String(version), String(version)])}
+            value={chosen.value}
+            change={(version) => (chosen.value = version)}
+          />
+          {shown === undefined ? null : (
+            <>
+              <span class="muted">saved {dayAndClock(shown.updated_at ?? "")}</span>
+              <button type="button" onClick={() => restore(shown)}>
+                Roll back to {shown.version}
+              </button>
+            </>
+          )}
+        </div>
+      )}
+      <Fault text={fault.value} />
+      {shown === undefined ? null : <Difference before={printed(shown)} after={printed(row)} isShort />}
+    </section>
+  )
+}
+
 interface EditorProps {
   /** Undefined for a new config. */
-  readonly read: calls.ReadConfig | undefined
+  readonly read: ReadRecord<ConfigRow> | undefined
   readonly saved: (id: string | undefined) => void
 }
 
@@ -172,11 +238,11 @@ interface TriedProps {
 }
 
 const Tried = ({ check, run, text }: TriedProps) => {
-  const keys = useQuery("keys", () => client.keys()).data.value?.data ?? []
+  const allKeys = useQuery("keys", keys.list).data.value?.data ?? []
   return (
     <div class="stack">
       <Picture text={text} check={check} />
-      <Simulator keys={keys} check={check} simulate={(request) => void run(request)} />
+      <Simulator keys={allKeys} check={check} simulate={(request) => void run(request)} />
     </div>
   )
 }
@@ -195,11 +261,10 @@ const Editor = ({ read, saved }: EditorProps) => {
   }
   const keep = (config: unknown): Promise<void> =>
     change(async () => {
-      const { name } = read?.row ?? {}
       const made =
         read === undefined
-          ? await calls.createConfig({ id: id.value, config })
-          : await calls.updateConfig(id.value, { ...(name === undefined ? {} : { name }), config }, read.tag)
+          ? await configs.create({ id: id.value, config })
+          : await configs.update(id.value, { name: read.row.name, config }, read.tag)
       return made.id
     })
   const save = (event: SubmitEvent): void => {
@@ -210,7 +275,7 @@ const Editor = ({ read, saved }: EditorProps) => {
   }
   const remove = (): void =>
     void change(async () => {
-      await calls.removeConfig(id.value, read?.tag)
+      await configs.remove(id.value, read?.tag)
       return undefined
     })
   const isFixed = read?.row.source === "file"
@@ -247,127 +312,15 @@ const Editor = ({ read, saved }: EditorProps) => {
   )
 }
 
-// The fields that a config may have, with their meanings, from the schema that checks it.
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string
-  readonly enum?: ReadonlyArray<unknown>
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
-  readonly anyOf?: ReadonlyArray<Schema>
-}
-
-interface Document {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-}
-
-type Row = readonly [name: string, kind: string, meaning: string]
-
-/** A reference is to a config inside a config, whose fields are listed once. */
-const rowsOf = (
-  path: string,
-  { anyOf = [], description = "", enum: words = anyOf[0]?.enum, items, properties, type = "" }: Schema
-): ReadonlyArray<Row> => [
-  ...(path === "" ? [] : [[path, words?.join(", ") ?? type, description] as const]),
-  ...Object.entries(properties ?? items?.properties ?? {}).flatMap(([name, inner]) =>
-    rowsOf(path === "" ? name : `${path}.${name}`, inner)
-  )
-]
-
-const load = async (): Promise<ReadonlyArray<Row>> => {
-  const { components }: Document = await (await fetch("/openapi.json")).json()
-  const { schemas } = components
-  const name = schemas["AdminConfigBody"]?.properties?.["config"]?.$ref?.split("/").at(-1) ?? ""
-  return rowsOf("", schemas[name] ?? {})
-}
-
-const ConfigFields = () => {
-  const rows = useSignal<ReadonlyArray<Row>>([])
-  const fault = useSignal("")
-  const open = async (): Promise<void> => {
-    try {
-      rows.value = rows.value.length > 0 ? rows.value : await load()
-    } catch (error) {
-      fault.value = `The schema is at /openapi.json of the port for clients. ${messageOf(error)}`
-    }
-  }
-  return (
-    <details class="whole" onToggle={() => void open()}>
-      <summary>What a config may have</summary>
-      <p class="fault">{fault.value}</p>
-      <List label="Fields of a config" headings={["Field", "Value", "Meaning"]}>
-        {rows.value.map(([name, kind, meaning]) => (
-          <tr key={name}>
-            <td>
-              <code>{name}</code>
-            </td>
-            <td class="break">{kind}</td>
-            <td class="break">{meaning}</td>
-          </tr>
-        ))}
-      </List>
-    </details>
-  )
-}
-
-// The stored versions of a config: what one differs in from the newest, and going back to it.
-
-const printed = ({ config }: ConfigRow): string => JSON.stringify(config, null, 2)
-interface VersionsProps {
-  readonly row: ConfigRow
-  /** Saves the config of an older version as the newest. */
-  readonly restore: (old: ConfigRow) => void
-}
-
-const Versions = ({ restore, row }: VersionsProps) => {
-  const older = (row.versions ?? []).filter((version) => version !== row.version).toReversed()
-  const chosen = useSignal(older[0])
-  const old = useSignal<ConfigRow | undefined>(undefined)
-  const fault = useSignal("")
-  const load = async (): Promise<void> => {
-    old.value = undefined
-    fault.value = ""
-    if (chosen.value === undefined) return
-    try {
-      old.value = await configVersion(row.id, chosen.value)
-    } catch (error) {
-      fault.value = messageOf(error)
-    }
-  }
-  useEffect(() => void load(), [chosen.value])
-  const shown = old.value
-  return (
-    <section class="card stack">
-      <h2>Versions</h2>
-      {older.length === 0 ? <p class="muted">There is no older one. Each save makes a version.</p> : null}
-      {older.length === 0 ? null : (
-        <div class="actions">
-          <label>
-            Compare with
-            <select value={chosen.value} onChange={(event) => (chosen.value = Number(event.currentTarget.value))}>
-              {older.map((version) => (
-                <option key={version} value={version}>
-                  {version}
-                </option>
-              ))}
-            </select>
-          </label>
-          {shown === undefined ? null : (
-            <>
-              <span class="muted">saved {dayAndClock(shown.updated_at ?? "")}</span>
-              <button type="button" onClick={() => restore(shown)}>
-                Roll back to {shown.version}
-              </button>
-            </>
-          )}
-        </div>
-      )}
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {shown === undefined ? null : <Difference before={printed(shown)} after={printed(row)} isShort />}
-    </section>
-  )
-}
+export const Configs = () => (
+  <RecordPage
+    title="Configs"
+    path="/configs"
+    another="New config"
+    records={configs}
+    noteOf={({ source, version }) => (source === "file" ? "declared in the configuration" : `version ${version ?? 1}`)}
+    none="There is no config yet. Make one below, and name it in the header x-gateway-config of a request."
+  >
+    {(read, saved) => <Editor key={`${read?.row.id ?? ""} ${read?.tag ?? ""}`} read={read} saved={saved} />}
+  </RecordPage>
+)

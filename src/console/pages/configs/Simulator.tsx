@@ -4,8 +4,8 @@ import { useSignal } from "@preact/signals"
 import type { ConfigCheck } from "../../../api/AdminReports.ts"
 import type { KeyRow, TriedRequest } from "../../AdminClient.ts"
 import { percent } from "../../format.ts"
-import { Choice, Field } from "../../parts/Fields.tsx"
-import { List } from "../../parts/Display.tsx"
+import { type Column, Fault, List } from "../../parts/Display.tsx"
+import { Choice, Field, onSubmit } from "../../parts/Fields.tsx"
 import { readJson } from "../../readJson.ts"
 import type { TreeNode } from "./configTree.ts"
 
@@ -22,7 +22,23 @@ const pairsOf = (text: string): Readonly<Record<string, string>> =>
   )
 
 const words = { first: "first", failure: "after a failure", never: "never" } as const
-const headings = ["Node", "Goes to", "Called", "Share", "Why"]
+
+type Step = NonNullable<ConfigCheck["plan"]>[number]
+
+const columns: ReadonlyArray<Column<Step>> = [
+  { name: "Node", cell: ({ path }) => path.replace(/^config\.?/, "") || "config" },
+  {
+    name: "Goes to",
+    class: "break",
+    cell: ({ mode, model, provider }) => (provider === undefined ? mode : `${provider} / ${model}`)
+  },
+  {
+    name: "Called",
+    cell: ({ reached }) => <span class={reached === "first" ? "good" : ""}>{words[reached]}</span>
+  },
+  { name: "Share", isNumber: true, cell: ({ share }) => percent(share) },
+  { name: "Why", class: "break", cell: ({ why }) => why }
+]
 
 const Plan = ({ plan = [], refused }: Pick<ConfigCheck, "plan" | "refused">) => {
   if (refused !== undefined)
@@ -33,17 +49,13 @@ const Plan = ({ plan = [], refused }: Pick<ConfigCheck, "plan" | "refused">) => 
     )
   if (plan.length === 0) return null
   return (
-    <List label="Where the request goes" headings={headings} numbers={new Set(["Share"])}>
-      {plan.map(({ mode, model, path, provider, reached, share, why }) => (
-        <tr key={path} class={reached === "never" ? "muted" : ""}>
-          <td>{path.replace(/^config\.?/, "") || "config"}</td>
-          <td class="break">{provider === undefined ? mode : `${provider} / ${model}`}</td>
-          <td class={reached === "first" ? "good" : ""}>{words[reached]}</td>
-          <td class="number">{percent(share)}</td>
-          <td class="break">{why}</td>
-        </tr>
-      ))}
-    </List>
+    <List
+      label="Where the request goes"
+      columns={columns}
+      rows={plan}
+      keyOf={({ path }) => path}
+      classOf={({ reached }) => (reached === "never" ? "muted" : "")}
+    />
   )
 }
 
@@ -58,10 +70,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export const Simulator = ({ check, keys, simulate }: SimulatorProps) => {
   const fault = useSignal("")
-  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }): void => {
-    event.preventDefault()
-    const fields = new FormData(event.currentTarget)
-    const text = (name: string): string => String(fields.get(name) ?? "").trim()
+  const submit = onSubmit((text) => {
     const body = readJson(text("more") || "{}")
     fault.value = isObject(body) ? "" : "The fields are not a JSON object."
     if (!isObject(body)) return
@@ -72,7 +81,7 @@ export const Simulator = ({ check, keys, simulate }: SimulatorProps) => {
       metadata: pairsOf(text("metadata")),
       body: { ...(model === "" ? {} : { model }), ...body }
     })
-  }
+  })
   return (
     <section class="card stack">
       <form class="form plain-form" onSubmit={submit}>
@@ -83,21 +92,15 @@ export const Simulator = ({ check, keys, simulate }: SimulatorProps) => {
         <Field label="More fields as JSON" name="more" hint='{ "max_tokens": 2000 }' />
         <button type="submit">Simulate</button>
       </form>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+      <Fault text={fault.value} />
       <Plan {...(check ?? {})} />
       <p class="note">Nothing is sent. Weights are shown as shares; open circuits are not counted.</p>
     </section>
   )
 }
 
-// The picture of a config: groups and targets as boxes, and the way of a simulated request.
-
 const box = { width: 160, height: 44, gapX: 32, gapY: 12 }
 const longest = 22
-
-type Step = NonNullable<ConfigCheck["plan"]>[number]
 
 const left = ({ column }: TreeNode): number => column * (box.width + box.gapX) + 1
 const upper = ({ row }: TreeNode): number => row * (box.height + box.gapY) + 1
@@ -144,6 +147,7 @@ interface TreeProps {
   readonly plan: ConfigCheck["plan"]
 }
 
+/** The picture of a config: groups and targets as boxes, and where a simulated request goes. */
 export const Tree = ({ nodes, plan = [] }: TreeProps) => {
   const steps = new Map(plan.map((step) => [step.path, step]))
   const width = Math.max(...nodes.map(left)) + box.width + 1

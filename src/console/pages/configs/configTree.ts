@@ -1,5 +1,5 @@
 // The tree of a config: its groups and targets with their places in a picture.
-// Must not know how it is drawn, or where requests go.
+// It must not know how it is drawn, or where requests go.
 import type { WrittenConfigBody } from "../../../api/AdminResources.ts"
 
 type Written = WrittenConfigBody["config"]

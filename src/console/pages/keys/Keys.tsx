@@ -1,125 +1,92 @@
-// Gateway keys: the list with limits and spending, and one key with its budget, usage, rotation and revocation.
+// Gateway keys: the list with limits and spending, and one key with its budget, usage, form, rotation and revocation.
 // It must not know how keys are stored or how spending is counted.
 import { useSignal } from "@preact/signals"
-import * as client from "../../AdminClient.ts"
-import { type KeyRow, type KeyUsage, keyUsage, type ReadKey, readKey, rotateKey, updateKey } from "../../AdminClient.ts"
+import { configs, keys, keyUsage, type KeyRow, type KeyUsage, rotateKey } from "../../AdminClient.ts"
 import { count, dayAndClock, dollars, percent } from "../../format.ts"
 import { href, place } from "../../Location.ts"
-import { Copy, List, Tile, Top } from "../../parts/Display.tsx"
-import { messageOf, useQuery } from "../../parts/Query.ts"
-import { KeyForm, Revoke } from "./KeyForm.tsx"
 import { Chart, type Line } from "../../parts/Chart.tsx"
+import { type Column, Copy, Facts, Fault, List, Loading, Page, Tile, Top } from "../../parts/Display.tsx"
+import { Choice, Field, onSubmit } from "../../parts/Fields.tsx"
+import { useAction, useQuery } from "../../parts/Query.ts"
 import { burnDown, shareOf, sumRows } from "../../usageSums.ts"
-import { changedKey } from "./keyBody.ts"
+import { changedKey, fieldValue, keyBody, keyFields } from "./keyBody.ts"
 
-type Key = client.KeyRow
+const everyMillis = 10 * 1000
 
-const BudgetMeter = ({ budget, spent_usd: spent = 0 }: Key) =>
-  budget === undefined ? (
-    <>{dollars(spent)}</>
-  ) : (
-    <label class="budget">
-      <meter max={budget.usd} value={Math.min(spent, budget.usd)} high={budget.usd * 0.8} />
-      {dollars(spent)} of {dollars(budget.usd)} a {budget.per}
-    </label>
-  )
-
-const stateOf = ({ expires_at: expires, revoked_at: revoked }: Key): string => {
-  if (revoked !== undefined) return `revoked ${dayAndClock(revoked)}`
-  return expires === undefined ? "valid" : `until ${dayAndClock(expires)}`
-}
-
-const Row = ({ changed, row }: { readonly row: Key; readonly changed: () => void }) => (
-  <tr>
-    <td>
-      <a href={href("/keys", { id: row.id })}>{row.name}</a>
-    </td>
-    <td>{row.prefix === undefined ? "–" : `${row.prefix}…`}</td>
-    <td>{(row.scopes ?? ["inference"]).join(", ")}</td>
-    <td>{row.models?.join(", ") ?? "all"}</td>
-    <td class="number">{row.rate_limit?.requests_per_minute ?? "–"}</td>
-    <td>
-      <BudgetMeter {...row} />
-    </td>
-    <td>{row.last_used_at === undefined ? "never" : dayAndClock(row.last_used_at)}</td>
-    <td>{stateOf(row)}</td>
-    <td class="actions">
-      {row.source === "file" ? (
-        <span class="muted" title="In the configuration">
-          declared
-        </span>
-      ) : row.revoked_at === undefined ? (
-        <Revoke id={row.id} done={changed} />
-      ) : null}
-    </td>
-  </tr>
-)
-
-const headings = ["Name", "Text", "Scopes", "Models", "Requests/min", "Spent", "Last used", "State", "Change"]
-const numbers = new Set(["Requests/min"])
-
-const Made = ({ close, made }: { readonly made: Key; readonly close: () => void }) => (
-  <section class="card made" role="status">
-    <h2>The key {made.name}</h2>
-    <p>Its text is shown now and never again.</p>
-    <pre>{made.key}</pre>
-    <Copy name="Copy key" text={made.key ?? ""} />
-    <button type="button" onClick={close}>
-      I have kept it
-    </button>
-  </section>
-)
-
-export const Keys = () => {
-  const id = place.value.query.get("id") ?? undefined
-  const { data, fault, reload } = useQuery(`keys ${id ?? ""}`, () => client.keys())
-  const configs = useQuery("configs", async () => (await client.configs()).data.map((config) => config.id)).data
-  const made = useSignal<Key | undefined>(undefined)
-  const shown = made.value === undefined ? null : <Made made={made.value} close={() => (made.value = undefined)} />
-  const keep = (key: Key): void => void (made.value = key)
-  if (id !== undefined)
+/** The button that revokes a key. It asks once more before it does. */
+const Revoke = ({ done, id }: { readonly id: string; readonly done: () => void }) => {
+  const asks = useSignal(false)
+  const { fault, run } = useAction()
+  const revoke = async (): Promise<void> => {
+    asks.value = false
+    await keys.remove(id)
+    done()
+  }
+  if (!asks.value)
     return (
       <>
-        {shown}
-        <KeyDetail key={id} id={id} configs={configs.value ?? []} made={keep} />
+        <button type="button" class="danger" onClick={() => (asks.value = true)}>
+          Revoke
+        </button>
+        <span class="fault" role="alert">
+          {fault.value}
+        </span>
       </>
     )
   return (
     <>
-      <div class="title">
-        <h1>Keys</h1>
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {shown}
-      {data.value === undefined ? (
-        <p class="muted">Loading …</p>
-      ) : (
-        <List label="Keys" headings={headings} numbers={numbers}>
-          {data.value.data.map((row) => (
-            <Row key={row.id} row={row} changed={() => void reload()} />
-          ))}
-        </List>
-      )}
-      <KeyForm
-        title="Make a key"
-        button="Make key"
-        configs={configs.value ?? []}
-        send={async (body) => {
-          keep(await client.createKey(body))
-          await reload()
-        }}
-      />
+      <button type="button" class="danger" onClick={() => void run(revoke)}>
+        Refuse this key now
+      </button>
+      <button type="button" onClick={() => (asks.value = false)}>
+        Cancel
+      </button>
     </>
   )
 }
 
-// One gateway key: what is left of its budget, its usage, its fields, rotation and revocation.
+interface KeyFormProps {
+  readonly title: string
+  readonly button: string
+  /** The key that is changed; undefined for a new one. */
+  readonly row?: KeyRow
+  readonly configIds: ReadonlyArray<string>
+  readonly send: (body: ReturnType<typeof keyBody>) => Promise<void>
+}
 
-const everyMillis = 10 * 1000
+const inputTypes = { text: "text", list: "text", number: "number", moment: "datetime-local" } as const
+
+const KeyForm = ({ button, configIds, row, send, title }: KeyFormProps) => {
+  const { fault, run } = useAction()
+  const submit = onSubmit((text, form) =>
+    run(async () => {
+      await send(keyBody(text))
+      if (row === undefined) form.reset()
+    })
+  )
+  return (
+    <form class="card form" onSubmit={submit}>
+      <h2>{title}</h2>
+      {keyFields(configIds).map((field) => {
+        const { hint, isRequired, kind, label, name, words } = field
+        const shared = { key: name, name, label, value: fieldValue(row, field) }
+        return words === undefined ? (
+          <Field {...shared} type={inputTypes[kind]} hint={hint} isRequired={isRequired === true} />
+        ) : (
+          <Choice {...shared} options={words} />
+        )
+      })}
+      <Fault text={fault.value} isWhole />
+      <button type="submit" class="primary">
+        {button}
+      </button>
+    </form>
+  )
+}
 
 type Budget = NonNullable<KeyRow["budget"]>
+
+const momentOf = (millis: number): string => dayAndClock(new Date(millis).toISOString())
 
 const BudgetCard = ({ budget: { per, usd }, usage }: { readonly budget: Budget; readonly usage: KeyUsage }) => {
   const { now, period, spentIn } = usage
@@ -132,8 +99,8 @@ const BudgetCard = ({ budget: { per, usd }, usage }: { readonly budget: Budget; 
     <>
       <p class={emptyAt === undefined ? "card" : "card warn"} role="status">
         {emptyAt === undefined
-          ? `At the rate so far ${dollars(total)} of ${dollars(usd)} are spent when the ${per} ends, ${dayAndClock(new Date(period.to).toISOString())}.`
-          : `At the rate so far the ${dollars(usd)} of this ${per} are spent on ${dayAndClock(new Date(emptyAt).toISOString())}.`}
+          ? `At the rate so far ${dollars(total)} of ${dollars(usd)} are spent when the ${per} ends, ${momentOf(period.to)}.`
+          : `At the rate so far the ${dollars(usd)} of this ${per} are spent on ${momentOf(emptyAt)}.`}
       </p>
       <Chart
         title={`Budget of this ${per}`}
@@ -171,10 +138,10 @@ const Usage = ({ usage: { days, models } }: { readonly usage: KeyUsage }) => {
 }
 
 const graces = [
-  [0, "now"],
-  [60 * 60, "in an hour"],
-  [24 * 60 * 60, "in a day"],
-  [7 * 24 * 60 * 60, "in a week"]
+  ["0", "now"],
+  [String(60 * 60), "in an hour"],
+  [String(24 * 60 * 60), "in a day"],
+  [String(7 * 24 * 60 * 60), "in a week"]
 ] as const
 
 interface ChangesProps {
@@ -184,93 +151,68 @@ interface ChangesProps {
 }
 
 const Changes = ({ changed, made, row }: ChangesProps) => {
-  const grace = useSignal(0)
-  const fault = useSignal("")
+  const grace = useSignal("0")
+  const { fault, run } = useAction()
   const rotate = async (): Promise<void> => {
-    fault.value = ""
-    try {
-      made(await rotateKey(row.id, grace.value))
-    } catch (error) {
-      fault.value = messageOf(error)
-    }
+    await run(async () => made(await rotateKey(row.id, Number(grace.value))))
     changed()
   }
   return (
     <section class="card">
       <h2>Rotate or revoke</h2>
       <div class="actions">
-        <label>
-          The old text is refused
-          <select value={grace.value} onChange={(event) => (grace.value = Number(event.currentTarget.value))}>
-            {graces.map(([seconds, text]) => (
-              <option key={seconds} value={seconds}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="The old text is refused"
+          options={graces}
+          value={grace.value}
+          change={(seconds) => (grace.value = seconds)}
+        />
         <button type="button" onClick={() => void rotate()}>
           Make another text
         </button>
         <Revoke id={row.id} done={changed} />
       </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+      <Fault text={fault.value} />
     </section>
   )
 }
 
-const Facts = ({ row }: { readonly row: KeyRow }) => (
+const KeyFacts = ({ row }: { readonly row: KeyRow }) => (
   <section class="card">
     <h2>Key</h2>
-    <dl>
-      <dt>Id</dt>
-      <dd>{row.id}</dd>
-      <dt>Text begins with</dt>
-      <dd>{row.prefix ?? "–"}</dd>
-      <dt>Providers</dt>
-      <dd>{row.providers?.join(", ") ?? "all"}</dd>
-      <dt>Models</dt>
-      <dd>{row.models?.join(", ") ?? "all"}</dd>
-      <dt>A minute</dt>
-      <dd>
-        {row.rate_limit?.requests_per_minute ?? "any"} requests, {row.rate_limit?.tokens_per_minute ?? "any"} tokens
-      </dd>
-      <dt>Last used</dt>
-      <dd>{row.last_used_at === undefined ? "never" : dayAndClock(row.last_used_at)}</dd>
-      <dt>Old text taken until</dt>
-      <dd>{row.previous_until === undefined ? "–" : dayAndClock(row.previous_until)}</dd>
-      <dt>State</dt>
-      <dd>{row.revoked_at === undefined ? "valid" : `revoked ${dayAndClock(row.revoked_at)}`}</dd>
-    </dl>
+    <Facts
+      rows={[
+        ["Id", row.id],
+        ["Text begins with", row.prefix ?? "–"],
+        ["Providers", row.providers?.join(", ") ?? "all"],
+        ["Models", row.models?.join(", ") ?? "all"],
+        [
+          "A minute",
+          `${row.rate_limit?.requests_per_minute ?? "any"} requests, ${row.rate_limit?.tokens_per_minute ?? "any"} tokens`
+        ],
+        ["Last used", row.last_used_at === undefined ? "never" : dayAndClock(row.last_used_at)],
+        ["Old text taken until", row.previous_until === undefined ? "–" : dayAndClock(row.previous_until)],
+        ["State", row.revoked_at === undefined ? "valid" : `revoked ${dayAndClock(row.revoked_at)}`]
+      ]}
+    />
     <a href={href("/requests", { key: row.id })}>Its requests</a>
   </section>
 )
 
 interface KeyDetailProps {
   readonly id: string
-  readonly configs: ReadonlyArray<string>
+  readonly configIds: ReadonlyArray<string>
   readonly made: (key: KeyRow) => void
 }
 
-const KeyDetail = ({ configs, id, made }: KeyDetailProps) => {
-  const key = useQuery<ReadKey>(id, () => readKey(id))
+const KeyDetail = ({ configIds, id, made }: KeyDetailProps) => {
+  const key = useQuery(id, () => keys.read(id))
   const row = key.data.value?.row
   const name = row === undefined ? "" : `${row.id} ${row.version ?? ""}`
   const usage = useQuery(name, async () => (row === undefined ? undefined : keyUsage(row)), everyMillis)
   const isChangeable = row?.source === "store" && row.revoked_at === undefined
   return (
-    <>
-      <div class="title">
-        <a href={href("/keys")} aria-label="All keys">
-          ←
-        </a>
-        <h1>{row?.name ?? id}</h1>
-      </div>
-      <p class="fault" role="alert">
-        {key.fault.value || usage.fault.value}
-      </p>
+    <Page title={row?.name ?? id} back={[href("/keys"), "All keys"]} fault={key.fault.value || usage.fault.value}>
       <div class="columns">
         <div class="stack">
           {row?.budget === undefined || usage.data.value === undefined ? null : (
@@ -279,7 +221,7 @@ const KeyDetail = ({ configs, id, made }: KeyDetailProps) => {
           {usage.data.value === undefined ? null : <Usage usage={usage.data.value} />}
         </div>
         <div class="stack">
-          {row === undefined ? null : <Facts row={row} />}
+          {row === undefined ? null : <KeyFacts row={row} />}
           {isChangeable ? <Changes row={row} made={made} changed={() => void key.reload()} /> : null}
         </div>
       </div>
@@ -289,13 +231,99 @@ const KeyDetail = ({ configs, id, made }: KeyDetailProps) => {
           title="Change this key"
           button="Save"
           row={row}
-          configs={configs}
+          configIds={configIds}
           send={async (body) => {
-            await updateKey(id, changedKey(row, body), key.data.value?.tag)
+            await keys.update(id, changedKey(row, body), key.data.value?.tag)
             await key.reload()
           }}
         />
       ) : null}
-    </>
+    </Page>
+  )
+}
+
+const BudgetMeter = ({ budget, spent_usd: spent = 0 }: KeyRow) =>
+  budget === undefined ? (
+    <>{dollars(spent)}</>
+  ) : (
+    <label class="budget">
+      <meter max={budget.usd} value={Math.min(spent, budget.usd)} high={budget.usd * 0.8} />
+      {dollars(spent)} of {dollars(budget.usd)} a {budget.per}
+    </label>
+  )
+
+const stateOf = ({ expires_at: expires, revoked_at: revoked }: KeyRow): string => {
+  if (revoked !== undefined) return `revoked ${dayAndClock(revoked)}`
+  return expires === undefined ? "valid" : `until ${dayAndClock(expires)}`
+}
+
+const columnsOf = (changed: () => void): ReadonlyArray<Column<KeyRow>> => [
+  { name: "Name", cell: ({ id, name }) => <a href={href("/keys", { id })}>{name}</a> },
+  { name: "Text", cell: ({ prefix }) => (prefix === undefined ? "–" : `${prefix}…`) },
+  { name: "Scopes", cell: ({ scopes = ["inference"] }) => scopes.join(", ") },
+  { name: "Models", cell: ({ models }) => models?.join(", ") ?? "all" },
+  { name: "Requests/min", isNumber: true, cell: (row) => row.rate_limit?.requests_per_minute ?? "–" },
+  { name: "Spent", cell: (row) => <BudgetMeter {...row} /> },
+  { name: "Last used", cell: (row) => (row.last_used_at === undefined ? "never" : dayAndClock(row.last_used_at)) },
+  { name: "State", cell: stateOf },
+  {
+    name: "Change",
+    class: "actions",
+    cell: ({ id, revoked_at: revoked, source }) =>
+      source === "file" ? (
+        <span class="muted" title="In the configuration">
+          declared
+        </span>
+      ) : revoked === undefined ? (
+        <Revoke id={id} done={changed} />
+      ) : null
+  }
+]
+
+const Made = ({ close, made }: { readonly made: KeyRow; readonly close: () => void }) => (
+  <section class="card made" role="status">
+    <h2>The key {made.name}</h2>
+    <p>Its text is shown now and never again.</p>
+    <pre>{made.key}</pre>
+    <Copy name="Copy key" text={made.key ?? ""} />
+    <button type="button" onClick={close}>
+      I have kept it
+    </button>
+  </section>
+)
+
+export const Keys = () => {
+  const id = place.value.query.get("id") ?? undefined
+  const { data, fault, reload } = useQuery(`keys ${id ?? ""}`, keys.list)
+  const configIds =
+    useQuery("configs", async () => (await configs.list()).data.map((config) => config.id)).data.value ?? []
+  const made = useSignal<KeyRow | undefined>(undefined)
+  const shown = made.value === undefined ? null : <Made made={made.value} close={() => (made.value = undefined)} />
+  const keep = (key: KeyRow): void => void (made.value = key)
+  if (id !== undefined)
+    return (
+      <>
+        {shown}
+        <KeyDetail key={id} id={id} configIds={configIds} made={keep} />
+      </>
+    )
+  return (
+    <Page title="Keys" fault={fault.value}>
+      {shown}
+      {data.value === undefined ? (
+        <Loading />
+      ) : (
+        <List label="Keys" columns={columnsOf(() => void reload())} rows={data.value.data} keyOf={(row) => row.id} />
+      )}
+      <KeyForm
+        title="Make a key"
+        button="Make key"
+        configIds={configIds}
+        send={async (body) => {
+          keep(await keys.create(body))
+          await reload()
+        }}
+      />
+    </Page>
   )
 }

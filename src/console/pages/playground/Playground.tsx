@@ -2,11 +2,13 @@
 // It must not know dialects of providers.
 import { signal, useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
+import { type DryRunAnswer, prompts } from "../../AdminClient.ts"
+import { dryRunChat, listModels } from "../../GatewayCalls.ts"
 import { href } from "../../Location.ts"
 import { type Media, readable } from "../../mediaIn.ts"
-import { gatewayKey, KeyField } from "../../parts/Fields.tsx"
-import { messageOf } from "../../parts/Query.ts"
-import * as chat from "./ChatClient.ts"
+import { DryRunChanges, Fault, Title } from "../../parts/Display.tsx"
+import { Area, Choice, Field, fieldText, KeyField, onSubmit, type Options as Words } from "../../parts/Fields.tsx"
+import { messageOf, useAction } from "../../parts/Query.ts"
 import {
   type Chat,
   chatOf,
@@ -18,13 +20,144 @@ import {
   sampleTools
 } from "./chatBody.ts"
 import { ask, clear, type Lane, makeLane, type Options, Turns } from "./Turns.tsx"
-import * as client from "../../AdminClient.ts"
+
+const models = signal<ReadonlyArray<string>>([])
+
+const Models = () => {
+  const { fault, run } = useAction()
+  const load = async (): Promise<void> => {
+    models.value = []
+    models.value = await listModels()
+  }
+  return (
+    <>
+      <KeyField isRequired onChosen={() => void run(load)} />
+      <Field label="Model" name="model" list="models" hint="@google/gemini-3.8-flash" isRequired />
+      <Field label="Compare with" name="second" list="models" hint="no second one" />
+      <datalist id="models">
+        {models.value.map((id) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+      <p class="fault whole">{fault.value}</p>
+    </>
+  )
+}
+
+const wordsOf = (first: string, words: ReadonlyArray<string>): Words => [
+  ["", first],
+  ...words.map((word) => [word, word] as const)
+]
+
+const efforts = wordsOf("default", ["none", "minimal", "low", "medium", "high", "xhigh", "max"])
+
+const Usual = () => (
+  <>
+    <Field label="Temperature" name="temperature" type="number" range={{ min: "0", max: "2", step: "0.1" }} />
+    <Field label="Most tokens out" name="max_tokens" type="number" range={{ min: "1", step: "1" }} />
+    <Choice label="Reasoning effort" name="reasoning_effort" options={efforts} />
+    <Area label="System prompt" name="system" rows={2} />
+  </>
+)
+
+const fill = (name: string, text: string) => (event: MouseEvent & { currentTarget: HTMLButtonElement }) => {
+  const field = event.currentTarget.form?.elements.namedItem(name)
+  if (field instanceof HTMLTextAreaElement) field.value = text
+}
+
+const formats: Words = [
+  ["", "text"],
+  ["json_object", "any JSON object"],
+  ["json_schema", "JSON by a schema"]
+]
+
+const Tools = () => (
+  <details class="whole">
+    <summary>Tools and the form of the answer</summary>
+    <div class="form">
+      <Area label="Tools as JSON" name="tools" rows={4} isCode />
+      <button type="button" onClick={fill("tools", sampleTools)}>
+        Sample tool
+      </button>
+      <Choice label="Form of the answer" name="format" options={formats} />
+      <Area label="Schema of the answer" name="schema" rows={4} isCode />
+      <button type="button" onClick={fill("schema", sampleSchema)}>
+        Sample schema
+      </button>
+    </div>
+  </details>
+)
+
+const Parameter = ({ kind, name }: { readonly name: string; readonly kind: ParameterKind }) => {
+  if (kind === "flag") return <Choice label={name} name={name} options={wordsOf("default", ["true", "false"])} />
+  return kind === "number" ? (
+    <Field label={name} name={name} type="number" range={{ step: "any" }} hint="number" />
+  ) : (
+    <Field label={name} name={name} hint={kind === "json" ? "JSON" : "text"} />
+  )
+}
+
+const Further = () => (
+  <details class="whole">
+    <summary>All parameters</summary>
+    <p class="muted">
+      Their meaning for each kind of model is on the page{" "}
+      <a href="/docs/parameters" target="_blank" rel="noreferrer">
+        Parameters
+      </a>
+      . Empty fields are not sent.
+    </p>
+    <div class="form">
+      {Object.entries(parameterKinds).map(([name, kind]) => (
+        <Parameter key={name} name={name} kind={kind} />
+      ))}
+    </div>
+  </details>
+)
+
+const Fields = () => (
+  <>
+    <Models />
+    <Usual />
+    <Tools />
+    <Further />
+  </>
+)
+
+const save = async (id: string, { messages, model, ...parameters }: Chat): Promise<string> => {
+  const { data } = await prompts.list()
+  const body = { id, model, messages, parameters }
+  const saved = data.some((prompt) => prompt.id === id)
+    ? await prompts.update(id, body, undefined)
+    : await prompts.create(body)
+  return `Saved as version ${saved.version} of ${saved.id}.`
+}
+
+/** Saves a chat as a prompt: a new one, or a new version of one that exists. */
+const SavePrompt = ({ read }: { readonly read: () => Chat }) => {
+  const id = useSignal("")
+  const note = useSignal("")
+  const { fault, run } = useAction()
+  const keep = async (): Promise<void> => {
+    note.value = ""
+    note.value = await save(id.value, read())
+  }
+  return (
+    <div class="actions whole">
+      <Field label="Prompt id" value={id.value} change={(text) => (id.value = text)} />
+      <button type="button" disabled={id.value === ""} onClick={() => void run(keep)}>
+        Save as a prompt
+      </button>
+      <span role="status">{note.value || fault.value}</span>
+    </div>
+  )
+}
 
 /** They live as long as the tab. */
 const first = makeLane()
 const second = makeLane()
 const lanes = [first, second]
-const dry = signal<{ readonly sent: Chat; readonly got: chat.DryRun } | undefined>(undefined)
+const dry = signal<{ readonly sent: Chat; readonly got: DryRunAnswer } | undefined>(undefined)
 const fault = signal("")
 
 const mediaOf = async (file: File): Promise<Media> => {
@@ -39,10 +172,9 @@ const mediaOf = async (file: File): Promise<Media> => {
 
 /** The fields of the form. Throws with what is wrong in them. */
 const readForm = (form: HTMLFormElement) => {
-  const fields = new FormData(form)
-  const text = (name: string): string => String(fields.get(name) ?? "").trim()
-  const options: Options = { key: gatewayKey.value, system: text("system"), parameters: parametersOf(text) }
-  const files = fields.getAll("media").filter((file): file is File => file instanceof File && file.size > 0)
+  const text = fieldText(form)
+  const options: Options = { system: text("system"), parameters: parametersOf(text) }
+  const files = new FormData(form).getAll("media").filter((file): file is File => file instanceof File && file.size > 0)
   return { models: [text("model"), text("second")], options, message: text("message"), files }
 }
 
@@ -76,20 +208,17 @@ const explain = async (form: HTMLFormElement): Promise<void> => {
   const { options } = read
   const entries = [...first.entries.value, await questionOf(read)]
   const sent = chatOf(read.models[0] ?? "", options.system, entries, options.parameters)
-  dry.value = { sent, got: await chat.dryRun(options.key, sent) }
+  dry.value = { sent, got: await dryRunChat(sent) }
 }
 
-const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }): Promise<void> => {
-  event.preventDefault()
-  const isDry = event.submitter?.getAttribute("value") === "dry"
-  const form = event.currentTarget
+const submit = onSubmit(async (_text, form, button) => {
   fault.value = ""
   try {
-    await (isDry ? explain : send)(form)
+    await (button === "dry" ? explain : send)(form)
   } catch (error) {
     fault.value = messageOf(error)
   }
-}
+})
 
 /** The prompt of a form: its system prompt, the turns so far, and the message. */
 const promptOf = (form: HTMLFormElement): Chat => {
@@ -97,8 +226,6 @@ const promptOf = (form: HTMLFormElement): Chat => {
   const question: ReadonlyArray<Entry> = message === "" ? [] : [{ kind: "question", text: message, media: [] }]
   return chatOf(models[0] ?? "", options.system, [...first.entries.value, ...question], options.parameters)
 }
-
-const printed = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : names.join(", "))
 
 const Compared = () => {
   const compared = dry.value
@@ -117,7 +244,7 @@ const Compared = () => {
         </p>
         <pre>{readable(got.body)}</pre>
         <p>
-          Ignored: {printed(got.ignored_params)}. Changed: {printed(got.adjusted_params)}.
+          <DryRunChanges got={got} />
         </p>
       </section>
     </div>
@@ -154,13 +281,12 @@ export const Playground = () => {
   }
   return (
     <>
-      <div class="title">
-        <h1>Playground</h1>
+      <Title title="Playground">
         <a href={href("/explain")}>Explain a request</a>
         <button type="button" onClick={() => lanes.forEach(clear)}>
           New chat
         </button>
-      </div>
+      </Title>
       {shown.length === 0 ? null : (
         <div class="columns">
           {shown.map((lane) => (
@@ -168,11 +294,9 @@ export const Playground = () => {
           ))}
         </div>
       )}
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
+      <Fault text={fault.value} />
       <Compared />
-      <form class="card form" ref={form} onSubmit={(event) => void submit(event)}>
+      <form class="card form" ref={form} onSubmit={submit}>
         <Fields />
         <label class="whole">
           Message
@@ -186,190 +310,5 @@ export const Playground = () => {
         <SavePrompt read={read} />
       </form>
     </>
-  )
-}
-
-// The fields of the playground: models, tools, the form of the answer, and every parameter.
-
-const models = signal<ReadonlyArray<string>>([])
-const modelsFault = signal("")
-
-const loadModels = async (): Promise<void> => {
-  modelsFault.value = ""
-  try {
-    models.value = await chat.models(gatewayKey.value)
-  } catch (error) {
-    models.value = []
-    modelsFault.value = error instanceof Error ? error.message : String(error)
-  }
-}
-
-const Models = () => (
-  <>
-    <KeyField isRequired onChosen={() => void loadModels()} />
-    <label>
-      Model
-      <input name="model" list="models" required spellcheck={false} placeholder="@google/gemini-3.8-flash" />
-    </label>
-    <label>
-      Compare with
-      <input name="second" list="models" spellcheck={false} placeholder="no second one" />
-    </label>
-    <datalist id="models">
-      {models.value.map((id) => (
-        <option key={id} value={id} />
-      ))}
-    </datalist>
-  </>
-)
-
-const Usual = () => (
-  <>
-    <label>
-      Temperature
-      <input name="temperature" type="number" min="0" max="2" step="0.1" />
-    </label>
-    <label>
-      Most tokens out
-      <input name="max_tokens" type="number" min="1" step="1" />
-    </label>
-    <label>
-      Reasoning effort
-      <select name="reasoning_effort">
-        <option value="">default</option>
-        {["none", "minimal", "low", "medium", "high", "xhigh", "max"].map((effort) => (
-          <option key={effort}>{effort}</option>
-        ))}
-      </select>
-    </label>
-    <label class="whole">
-      System prompt
-      <textarea name="system" rows={2} />
-    </label>
-  </>
-)
-
-const fill = (name: string, text: string) => (event: MouseEvent & { currentTarget: HTMLButtonElement }) => {
-  const field = event.currentTarget.form?.elements.namedItem(name)
-  if (field instanceof HTMLTextAreaElement) field.value = text
-}
-
-const Tools = () => (
-  <details class="whole">
-    <summary>Tools and the form of the answer</summary>
-    <div class="form">
-      <label class="whole">
-        Tools as JSON
-        <textarea name="tools" class="code" rows={4} spellcheck={false} />
-      </label>
-      <button type="button" onClick={fill("tools", sampleTools)}>
-        Sample tool
-      </button>
-      <label>
-        Form of the answer
-        <select name="format">
-          <option value="">text</option>
-          <option value="json_object">any JSON object</option>
-          <option value="json_schema">JSON by a schema</option>
-        </select>
-      </label>
-      <label class="whole">
-        Schema of the answer
-        <textarea name="schema" class="code" rows={4} spellcheck={false} />
-      </label>
-      <button type="button" onClick={fill("schema", sampleSchema)}>
-        Sample schema
-      </button>
-    </div>
-  </details>
-)
-
-const hints: Readonly<Record<ParameterKind, string>> = { number: "number", flag: "", text: "text", json: "JSON" }
-
-const Parameter = ({ kind, name }: { readonly name: string; readonly kind: ParameterKind }) => (
-  <label>
-    {name}
-    {kind === "flag" ? (
-      <select name={name}>
-        <option value="">default</option>
-        <option>true</option>
-        <option>false</option>
-      </select>
-    ) : (
-      <input
-        name={name}
-        {...(kind === "number" ? { type: "number", step: "any" } : {})}
-        placeholder={hints[kind]}
-        spellcheck={false}
-      />
-    )}
-  </label>
-)
-
-const Further = () => (
-  <details class="whole">
-    <summary>All parameters</summary>
-    <p class="muted">
-      Their meaning for each kind of model is on the page{" "}
-      <a href="/docs/parameters" target="_blank" rel="noreferrer">
-        Parameters
-      </a>
-      . Empty fields are not sent.
-    </p>
-    <div class="form">
-      {Object.entries(parameterKinds).map(([name, kind]) => (
-        <Parameter key={name} name={name} kind={kind} />
-      ))}
-    </div>
-  </details>
-)
-
-const Fields = () => (
-  <>
-    <Models />
-    <p class="fault whole">{modelsFault.value}</p>
-    <Usual />
-    <Tools />
-    <Further />
-  </>
-)
-
-// Saves a chat as a prompt: a new one, or a new version of one that exists.
-
-interface Saved {
-  readonly id: string
-  readonly version: number
-}
-
-const save = async (id: string, { messages, model, ...parameters }: Chat): Promise<Saved> => {
-  const { data } = await client.get<client.Page<Saved>>("/prompts", { limit: "1000" })
-  const isKnown = data.some((prompt) => prompt.id === id)
-  const path = isKnown ? `/prompts/${encodeURIComponent(id)}` : "/prompts"
-  const body = { id, model, messages, parameters }
-  return (await client.call(isKnown ? "PUT" : "POST", path, body)).json()
-}
-
-const SavePrompt = ({ read }: { readonly read: () => Chat }) => {
-  const id = useSignal("")
-  const note = useSignal("")
-  const run = async (): Promise<void> => {
-    try {
-      const saved = await save(id.value, read())
-      note.value = `Saved as version ${saved.version} of ${saved.id}.`
-    } catch (error) {
-      note.value = messageOf(error)
-    }
-  }
-  return (
-    <div class="actions whole">
-      <label>
-        Prompt id
-        <input value={id.value} spellcheck={false} onInput={(event) => (id.value = event.currentTarget.value.trim())} />
-      </label>
-      <button type="button" disabled={id.value === ""} onClick={() => void run()}>
-        Save as a prompt
-      </button>
-      <span role="status">{note.value}</span>
-    </div>
   )
 }

@@ -1,17 +1,17 @@
 // One chat with one model: its turns, and the answer that is coming.
 // It must not know the session or the page.
 import { type Signal, signal } from "@preact/signals"
-import { messageOf } from "../../parts/Query.ts"
-import * as chat from "./ChatClient.ts"
-import { chatOf, type Entry, sampleResult } from "./chatBody.ts"
-import { noAnswer, type ToolCall } from "./chatStream.ts"
 import { duration } from "../../format.ts"
+import { streamChat } from "../../GatewayCalls.ts"
 import { href } from "../../Location.ts"
-import { Thumbnails } from "../../parts/Display.tsx"
+import { Fault, Thumbnails } from "../../parts/Display.tsx"
+import { onSubmit } from "../../parts/Fields.tsx"
+import { messageOf } from "../../parts/Query.ts"
+import { chatOf, type Entry, sampleResult } from "./chatBody.ts"
+import { addEvent, noAnswer, type ToolCall } from "./chatStream.ts"
 
 /** What the next request of a chat is made of, next to its turns. */
 export interface Options {
-  readonly key: string
   readonly system: string
   readonly parameters: Readonly<Record<string, unknown>>
 }
@@ -56,12 +56,12 @@ export const ask = async (lane: Lane, options: Options, turn: Entry): Promise<vo
   show({})
   try {
     const body = chatOf(lane.model.value, options.system, asked, options.parameters)
-    const requestId = await chat.stream(
-      options.key,
-      body,
-      (grown) => show({ answer: grown, firstMillis: answer.firstMillis ?? performance.now() - started }),
-      abort.signal
-    )
+    const take = (lines: ReadonlyArray<string>): void =>
+      show({
+        answer: lines.reduce(addEvent, answer.answer),
+        firstMillis: answer.firstMillis ?? performance.now() - started
+      })
+    const requestId = await streamChat(body, take, abort.signal)
     show({ requestId })
     lane.fault.value = answer.answer.fault
   } catch (error) {
@@ -76,8 +76,6 @@ export const clear = (lane: Lane): void => {
   lane.entries.value = []
   lane.fault.value = ""
 }
-
-// The turns of one chat: questions, answers with thoughts, pictures and tool calls, and the results of tools.
 
 type AnswerEntry = Entry & { readonly kind: "answer" }
 
@@ -106,12 +104,10 @@ const fillSample = (call: ToolCall) => (event: MouseEvent & { currentTarget: HTM
 
 /** The results of the tools that the last answer calls. */
 const Results = ({ calls, lane }: { readonly calls: ReadonlyArray<ToolCall>; readonly lane: Lane }) => {
-  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }): void => {
-    event.preventDefault()
-    const fields = new FormData(event.currentTarget)
-    const results = calls.map(({ id }) => ({ id, content: String(fields.get(id) ?? "") }))
+  const submit = onSubmit((text) => {
+    const results = calls.map(({ id }) => ({ id, content: text(id) }))
     if (lane.options.value !== undefined) void ask(lane, lane.options.value, { kind: "results", results })
-  }
+  })
   return (
     <form class="results" onSubmit={submit}>
       {calls.map((call) => (
@@ -182,9 +178,7 @@ export const Turns = ({ lane }: { readonly lane: Lane }) => {
         ))}
       </ol>
       {waiting.length === 0 ? null : <Results key={entries.length} calls={waiting} lane={lane} />}
-      <p class="fault" role="alert">
-        {lane.fault.value}
-      </p>
+      <Fault text={lane.fault.value} />
     </section>
   )
 }

@@ -1,5 +1,5 @@
 // Reads the events of a streamed chat completion into texts, thoughts, tool calls, pictures and counts.
-// Must not know the network.
+// It must not know the network.
 import type { Media } from "../../mediaIn.ts"
 import { readJson } from "../../readJson.ts"
 

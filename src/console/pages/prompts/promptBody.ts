@@ -5,6 +5,31 @@ import { jsonFaultLine, readJson } from "../../readJson.ts"
 
 export type Message = NonNullable<Prompt["messages"]>[number]
 
+/** A message of a prompt as the fields of a form. */
+export interface Draft {
+  readonly role: string
+  /** The text; the JSON of content that is not a text. */
+  readonly text: string
+  /** The other fields of the message. */
+  readonly rest: Message
+}
+
+export const firstMessages: ReadonlyArray<Message> = [
+  { role: "system", content: "You are friendly and brief." },
+  { role: "user", content: "{{message}}" }
+]
+
+export const draftOf = ({ content, role, ...rest }: Message): Draft => ({
+  role: String(role),
+  text: typeof content === "string" ? content : JSON.stringify(content, null, 2),
+  rest
+})
+
+export const messageOfDraft = ({ rest, role, text }: Draft): Message => {
+  const content = /^\s*[[{]/.test(text) ? (readJson(text) ?? text) : text
+  return { role, content, ...rest }
+}
+
 /** The labels of a prompt when those in a text, joined by commas, are given to a version. */
 const labelled = (
   labels: Prompt["labels"],

@@ -2,64 +2,21 @@
 // It must not know how content is kept.
 import { useSignal } from "@preact/signals"
 import { type RequestContent, requestContent, type RequestRow } from "../../AdminClient.ts"
-import { messageOf } from "../../parts/Query.ts"
-import { ExplainForm } from "../Explain.tsx"
 import { count } from "../../format.ts"
-import { readJson } from "../../readJson.ts"
 import { mediaIn, readable } from "../../mediaIn.ts"
-import { Thumbnails } from "../../parts/Display.tsx"
+import { Facts, Fault, Thumbnails } from "../../parts/Display.tsx"
+import { useAction } from "../../parts/Query.ts"
+import { readJson } from "../../readJson.ts"
+import { ExplainForm } from "../Explain.tsx"
 import { type Rating, readAnswer } from "./readAnswer.ts"
 
-const NotKept = () => (
-  <>
-    <section class="card">
-      <h2>Content</h2>
-      <p>
-        The content of this request is not kept. Set <code>log.content</code> to <code>errors</code> or <code>all</code>{" "}
-        in the configuration, or <code>log_content</code> of its key; it is sealed, and leaves after{" "}
-        <code>limits.contentMinutes</code>. Until then, paste the body here to see what the provider gets of it.
-      </p>
-    </section>
-    <ExplainForm />
-  </>
-)
-
-export const ContentCard = ({
-  onRead,
-  row
-}: {
-  readonly row: RequestRow
-  readonly onRead: (requestContent: RequestContent) => void
-}) => {
-  const read = useSignal<RequestContent | undefined>(undefined)
-  const fault = useSignal("")
-  if (row.has_content !== true) return <NotKept />
-  if (read.value !== undefined) return <Bodies content={read.value} route={row.route} />
-  const show = async (): Promise<void> => {
-    try {
-      read.value = await requestContent(row.id)
-      onRead(read.value)
-    } catch (error) {
-      fault.value = messageOf(error)
-    }
-  }
-  return (
-    <section class="card">
-      <h2>Content</h2>
-      <p>The bodies and the answer are kept. The log of changes names who reads them.</p>
-      <button type="button" class="primary" onClick={() => void show()}>
-        Show the content
-      </button>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-    </section>
-  )
-}
-
-// The kept content of a request: what the client sent next to what each upstream got, and the answer.
-
 type Text = RequestContent["request"]
+
+const Size = ({ text: { bytes, is_cut: isCut } }: { readonly text: Text }) => (
+  <p class="muted">
+    {count(bytes)} bytes{isCut ? ", of which the beginning is kept (limits.contentBytes)" : ""}
+  </p>
+)
 
 const Shown = ({ label, text }: { readonly label: string; readonly text: Text }) => {
   const value = text.is_cut ? undefined : readJson(text.text)
@@ -69,9 +26,7 @@ const Shown = ({ label, text }: { readonly label: string; readonly text: Text })
         {value === undefined ? text.text : readable(value)}
       </pre>
       <Thumbnails media={mediaIn(value)} />
-      <p class="muted">
-        {count(text.bytes)} bytes{text.is_cut ? ", of which the beginning is kept (limits.contentBytes)" : ""}
-      </p>
+      <Size text={text} />
     </>
   )
 }
@@ -96,17 +51,16 @@ const Ratings = ({ ratings }: { readonly ratings: ReadonlyArray<Rating> }) =>
   ratings.length === 0 ? null : (
     <>
       <h3>Safety ratings</h3>
-      <dl class="facts">
-        {ratings.map(({ category, isBlocked, probability }) => (
-          <>
-            <dt key={category}>{category}</dt>
-            <dd class={isBlocked ? "bad" : ""}>
-              {probability}
-              {isBlocked ? ", blocked" : ""}
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts
+        class="facts"
+        rows={ratings.map(({ category, isBlocked, probability }) => [
+          category,
+          <span class={isBlocked ? "bad" : ""}>
+            {probability}
+            {isBlocked ? ", blocked" : ""}
+          </span>
+        ])}
+      />
     </>
   )
 
@@ -131,13 +85,12 @@ const Answer = ({ answer }: { readonly answer: Text }) => {
           {shown.join("\n")}
         </pre>
       </details>
-      <p class="muted">
-        {count(answer.bytes)} bytes{answer.is_cut ? ", of which the beginning is kept (limits.contentBytes)" : ""}
-      </p>
+      <Size text={answer} />
     </section>
   )
 }
 
+/** What the client sent next to what each upstream got, and the answer. */
 const Bodies = ({ content, route }: { readonly content: RequestContent; readonly route: string }) => (
   <div class="columns pair">
     <section class="card">
@@ -151,3 +104,44 @@ const Bodies = ({ content, route }: { readonly content: RequestContent; readonly
     {content.answer === undefined ? null : <Answer answer={content.answer} />}
   </div>
 )
+
+const NotKept = () => (
+  <>
+    <section class="card">
+      <h2>Content</h2>
+      <p>
+        The content of this request is not kept. Set <code>log.content</code> to <code>errors</code> or <code>all</code>{" "}
+        in the configuration, or <code>log_content</code> of its key; it is sealed, and leaves after{" "}
+        <code>limits.contentMinutes</code>. Until then, paste the body here to see what the provider gets of it.
+      </p>
+    </section>
+    <ExplainForm />
+  </>
+)
+
+export const ContentCard = ({
+  onRead,
+  row
+}: {
+  readonly row: RequestRow
+  readonly onRead: (content: RequestContent) => void
+}) => {
+  const read = useSignal<RequestContent | undefined>(undefined)
+  const { fault, run } = useAction()
+  if (row.has_content !== true) return <NotKept />
+  if (read.value !== undefined) return <Bodies content={read.value} route={row.route} />
+  const show = async (): Promise<void> => {
+    read.value = await requestContent(row.id)
+    onRead(read.value)
+  }
+  return (
+    <section class="card">
+      <h2>Content</h2>
+      <p>The bodies and the answer are kept. The log of changes names who reads them.</p>
+      <button type="button" class="primary" onClick={() => void run(show)}>
+        Show the content
+      </button>
+      <Fault text={fault.value} />
+    </section>
+  )
+}

@@ -1,168 +1,86 @@
 // One request: how it ended, the calls to providers as a waterfall, its usage and cost, its content, and commands to copy.
 // It must not know the list it was chosen from, or prices.
 import { useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
-import * as client from "../../AdminClient.ts"
-import type { RequestRow } from "../../AdminClient.ts"
+import { request, type RequestRow } from "../../AdminClient.ts"
 import { count, dayAndClock, dollars, duration } from "../../format.ts"
 import { href } from "../../Location.ts"
-import { Copy, List, Status } from "../../parts/Display.tsx"
+import { type Column, Copy, Facts, List, Page, Status } from "../../parts/Display.tsx"
 import { useQuery } from "../../parts/Query.ts"
 import { readJson } from "../../readJson.ts"
-import { anthropicOf, type Asked, calledRoute, curlOf, genaiOf, openAiOf } from "./snippets.ts"
 import { ContentCard } from "./Content.tsx"
 import { type Attempt, type Line, linesOf, type Phase, type Span } from "./phases.ts"
+import { anthropicOf, type Asked, calledRoute, curlOf, genaiOf, openAiOf } from "./snippets.ts"
 
-type Request = client.RequestRow
-
-const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)
-
-const Fault = ({ error_code: code, error_message: message, error_param: param }: Request) =>
+const ErrorCard = ({ error_code: code, error_message: message, error_param: param }: RequestRow) =>
   code === undefined ? null : (
     <section class="card whole problem">
       <h2>Error</h2>
       <p class="bad">{message ?? "There is no message."}</p>
-      <dl>
-        <Fact name="Code">
-          <a href="/docs/errors" target="_blank" rel="noreferrer">
-            {code}
-          </a>
-        </Fact>
-        {param === undefined ? null : <Fact name="Parameter">{param}</Fact>}
-      </dl>
+      <Facts
+        rows={[
+          [
+            "Code",
+            <a href="/docs/errors" target="_blank" rel="noreferrer">
+              {code}
+            </a>
+          ],
+          ...(param === undefined ? [] : [["Parameter", param] as const])
+        ]}
+      />
     </section>
   )
 
-const Parameters = ({ adjusted_params: adjusted = [], ignored_params: ignored = [] }: Request) => (
+const Parameters = ({ adjusted_params: adjusted = [], ignored_params: ignored = [] }: RequestRow) => (
   <section class="card">
     <h2>Parameters</h2>
-    <dl>
-      <Fact name="Ignored">{ignored.length === 0 ? "none" : ignored.join(", ")}</Fact>
-      <Fact name="Changed">
-        {adjusted.length === 0
-          ? "none"
-          : adjusted.map((one) => <div key={one}>{one.replace("=", ": ").replace(">", " → ")}</div>)}
-      </Fact>
-    </dl>
+    <Facts
+      rows={[
+        ["Ignored", ignored.length === 0 ? "none" : ignored.join(", ")],
+        [
+          "Changed",
+          adjusted.length === 0
+            ? "none"
+            : adjusted.map((one) => <div key={one}>{one.replace("=", ": ").replace(">", " → ")}</div>)
+        ]
+      ]}
+    />
   </section>
 )
 
-const Filtered = ({ name, value }: { readonly name: string; readonly value: string | undefined }) =>
-  value === undefined ? <>–</> : <a href={href("/requests", { [name]: value })}>{value}</a>
+/** A value that leads to the requests that have it as well. */
+const filtered = (name: string, value: string | undefined) =>
+  value === undefined ? "–" : <a href={href("/requests", { [name]: value })}>{value}</a>
 
-const Facts = (row: Request) => (
+const RequestFacts = (row: RequestRow) => (
   <section class="card">
     <h2>Request</h2>
-    <dl>
-      <Fact name="Ended">
-        <time dateTime={row.ts} title={row.ts}>
-          {dayAndClock(row.ts)}
-        </time>
-      </Fact>
-      <Fact name="Route">{row.route}</Fact>
-      <Fact name="Provider">
-        <Filtered name="provider" value={row.provider} />
-      </Fact>
-      <Fact name="Model">
-        <Filtered name="model" value={row.model} />
-      </Fact>
-      <Fact name="Key">
-        <Filtered name="key" value={row.key_id} />
-      </Fact>
-      <Fact name="Config">{row.config ?? "–"}</Fact>
-      <Fact name="Client">{row.client ?? "–"}</Fact>
-      {Object.entries(row.metadata ?? {}).map(([name, value]) => (
-        <Fact key={name} name={`Metadata ${name}`}>
-          {value}
-        </Fact>
-      ))}
-      <Fact name="Stream">{row.stream ? "yes" : "no"}</Fact>
-      <Fact name="Cache">{row.cache ?? "–"}</Fact>
-      <Fact name="Duration">{duration(row.duration_ms)}</Fact>
-      <Fact name="First token">{duration(row.ttft_ms)}</Fact>
-      <Fact name="Gateway overhead">{duration(row.overhead_ms)}</Fact>
-      <Fact name="Request id">{row.request_id}</Fact>
-      <Fact name="Trace id">
-        <Filtered name="trace_id" value={row.trace_id} />
-      </Fact>
-    </dl>
+    <Facts
+      rows={[
+        [
+          "Ended",
+          <time dateTime={row.ts} title={row.ts}>
+            {dayAndClock(row.ts)}
+          </time>
+        ],
+        ["Route", row.route],
+        ["Provider", filtered("provider", row.provider)],
+        ["Model", filtered("model", row.model)],
+        ["Key", filtered("key", row.key_id)],
+        ["Config", row.config ?? "–"],
+        ["Client", row.client ?? "–"],
+        ...Object.entries(row.metadata ?? {}).map(([name, value]) => [`Metadata ${name}`, value] as const),
+        ["Stream", row.stream ? "yes" : "no"],
+        ["Cache", row.cache ?? "–"],
+        ["Duration", duration(row.duration_ms)],
+        ["First token", duration(row.ttft_ms)],
+        ["Gateway overhead", duration(row.overhead_ms)],
+        ["Request id", row.request_id],
+        ["Trace id", filtered("trace_id", row.trace_id)]
+      ]}
+    />
   </section>
 )
-
-const askedOf = (row: Request, kept: string | undefined): Asked => {
-  const { model = "", provider, stream } = row
-  const name = provider === undefined ? model : `@${provider}/${model}`
-  const body = kept === undefined ? undefined : readJson(kept)
-  return { route: calledRoute(row), model: name, body, isStream: stream }
-}
-
-const Snippets = ({ asked }: { readonly asked: Asked }) => (
-  <>
-    <Copy name="Copy as curl" text={curlOf(asked, location.origin)} />
-    <Copy name="Copy for OpenAI" text={openAiOf(asked, location.origin)} />
-    <Copy name="Copy for Anthropic" text={anthropicOf(asked, location.origin)} />
-    <Copy name="Copy for Google GenAI" text={genaiOf(asked, location.origin)} />
-  </>
-)
-
-const Whole = ({ row }: { readonly row: Request }) => {
-  const kept = useSignal<string | undefined>(undefined)
-  return (
-    <>
-      <div class="actions">
-        <Snippets asked={askedOf(row, kept.value)} />
-        <Copy name="Copy record" text={JSON.stringify(row, null, 2)} />
-        {row.has_content === true ? <a href={href("/explain", { request: row.id })}>Explain and replay</a> : null}
-      </div>
-      <div class="columns">
-        <Fault {...row} />
-        <Waterfall row={row} />
-        <Facts {...row} />
-        <div class="stack">
-          <Cost {...row} />
-          <Parameters {...row} />
-        </div>
-      </div>
-      <ContentCard row={row} onRead={({ request }) => (kept.value = request.is_cut ? undefined : request.text)} />
-    </>
-  )
-}
-
-export const RequestDetail = ({ id }: { readonly id: string }) => {
-  const { data, fault } = useQuery(id, () => client.request(id))
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea")
-      if (event.key === "Escape" && !isTyping) history.back()
-    }
-    addEventListener("keydown", onKey)
-    return () => removeEventListener("keydown", onKey)
-  }, [])
-  const row = data.value
-  return (
-    <>
-      <div class="title">
-        <a href={href("/requests")} aria-label="All requests">
-          ←
-        </a>
-        <h1>{row?.request_id ?? id}</h1>
-        {row === undefined ? null : <Status code={row.status} />}
-      </div>
-      <p class="fault" role="alert">
-        {fault.value}
-      </p>
-      {row === undefined ? null : <Whole key={row.id} row={row} />}
-    </>
-  )
-}
-
-// The phases of a request as bars over its whole time, each with its figures as text.
 
 const share = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`
 
@@ -221,6 +139,7 @@ const Row = ({ line, whole }: { readonly line: Line; readonly whole: number }) =
 
 const legend: ReadonlyArray<Phase> = ["plan", "token", "connect", "first byte", "stream", "answer", "wait"]
 
+/** The phases of a request as bars over its whole time, each with its figures as text. */
 const Waterfall = ({ row }: { readonly row: RequestRow }) => {
   const lines = linesOf(row)
   const present = new Set(lines.flatMap(({ spans }) => spans.map(({ phase }) => phase)))
@@ -252,25 +171,20 @@ const Waterfall = ({ row }: { readonly row: RequestRow }) => {
   )
 }
 
-// What a request used and cost, part by part.
-
 type CostLine = NonNullable<RequestRow["cost_lines"]>[number]
 
 const rateOf = ({ factor, usd_each: each, usd_per_million: million }: CostLine): string =>
   `${each === undefined ? `${dollars(million)} per million` : `${dollars(each)} each`}${factor === undefined ? "" : ` × ${factor}`}`
 
-const numbers = new Set(["Count", "Cost"])
+const costColumns: ReadonlyArray<Column<CostLine>> = [
+  { name: "Part", cell: ({ part }) => part.replaceAll("_", " ") },
+  { name: "Count", isNumber: true, cell: (line) => count(line.count) },
+  { name: "Rate", cell: rateOf },
+  { name: "Cost", isNumber: true, cell: (line) => dollars(line.cost_usd) }
+]
 
 const Lines = ({ cost, lines }: { readonly lines: ReadonlyArray<CostLine>; readonly cost: number | undefined }) => (
-  <List label="Cost" headings={["Part", "Count", "Rate", "Cost"]} numbers={numbers}>
-    {lines.map((line) => (
-      <tr key={line.part}>
-        <td>{line.part.replaceAll("_", " ")}</td>
-        <td class="number">{count(line.count)}</td>
-        <td>{rateOf(line)}</td>
-        <td class="number">{dollars(line.cost_usd)}</td>
-      </tr>
-    ))}
+  <List label="Cost" columns={costColumns} rows={lines} keyOf={({ part }) => part}>
     <tr>
       <td colSpan={3}>Cost of the request</td>
       <td class="number">{dollars(cost)}</td>
@@ -279,22 +193,21 @@ const Lines = ({ cost, lines }: { readonly lines: ReadonlyArray<CostLine>; reado
 )
 
 const Counts = ({ usage }: { readonly usage: NonNullable<RequestRow["usage"]> }) => (
-  <dl>
-    <dt>Tokens in</dt>
-    <dd>{count(usage.input_tokens)}</dd>
-    <dt>of them cached</dt>
-    <dd>{count(usage.cached_tokens)}</dd>
-    <dt>Tokens out</dt>
-    <dd>{count(usage.output_tokens)}</dd>
-    <dt>of them thinking</dt>
-    <dd>{count(usage.reasoning_tokens)}</dd>
-  </dl>
+  <Facts
+    rows={[
+      ["Tokens in", count(usage.input_tokens)],
+      ["of them cached", count(usage.cached_tokens)],
+      ["Tokens out", count(usage.output_tokens)],
+      ["of them thinking", count(usage.reasoning_tokens)]
+    ]}
+  />
 )
 
 /** The lines are made by the prices that are known now. */
 const isChanged = (cost: number | undefined, lines: ReadonlyArray<CostLine>): boolean =>
   cost !== undefined && Math.abs(lines.reduce((sum, line) => sum + line.cost_usd, 0) - cost) > 1e-6
 
+/** What a request used and cost, part by part. */
 const Cost = ({
   cost_lines: lines,
   cost_partial: isPartial,
@@ -321,3 +234,65 @@ const Cost = ({
     {saved === undefined ? null : <p>The cache saved {dollars(saved.cost_usd)}.</p>}
   </section>
 )
+
+const askedOf = (row: RequestRow, kept: string | undefined): Asked => {
+  const { model = "", provider, stream } = row
+  const name = provider === undefined ? model : `@${provider}/${model}`
+  const body = kept === undefined ? undefined : readJson(kept)
+  return { route: calledRoute(row), model: name, body, isStream: stream }
+}
+
+const Snippets = ({ asked }: { readonly asked: Asked }) => (
+  <>
+    <Copy name="Copy as curl" text={curlOf(asked, location.origin)} />
+    <Copy name="Copy for OpenAI" text={openAiOf(asked, location.origin)} />
+    <Copy name="Copy for Anthropic" text={anthropicOf(asked, location.origin)} />
+    <Copy name="Copy for Google GenAI" text={genaiOf(asked, location.origin)} />
+  </>
+)
+
+const Whole = ({ row }: { readonly row: RequestRow }) => {
+  const kept = useSignal<string | undefined>(undefined)
+  return (
+    <>
+      <div class="actions">
+        <Snippets asked={askedOf(row, kept.value)} />
+        <Copy name="Copy record" text={JSON.stringify(row, null, 2)} />
+        {row.has_content === true ? <a href={href("/explain", { request: row.id })}>Explain and replay</a> : null}
+      </div>
+      <div class="columns">
+        <ErrorCard {...row} />
+        <Waterfall row={row} />
+        <RequestFacts {...row} />
+        <div class="stack">
+          <Cost {...row} />
+          <Parameters {...row} />
+        </div>
+      </div>
+      <ContentCard row={row} onRead={({ request }) => (kept.value = request.is_cut ? undefined : request.text)} />
+    </>
+  )
+}
+
+export const RequestDetail = ({ id }: { readonly id: string }) => {
+  const { data, fault } = useQuery(id, () => request(id))
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea")
+      if (event.key === "Escape" && !isTyping) history.back()
+    }
+    addEventListener("keydown", onKey)
+    return () => removeEventListener("keydown", onKey)
+  }, [])
+  const row = data.value
+  return (
+    <Page
+      title={row?.request_id ?? id}
+      back={[href("/requests"), "All requests"]}
+      side={row === undefined ? null : <Status code={row.status} />}
+      fault={fault.value}
+    >
+      {row === undefined ? null : <Whole key={row.id} row={row} />}
+    </Page>
+  )
+}

@@ -5,6 +5,7 @@ import type { ComponentChildren, RefObject } from "preact"
 import { clock, count, dayAndClock, dollars, duration } from "../../format.ts"
 import { href, navigate } from "../../Location.ts"
 import { Status } from "../../parts/Display.tsx"
+import { Check } from "../../parts/Fields.tsx"
 import type { ListedRow, Query } from "./requestList.ts"
 import { useEffect, useRef } from "preact/hooks"
 
@@ -119,16 +120,11 @@ export const ColumnMenu = () => (
     <fieldset class="card">
       <legend>Columns of the list</legend>
       {allColumns.slice(1).map(({ name }) => (
-        <label key={name} class="check">
-          <input type="checkbox" checked={chosenNames.value.has(name)} onChange={() => toggle(name)} />
-          {name}
-        </label>
+        <Check key={name} label={name} isChecked={chosenNames.value.has(name)} change={() => toggle(name)} />
       ))}
     </fieldset>
   </details>
 )
-
-// The table of requests: of a list of any length only the rows in sight are in the page.
 
 type Box = RefObject<HTMLDivElement | null>
 

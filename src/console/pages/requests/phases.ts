@@ -1,5 +1,5 @@
 // The phases of a request over time, from its attempts: plan, token, connection, first byte, stream, and waits between.
-// Must not know how they are drawn.
+// It must not know how they are drawn.
 import type { RequestRow } from "../../AdminClient.ts"
 
 export type Attempt = RequestRow["attempts"][number]

@@ -1,5 +1,5 @@
 // Reads a kept answer of any dialect: its events, its text, its thoughts, and its safety ratings.
-// Must not know where an answer is shown.
+// It must not know where an answer is shown.
 import { fieldsOf, listOf, readJson, textOf } from "../../readJson.ts"
 
 export interface Rating {
