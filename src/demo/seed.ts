@@ -1,5 +1,5 @@
 // The texts of the demo: its banner, requests to copy, snippets for client libraries, and facts on its endpoints.
-// Must not know processes or sockets; everything is a function of origin and key.
+// It must not know processes or sockets; everything is a function of origin and key.
 import type { EndpointFacts } from "../domain/ProviderAccount.ts"
 import type { Prompt, PromptContent } from "../domain/Prompt.ts"
 import { demoEndpoints } from "./google/service/endpoints.ts"

@@ -1,5 +1,5 @@
 // Lists the operations of the simulated services; a new operation is one file and one row here.
-// Must not depend on sockets or credentials.
+// It must not depend on sockets or credentials.
 import { countMessages, rawPredict } from "./claude/rawPredict.ts"
 import { computeTokens, countTokens } from "./gemini/countTokens.ts"
 import { batchEmbedContents, embedContent } from "./gemini/embedContent.ts"

@@ -1,5 +1,5 @@
 // What a thinking block of the newest models is bound to: the system prompt, the tools and the messages before it.
-// Must not depend on how signatures are made.
+// It must not depend on how signatures are made.
 // Source: Anthropic's page on Fable 5.2, which refuses such a block in any other conversation.
 
 import type { MessagesRequest } from "./request.ts"

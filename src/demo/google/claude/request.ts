@@ -1,5 +1,5 @@
 // Declares the types of an accepted messages body, reads them, and converts the body to a GenerateRequest.
-// Must not depend on HTTP or on how a reply is made.
+// It must not depend on HTTP or on how a reply is made.
 
 import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 

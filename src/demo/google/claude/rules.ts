@@ -1,5 +1,5 @@
 // Checks a well-formed messages body against the semantic rules of Vertex AI; each refusal has Anthropic's wording.
-// Must not depend on HTTP or replies.
+// It must not depend on HTTP or replies.
 // Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
 import { issueSignature, signatureOwner } from "../shared/signatures.ts"

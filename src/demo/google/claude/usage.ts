@@ -1,5 +1,5 @@
 // Counts the tokens of a messages body: the prompt, and the parts that a prompt cache writes or reads.
-// Must not depend on replies or framing.
+// It must not depend on replies or framing.
 
 import { promptTokens, textTokens, totalOf } from "../shared/generateRequest.ts"
 import {

@@ -1,5 +1,5 @@
 // Answers countTokens in the form of each service.
-// Must not depend on sockets or credentials.
+// It must not depend on sockets or credentials.
 
 import { type Answer, type Call, errorAnswer, jsonAnswer, type Operation } from "../shared/answers.ts"
 import {

@@ -1,5 +1,5 @@
 // Answers embedContent (both services) and batchEmbedContents (Gemini API).
-// Must not depend on sockets or credentials.
+// It must not depend on sockets or credentials.
 // Source: recorded answers, publicly quoted refusals.
 
 import {

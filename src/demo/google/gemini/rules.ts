@@ -1,5 +1,5 @@
 // Checks a well-formed request against the semantic rules of both services; each refusal has Google's wording.
-// Must not depend on HTTP or replies.
+// It must not depend on HTTP or replies.
 // Source: recorded and publicly quoted refusals, Google's thinking and signature pages.
 
 import { googleError, type GoogleError } from "../shared/answers.ts"

@@ -1,5 +1,5 @@
 // Answers chat completions in OpenAI's dialect: open models under `endpoints/openapi`, and self-deployed endpoints.
-// Must not depend on sockets or credentials.
+// It must not depend on sockets or credentials.
 // Source: Google's pages on open models, recorded and publicly quoted refusals.
 
 import { createHash } from "node:crypto"

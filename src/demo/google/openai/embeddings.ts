@@ -1,5 +1,5 @@
 // Answers embeddings in OpenAI's dialect, as self-deployed endpoints do.
-// Must not depend on sockets or credentials.
+// It must not depend on sockets or credentials.
 // Source: OpenAI's published description of its API.
 
 import { mismatchMessage, withoutNulls } from "../shapes/open.ts"

@@ -1,5 +1,5 @@
 // Changes a completion as other hosts of OpenAI's dialect write it; `demo:quirk-NAME` in the prompt selects a quirk.
-// Must not depend on requests or sockets.
+// It must not depend on requests or sockets.
 // Source: recorded answers and public reports, for each quirk.
 
 import { isRecord } from "../shapes/open.ts"

@@ -1,5 +1,5 @@
 // Declares the types of a checked chat completions body without nulls, and converts the body to a GenerateRequest.
-// Must not depend on HTTP or on how a reply is framed.
+// It must not depend on HTTP or on how a reply is framed.
 
 import type { Content, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 

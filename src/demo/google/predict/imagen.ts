@@ -1,5 +1,5 @@
 // Answers predict for Imagen: checks the parameters, returns pictures, Cloud Storage addresses or filter reasons.
-// Must not depend on HTTP.
+// It must not depend on HTTP.
 // Source: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
 import {

@@ -1,5 +1,5 @@
 // Answers predict: Imagen on both services, embeddings on Vertex AI, self-deployed endpoints of dialect predict.
-// Must not depend on sockets, credentials, or any model's instances and parameters.
+// It must not depend on sockets, credentials, or any model's instances and parameters.
 
 import { isGoogleTarget, serviceOf, unknownModel, validateShape } from "../gemini/validate.ts"
 import { isRecord } from "../shapes/open.ts"

@@ -1,5 +1,5 @@
 // Answers predict for self-deployed endpoints: generated text in the forms of known serving containers, or vectors.
-// Must not depend on HTTP.
+// It must not depend on HTTP.
 // Source: publicly quoted answers of Model Garden containers.
 
 import { cutAtLimits } from "../gemini/replies.ts"

@@ -1,5 +1,5 @@
 // Lists the self-deployed endpoints of the demo, and refuses calls that an endpoint cannot answer.
-// Must not depend on bodies or credentials.
+// It must not depend on bodies or credentials.
 // Source: Vertex AI's endpoint pages and publicly quoted refusals.
 
 import { type Answer, errorAnswer, googleError, type GoogleError, jsonAnswer, retryInfo } from "../shared/answers.ts"

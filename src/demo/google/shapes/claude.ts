@@ -1,5 +1,5 @@
 // Declares the messages body of Claude on Vertex AI and the body that counts its tokens; unknown fields are refused.
-// Must not depend on semantic rules, models or the gateway's schemas.
+// It must not depend on semantic rules, models or the gateway's schemas.
 // Source: the public description of Anthropic's Messages API.
 
 import { claudeTools, toolAliases } from "./claudeTools.ts"

@@ -1,5 +1,5 @@
 // Declares the tools of a messages body: the caller's own, those of Anthropic's schema, and those the service runs.
-// Must not depend on which tools a platform or a model serves.
+// It must not depend on which tools a platform or a model serves.
 // Source: the public description of Anthropic's Messages API.
 
 import type { ModelShape } from "./modelShape.ts"

@@ -1,5 +1,5 @@
 // Declares the messages and enum values that are identical on the Gemini Developer API and Vertex AI.
-// Must not depend on which of the two serves a request.
+// It must not depend on which of the two serves a request.
 // Source: the public API descriptions of both services.
 
 import type { MessageShape } from "./shape.ts"

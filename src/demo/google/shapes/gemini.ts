@@ -1,5 +1,5 @@
 // Declares the request messages of the Gemini Developer API (v1beta); unknown fields are refused, as on the service.
-// Must not depend on Vertex AI or the gateway's schemas.
+// It must not depend on Vertex AI or the gateway's schemas.
 // Source: the public description of generativelanguage v1beta.
 
 import {

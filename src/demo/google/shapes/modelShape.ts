@@ -1,5 +1,5 @@
 // Defines the notation for Anthropic's request models, and checks a JSON body against models in that notation.
-// Must not depend on any particular model, route or semantic rule.
+// It must not depend on any particular model, route or semantic rule.
 // Source: the wording of recorded refusals.
 
 /**

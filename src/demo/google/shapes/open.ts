@@ -1,5 +1,5 @@
 // Defines checks for JSON that is not proto JSON: bodies in OpenAI's dialect, free-form parameters of predict.
-// Must not depend on any particular body; it checks shape and range, not meaning.
+// It must not depend on any particular body; it checks shape and range, not meaning.
 
 /** The path of a value that fails a check, and the expected value. */
 export interface Mismatch {

@@ -1,5 +1,5 @@
 // Declares chat completions and embeddings requests in OpenAI's dialect; unknown fields are accepted.
-// Must not depend on hosts, models or meaning.
+// It must not depend on hosts, models or meaning.
 // Source: OpenAI's published description of its API.
 
 import {

@@ -1,5 +1,5 @@
 // Defines the notation for Google's request messages, and checks a JSON body against messages in that notation.
-// Must not depend on any particular message, route or model; it checks shape, not meaning.
+// It must not depend on any particular message, route or model; it checks shape, not meaning.
 
 /**
  * One message: field name to type word. A word is one of:

@@ -1,5 +1,5 @@
 // Injects a fault that the model id names: overload, silence, broken streams, garbage, gzip, endless streams.
-// Must not depend on sockets; a fault changes the steps of a good answer.
+// It must not depend on sockets; a fault changes the steps of a good answer.
 
 import { gzipSync } from "node:zlib"
 import { type Answer, errorAnswer, googleError, type GoogleError, retryInfo, type Step, textAnswer } from "./answers.ts"

@@ -1,5 +1,5 @@
 // Draws small valid pictures: a two-colour gradient as PNG or JPEG, with colours derived from the prompt.
-// Must not depend on requests.
+// It must not depend on requests.
 // Source: the PNG specification (RFC 2083) and baseline JPEG (ITU-T T.81).
 
 import { createHash } from "node:crypto"

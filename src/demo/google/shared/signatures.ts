@@ -1,5 +1,5 @@
 // Issues and verifies thought signatures: opaque base64 that belongs to one issuer (a Gemini service or Claude).
-// Must not depend on requests or replies.
+// It must not depend on requests or replies.
 // Source: a signature of one issuer is "corrupted" or "invalid" for every other issuer.
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"

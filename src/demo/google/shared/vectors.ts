@@ -1,5 +1,5 @@
 // Makes embedding vectors: equal texts give equal vectors, texts with common words and letters lie closer than others.
-// Must not depend on requests or models.
+// It must not depend on requests or models.
 
 /** A seed from a feature: FNV-1a, then a final mix. */
 const seedOf = (feature: string): number => {
