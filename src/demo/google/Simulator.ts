@@ -12,6 +12,7 @@ import {
   type Answer,
   badRequest,
   errorAnswer,
+  refuse,
   googleError,
   notFoundPage,
   type Operation,
@@ -46,8 +47,6 @@ const operations: ReadonlyArray<Operation> = [
 ]
 
 const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))
-
-// Serves the simulated Gemini API, Vertex AI and OAuth token endpoint over HTTP, in their wire formats.
 
 export type { ScriptedAnswer } from "./service/Wire.ts"
 
@@ -132,10 +131,6 @@ const parseBody = (text: string, contentType: string): unknown => {
   }
 }
 
-/** JSON array streams and the OpenAI-compatible paths write an error inside an array (recorded, publicly quoted). */
-const isInArray = (route: Route): boolean =>
-  (route.operation === "streamGenerateContent" && !route.sse) || route.operation === "chat/completions"
-
 /** The model or endpoint of a call; on the shared OpenAI-compatible path the body names it. */
 const calledModel = (route: Route, body: unknown): string =>
   route.target.id === "openapi" && typeof body === "object" && body !== null && "model" in body
@@ -199,15 +194,12 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
     if (route === undefined || operation === undefined)
       return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
     const refused = checkAccess(route, headers, access)
-    if (refused !== undefined) return errorAnswer(refused, isInArray(route))
+    if (refused !== undefined) return refuse(route, refused)
     const callNumber = numberOf(calledModel(route, body))
     const closed = checkEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
     if (closed !== undefined) return closed
     if (typeof body === "string") {
-      return errorAnswer(
-        badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]),
-        isInArray(route)
-      )
+      return refuse(route, badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]))
     }
     return operation.answer({
       route,

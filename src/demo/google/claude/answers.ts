@@ -1,14 +1,15 @@
 // Writes answers in Anthropic's form: a reply as one JSON value or as named events, and errors with a type and a request id.
 // It must not depend on rules, models or faults.
+// Source: recorded bodies and streams of Vertex AI.
 import type { ClaudeInput } from "./usage.ts"
 import { type Answer, type Step, textPieces } from "../shared/answers.ts"
 import { textTokens } from "../shared/generateRequest.ts"
 import { createHash } from "node:crypto"
 
-type ReplyFields = Readonly<Record<string, unknown>>
+type Json = Readonly<Record<string, unknown>>
 
 /** A content block in the form of a unary body. */
-export interface ReplyBlock extends ReplyFields {
+export interface ReplyBlock extends Json {
   readonly type: string
 }
 
@@ -17,16 +18,12 @@ export interface ClaudeReply {
   readonly stopReason: string
   readonly stopSequence: string | null
   /** Absent for models that do not report why they stopped. */
-  readonly stopDetails?: ReplyFields
+  readonly stopDetails?: Json
   readonly input: ClaudeInput
   readonly outputTokens: number
   readonly thinkingTokens: number
   readonly searches: number
 }
-
-// Writes a Claude reply as one JSON value or as the events of a stream.
-
-type Json = Readonly<Record<string, unknown>>
 
 export interface ClaudeIdentity {
   readonly id: string
@@ -177,8 +174,6 @@ export const claudeFrame = (value: ClaudeEvent["value"], padding = 0): string =>
   const json = JSON.stringify(value)
   return `event: ${value.type}\ndata: ${json.slice(0, -1)}${" ".repeat(padding)}}\n\n`
 }
-
-// Writes answers in Anthropic's form: compact JSON, errors with a type and a request id, streams of named events.
 
 const statuses = {
   invalid_request_error: 400,

@@ -4,6 +4,7 @@ import {
   type Answer,
   type Call,
   errorAnswer,
+  refuse,
   type GoogleError,
   type Operation,
   publisherModelMissing
@@ -54,7 +55,7 @@ const faultWire = (requestId: string): FaultWire => {
 const answer = (call: Call): Answer => {
   const { route, headers, callNumber } = call
   const model = route.target.id
-  if (!isServedClaude(model, call)) return errorAnswer(publisherModelMissing(route), false)
+  if (!isServedClaude(model, call)) return refuse(route, publisherModelMissing(route))
   const seed = `${call.serial} ${call.now}`
   const requestId = claudeId("req_vrtx_011C", seed)
   const verdict = call.checkRequests
@@ -97,8 +98,6 @@ export const rawPredict: Operation = {
   answer
 }
 
-// Answers `count-tokens:rawPredict`, which counts the tokens of a messages body; the body names the model.
-
 const countAnswer = (call: Call): Answer => {
   const { route, headers, body, serial, now, acceptForeignSignatures, day } = call
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
@@ -107,9 +106,9 @@ const countAnswer = (call: Call): Answer => {
   const { model } = verdict.request
   // This operation does not accept aliases of the newest version.
   if (!isServedClaude(model, call) || /[@-](latest|default)$/.test(model)) {
-    return errorAnswer(
-      publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }),
-      false
+    return refuse(
+      route,
+      publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } })
     )
   }
   return claudeJson(200, { input_tokens: claudeTokens(verdict.request) })

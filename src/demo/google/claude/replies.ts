@@ -121,8 +121,6 @@ const searchBlocks = (
   ]
 }
 
-// Makes Claude's reply to an accepted request: content blocks, stop reason and token counts. It is deterministic.
-
 /** Prompt words that select an answer; Anthropic documents the two long ones for the same purpose. */
 const asked = {
   refusal: /demo:refusal|ANTHROPIC_MAGIC_STRING_TRIGGER_REFUSAL/,

@@ -1,5 +1,7 @@
 // Validates a messages body: betas and version first, then shape (comparable with a schema validator), then the semantic rules.
 // It must not depend on sockets, routes or replies.
+// Source: Anthropic's platform table of betas (M-820) and guides for 2026-10-21 (M-830), a recorded refusal of a beta.
+import { isRecord } from "../shapes/open.ts"
 import { readClaude } from "../shapes/claude.ts"
 import type { ModelViolation } from "../shapes/modelShape.ts"
 import type { CountRequest, MessagesRequest } from "./request.ts"
@@ -60,13 +62,8 @@ const checkBetas = (betas: ReadonlyArray<string>): string | undefined => {
   return `Unexpected value(s) ${shown} for the \`anthropic-beta\` header. Please consult our documentation at docs.anthropic.com or try again without the header.`
 }
 
-// Reads the version of Anthropic's API that a body names: Vertex AI's own, or a date from 2026-10-21 on.
-
 const firstVersion = "vertex-2023-10-16"
 const firstDated = "2026-10-21"
-
-const isRecord = (body: unknown): body is Record<string, unknown> =>
-  typeof body === "object" && body !== null && !Array.isArray(body)
 
 const isDated = (body: unknown): body is Record<string, unknown> => {
   const version = isRecord(body) ? body["anthropic_version"] : undefined
@@ -82,8 +79,6 @@ const checkVersionFields = (body: unknown): string | undefined => {
   const field = isDated(body) ? ["temperature", "top_p", "top_k"].find((name) => body[name] !== undefined) : undefined
   return field === undefined ? undefined : `\`${field}\` is deprecated for this model.`
 }
-
-// Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
 
 export interface ClaudeChecking {
   readonly model: string

@@ -1,7 +1,7 @@
-// Answers countTokens in the form of each service.
+// Answers countTokens in the form of each service, and computeTokens of Vertex AI.
 // It must not depend on sockets or credentials.
 
-import { type Answer, type Call, errorAnswer, jsonAnswer, type Operation } from "../shared/answers.ts"
+import { type Answer, type Call, jsonAnswer } from "../shared/answers.ts"
 import {
   billableCharacters,
   cachedTokens,
@@ -12,9 +12,9 @@ import {
   totalOf
 } from "../shared/generateRequest.ts"
 import { modelKind } from "../shared/models.ts"
-import { isGoogleTarget, namedModel, serviceOf, unknownModel, validateCount } from "./validate.ts"
+import { googleOperation, namedModel, serviceOf, validateCount, type Verdict } from "./validate.ts"
 
-const kinds = ["chat", "text-embedding", "content-embedding"] as const
+const kinds = () => ["chat", "text-embedding", "content-embedding"] as const
 
 /** The counted content: the wrapped request, the contents, or the texts of an embedding model. */
 const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
@@ -23,23 +23,18 @@ const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
   return { contents: [{ parts: texts.map((text) => ({ text })) }] }
 }
 
-const answer = (call: Call): Answer => {
-  const { route } = call
-  const missing = unknownModel(call, kinds)
-  if (missing !== undefined) return errorAnswer(missing, false)
-  const service = serviceOf(route)
+const validate = (call: Call): Verdict<CountRequest> => {
+  const { acceptForeignSignatures, body, route } = call
   const model = namedModel(route)
-  const embeds = modelKind(model) === "text-embedding"
-  const verdict = validateCount(
-    call.body,
-    { service, model, acceptForeignSignatures: call.acceptForeignSignatures },
-    embeds
-  )
-  if (!verdict.accepted) return errorAnswer(verdict.error, false)
-  const counted = countedOf(verdict.request)
+  const embeds = route.operation === "countTokens" && modelKind(model) === "text-embedding"
+  return validateCount(body, { service: serviceOf(route), model, acceptForeignSignatures }, embeds)
+}
+
+const countAnswer = (request: CountRequest, { route }: Call): Answer => {
+  const counted = countedOf(request)
   const prompt = promptTokens(counted)
   const total = totalOf(prompt)
-  if (service.backend === "vertex") {
+  if (serviceOf(route).backend === "vertex") {
     return jsonAnswer(200, {
       totalTokens: total,
       totalBillableCharacters: billableCharacters(counted),
@@ -54,26 +49,16 @@ const answer = (call: Call): Answer => {
   return jsonAnswer(200, { totalTokens: total + cachedTokens, ...cached, promptTokensDetails: prompt })
 }
 
-export const countTokens: Operation = {
-  matches: (route) => isGoogleTarget(route) && route.operation === "countTokens",
-  answer
-}
+export const countTokens = googleOperation({
+  matches: ({ operation }) => operation === "countTokens",
+  kinds,
+  validate,
+  answer: countAnswer
+})
 
 /** Ids and texts of the tokens of each content; words stand for tokens. */
-const tokensOf = (call: Call): Answer => {
-  const missing = unknownModel(call, kinds)
-  if (missing !== undefined) return errorAnswer(missing, false)
-  const verdict = validateCount(
-    call.body,
-    {
-      service: serviceOf(call.route),
-      model: namedModel(call.route),
-      acceptForeignSignatures: call.acceptForeignSignatures
-    },
-    false
-  )
-  if (!verdict.accepted) return errorAnswer(verdict.error, false)
-  const tokensInfo = (countedOf(verdict.request).contents ?? []).map((content) => {
+const tokensAnswer = (request: CountRequest): Answer => {
+  const tokensInfo = (countedOf(request).contents ?? []).map((content) => {
     const words = partsOf(content).flatMap(({ text }) => (text ?? "").match(/\S+\s*/g) ?? [])
     return {
       tokenIds: words.map((word) => String([...word].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0))),
@@ -84,7 +69,9 @@ const tokensOf = (call: Call): Answer => {
   return jsonAnswer(200, { tokensInfo })
 }
 
-export const computeTokens: Operation = {
-  matches: (route) => route.service !== "google" && isGoogleTarget(route) && route.operation === "computeTokens",
-  answer: tokensOf
-}
+export const computeTokens = googleOperation({
+  matches: ({ operation, service }) => service !== "google" && operation === "computeTokens",
+  kinds,
+  validate,
+  answer: tokensAnswer
+})

@@ -2,16 +2,8 @@
 // It must not depend on sockets or credentials.
 // Source: recorded answers, publicly quoted refusals.
 
-import {
-  type Answer,
-  type Call,
-  errorAnswer,
-  type GoogleError,
-  invalidArgument,
-  jsonAnswer,
-  type Operation
-} from "../shared/answers.ts"
-import { applyFault, unaryWire } from "../shared/faults.ts"
+import { type Answer, type Call, type GoogleError, invalidArgument, jsonAnswer } from "../shared/answers.ts"
+import { applyUnaryFault } from "../shared/faults.ts"
 import {
   type Backend,
   type Content,
@@ -20,9 +12,10 @@ import {
   promptTokens,
   totalOf
 } from "../shared/generateRequest.ts"
-import { embeddingFacts, modelKind } from "../shared/models.ts"
+import { embeddingFacts, modelKind, type ModelKind } from "../shared/models.ts"
+import type { Route } from "../shared/routes.ts"
 import { eightDigits, embed, shorten } from "../shared/vectors.ts"
-import { serviceOf, unknownModel, validateShape } from "./validate.ts"
+import { googleOperation, serviceOf, validateShape } from "./validate.ts"
 
 interface Settings {
   readonly taskType?: string
@@ -76,39 +69,33 @@ const usageOf = (backend: Backend, model: string, counts: ReadonlyArray<Modality
     : {}
 }
 
-const embedOne = (call: Call): Answer => {
-  const service = serviceOf(call.route)
-  const model = call.route.target.id
-  const verdict = validateShape<EmbedRequest>(call.body, service, "EmbedContentRequest")
-  if (!verdict.accepted) return errorAnswer(verdict.error, false)
-  const error = refusal(verdict.request, model, "EmbedContentRequest")
-  if (error !== undefined) return errorAnswer(error, false)
-  const counts = promptTokens({ contents: [verdict.request.content] })
+const embedOne = (request: EmbedRequest, { route }: Call): Answer | GoogleError => {
+  const model = route.target.id
+  const refused = refusal(request, model, "EmbedContentRequest")
+  if (refused !== undefined) return refused
+  const counts = promptTokens({ contents: [request.content] })
   return jsonAnswer(200, {
-    embedding: { values: valuesOf(verdict.request, model) },
-    ...usageOf(service.backend, model, counts)
+    embedding: { values: valuesOf(request, model) },
+    ...usageOf(serviceOf(route).backend, model, counts)
   })
 }
 
-const embedBatch = (call: Call): Answer => {
-  const model = call.route.target.id
-  const verdict = validateShape<{ readonly requests: ReadonlyArray<EmbedRequest> }>(
-    call.body,
-    serviceOf(call.route),
-    "BatchEmbedContentsRequest"
-  )
-  if (!verdict.accepted) return errorAnswer(verdict.error, false)
-  const { requests } = verdict.request
+interface BatchRequest {
+  readonly requests: ReadonlyArray<EmbedRequest>
+}
+
+const embedBatch = ({ requests }: BatchRequest, { route }: Call): Answer | GoogleError => {
+  const model = route.target.id
   const name = "BatchEmbedContentsRequest.requests"
-  if (requests.length === 0) return errorAnswer(invalidArgument(`* ${name}: requests is empty\n`), false)
+  if (requests.length === 0) return invalidArgument(`* ${name}: requests is empty\n`)
   if (requests.length > mostInBatch)
-    return errorAnswer(invalidArgument(`* ${name}: at most ${mostInBatch} requests can be in one batch\n`), false)
+    return invalidArgument(`* ${name}: at most ${mostInBatch} requests can be in one batch\n`)
   for (const [index, request] of requests.entries()) {
-    const error =
+    const refused =
       request.model === `models/${model}`
         ? refusal(request, model, `${name}[${index}]`)
         : invalidArgument(`* ${name}[${index}].model: model name must match the one in the parent request\n`)
-    if (error !== undefined) return errorAnswer(error, false)
+    if (refused !== undefined) return refused
   }
   const counts = promptTokens({ contents: requests.map(({ content }) => content) })
   return jsonAnswer(200, {
@@ -118,31 +105,21 @@ const embedBatch = (call: Call): Answer => {
 }
 
 /** Vertex AI serves only the newer models by embedContent. */
-const kindsOn = (call: Call) =>
-  call.route.service === "google"
-    ? (["text-embedding", "content-embedding"] as const)
-    : (["content-embedding"] as const)
+const kinds = ({ service }: Route): ReadonlyArray<ModelKind> =>
+  service === "google" ? ["text-embedding", "content-embedding"] : ["content-embedding"]
 
-const answering =
-  (make: (call: Call) => Answer) =>
-  (call: Call): Answer => {
-    const missing = unknownModel(call, kindsOn(call))
-    if (missing !== undefined) return errorAnswer(missing, false)
-    return applyFault(call.route.target.id, make(call), {
-      callNumber: call.callNumber,
-      streaming: false,
-      sse: false,
-      wire: unaryWire
-    })
-  }
+export const embedContent = googleOperation({
+  matches: ({ operation, target }) => operation === "embedContent" && target.kind === "model",
+  kinds,
+  validate: ({ body, route }) => validateShape<EmbedRequest>(body, serviceOf(route), "EmbedContentRequest"),
+  answer: embedOne,
+  withFault: applyUnaryFault
+})
 
-export const embedContent: Operation = {
-  matches: ({ target, operation }) =>
-    operation === "embedContent" && target.kind === "model" && target.publisher === "google",
-  answer: answering(embedOne)
-}
-
-export const batchEmbedContents: Operation = {
-  matches: ({ service, operation }) => service === "google" && operation === "batchEmbedContents",
-  answer: answering(embedBatch)
-}
+export const batchEmbedContents = googleOperation({
+  matches: ({ operation, service }) => service === "google" && operation === "batchEmbedContents",
+  kinds,
+  validate: ({ body, route }) => validateShape<BatchRequest>(body, serviceOf(route), "BatchEmbedContentsRequest"),
+  answer: embedBatch,
+  withFault: applyUnaryFault
+})

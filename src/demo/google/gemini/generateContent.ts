@@ -1,21 +1,22 @@
 // Answers generateContent and streamGenerateContent: a reply as one JSON value or as the sequence of a stream.
 // It must not depend on sockets or credentials.
+// Source: recordings of both services, for each difference between them.
 import { type Backend, type GenerateRequest, type Part, textTokens, totalOf } from "../shared/generateRequest.ts"
 import {
   type Answer,
   badRequest,
   type Call,
-  errorAnswer,
   jsonAnswer,
-  type Operation,
   sseEvent,
   streamAnswer,
-  textPieces
+  textPieces,
+  refuse
 } from "../shared/answers.ts"
 import { type Candidate, type Reply, replyTo } from "./replies.ts"
 import { createHash } from "node:crypto"
 import { applyFault, type FaultWire } from "../shared/faults.ts"
-import { isGoogleTarget, modelOf, serviceOf, unknownModel, validateGenerate, type Verdict } from "./validate.ts"
+import type { Route } from "../shared/routes.ts"
+import { googleOperation, modelOf, serviceOf, validateGenerate, type Verdict } from "./validate.ts"
 
 export interface GeminiIdentity {
   readonly backend: Backend
@@ -146,8 +147,6 @@ export const streamChunks = (reply: Reply, identity: GeminiIdentity): ReadonlyAr
   })
 }
 
-// Answers generateContent and streamGenerateContent in the form of each service.
-
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): Verdict<GenerateRequest> => {
   const usable = typeof body === "object" && body !== null && "contents" in body && Array.isArray(body.contents)
@@ -169,48 +168,43 @@ const identityOf = (call: Call): GeminiIdentity => {
   }
 }
 
-const faultWire = (streaming: boolean, sse: boolean): FaultWire => ({
-  refusal: (error) => errorAnswer(error, streaming && !sse),
-  errorEvent: (error) => (sse ? sseEvent({ error }) : `${JSON.stringify([{ error }], null, 2)}\n`),
+const isStream = ({ operation }: Route): boolean => operation === "streamGenerateContent"
+
+const faultWire = (route: Route): FaultWire => ({
+  refusal: (error) => refuse(route, error),
+  errorEvent: (error) => (route.sse ? sseEvent({ error }) : `${JSON.stringify([{ error }], null, 2)}\n`),
   lineEvent: (text, isFirst) => {
     const event = { candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0 }] }
-    return sse ? sseEvent(event) : `${isFirst ? "[" : ",\r\n"}${JSON.stringify(event, null, 2)}`
+    return route.sse ? sseEvent(event) : `${isFirst ? "[" : ",\r\n"}${JSON.stringify(event, null, 2)}`
   }
 })
 
-const answer = (call: Call): Answer => {
-  const { route } = call
-  const model = modelOf(call)
-  const streaming = route.operation === "streamGenerateContent"
-  const inArray = streaming && !route.sse
-  const missing = unknownModel(call, ["chat"])
-  if (missing !== undefined) return errorAnswer(missing, inArray)
-  const service = serviceOf(route)
-  const verdict = call.checkRequests
-    ? validateGenerate(call.body, { service, model, acceptForeignSignatures: call.acceptForeignSignatures })
-    : unchecked(call.body)
-  if (!verdict.accepted) return errorAnswer(verdict.error, inArray)
-  const reply = replyTo(verdict.request, { backend: service.backend, model })
+const answer = (request: GenerateRequest, call: Call): Answer => {
+  const { route, tokensPerSecond: rate } = call
+  const reply = replyTo(request, { backend: serviceOf(route).backend, model: modelOf(call) })
   const identity = identityOf(call)
-  const rate = call.tokensPerSecond
-  const good = streaming
-    ? streamAnswer(
-        streamChunks(reply, identity).map(({ value, tokens }) => ({
-          value,
-          pauseMillis: rate > 0 ? (tokens * 1000) / rate : 0
-        })),
-        route.sse
-      )
-    : jsonAnswer(200, unaryBody(reply, identity))
-  return applyFault(route.target.id, good, {
-    callNumber: call.callNumber,
-    streaming,
-    sse: route.sse,
-    wire: faultWire(streaming, route.sse)
-  })
+  if (!isStream(route)) return jsonAnswer(200, unaryBody(reply, identity))
+  const events = streamChunks(reply, identity).map(({ value, tokens }) => ({
+    value,
+    pauseMillis: rate > 0 ? (tokens * 1000) / rate : 0
+  }))
+  return streamAnswer(events, route.sse)
 }
 
-export const generateContent: Operation = {
-  matches: (route) => isGoogleTarget(route) && /^(generateContent|streamGenerateContent)$/.test(route.operation),
-  answer
-}
+export const generateContent = googleOperation({
+  matches: ({ operation }) => /^(generateContent|streamGenerateContent)$/.test(operation),
+  kinds: () => ["chat"],
+  validate: (call) => {
+    const { acceptForeignSignatures, body, checkRequests, route } = call
+    const checking = { service: serviceOf(route), model: modelOf(call), acceptForeignSignatures }
+    return checkRequests ? validateGenerate(body, checking) : unchecked(body)
+  },
+  answer,
+  withFault: ({ callNumber, route }, good) =>
+    applyFault(route.target.id, good, {
+      callNumber,
+      streaming: isStream(route),
+      sse: route.sse,
+      wire: faultWire(route)
+    })
+})

@@ -5,11 +5,12 @@
 import {
   type Answer,
   type Call,
-  errorAnswer,
+  googleError,
   invalidArgument,
   jsonAnswer,
   type Operation,
-  publisherModelMissing
+  publisherModelMissing,
+  refuse
 } from "../shared/answers.ts"
 import { exactRow, factIds, type FactRow } from "../shared/models.ts"
 import { isServed } from "./validate.ts"
@@ -78,7 +79,7 @@ const pageOf = (body: unknown): { readonly size: number; readonly from: number }
 
 const listAnswer = (call: Call): Answer => {
   const page = pageOf(call.body)
-  if (page === undefined) return errorAnswer(invalidArgument("Invalid page size or page token."), false)
+  if (page === undefined) return refuse(call.route, invalidArgument("Invalid page size or page token."))
   const all = listed(call)
   const end = page.from + page.size
   const shown = all.slice(page.from, end)
@@ -95,15 +96,11 @@ const getAnswer = (call: Call): Answer => {
   const { route } = call
   const one = listed(call).find(({ id }) => id === route.target.id || shortId(id) === route.target.id)
   if (one !== undefined) return jsonAnswer(200, route.service === "google" ? googleModel(one) : vertexModel(one))
-  return errorAnswer(
+  return refuse(
+    route,
     route.service === "google"
-      ? {
-          code: 404,
-          message: `Model is not found: models/${route.target.id} for api version ${route.version}`,
-          status: "NOT_FOUND"
-        }
-      : publisherModelMissing(route),
-    false
+      ? googleError("NOT_FOUND", `Model is not found: models/${route.target.id} for api version ${route.version}`)
+      : publisherModelMissing(route)
   )
 }
 

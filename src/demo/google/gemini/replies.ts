@@ -55,8 +55,6 @@ const safetyTrigger = (model: string, request: GenerateRequest): "prompt" | "ans
 
 const blockingCategory = "HARM_CATEGORY_DANGEROUS_CONTENT"
 
-// Makes what Google's own tools add to an answer: search grounding and executed code.
-
 const groundingSources = [
   { title: "example.com", uri: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/demo-1" },
   { title: "example.org", uri: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/demo-2" }
@@ -108,8 +106,6 @@ const executedCode = (request: GenerateRequest): ReadonlyArray<Part> => {
     { codeExecutionResult: { outcome: "OUTCOME_OK", output: `${value}\n` } }
   ]
 }
-
-// Makes a reply to an accepted request: parts, finish reason and token counts of each candidate. It is deterministic.
 
 export interface Candidate {
   readonly parts: ReadonlyArray<Part>

@@ -3,7 +3,16 @@
 import { readGemini } from "../shapes/gemini.ts"
 import { type Reading, snake } from "../shapes/shape.ts"
 import { readVertex, readVertexBeta } from "../shapes/vertex.ts"
-import { badRequest, type Call, googleError, type GoogleError, publisherModelMissing } from "../shared/answers.ts"
+import {
+  badRequest,
+  type Call,
+  googleError,
+  type GoogleError,
+  publisherModelMissing,
+  type Answer,
+  type Operation,
+  refuse
+} from "../shared/answers.ts"
 import type { Backend, CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { checkGeminiRules } from "./rules.ts"
 import {
@@ -103,10 +112,8 @@ export const validateCount = (body: unknown, checking: Checking, embeds = false)
     : verdict
 }
 
-// Reads a route for Google's own models: service, model, and the 404 for an unknown model.
-
 /** Google's models are served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
-export const isGoogleTarget = (route: Route): boolean =>
+const isGoogleTarget = (route: Route): boolean =>
   route.target.kind === "endpoint" || route.target.publisher === "google"
 
 export const serviceOf = (route: Route): Service => ({
@@ -125,7 +132,7 @@ export const modelOf = ({ day, route }: Pick<Call, "day" | "route">): string =>
   answeringId(namedModel(route), providerOf(route), day)
 
 /** What of a call decides whether its model is served. */
-export type Called = Pick<Call, "anyLocation" | "day" | "route">
+type Called = Pick<Call, "anyLocation" | "day" | "route">
 
 /** True for a model that the provider and the place of a route serve on a day. */
 export const isServed = ({ anyLocation, day, route }: Called, id: string): boolean => {
@@ -142,7 +149,7 @@ const errorNames = (operation: string): readonly [method: string, list: string] 
   /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
 
 /** 404 for a model that is unknown, shut down, not served in this place, or of another kind, in the wording of the service; a fault id is of every kind. */
-export const unknownModel = (call: Called, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
+const unknownModel = (call: Called, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
   const { route } = call
   const { target } = route
   if (target.kind === "endpoint") return undefined
@@ -157,4 +164,34 @@ export const unknownModel = (call: Called, allowed: ReadonlyArray<ModelKind>): G
     return googleError("NOT_FOUND", message)
   }
   return publisherModelMissing(route)
+}
+
+/** An operation of Google's own models. */
+interface GoogleOperation<Body> {
+  readonly matches: (route: Route) => boolean
+  /** The kinds of model that serve it. */
+  readonly kinds: (route: Route) => ReadonlyArray<ModelKind>
+  readonly validate: (call: Call) => Verdict<Body>
+  readonly answer: (body: Body, call: Call) => Answer | GoogleError
+  /** Applies the fault that the model id names, if the operation has faults. */
+  readonly withFault?: (call: Call, good: Answer) => Answer
+}
+
+const noFault = (_call: Call, good: Answer): Answer => good
+
+/** Refuses unknown models and bodies that the service refuses, all in Google's form. */
+export const googleOperation = <Body>(operation: GoogleOperation<Body>): Operation => {
+  const { answer, kinds, matches, validate, withFault = noFault } = operation
+  return {
+    matches: (route) => isGoogleTarget(route) && matches(route),
+    answer: (call) => {
+      const { route } = call
+      const missing = unknownModel(call, kinds(route))
+      if (missing !== undefined) return refuse(route, missing)
+      const verdict = validate(call)
+      if (!verdict.accepted) return refuse(route, verdict.error)
+      const made = answer(verdict.request, call)
+      return withFault(call, "code" in made ? refuse(route, made) : made)
+    }
+  }
 }

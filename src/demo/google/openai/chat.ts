@@ -4,120 +4,31 @@
 
 import { createHash } from "node:crypto"
 import { replyTo } from "../gemini/replies.ts"
-import { isRecord, mismatchMessage, withoutNulls } from "../shapes/open.ts"
+import { withoutNulls } from "../shapes/open.ts"
 import { chatRequest } from "../shapes/openai.ts"
 import {
   type Answer,
   type Call,
   errorAnswer,
   eventStream,
-  googleError,
-  type GoogleError,
-  invalidArgument,
   jsonAnswer,
-  type Operation
+  type Operation,
+  refuse
 } from "../shared/answers.ts"
-import { exactRow } from "../shared/models.ts"
-import { applyFault, type FaultWire, isFault } from "../shared/faults.ts"
-import { type GenerateRequest, lastUserText, promptTokens, totalOf } from "../shared/generateRequest.ts"
-import {
-  completion,
-  completionChunks,
-  type ContainerError,
-  containerRefusal,
-  errorObject,
-  type OpenaiIdentity,
-  openaiReply,
-  type OpenaiReply
-} from "./reply.ts"
+import { applyFault, type FaultWire } from "../shared/faults.ts"
+import { lastUserText } from "../shared/generateRequest.ts"
+import { completion, completionChunks, type OpenaiIdentity, openaiReply, type OpenaiReply } from "./reply.ts"
 import { type Quirk, quirksIn } from "./quirks.ts"
 import { type ChatRequest, chatToGenerateRequest } from "./request.ts"
-
-const publishers = new Set([
-  "meta",
-  "deepseek-ai",
-  "qwen",
-  "openai",
-  "google",
-  "minimaxai",
-  "moonshotai",
-  "zai-org",
-  "xai"
-])
-const contextTokens = 131_072
-
-/** Google's refusals before a model is reached: a model without publisher, or an unknown model. */
-const publisherRefusal = ({ route, body }: Call): GoogleError | undefined => {
-  const model = isRecord(body) && typeof body["model"] === "string" ? body["model"] : ""
-  const [publisher = "", id = "", more] = model.split("/")
-  if (id === "" || more !== undefined)
-    return invalidArgument("Malformed publisher model name: expected format '<publisher>/<model>'")
-  if (isFault(id) || exactRow(model) !== undefined || (publishers.has(publisher) && /-maas$|^gemini-/.test(id)))
-    return undefined
-  const place = `projects/${route.project}/locations/${route.location}`
-  return googleError("NOT_FOUND", `Publisher Model \`${place}/publishers/${publisher}/models/${id}\` not found.`)
-}
-
-const badRequest = (message: string, more: Partial<ContainerError> = {}): ContainerError => ({
-  status: 400,
-  message,
-  ...more
-})
-
-const mediaFault = (chat: ChatRequest): ContainerError | undefined => {
-  const urls = chat.messages.flatMap(({ content }) =>
-    Array.isArray(content) ? content.flatMap((part) => part.image_url?.url ?? []) : []
-  )
-  return urls.every((url) => /^(https?|data):/.test(url))
-    ? undefined
-    : badRequest("The URL must be either a HTTP or data URL.")
-}
-
-const failedCall = (request: GenerateRequest): ContainerError | undefined =>
-  lastUserText(request).includes("demo:tool-use-failed")
-    ? badRequest(
-        "tool call validation failed: parameters for tool did not match schema: errors: [`/age`: expected integer, but got string]",
-        {
-          code: "tool_use_failed",
-          more: { failed_generation: '[{"name": "structured_output", "parameters": {"age": "30"}}]' }
-        }
-      )
-    : undefined
-
-/** The container's refusal of a well-formed body, in vLLM's wording where it is publicly known. */
-const containerFault = (chat: ChatRequest, served: string | undefined): ContainerError | undefined => {
-  if (served !== undefined && chat.model !== served) {
-    return {
-      status: 404,
-      type: "NotFoundError",
-      message: `The model \`${chat.model}\` does not exist.`,
-      code: "model_not_found",
-      param: "model"
-    }
-  }
-  if (chat.stream_options !== undefined && chat.stream !== true)
-    return badRequest("Stream options can only be defined when `stream=True`.")
-  if (typeof chat.tool_choice === "object" || chat.tool_choice === "required") {
-    if ((chat.tools ?? []).length === 0) return badRequest("When using `tool_choice`, `tools` must be set.")
-  }
-  if (chat.top_logprobs !== undefined && chat.logprobs !== true)
-    return badRequest("when using `top_logprobs`, `logprobs` must be set to true.")
-  const most = chat.max_completion_tokens ?? chat.max_tokens
-  if (most !== undefined && most < 1)
-    return badRequest(`max_tokens must be at least 1, got ${most}.`, { param: "max_tokens" })
-  return mediaFault(chat)
-}
-
-const contextFault = (request: GenerateRequest): ContainerError | undefined => {
-  const tokens = totalOf(promptTokens(request))
-  return tokens <= contextTokens
-    ? undefined
-    : badRequest(
-        `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${tokens} tokens. ` +
-          "Please reduce the length of the messages.",
-        { code: "context_length_exceeded", param: "messages" }
-      )
-}
+import {
+  containerFault,
+  containerRefusal,
+  contextFault,
+  errorObject,
+  failedCall,
+  mismatchError,
+  publisherRefusal
+} from "./rules.ts"
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 const errorEvent = (error: unknown): string => `event: error\n${event({ error })}`
@@ -156,11 +67,9 @@ const answer = (call: Call): Answer => {
   const { route, body, endpoint } = call
   const shared = route.target.id === "openapi"
   const refused = shared ? publisherRefusal(call) : undefined
-  if (refused !== undefined) return errorAnswer(refused, true)
+  if (refused !== undefined) return refuse(route, refused)
   const mismatch = chatRequest(body, "")
-  if (mismatch !== undefined) {
-    return containerRefusal(badRequest(mismatchMessage(mismatch), { param: mismatch.path }), endpoint?.errors)
-  }
+  if (mismatch !== undefined) return containerRefusal(mismatchError(mismatch), endpoint?.errors)
   const chat = withoutNulls(body) as ChatRequest // The shape is checked above.
   const request = chatToGenerateRequest(chat)
   const invalid = containerFault(chat, endpoint?.servedModel) ?? contextFault(request)

@@ -2,13 +2,13 @@
 // It must not depend on sockets or credentials.
 // Source: OpenAI's published description of its API.
 
-import { mismatchMessage, withoutNulls } from "../shapes/open.ts"
+import { withoutNulls } from "../shapes/open.ts"
 import { embeddingsRequest } from "../shapes/openai.ts"
 import { type Answer, type Call, jsonAnswer, type Operation } from "../shared/answers.ts"
-import { applyFault, unaryWire } from "../shared/faults.ts"
+import { applyUnaryFault } from "../shared/faults.ts"
 import { textTokens } from "../shared/generateRequest.ts"
 import { embed, shorten } from "../shared/vectors.ts"
-import { containerRefusal } from "./reply.ts"
+import { badRequest, type ContainerError, containerRefusal, mismatchError, missingModel } from "./rules.ts"
 
 interface EmbeddingsRequest {
   readonly model: string
@@ -30,39 +30,28 @@ const textsOf = ({ input }: EmbeddingsRequest): ReadonlyArray<string> => {
 const packed = (vector: ReadonlyArray<number>): string =>
   Buffer.from(new Float32Array(vector).buffer).toString("base64")
 
+const refusal = ({ dimensions, model }: EmbeddingsRequest, served: string | undefined): ContainerError | undefined => {
+  if (served !== undefined && model !== served) return missingModel(model)
+  return dimensions !== undefined && dimensions > size
+    ? badRequest(`dimensions must be at most ${size}.`, { param: "dimensions" })
+    : undefined
+}
+
 const answer = (call: Call): Answer => {
-  const { body, endpoint, route } = call
+  const { body, endpoint } = call
   const mismatch = embeddingsRequest(body, "")
-  if (mismatch !== undefined) {
-    return containerRefusal({ status: 400, message: mismatchMessage(mismatch), param: mismatch.path }, endpoint?.errors)
-  }
+  if (mismatch !== undefined) return containerRefusal(mismatchError(mismatch), endpoint?.errors)
   const request = withoutNulls(body) as EmbeddingsRequest // The shape is checked above.
-  const { model, dimensions } = request
-  if (endpoint?.servedModel !== undefined && model !== endpoint.servedModel) {
-    return containerRefusal(
-      { status: 404, type: "NotFoundError", message: `The model \`${model}\` does not exist.` },
-      endpoint.errors
-    )
-  }
-  if (dimensions !== undefined && dimensions > size) {
-    return containerRefusal(
-      { status: 400, message: `dimensions must be at most ${size}.`, param: "dimensions" },
-      endpoint?.errors
-    )
-  }
+  const refused = refusal(request, endpoint?.servedModel)
+  if (refused !== undefined) return containerRefusal(refused, endpoint?.errors)
   const texts = textsOf(request)
   const data = texts.map((text, index) => {
-    const vector = shorten(embed(text, size), dimensions)
+    const vector = shorten(embed(text, size), request.dimensions)
     return { index, object: "embedding", embedding: request.encoding_format === "base64" ? packed(vector) : vector }
   })
   const tokens = texts.reduce((sum, text) => sum + textTokens(text), 0)
-  const good = jsonAnswer(200, { object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
-  return applyFault(route.target.id, good, {
-    callNumber: call.callNumber,
-    streaming: false,
-    sse: false,
-    wire: unaryWire
-  })
+  const usage = { prompt_tokens: tokens, total_tokens: tokens }
+  return applyUnaryFault(call, jsonAnswer(200, { object: "list", data, model: request.model, usage }))
 }
 
 export const openaiEmbeddings: Operation = {

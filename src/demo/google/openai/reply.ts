@@ -1,9 +1,9 @@
-// Writes a reply as chat completions (one completion, or the chunks of a stream), and errors in the shapes of such containers.
+// Writes a reply as chat completions: one completion, or the chunks of a stream.
 // It must not depend on sockets or requests.
+// Source: recorded answers of hosts with the same schema.
 import type { Candidate, Reply } from "../gemini/replies.ts"
-import { type Answer, jsonAnswer, textPieces } from "../shared/answers.ts"
+import { textPieces } from "../shared/answers.ts"
 import { textTokens, totalOf } from "../shared/generateRequest.ts"
-import type { SimulatedEndpoint } from "../shared/routes.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -155,40 +155,4 @@ export const completionChunks = (
     chunk(index, {}, finish, 0)
   ])
   return withUsage ? [...chunks, { value: { ...head, choices: [], usage }, tokens: 0 }] : chunks
-}
-
-// Writes errors of the OpenAI-compatible containers on Vertex AI, in the three shapes that such containers use.
-
-export interface ContainerError {
-  readonly status: number
-  readonly message: string
-  /** Default `invalid_request_error`. */
-  readonly type?: string
-  readonly code?: string
-  readonly param?: string
-  /** Further members that some hosts add. */
-  readonly more?: Readonly<Record<string, unknown>>
-}
-
-/** The error object inside an envelope or a stream. */
-export const errorObject = ({ message, type = "invalid_request_error", code, param, more }: ContainerError) => ({
-  message,
-  type,
-  ...(param === undefined ? {} : { param }),
-  ...(code === undefined ? {} : { code }),
-  ...more
-})
-
-/** Older vLLM servers answer in the `bare` shape, FastAPI validation in the `detail` shape. */
-export const containerRefusal = (error: ContainerError, shape: SimulatedEndpoint["errors"]): Answer => {
-  if (shape === "detail") return jsonAnswer(error.status, { detail: error.message })
-  if (shape !== "bare") return jsonAnswer(error.status, { error: errorObject(error) })
-  const type = error.status === 404 ? "NotFoundError" : "BadRequestError"
-  return jsonAnswer(error.status, {
-    object: "error",
-    message: error.message,
-    type,
-    param: error.param ?? null,
-    code: error.status
-  })
 }

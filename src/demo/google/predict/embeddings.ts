@@ -1,5 +1,6 @@
 // Answers predict for embeddings on Vertex AI: of texts with task type and title, and of text, image and video together.
 // It must not depend on HTTP.
+// Source: recorded answers, publicly quoted refusals, Google's embedding references.
 import { taskTypes } from "../shapes/common.ts"
 import {
   bool,
@@ -13,7 +14,7 @@ import {
   text,
   withoutNulls
 } from "../shapes/open.ts"
-import { type GoogleError, invalidArgument, type Predict } from "../shared/answers.ts"
+import { type GoogleError, invalidArgument, type Predict, jsonAnswer } from "../shared/answers.ts"
 import { embeddingFacts, type EmbeddingFacts } from "../shared/models.ts"
 import { textTokens } from "../shared/generateRequest.ts"
 import { embed, shorten } from "../shared/vectors.ts"
@@ -80,20 +81,16 @@ export const embedTexts: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
   const mismatch =
     textInstances(request.instances, "instances") ?? textParameters(facts)(request.parameters ?? {}, "parameters")
-  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
+  if (mismatch !== undefined) return invalidArgument(mismatchMessage(mismatch))
   const asked = withoutNulls(request.instances) as ReadonlyArray<TextInstance> // The shape is checked above.
   const parameters = withoutNulls(request.parameters ?? {}) as TextParameters // The shape is checked above.
   const error = textRefusal(asked, parameters, facts)
-  if (error !== undefined) return { error }
-  return {
-    body: {
-      predictions: asked.map((instance) => textPrediction(instance, parameters, facts)),
-      metadata: { billableCharacterCount: asked.reduce((sum, { content }) => sum + billable(content), 0) }
-    }
-  }
+  if (error !== undefined) return error
+  return jsonAnswer(200, {
+    predictions: asked.map((instance) => textPrediction(instance, parameters, facts)),
+    metadata: { billableCharacterCount: asked.reduce((sum, { content }) => sum + billable(content), 0) }
+  })
 }
-
-// Answers predict for multimodalembedding@001: vectors of the text, the image and each interval of the video.
 
 interface Media {
   readonly bytesBase64Encoded?: string
@@ -168,34 +165,30 @@ export const embedMedia: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
   const mismatch =
     mediaInstances(request.instances, "instances") ?? mediaParameters(request.parameters ?? {}, "parameters")
-  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
+  if (mismatch !== undefined) return invalidArgument(mismatchMessage(mismatch))
   const asked = withoutNulls(request.instances) as ReadonlyArray<MediaInstance> // The shape is checked above.
   const [instance] = asked
   if (instance === undefined || asked.length > facts.mostInstances) {
-    return {
-      error: invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`)
-    }
+    return invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`)
   }
   const { text: words, image, video } = instance
   const source = sourceMismatch(image, "instances[0].image") ?? sourceMismatch(video, "instances[0].video")
-  if (source !== undefined) return { error: invalidArgument(mismatchMessage(source)) }
+  if (source !== undefined) return invalidArgument(mismatchMessage(source))
   if (!words && image === undefined && video === undefined)
-    return { error: invalidArgument("At least one of text, image or video must be given.") }
+    return invalidArgument("At least one of text, image or video must be given.")
   if (textTokens(words ?? "") > facts.mostTokens)
-    return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
+    return invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`)
   // The parameters were validated above.
   const wanted =
     (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size
-  return {
-    body: {
-      predictions: [
-        {
-          ...(words ? { textEmbedding: embed(words, wanted) } : {}),
-          ...(image === undefined ? {} : { imageEmbedding: embed(nameOf(image), wanted) }),
-          ...(video === undefined ? {} : { videoEmbeddings: videoEmbeddings(video, facts.size) })
-        }
-      ],
-      deployedModelId: "demo"
-    }
-  }
+  return jsonAnswer(200, {
+    predictions: [
+      {
+        ...(words ? { textEmbedding: embed(words, wanted) } : {}),
+        ...(image === undefined ? {} : { imageEmbedding: embed(nameOf(image), wanted) }),
+        ...(video === undefined ? {} : { videoEmbeddings: videoEmbeddings(video, facts.size) })
+      }
+    ],
+    deployedModelId: "demo"
+  })
 }

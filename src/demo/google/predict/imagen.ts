@@ -14,7 +14,7 @@ import {
   text,
   word
 } from "../shapes/open.ts"
-import { type GoogleError, invalidArgument, type Predict } from "../shared/answers.ts"
+import { type GoogleError, invalidArgument, type Predict, jsonAnswer } from "../shared/answers.ts"
 import { drawJpeg, drawPng } from "../shared/pictures.ts"
 
 interface Parameters {
@@ -117,11 +117,11 @@ const pictureEntry = (prompt: string, asked: Parameters, index: number, now: num
 
 export const drawImages: Predict = (request, { route, now }) => {
   const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
+  if (mismatch !== undefined) return invalidArgument(mismatchMessage(mismatch))
   const [{ prompt }] = request.instances as readonly [{ readonly prompt: string }] // The shape is checked above.
   const asked = (request.parameters ?? {}) as Parameters // The shape is checked above.
   const error = refusal(route.target.id, prompt, asked, route.service === "google")
-  if (error !== undefined) return { error }
+  if (error !== undefined) return error
   const count = asked.sampleCount ?? 1
   const filtered = filteredOf(prompt, count)
   const predictions = [
@@ -131,5 +131,5 @@ export const drawImages: Predict = (request, { route, now }) => {
     ...(asked.includeSafetyAttributes ? [{ contentType: "Positive Prompt", safetyAttributes: safety }] : [])
   ]
   // The body is empty if every picture was filtered and no reason was requested.
-  return { body: predictions.length === 0 ? {} : { predictions } }
+  return jsonAnswer(200, predictions.length === 0 ? {} : { predictions })
 }

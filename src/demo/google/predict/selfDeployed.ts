@@ -18,7 +18,7 @@ import {
 } from "../shapes/open.ts"
 import { answerText } from "../shared/simulatedModel.ts"
 import type { SimulatedEndpoint } from "../shared/routes.ts"
-import { type Call, invalidArgument, type Predict } from "../shared/answers.ts"
+import { type Call, invalidArgument, type Predict, jsonAnswer } from "../shared/answers.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
 import { embed } from "../shared/vectors.ts"
 
@@ -82,22 +82,20 @@ export const answerInstances: Predict = (request, call) => {
 
 const embedContents: Predict = (request, call) => {
   const mismatch = texts(request.instances, "instances")
-  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
+  if (mismatch !== undefined) return invalidArgument(mismatchMessage(mismatch))
   const asked = request.instances as ReadonlyArray<{ readonly content: string }> // The shape is checked above.
-  return { body: { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) } }
+  return jsonAnswer(200, { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) })
 }
 
 const answerPrompts: Predict = (request, call) => {
   const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
+  if (mismatch !== undefined) return invalidArgument(mismatchMessage(mismatch))
   const shared = withoutNulls(request.parameters ?? {}) as Sampling // The shape is checked above.
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
-  return {
-    body: {
-      predictions: prompts.map((instance) =>
-        predicted(call.endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))
-      ),
-      ...deployed(call)
-    }
-  }
+  return jsonAnswer(200, {
+    predictions: prompts.map((instance) =>
+      predicted(call.endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))
+    ),
+    ...deployed(call)
+  })
 }

@@ -44,8 +44,6 @@ export const scriptedAnswer = (script: ScriptedAnswer): Answer => ({
   streaming: script.chunks !== undefined
 })
 
-// Writes an answer to a node response: waits for the socket to drain, stops when the caller leaves, counts streams.
-
 export interface WireCounters {
   openStreams: number
   abortedStreams: number

@@ -1,5 +1,7 @@
 // Issues access tokens for signed assertions, and checks API keys, express keys, tokens and projects; refusals have Google's wording.
 // It must not depend on sockets or bodies.
+// Source: recorded 400, 401 and 403 answers, Google's "OAuth 2.0 for server to server applications" and its error bodies.
+import { isRecord } from "../shapes/open.ts"
 import { createHash, createVerify } from "node:crypto"
 import { type Answer, errorInfo, googleError, type GoogleError, jsonAnswer } from "../shared/answers.ts"
 import type { Route } from "../shared/routes.ts"
@@ -27,9 +29,6 @@ const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
 
 const tokenRefusal = (status: number, error: string, error_description: string): Answer =>
   jsonAnswer(status, { error, error_description })
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const decodeSegment = (segment: string): Record<string, unknown> => {
   try {
@@ -94,8 +93,6 @@ export const exchangeToken = (
   tokens.set(token, { endsAt: now + lifeSeconds * 1000, principal: account.clientEmail })
   return jsonAnswer(200, { access_token: token, expires_in: lifeSeconds, token_type: "Bearer" })
 }
-
-// Checks API keys, express keys, access tokens and projects; each refusal has Google's wording.
 
 export interface Access {
   readonly apiKeys: ReadonlySet<string>

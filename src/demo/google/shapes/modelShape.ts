@@ -2,6 +2,8 @@
 // It must not depend on any particular model, route or semantic rule.
 // Source: the wording of recorded refusals.
 
+import { isRecord } from "./open.ts"
+
 /**
  * One model: field name to type words. `|` separates alternatives. A word is one of:
  * - `string`, `integer`, `number`, `boolean`, `null`, `any`, `object` (any object);
@@ -47,9 +49,6 @@ interface Alternative {
   readonly expected: string
   readonly read: Read
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const kindOf = (value: unknown): Alternative["kind"] => {
   if (value === null) return "null"
@@ -152,7 +151,7 @@ const compileModel = (compiler: Compiler, name: string): Read => {
   const byName = new Map(fields.map((field) => [field.field, field]))
   const closed = !compiler.shapes.open.includes(name)
   return (walk, value, path) => {
-    if (!isObject(value)) return
+    if (!isRecord(value)) return
     for (const { field, required, read } of fields) {
       if (Object.hasOwn(value, field)) read(walk, value[field], below(path, field))
       else if (required === "!" || (required === "!~" && !walk.betas))
@@ -194,7 +193,7 @@ const readTagged = (compiler: Compiler, text: string): Read => {
   const untagged = members.find(({ name }) => models[name]?.[key]?.includes("null"))
   const fallback = untagged === undefined ? undefined : tagsOf(models[untagged.name], key)[0]
   return (walk, value, path) => {
-    if (!isObject(value)) return
+    if (!isRecord(value)) return
     const tag = value[key] ?? fallback
     if (tag === undefined) return report(walk, below(path, key), "Field required")
     const member = typeof tag === "string" ? byTag.get(tag) : undefined
@@ -213,7 +212,7 @@ const readTagged = (compiler: Compiler, text: string): Read => {
 const readMap =
   (inner: Read): Read =>
   (walk, value, path) => {
-    if (isObject(value)) for (const [key, item] of Object.entries(value)) inner(walk, item, below(path, key))
+    if (isRecord(value)) for (const [key, item] of Object.entries(value)) inner(walk, item, below(path, key))
   }
 
 /** The alternative of one word without `~` and bounds; `undefined` for an alias. */
@@ -283,7 +282,7 @@ export const compileModels = (
 ): ((entry: string, body: unknown, betas: boolean) => ReadonlyArray<ModelViolation>) => {
   const compiler: Compiler = { shapes, known: new Map() }
   return (entry, body, betas) => {
-    if (!isObject(body)) return [{ path: "", message: "Input should be an object", bound: false }]
+    if (!isRecord(body)) return [{ path: "", message: "Input should be an object", bound: false }]
     const walk: Walk = { betas, violations: [] }
     readModel(compiler, entry)(walk, body, "")
     return walk.violations

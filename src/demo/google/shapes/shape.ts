@@ -1,6 +1,8 @@
 // Defines the notation for Google's request messages, and checks a JSON body against messages in that notation.
 // It must not depend on any particular message, route or model; it checks shape, not meaning.
 
+import { isRecord } from "./open.ts"
+
 /**
  * One message: field name to type word. A word is one of:
  * - `string`, `bool`, `int32`, `int64`, `number`, `bytes`, `duration`, `timestamp`, `struct` (any object), `any`;
@@ -72,9 +74,6 @@ const compileMessage = (name: string, shape: MessageShape, notEmpty: boolean): M
   return { name, spellings, required, notEmpty }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const isInt32 = (value: unknown): boolean =>
   typeof value === "number" && Number.isInteger(value) && value >= -2147483648 && value <= 2147483647
 
@@ -97,7 +96,7 @@ const scalars: Readonly<Record<string, { readonly type: string; readonly accepts
     accepts: (value) => typeof value === "string" && /^-?[0-9]+(\.[0-9]{1,9})?s$/.test(value)
   },
   timestamp: { type: "type.googleapis.com/google.protobuf.Timestamp", accepts: (value) => typeof value === "string" },
-  struct: { type: "type.googleapis.com/google.protobuf.Struct", accepts: isObject },
+  struct: { type: "type.googleapis.com/google.protobuf.Struct", accepts: isRecord },
   any: { type: "type.googleapis.com/google.protobuf.Value", accepts: () => true }
 }
 
@@ -107,7 +106,7 @@ const shown = (value: unknown): string => {
 }
 
 const readMessage = (state: State, message: Message, value: unknown, path: string): unknown => {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const what = Array.isArray(value)
       ? "Proto field is not repeating, cannot start list."
       : `Invalid value (${message.name}), ${shown(value)}`
@@ -173,7 +172,7 @@ const readType = (state: State, type: string, value: unknown, path: string): unk
   }
   if (type.startsWith("{")) {
     const inner = type.slice(1, -1)
-    if (isObject(value)) {
+    if (isRecord(value)) {
       const read = ([key, item]: [string, unknown]) => [key, readType(state, inner, item, `${path}[${key}]`)] as const
       return Object.fromEntries(Object.entries(value).map(read))
     }

@@ -1,5 +1,6 @@
 // Declares the request messages of Gemini on Vertex AI: v1, and the additions of v1beta1; unknown fields are refused.
 // It must not depend on the Gemini Developer API or the gateway's schemas.
+// Source: the public description of aiplatform.
 import { compileShapes, type MessageShape, type Shapes } from "./shape.ts"
 import {
   commonEnums,
@@ -94,8 +95,6 @@ const retrievalEnums: Readonly<Record<string, string>> = {
   AuthType: "AUTH_TYPE_UNSPECIFIED NO_AUTH API_KEY_AUTH HTTP_BASIC_AUTH GOOGLE_SERVICE_ACCOUNT_AUTH OAUTH OIDC_AUTH",
   HttpElement: "HTTP_IN_UNSPECIFIED HTTP_IN_QUERY HTTP_IN_HEADER HTTP_IN_PATH HTTP_IN_BODY HTTP_IN_COOKIE"
 }
-
-// Declares the request messages of Gemini on Vertex AI: v1, and the additions of v1beta1; unknown fields are refused.
 
 const generationConfig = {
   ...commonGenerationConfig,

@@ -1,5 +1,6 @@
 // Declares operations and their answers: an HTTP answer as data (status, headers, steps of its body), and Google's error bodies.
 // It must not depend on sockets or on a particular operation; service/Wire.ts performs the steps.
+// Source: google.rpc.Status and recorded refusals.
 import type { Route, SimulatedEndpoint } from "./routes.ts"
 
 export interface Call {
@@ -28,8 +29,6 @@ export interface Operation {
   readonly answer: (call: Call) => Answer
 }
 
-// Declares an HTTP answer as data: status, headers, and the steps of its body (bytes, pauses, an early end).
-
 export type Step =
   | { readonly write: string | Uint8Array }
   | { readonly pauseMillis: number }
@@ -54,9 +53,13 @@ export const jsonAnswer = (status: number, body: unknown): Answer => ({
   streaming: false
 })
 
-/** An error; in a stream without `alt=sse` it is inside an array (recorded). */
+/** An error, alone or inside an array. */
 export const errorAnswer = (error: GoogleError, inArray: boolean): Answer =>
   jsonAnswer(error.code, inArray ? [{ error }] : { error })
+
+/** The refusal of a call. JSON array streams and the OpenAI-compatible paths write it in an array (recorded, publicly quoted). */
+export const refuse = ({ operation, sse }: Route, error: GoogleError): Answer =>
+  errorAnswer(error, (operation === "streamGenerateContent" && !sse) || operation === "chat/completions")
 
 export const textAnswer = (status: number, contentType: string, text: string): Answer => ({
   status,
@@ -113,8 +116,6 @@ export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer
   sse
     ? eventStream(sseTexts(values))
     : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }
-
-// Makes Google's error bodies `{error:{code,message,status,details}}`, with the HTTP status of each canonical code.
 
 export interface GoogleError {
   readonly code: number
@@ -178,20 +179,14 @@ export const notFoundPage = (path: string): string =>
   `  <p><b>404.</b> <ins>That’s an error.</ins>\n` +
   `  <p>The requested URL <code>${path.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</code> was not found on this server.\n`
 
-// Declares the types of predict: the checked outer body, and a model's predictions or refusal.
-
-/** The checked outer shape; each model reads instances and parameters differently. */
+/** The checked outer shape of predict; each model reads instances and parameters differently. */
 export interface PredictRequest {
   readonly instances: ReadonlyArray<unknown>
   readonly parameters?: unknown
 }
 
-/** The body that a model returns, or its refusal. */
-export type Prediction = { readonly body: Readonly<Record<string, unknown>> } | { readonly error: GoogleError }
-
-export type Predict = (request: PredictRequest, call: Call) => Prediction
-
-// Cuts text into the pieces that a stream sends.
+/** The predictions of a model, or its refusal. */
+export type Predict = (request: PredictRequest, call: Call) => Answer | GoogleError
 
 const charactersPerChunk = 24
 

@@ -2,7 +2,16 @@
 // It must not depend on sockets; a fault changes the steps of a good answer.
 
 import { gzipSync } from "node:zlib"
-import { type Answer, errorAnswer, googleError, type GoogleError, retryInfo, type Step, textAnswer } from "./answers.ts"
+import {
+  type Answer,
+  errorAnswer,
+  googleError,
+  type GoogleError,
+  retryInfo,
+  type Step,
+  textAnswer,
+  type Call
+} from "./answers.ts"
 
 /** How a dialect writes the errors and events of a fault. */
 export interface FaultWire {
@@ -27,7 +36,7 @@ export interface FaultContext {
 }
 
 /** For operations that never stream. */
-export const unaryWire: FaultWire = {
+const unaryWire: FaultWire = {
   refusal: (error) => errorAnswer(error, false),
   errorEvent: (error) => JSON.stringify({ error }),
   lineEvent: (text) => text
@@ -150,3 +159,7 @@ export const applyFault = (model: string, good: Answer, context: FaultContext): 
   const fault = isFault(model) ? faults[model] : undefined
   return fault === undefined ? good : fault(good, context)
 }
+
+/** The same for an operation that never streams. */
+export const applyUnaryFault = ({ callNumber, route }: Call, good: Answer): Answer =>
+  applyFault(route.target.id, good, { callNumber, streaming: false, sse: false, wire: unaryWire })

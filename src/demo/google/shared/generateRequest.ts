@@ -160,8 +160,6 @@ export const pendingResponses = (request: GenerateRequest): ReadonlyArray<Functi
     .flatMap((part) => part.functionResponse ?? [])
 }
 
-// Estimates token counts by modality, as Google reports them: four characters a token, fixed prices for media.
-
 export interface ModalityCount {
   readonly modality: string
   readonly tokenCount: number

@@ -1,5 +1,6 @@
 // Reads the simulator's own copy of the facts about models, and derives what a Gemini model accepts from its row.
 // It must not depend on the gateway's reader: a mistake there would otherwise confirm itself (M-1003).
+// Source: the copy of the facts; rows for the ids of the demo.
 import { factDay, factText } from "./factText.ts"
 
 /** Members as the source spells them; an absent member was not found. */
@@ -136,8 +137,6 @@ export const isServedAt = ({ locations }: FactRow, place: string): boolean =>
   locations === undefined || locations.includes(place) || (locations.includes("regions") && /\d$/.test(place))
 
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
-
-// Derives what a Gemini model accepts from its row of facts: kind, thinking, tools, sampling, images, vector sizes.
 
 export interface ModelFacts {
   /** `2.5` of Gemini 2.5; 0 for a model without thoughts in its answers. */

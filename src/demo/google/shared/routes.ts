@@ -1,5 +1,6 @@
 // Parses the paths of Google's hosts into a route, and declares the self-deployed endpoint that a route may name.
 // It must not depend on operations or credentials.
+// Source: the public REST paths of both services.
 
 export interface Route {
   /** `express` is Vertex AI with an API key and no project in the path. */
@@ -111,8 +112,6 @@ export const parseListing = (target: string): Route | undefined => {
     operation: lists ? "listModels" : "getModel"
   }
 }
-
-// Declares a simulated self-deployed endpoint: its dialect, host, readiness and answer forms.
 
 export interface SimulatedEndpoint {
   /** `any` accepts every dialect. */

@@ -1,5 +1,6 @@
 // What the simulated model makes of a prompt: the text of its answer, the functions it calls, and values that fit a schema.
 // It must not depend on how a reply is framed, counted or signed.
+import { isRecord } from "../shapes/open.ts"
 import {
   declarationsOf,
   type FunctionDeclaration,
@@ -70,8 +71,6 @@ export const thoughtText = (request: GenerateRequest): string => {
   return `**Reading the Request**\n\nThe user wrote "${asked}". I look at what is offered to me and choose the plainest way to answer.\n\n\n`
 }
 
-// Chooses which declared functions the simulated model calls for a prompt, and their arguments.
-
 export interface PlannedCall {
   readonly name: string
   readonly args: Record<string, unknown>
@@ -120,9 +119,6 @@ const relevance = (declaration: FunctionDeclaration, text: string): number => {
     ).size
   return 2 * hits(declaration.name) + hits(declaration.description ?? "")
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const argumentsFor = (
   declaration: FunctionDeclaration,
@@ -180,8 +176,6 @@ export const planCalls = (request: GenerateRequest): ReadonlyArray<PlannedCall> 
   const targets = places.length > 0 ? places : [placesIn(text)[0]]
   return targets.map((place) => ({ name: chosen.name, args: argumentsFor(chosen, text, place) }))
 }
-
-// Makes values that fit a JSON Schema or Google's OpenAPI subset, taken from the prompt where it offers some.
 
 export interface Hints {
   /** The text of the prompt. */
