@@ -21,97 +21,76 @@ export interface Route {
 }
 
 const segment = "[A-Za-z0-9@._~%-]+"
-const google = new RegExp(`^/(v1|v1beta|v1alpha)/(?:models|tunedModels)/(${segment}):([A-Za-z]+)$`)
-const express = new RegExp(`^/(v1|v1beta1)/publishers/(${segment})/models/(${segment}):([A-Za-z]+)$`)
-const vertex = new RegExp(`^/(v1|v1beta1)/projects/(${segment})/locations/(global|us|eu|[a-z]+-[a-z]+[0-9]+)/(.+)$`)
-const vertexModel = new RegExp(`^publishers/(${segment})/models/(${segment}):([A-Za-z]+)$`)
-const vertexEndpoint = new RegExp(`^endpoints/([A-Za-z0-9-]+)(?::([A-Za-z]+)|/([a-z/]+))$`)
+const googleVersion = "(?<version>v1|v1beta|v1alpha)"
+const vertexVersion = "(?<version>v1|v1beta1)"
+const place = `projects/(?<project>${segment})/locations/(?<location>global|us|eu|[a-z]+-[a-z]+[0-9]+)`
+const model = `publishers/(?<publisher>${segment})/models/(?<id>${segment})`
+const method = ":(?<method>[A-Za-z]+)"
 
-const googleList = /^\/(v1|v1beta|v1alpha)\/models(?:\/([^/:]+))?$/
-const publisherList = new RegExp(`^/(v1|v1beta1)/publishers/(${segment})/models(?:/(${segment}))?$`)
+type Pattern = readonly [service: Route["service"], path: RegExp]
 
-const decoded = (text: string | undefined): string => {
+/** The paths of calls. */
+const calls: ReadonlyArray<Pattern> = [
+  ["google", new RegExp(`^/${googleVersion}/(?:models|tunedModels)/(?<id>${segment})${method}$`)],
+  ["express", new RegExp(`^/${vertexVersion}/${model}${method}$`)],
+  ["vertex", new RegExp(`^/${vertexVersion}/${place}/${model}${method}$`)],
+  [
+    "vertex",
+    new RegExp(`^/${vertexVersion}/${place}/endpoints/(?<endpoint>[A-Za-z0-9-]+)(?:${method}|/(?<below>[a-z/]+))$`)
+  ]
+]
+
+/** The paths of lists of models, and of one model. Vertex AI lists models in v1beta1 only. */
+const listings: ReadonlyArray<Pattern> = [
+  ["google", new RegExp(`^/${googleVersion}/models(?:/(?<id>[^/:]+))?$`)],
+  ["vertex", new RegExp(`^/(?<version>v1beta1)/publishers/(?<publisher>${segment})/models$`)],
+  ["vertex", new RegExp(`^/${vertexVersion}/${model}$`)]
+]
+
+const decoded = (text: string): string => {
   try {
-    return decodeURIComponent(text ?? "")
+    return decodeURIComponent(text)
   } catch {
-    return text ?? ""
+    return text
   }
+}
+
+type Groups = Readonly<Record<string, string | undefined>>
+
+const routeBy = (
+  patterns: ReadonlyArray<Pattern>,
+  target: string,
+  operationOf: (groups: Groups) => string
+): Route | undefined => {
+  const { pathname: path, searchParams: query } = new URL(target, "http://localhost")
+  for (const [service, pattern] of patterns) {
+    const match = pattern.exec(path)
+    if (match === null) continue
+    const groups: Groups = match.groups ?? {}
+    const { endpoint, id = "", location, project, publisher = "google", version = "" } = groups
+    return {
+      service,
+      version,
+      project: project === undefined ? undefined : decoded(project),
+      location,
+      target:
+        endpoint === undefined ? { kind: "model", publisher, id: decoded(id) } : { kind: "endpoint", id: endpoint },
+      operation: operationOf(groups),
+      path,
+      sse: query.get("alt") === "sse",
+      queryKey: query.get("key") ?? undefined
+    }
+  }
+  return undefined
 }
 
 /** The route of a request target; `undefined` for a path that Google's front end answers with its 404 page. */
-export const parseRoute = (target: string): Route | undefined => {
-  const url = new URL(target, "http://localhost")
-  const path = url.pathname
-  const common = {
-    path,
-    sse: url.searchParams.get("alt") === "sse",
-    queryKey: url.searchParams.get("key") ?? undefined
-  }
-  const nowhere = { project: undefined, location: undefined }
-  const onGoogle = google.exec(path)
-  if (onGoogle !== null) {
-    const [, version = "", id, operation = ""] = onGoogle
-    return {
-      ...common,
-      ...nowhere,
-      service: "google",
-      version,
-      target: { kind: "model", publisher: "google", id: decoded(id) },
-      operation
-    }
-  }
-  const onExpress = express.exec(path)
-  if (onExpress !== null) {
-    const [, version = "", publisher = "", id, operation = ""] = onExpress
-    return {
-      ...common,
-      ...nowhere,
-      service: "express",
-      version,
-      target: { kind: "model", publisher, id: decoded(id) },
-      operation
-    }
-  }
-  const onVertex = vertex.exec(path)
-  if (onVertex === null) return undefined
-  const [, version = "", project, location = "", rest = ""] = onVertex
-  const place = { ...common, service: "vertex", version, project: decoded(project), location } as const
-  const model = vertexModel.exec(rest)
-  if (model !== null) {
-    const [, publisher = "", id, operation = ""] = model
-    return { ...place, target: { kind: "model", publisher, id: decoded(id) }, operation }
-  }
-  const endpoint = vertexEndpoint.exec(rest)
-  if (endpoint === null) return undefined
-  const [, id = "", colon, slash] = endpoint
-  return { ...place, target: { kind: "endpoint", id }, operation: colon ?? slash ?? "" }
-}
+export const parseRoute = (target: string): Route | undefined =>
+  routeBy(calls, target, ({ below = "", method: name = below }) => name)
 
-/** The route of a GET: a list of models (`listModels`), or one of them (`getModel`). Vertex AI lists models in v1beta1 only. */
-export const parseListing = (target: string): Route | undefined => {
-  const url = new URL(target, "http://localhost")
-  const common = {
-    path: url.pathname,
-    sse: false,
-    queryKey: url.searchParams.get("key") ?? undefined,
-    project: undefined,
-    location: undefined
-  }
-  const onGoogle = googleList.exec(url.pathname)
-  const [, version = "", publisher = "", id = ""] =
-    onGoogle === null
-      ? (publisherList.exec(url.pathname) ?? [])
-      : [onGoogle[0], onGoogle[1] ?? "", "google", onGoogle[2] ?? ""]
-  const lists = id === ""
-  if (version === "" || (onGoogle === null && lists && version === "v1")) return undefined
-  return {
-    ...common,
-    service: onGoogle === null ? "vertex" : "google",
-    version,
-    target: { kind: "model", publisher, id: decoded(id) },
-    operation: lists ? "listModels" : "getModel"
-  }
-}
+/** The route of a GET: a list of models (`listModels`), or one of them (`getModel`). */
+export const parseListing = (target: string): Route | undefined =>
+  routeBy(listings, target, ({ id }) => (id === undefined ? "listModels" : "getModel"))
 
 export interface SimulatedEndpoint {
   /** `any` accepts every dialect. */
