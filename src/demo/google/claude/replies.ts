@@ -6,6 +6,7 @@ import type { ClaudeReply, ReplyBlock } from "./answers.ts"
 import {
   type Block,
   blocksOf,
+  boundSeed,
   forcesTool,
   formatOf,
   type MessagesRequest,
@@ -15,7 +16,6 @@ import {
 } from "./request.ts"
 import { answerText, planCalls, thoughtText } from "../shared/simulatedModel.ts"
 import { issueSignature } from "../shared/signatures.ts"
-import { boundSeed } from "./binding.ts"
 import { claudeFacts } from "./models.ts"
 import { claudeInput } from "./usage.ts"
 

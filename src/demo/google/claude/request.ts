@@ -208,3 +208,13 @@ export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_to
       : { generationConfig: { responseMimeType: "application/json", responseJsonSchema: format.schema } })
   }
 }
+
+/** Marks of prompt caching may move. */
+const unmarked = (name: string, value: unknown): unknown => (name === "cache_control" ? undefined : value)
+
+/**
+ * The seed of the signature of a thinking block in the message at this position. The newest models bind it to the system
+ * prompt, the tools and the messages before it. Source: Anthropic's page on Fable 5.2.
+ */
+export const boundSeed = ({ messages, system, tools }: MessagesRequest, position: number): string =>
+  JSON.stringify([system, tools, messages.slice(0, position)], unmarked)
