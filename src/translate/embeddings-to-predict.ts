@@ -29,8 +29,6 @@ import {
 } from "./shared/reply/embeddingList.ts"
 import { readCount } from "./shared/reply/usage.ts"
 
-// Rules for every known embeddings parameter on the way to predict; source of the docs.
-
 export const predictEmbeddingsParams = {
   model: mapped("the URL"),
   input: mapped("instances[].content; instances[].text, image and video for multimodalembedding@001"),
@@ -48,7 +46,57 @@ const ignoredPredictEmbeddingsParams: (
   unused: ReadonlyArray<string>
 ) => ReadonlyArray<string> = ignoredBy(predictEmbeddingsParams)
 
-// Translates text, image and video inputs to instances of multimodalembedding@001.
+// The request
+
+/** The instances and parameters, which depend on the kind of model. */
+interface Shaped {
+  readonly instances: ReadonlyArray<JsonObject>
+  readonly parameters: JsonObject
+  readonly unused: ReadonlyArray<string>
+}
+
+const textShape = (request: EmbeddingsRequest, options: EmbeddingsOptions): Result.Result<Shaped, RequestFault> => {
+  const { dimensions, taskType, title } = options
+  const autoTruncate = request.auto_truncate ?? undefined
+  const words = {
+    ...(taskType === undefined ? {} : { task_type: taskType }),
+    ...(title === undefined ? {} : { title })
+  }
+  return Result.map(requireTexts(options.inputs), (texts) => ({
+    instances: texts.map((content) => ({ content, ...words })),
+    parameters: {
+      ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+      ...(autoTruncate === undefined ? {} : { autoTruncate })
+    },
+    unused: options.unused
+  }))
+}
+
+const mediaShape = ({ dimensions, inputs }: EmbeddingsOptions): Result.Result<Shaped, RequestFault> =>
+  Result.map(multimodalInstances(inputs), (instances) => ({
+    instances,
+    parameters: dimensions === undefined ? {} : { dimension: dimensions },
+    unused: ["task_type", "title", "auto_truncate"]
+  }))
+
+const predictRequest = (
+  request: EmbeddingsRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<PredictRequest>, RequestFault> => {
+  const options = readEmbeddings(request)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
+  const isMultimodal = embeddingModel(target)?.multimodal === true
+  const shaped = isMultimodal ? mediaShape(options.success) : textShape(request, options.success)
+  if (Result.isFailure(shaped)) return Result.fail(shaped.failure)
+  const { instances, parameters, unused } = shaped.success
+  return Result.map(readLabels(request.labels, target), (labels) => ({
+    body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
+    headers: {},
+    ignored: ignoredPredictEmbeddingsParams(request, [...unused, ...labels.unused])
+  }))
+}
+
+// Inputs of multimodalembedding@001
 
 type Read<A> = Result.Result<A, RequestFault>
 
@@ -163,7 +211,7 @@ const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
   return Result.succeed(Object.keys(config).length === 0 ? {} : { videoSegmentConfig: config })
 }
 
-// Translates predictions to vectors: of texts, of multimodal inputs, and bare arrays of some self-deployed models.
+// Vectors: of texts, of multimodal inputs, and bare arrays of some self-deployed models
 
 const embeddingsFromPredict = (
   { predictions }: PredictReply,
@@ -238,55 +286,7 @@ const segmentOf = (value: Json, request: EmbeddingsRequest): Segments => {
       ]
 }
 
-// Translator pair: embeddings to predict on Vertex AI, for text models and multimodalembedding@001.
-
-/** The instances and parameters, which depend on the kind of model. */
-interface Shaped {
-  readonly instances: ReadonlyArray<JsonObject>
-  readonly parameters: JsonObject
-  readonly unused: ReadonlyArray<string>
-}
-
-const textShape = (request: EmbeddingsRequest, options: EmbeddingsOptions): Result.Result<Shaped, RequestFault> => {
-  const { dimensions, taskType, title } = options
-  const autoTruncate = request.auto_truncate ?? undefined
-  const words = {
-    ...(taskType === undefined ? {} : { task_type: taskType }),
-    ...(title === undefined ? {} : { title })
-  }
-  return Result.map(requireTexts(options.inputs), (texts) => ({
-    instances: texts.map((content) => ({ content, ...words })),
-    parameters: {
-      ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
-      ...(autoTruncate === undefined ? {} : { autoTruncate })
-    },
-    unused: options.unused
-  }))
-}
-
-const mediaShape = ({ dimensions, inputs }: EmbeddingsOptions): Result.Result<Shaped, RequestFault> =>
-  Result.map(multimodalInstances(inputs), (instances) => ({
-    instances,
-    parameters: dimensions === undefined ? {} : { dimension: dimensions },
-    unused: ["task_type", "title", "auto_truncate"]
-  }))
-
-const predictRequest = (
-  request: EmbeddingsRequest,
-  { target }: TranslateContext
-): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const options = readEmbeddings(request)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const isMultimodal = embeddingModel(target)?.multimodal === true
-  const shaped = isMultimodal ? mediaShape(options.success) : textShape(request, options.success)
-  if (Result.isFailure(shaped)) return Result.fail(shaped.failure)
-  const { instances, parameters, unused } = shaped.success
-  return Result.map(readLabels(request.labels, target), (labels) => ({
-    body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
-    headers: {},
-    ignored: ignoredPredictEmbeddingsParams(request, [...unused, ...labels.unused])
-  }))
-}
+// The pair
 
 export const embeddingsToPredict: Unary<EmbeddingsRequest, PredictRequest, PredictReply, EmbeddingList> = {
   name: "embeddings-to-predict",

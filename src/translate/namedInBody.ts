@@ -77,7 +77,7 @@ export const namingMembers = (dialect: Dialect, bytes: Uint8Array): JsonObject =
   return members
 }
 
-// Finds the cloud resources a prepared body names: Cloud Storage objects, cached contents, document stores.
+// Cloud resources: Cloud Storage objects, cached contents, document stores
 
 export interface NamedObject {
   /** `resource` is a Google Cloud resource name, such as `projects/P/locations/L/cachedContents/C`. */

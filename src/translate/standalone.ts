@@ -142,8 +142,6 @@ const throughFailures = <State, Chunk>(
   usage: ({ state }) => fold.usage?.(state)
 })
 
-// Lists every translator by name.
-
 export const translators = {
   "chat-to-claude": chatToClaude,
   "chat-to-gemini": chatToGemini,

@@ -49,7 +49,7 @@ export const chatToClaude: Translator<
   failure: failureFromClaude
 }
 
-// Translator pair: token counting to Claude's count_tokens; counts a chat request as chat would send it.
+// The token count, as a chat would be sent
 
 /** Drops parameters that only shape the answer (T1708) and ignores the number of answers (T1706). */
 const countRequest = (

@@ -155,7 +155,7 @@ const effortOf = ({ param, thinking }: AskedThinking, { efforts, off }: ClaudeFa
 const nearestEffort = (wanted: ThinkingWord, efforts: ReadonlyArray<ThinkingWord>): ThinkingWord | undefined =>
   efforts.findLast((effort) => thinkingLevels.indexOf(effort) <= thinkingLevels.indexOf(wanted)) ?? efforts[0]
 
-// Translates sampling parameters (temperature, top_p, top_k) and stop sequences for Claude.
+// Sampling and stop sequences
 
 export interface ClaudeSampling {
   readonly fields: Pick<MessagesBody, "temperature" | "top_p" | "top_k">

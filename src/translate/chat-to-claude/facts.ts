@@ -74,7 +74,7 @@ export const claudeFacts = (record: ModelRecord): ClaudeFacts => {
   return facts
 }
 
-// Builds adjustments whose refusal needs words of its own: prefills, forced calls, schemas.
+// Adjustments whose refusal needs words of its own
 
 /** A user turn asks the model to continue its last message (M-300). `path` is the position of that message. */
 export const prefillAdjusted = (model: string, path: string): Adjustment => ({

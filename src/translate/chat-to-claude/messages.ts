@@ -209,7 +209,7 @@ const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<M
     : [...messages.slice(0, -1), { role: last.role, content: [...last.content.slice(0, -1), { ...block, text: cut }] }]
 }
 
-// Translates parts of a turn (text, images, documents, thinking) to blocks of a Claude message.
+// The parts of a turn
 
 /** Provider name of `provider_part` blocks from Claude. */
 export const claudeProvider = "anthropic"
@@ -305,7 +305,7 @@ const mediaToClaude = (
   })
 }
 
-// Packs the thinking before a tool call into one opaque text on that call, and unpacks it.
+// Thinking that a call carries
 
 /**
  * Claude signs thinking, not calls, and requires the signed blocks before the calls of a turn. A client that keeps

@@ -65,7 +65,7 @@ export const responseFromClaude = (
   )
 }
 
-// Maps Claude's stop reasons to OpenAI's finish reasons.
+// Stop reasons
 
 /** The end of an answer as reported by its events; the last value wins. */
 export interface ClaudeEndState {
@@ -131,7 +131,7 @@ const claudeFinishReason = (reason: string | undefined, calls: number): FinishRe
   }
 }
 
-// Maps error responses of Claude on Vertex AI to error reasons.
+// Errors
 
 /** Total: accepts any status and any body. */
 export const failureFromClaude = (

@@ -191,7 +191,7 @@ const unusedOf = (
   ...(options.output !== undefined && output === undefined ? ["response_format"] : [])
 ]
 
-// Structured output for Claude: a tool of the gateway whose arguments are the answer, or the model's own format field.
+// Structured output: a tool of the gateway whose arguments are the answer, or the model's own format field
 
 /** A tool whose arguments are the answer. */
 interface OutputTool {

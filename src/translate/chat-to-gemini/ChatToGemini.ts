@@ -55,7 +55,7 @@ export const chatToGemini: Translator<
   failure: failureFromGoogle
 }
 
-// Reports whether the answer to a chat request may be longer than one request to Gemini gives.
+// Long answers
 
 /** True when the client asks for more than one request gives, and for one answer only (M-601). */
 export const mayContinue = (request: ChatRequest, { longDecode }: ModelFacts, stream: boolean): boolean => {
@@ -76,7 +76,7 @@ const tokenIn = (extras: unknown): unknown =>
     ? extras.continuation_token
     : undefined
 
-// Translator pair: token counting to Gemini's countTokens; counts a chat request as chat would send it.
+// The token count, as a chat would be sent
 
 /** Streaming changes no count, so `stream` is removed before translation. */
 const countRequest = (

@@ -157,7 +157,7 @@ const setImageConfig = (params: ParamReader, target: Target, fields: Fields, unu
   if (Object.keys(image).length > 0) fields["imageConfig"] = image
 }
 
-// Translates `response_format` (structured output) to Gemini's MIME type and response schema.
+// The format of the answer
 
 export interface ResponseFormat {
   /** Fields of `generationConfig`. */

@@ -166,7 +166,7 @@ const fault = (kind: "malformed_call" | "no_content", word: string | undefined):
 const plain = (word: string | undefined): string =>
   word === undefined ? "no reason given" : word.slice(0, 64).replace(/[^\w]/g, "_")
 
-// Translates Gemini's grounding metadata to URL annotations, and citation metadata to citations.
+// Sources and citations
 
 /** The grounding of a candidate including its URL contexts; `{}`, which most chunks have, counts as absent. */
 const groundingOf = (candidate: Candidate): JsonObject | undefined => {

@@ -157,8 +157,6 @@ const blank: PartOut = { text: " " }
 const lacksWords = ({ role, parts, isResults }: Content): boolean =>
   role === "user" && !isResults && parts.every((part) => part.text === undefined)
 
-// Reports whether the request of a chat gets an added user turn at its end (M-300).
-
 /** Translates the messages a second time, but only for a request that ends with an assistant message. */
 export const insertsTurn = (request: ChatRequest, context: TranslateContext): boolean => {
   if (context.target.facts.allowsPrefill) return false
@@ -170,7 +168,7 @@ export const insertsTurn = (request: ChatRequest, context: TranslateContext): bo
   return Result.isSuccess(read) && read.success.insertsTurn === true
 }
 
-// Translates parts of a turn (text, media, thinking) to parts of a Gemini content.
+// The parts of a turn
 
 type Target = TranslateContext["target"]
 
@@ -288,7 +286,7 @@ const mediaResolution = (
     ? { mediaResolution: { level: `MEDIA_RESOLUTION_${detail.toUpperCase()}` } }
     : {}
 
-// Selects the thought signature to send with each call of a Gemini turn.
+// Thought signatures
 
 /** Replaces an unknown signature. Source: Gemini API, thought signatures, "migrating from other models". */
 export const sentinel = "skip_thought_signature_validator"

@@ -19,7 +19,120 @@ import { type SchemaBounds, SchemaCopies } from "./schema.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
 import { invalid, readLabels, readSafety } from "../shared/chat-request/paramReader.ts"
 
-// Translates Google's own request fields: safety, labels, cached content, Model Armor, service tier, `google` extras.
+const translate = (
+  request: ChatRequest,
+  context: TranslateContext
+): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
+  const { target } = context
+  const names = toolNamesOf(request, geminiNames)
+  const fields = googleFields(request, target)
+  if (Result.isFailure(fields)) return Result.fail(fields.failure)
+  const google = fields.success
+  const limits = { schemaDepth: defaultLimits.schemaDepth, copies: new SchemaCopies(context.schemaCopyBytes, request) }
+  const config = generationConfig(request, target, google.thinking, limits)
+  if (Result.isFailure(config)) return Result.fail(config.failure)
+  const generation = config.success
+  const tools = toolsOf(request, names, target, limits)
+  if (Result.isFailure(tools)) return Result.fail(tools.failure)
+  const turns = readMessages(request.messages, defaultLimits)
+  if (Result.isFailure(turns)) return Result.fail(turns.failure)
+  const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
+  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const adjusted = [
+    ...(generation.adjusted ?? []),
+    ...argumentsAdjusted(turns.success),
+    ...(messages.success.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
+  ]
+  return Result.succeed({
+    body: bodyOf(messages.success, tools.success, generation, google),
+    headers: google.headers,
+    ignored: ignoredGeminiParams(request, unusedOf(request, messages.success, tools.success, generation, google)),
+    ...(adjusted.length === 0 ? {} : { adjusted })
+  })
+}
+
+/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
+export const chatToGeminiRequest = repairing(translate)
+
+const prefillAdjustment = ({ messages }: ChatRequest, modelId: string): Adjustment => ({
+  param: "messages",
+  asked: "prefill",
+  sent: "continue",
+  takes: [],
+  refusal: {
+    code: "unsupported_value",
+    param: `messages[${messages.findLastIndex(({ role }) => role === "assistant")}]`,
+    message: `${modelId} takes no assistant prefill.`
+  }
+})
+
+const toolsOf = (
+  request: ChatRequest,
+  names: ToolNames,
+  target: TranslateContext["target"],
+  bounds: SchemaBounds
+): Result.Result<GeminiTools, RequestFault> => {
+  const asked = readTools(request, defaultLimits)
+  if (Result.isFailure(asked)) return Result.fail(asked.failure)
+  const choice = readToolChoice(request)
+  if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  return geminiTools(asked.success, choice.success, names, target, bounds)
+}
+
+/** System instruction and tools must not be sent together with a cached content, which already has them. */
+const isCached = (google: GoogleFields): boolean => google.body.cachedContent !== undefined
+
+const bodyOf = (
+  { contents, systemInstruction }: GeminiMessages,
+  { tools, toolConfig }: GeminiTools,
+  { config }: GenerationConfig,
+  google: GoogleFields
+): GenerateContentRequest => {
+  const cached = isCached(google)
+  return {
+    contents,
+    ...(cached || systemInstruction === undefined ? {} : { systemInstruction }),
+    ...(cached || tools === undefined ? {} : { tools }),
+    ...(cached || toolConfig === undefined ? {} : { toolConfig }),
+    ...(hasKeys(config) ? { generationConfig: config } : {}),
+    ...google.body
+  }
+}
+
+const unusedOf = (
+  request: ChatRequest,
+  { systemInstruction }: GeminiMessages,
+  { choiceUnused, left = [] }: GeminiTools,
+  generation: GenerationConfig,
+  google: GoogleFields
+): ReadonlyArray<string> => {
+  const unused = [...google.unused, ...generation.unused, ...left]
+  // The newer parameters take precedence over the older ones, and Gemini cannot disable parallel calls.
+  if ((request.tools ?? undefined) !== undefined) unused.push("functions")
+  if ((request.tool_choice ?? undefined) !== undefined) unused.push("function_call")
+  if (request.parallel_tool_calls === false) unused.push("parallel_tool_calls")
+  // Google's search takes no options.
+  const options = request.web_search_options ?? undefined
+  if (options !== undefined) unused.push(...Object.keys(options).map((name) => `web_search_options.${name}`))
+  if (choiceUnused || isCached(google)) unused.push(...choiceParams)
+  if (isCached(google)) {
+    unused.push(...toolParams)
+    if (systemInstruction !== undefined) unused.push("messages.system")
+  }
+  return unused
+}
+
+const toolParams = ["tools", "functions", "web_search_options"]
+const choiceParams = ["tool_choice", "function_call"]
+
+/** Adds the text as the last system turn, unless that turn is about to become the user turn. */
+const withSystemText = (turns: ReadonlyArray<Turn>, text: string | undefined): ReadonlyArray<Turn> => {
+  if (text === undefined) return turns
+  const at = turns.every((turn) => turn._tag === "System") ? turns.length - 1 : turns.length
+  return turns.toSpliced(at, 0, { _tag: "System", parts: [textPart(text)] })
+}
+
+// Google's own fields: safety, labels, cached content, Model Armor, service tier, `google` extras.
 
 interface GoogleFields {
   readonly body: Pick<
@@ -229,119 +342,4 @@ const serviceTier = (
     default:
       return { body: {}, unused: ["service_tier"], headers: {} }
   }
-}
-
-// Translates a chat request into Gemini's generateContent body: joins messages, tools, config and Google fields.
-
-const translate = (
-  request: ChatRequest,
-  context: TranslateContext
-): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
-  const { target } = context
-  const names = toolNamesOf(request, geminiNames)
-  const fields = googleFields(request, target)
-  if (Result.isFailure(fields)) return Result.fail(fields.failure)
-  const google = fields.success
-  const limits = { schemaDepth: defaultLimits.schemaDepth, copies: new SchemaCopies(context.schemaCopyBytes, request) }
-  const config = generationConfig(request, target, google.thinking, limits)
-  if (Result.isFailure(config)) return Result.fail(config.failure)
-  const generation = config.success
-  const tools = toolsOf(request, names, target, limits)
-  if (Result.isFailure(tools)) return Result.fail(tools.failure)
-  const turns = readMessages(request.messages, defaultLimits)
-  if (Result.isFailure(turns)) return Result.fail(turns.failure)
-  const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
-  if (Result.isFailure(messages)) return Result.fail(messages.failure)
-  const adjusted = [
-    ...(generation.adjusted ?? []),
-    ...argumentsAdjusted(turns.success),
-    ...(messages.success.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
-  ]
-  return Result.succeed({
-    body: bodyOf(messages.success, tools.success, generation, google),
-    headers: google.headers,
-    ignored: ignoredGeminiParams(request, unusedOf(request, messages.success, tools.success, generation, google)),
-    ...(adjusted.length === 0 ? {} : { adjusted })
-  })
-}
-
-/** Translates a request or refuses it; parameters without an upstream equivalent are listed in `ignored`. */
-export const chatToGeminiRequest = repairing(translate)
-
-const prefillAdjustment = ({ messages }: ChatRequest, modelId: string): Adjustment => ({
-  param: "messages",
-  asked: "prefill",
-  sent: "continue",
-  takes: [],
-  refusal: {
-    code: "unsupported_value",
-    param: `messages[${messages.findLastIndex(({ role }) => role === "assistant")}]`,
-    message: `${modelId} takes no assistant prefill.`
-  }
-})
-
-const toolsOf = (
-  request: ChatRequest,
-  names: ToolNames,
-  target: TranslateContext["target"],
-  bounds: SchemaBounds
-): Result.Result<GeminiTools, RequestFault> => {
-  const asked = readTools(request, defaultLimits)
-  if (Result.isFailure(asked)) return Result.fail(asked.failure)
-  const choice = readToolChoice(request)
-  if (Result.isFailure(choice)) return Result.fail(choice.failure)
-  return geminiTools(asked.success, choice.success, names, target, bounds)
-}
-
-/** System instruction and tools must not be sent together with a cached content, which already has them. */
-const isCached = (google: GoogleFields): boolean => google.body.cachedContent !== undefined
-
-const bodyOf = (
-  { contents, systemInstruction }: GeminiMessages,
-  { tools, toolConfig }: GeminiTools,
-  { config }: GenerationConfig,
-  google: GoogleFields
-): GenerateContentRequest => {
-  const cached = isCached(google)
-  return {
-    contents,
-    ...(cached || systemInstruction === undefined ? {} : { systemInstruction }),
-    ...(cached || tools === undefined ? {} : { tools }),
-    ...(cached || toolConfig === undefined ? {} : { toolConfig }),
-    ...(hasKeys(config) ? { generationConfig: config } : {}),
-    ...google.body
-  }
-}
-
-const unusedOf = (
-  request: ChatRequest,
-  { systemInstruction }: GeminiMessages,
-  { choiceUnused, left = [] }: GeminiTools,
-  generation: GenerationConfig,
-  google: GoogleFields
-): ReadonlyArray<string> => {
-  const unused = [...google.unused, ...generation.unused, ...left]
-  // The newer parameters take precedence over the older ones, and Gemini cannot disable parallel calls.
-  if ((request.tools ?? undefined) !== undefined) unused.push("functions")
-  if ((request.tool_choice ?? undefined) !== undefined) unused.push("function_call")
-  if (request.parallel_tool_calls === false) unused.push("parallel_tool_calls")
-  // Google's search takes no options.
-  const options = request.web_search_options ?? undefined
-  if (options !== undefined) unused.push(...Object.keys(options).map((name) => `web_search_options.${name}`))
-  if (choiceUnused || isCached(google)) unused.push(...choiceParams)
-  if (isCached(google)) {
-    unused.push(...toolParams)
-    if (systemInstruction !== undefined) unused.push("messages.system")
-  }
-  return unused
-}
-
-const toolParams = ["tools", "functions", "web_search_options"]
-const choiceParams = ["tool_choice", "function_call"]
-
-/** Adds the text as the last system turn, unless that turn is about to become the user turn. */
-const withSystemText = (turns: ReadonlyArray<Turn>, text: string | undefined): ReadonlyArray<Turn> => {
-  if (text === undefined) return turns
-  const at = turns.every((turn) => turn._tag === "System") ? turns.length - 1 : turns.length
-  return turns.toSpliced(at, 0, { _tag: "System", parts: [textPart(text)] })
 }

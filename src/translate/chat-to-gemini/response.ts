@@ -26,35 +26,6 @@ import { modelStatusField } from "../shared/gemini.ts"
 import { blockedEnd, blockedLate, continuationOf, geminiEnd, noGeminiEnd, readGeminiEnd } from "./finish.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
 
-// Translates the token probabilities (logprobs) of a Gemini candidate.
-
-/** Undefined when the candidate has none; `avgLogprobs` is a different figure. */
-export const geminiLogprobs = (candidate: Candidate): Logprobs | undefined => {
-  const result = candidate.logprobsResult
-  if (!isJsonObject(result)) return undefined
-  const tops = list(result["topCandidates"])
-  return {
-    content: list(result["chosenCandidates"]).map((chosen, position) => {
-      const top = tops[position]
-      return { ...token(chosen), top_logprobs: list(isJsonObject(top) ? top["candidates"] : undefined).map(token) }
-    }),
-    refusal: null
-  }
-}
-
-const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
-
-const encoder = new TextEncoder()
-
-/** Fields with a zero value are absent on the wire. */
-const token = (candidate: Json) => {
-  const text = isJsonObject(candidate) && typeof candidate["token"] === "string" ? candidate["token"] : ""
-  const logprob = isJsonObject(candidate) ? candidate["logProbability"] : undefined
-  return { token: text, logprob: typeof logprob === "number" ? logprob : 0, bytes: [...encoder.encode(text)] }
-}
-
-// Translates a unary Gemini answer to a chat completion in full form.
-
 /** Fails when the reply is an error in a 200, has no candidate, or ended in a fault of the model. */
 export const responseFromGemini = (
   reply: GenerateContentReply,
@@ -215,4 +186,31 @@ const withThought = (candidate: Candidate): Candidate => {
   if (texts.length !== 2 || parts.some((part) => part.thought === true)) return candidate
   const flagged: ReadonlyArray<Part> = parts.map((part) => (part === texts[0] ? { ...part, thought: true } : part))
   return { ...candidate, content: { ...candidate.content, parts: flagged } }
+}
+
+// Token probabilities
+
+/** Undefined when the candidate has none; `avgLogprobs` is a different figure. */
+export const geminiLogprobs = (candidate: Candidate): Logprobs | undefined => {
+  const result = candidate.logprobsResult
+  if (!isJsonObject(result)) return undefined
+  const tops = list(result["topCandidates"])
+  return {
+    content: list(result["chosenCandidates"]).map((chosen, position) => {
+      const top = tops[position]
+      return { ...token(chosen), top_logprobs: list(isJsonObject(top) ? top["candidates"] : undefined).map(token) }
+    }),
+    refusal: null
+  }
+}
+
+const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
+const encoder = new TextEncoder()
+
+/** Fields with a zero value are absent on the wire. */
+const token = (candidate: Json) => {
+  const text = isJsonObject(candidate) && typeof candidate["token"] === "string" ? candidate["token"] : ""
+  const logprob = isJsonObject(candidate) ? candidate["logProbability"] : undefined
+  return { token: text, logprob: typeof logprob === "number" ? logprob : 0, bytes: [...encoder.encode(text)] }
 }

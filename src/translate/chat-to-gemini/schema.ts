@@ -2,91 +2,6 @@
 // It must not depend on the keywords of an upstream or the position of a schema in the request.
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 
-// Bounds the copying of schemas during reference resolution: one allowance for all tools and the response format.
-
-/** Writing a name again in a merge takes about as long as copying 32 characters. */
-const nameSize = 32
-
-/** Multiple of the whole request's size, but no more than this multiple of the least allowance. */
-const mostTimes = 4
-const mostLeasts = 8
-
-/** Parts of all converted schemas of a request; each takes 1.5 microseconds. */
-const mostNodes = 30_000
-
-/** The rest of `left` after a value's JSON text; measuring stops when nothing is left. */
-const without = (value: Json | undefined, left: number): number => {
-  if (typeof value === "string") return left - value.length - 2
-  if (typeof value !== "object" || value === null) return left - 4
-  let rest = left - 2
-  if (Array.isArray(value)) {
-    for (const member of value) {
-      if (rest < 0) break
-      rest = without(member, rest - 1)
-    }
-    return rest
-  }
-  for (const [key, member] of Object.entries(value)) {
-    if (rest < 0) break
-    rest = without(member, rest - key.length - 4)
-  }
-  return rest
-}
-
-/** Sizes are characters of JSON text. */
-export class SchemaCopies {
-  private left: number
-  private readonly least: number
-  private nodes = 0
-  /** The request to measure, only when `least` does not suffice. */
-  private request: object | undefined
-  spent = false
-
-  /** The allowance is `least`, or four times the size of the request if that is more, up to eight times `least`. */
-  constructor(least: number, request: object) {
-    this.left = least
-    this.least = least
-    this.request = request
-  }
-
-  /** Half of `least`, or of the parts, is used: optional copies should be avoided. */
-  get isScarce(): boolean {
-    return this.left < this.least / 2 || this.nodes > mostNodes / 2
-  }
-
-  /** Counts one copy of a value; false when the allowance is exceeded. */
-  copy(value: Json | undefined): boolean {
-    return this.spend((left) => without(value, left))
-  }
-
-  /** Counts one part of a converted schema; false when there are too many. */
-  node(): boolean {
-    return ++this.nodes <= mostNodes
-  }
-
-  /** Counts the names that a merge writes again. */
-  names(count: number): boolean {
-    return this.spend((left) => left - nameSize * count)
-  }
-
-  private spend(rest: (left: number) => number): boolean {
-    let left = rest(this.left)
-    if (left < 0 && this.request !== undefined) {
-      // Cast: a request is the parsed JSON of a body.
-      const size = Number.MAX_SAFE_INTEGER - without(this.request as Json, Number.MAX_SAFE_INTEGER)
-      this.request = undefined
-      const most = Math.min(mostTimes * size, mostLeasts * this.least)
-      this.left = Math.max(this.left, this.left + most - this.least)
-      left = rest(this.left)
-    }
-    this.left = left
-    this.spent ||= left < 0
-    return !this.spent
-  }
-}
-
-// Shared parts of both JSON schema conversions for Gemini: references, merging, enums, bounds.
-
 /** Bounds of a conversion: nesting depth of one schema, copies of all schemas of a request. */
 export interface SchemaBounds {
   readonly schemaDepth: number
@@ -137,6 +52,9 @@ export const countCopy = (walk: Walk, value: Json | undefined): void => {
 const tooManyCopies =
   "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
   "when references and choices are written out; refer to smaller definitions, or to fewer of them"
+
+/** Parts of all converted schemas of a request; each takes 1.5 microseconds. */
+const mostNodes = 30_000
 
 const tooManyOfRequest = `the schemas of the request have more than ${mostNodes} parts together; send fewer or smaller ones`
 
@@ -332,4 +250,84 @@ export const requiredOf = (
   if (!Array.isArray(required) || !isJsonObject(properties)) return undefined
   const known = required.filter((name: Json) => typeof name === "string" && Object.hasOwn(properties, name))
   return known.length === 0 ? undefined : known
+}
+
+// The allowance of copies: one for all tools and the response format
+
+/** Writing a name again in a merge takes about as long as copying 32 characters. */
+const nameSize = 32
+
+/** Multiple of the whole request's size, but no more than this multiple of the least allowance. */
+const mostTimes = 4
+const mostLeasts = 8
+
+/** The rest of `left` after a value's JSON text; measuring stops when nothing is left. */
+const without = (value: Json | undefined, left: number): number => {
+  if (typeof value === "string") return left - value.length - 2
+  if (typeof value !== "object" || value === null) return left - 4
+  let rest = left - 2
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      if (rest < 0) break
+      rest = without(member, rest - 1)
+    }
+    return rest
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (rest < 0) break
+    rest = without(member, rest - key.length - 4)
+  }
+  return rest
+}
+
+/** Sizes are characters of JSON text. */
+export class SchemaCopies {
+  private left: number
+  private readonly least: number
+  private nodes = 0
+  /** The request to measure, only when `least` does not suffice. */
+  private request: object | undefined
+  spent = false
+
+  /** The allowance is `least`, or four times the size of the request if that is more, up to eight times `least`. */
+  constructor(least: number, request: object) {
+    this.left = least
+    this.least = least
+    this.request = request
+  }
+
+  /** Half of `least`, or of the parts, is used: optional copies should be avoided. */
+  get isScarce(): boolean {
+    return this.left < this.least / 2 || this.nodes > mostNodes / 2
+  }
+
+  /** Counts one copy of a value; false when the allowance is exceeded. */
+  copy(value: Json | undefined): boolean {
+    return this.spend((left) => without(value, left))
+  }
+
+  /** Counts one part of a converted schema; false when there are too many. */
+  node(): boolean {
+    return ++this.nodes <= mostNodes
+  }
+
+  /** Counts the names that a merge writes again. */
+  names(count: number): boolean {
+    return this.spend((left) => left - nameSize * count)
+  }
+
+  private spend(rest: (left: number) => number): boolean {
+    let left = rest(this.left)
+    if (left < 0 && this.request !== undefined) {
+      // Cast: a request is the parsed JSON of a body.
+      const size = Number.MAX_SAFE_INTEGER - without(this.request as Json, Number.MAX_SAFE_INTEGER)
+      this.request = undefined
+      const most = Math.min(mostTimes * size, mostLeasts * this.least)
+      this.left = Math.max(this.left, this.left + most - this.least)
+      left = rest(this.left)
+    }
+    this.left = left
+    this.spent ||= left < 0
+    return !this.spent
+  }
 }

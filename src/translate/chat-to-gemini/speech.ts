@@ -56,7 +56,7 @@ const twoVoices = (params: ParamReader, given: unknown): JsonObject | undefined 
     : params.invalid("audio.voices", "invalid_value", "audio.voices is a list of {speaker, voice}, two texts each.")
 }
 
-// Translates spoken answers of Gemini: raw samples become the requested audio file (WAV header, pcm16).
+// The sound of an answer
 
 /** True when the request asks for the audio modality, or its model has no other. */
 export const wantsAudio = (request: ChatRequest, { facts }: TranslateContext["target"]): boolean =>

@@ -75,15 +75,13 @@ const camelCased = (value: JsonObject): JsonObject =>
       .map(([name, inner]) => [name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), inner])
   )
 
-// The thinking configuration of a model, and what of the request it changes.
-
 interface BentThinking {
   readonly config: JsonObject
   /** Undefined: the model does as asked, or an equivalent of it. */
   readonly bent: Omit<Adjustment, "param"> | undefined
 }
 
-// Selects the thinking budget of a Gemini model for an effort, a budget or a switch.
+// Budgets
 
 const clamped = (tokens: number, range: ModelFacts["budget"]): number =>
   range === undefined ? tokens : Math.min(Math.max(tokens, range[0]), range[1])
@@ -141,7 +139,7 @@ const budgetThinking = ({ param, thinking }: AskedThinking, facts: ModelFacts): 
   }
 }
 
-// Selects the thinking level of a Gemini model for an effort, a budget or a switch.
+// Levels
 
 const rising: ReadonlyArray<ThinkingLevel> = ["MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"]
 

@@ -13,8 +13,6 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import { answerBounds } from "../../domain/Limits.ts"
 
-// Collects the unread fields of an upstream object.
-
 /** The fields of an object that are read elsewhere. `__proto__` is always excluded. */
 export const fieldNames = (...names: ReadonlyArray<string>): ReadonlySet<string> => new Set([...names, "__proto__"])
 
@@ -30,7 +28,7 @@ export const unreadFields = (given: JsonObject, read: ReadonlySet<string>): Json
   return rest
 }
 
-// Reads tool calls of an OpenAI-compatible answer, whole or in pieces: sets indexes, ids, names and argument texts.
+// Tool calls, whole or in pieces
 
 /** An open call; its position in the list is its index. */
 export interface CallState {
@@ -181,7 +179,7 @@ const argumentsOf = (piece: UpstreamCall): string => textOfArguments(piece.funct
 const textOfArguments = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
 
-// Reads a message or delta of an OpenAI-compatible upstream as a delta in full form.
+// Messages and deltas
 
 /** State of one choice's message between its deltas. */
 export interface MessageState {

@@ -119,7 +119,7 @@ const completeMessage = ({
 const blockOf = ({ delta: { thinking, text } }: ContentBlockDelta): ReadonlyArray<ContentBlock> =>
   thinking !== undefined ? [{ type: "thinking", thinking }] : text !== undefined ? [{ type: "text", text }] : []
 
-// Reads id, time, model and unknown fields of an OpenAI-compatible completion or chunk, and fills in missing ones.
+// The envelope: id, time, model and unknown fields
 
 /** Equal on every chunk of a stream. */
 export interface Identity {
@@ -161,7 +161,7 @@ const published: ReadonlyMap<string, (value: Json | undefined) => boolean> = new
 const wellFormed = (rest: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(rest).filter(([name, value]) => published.get(name)?.(value) !== false))
 
-// Reads finish reason, log probabilities and unknown fields of an OpenAI-compatible choice.
+// Finish reason, log probabilities and unknown fields of a choice
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", "stop"],
@@ -226,7 +226,7 @@ export const brokenOffChoice: Reason = {
   message: "The upstream broke its answer off with an error; it is not complete."
 }
 
-// Completes the token usage of an OpenAI-compatible upstream.
+// Usage
 
 const usageFields = fieldNames(
   "prompt_tokens",

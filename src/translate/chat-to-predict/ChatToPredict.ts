@@ -27,8 +27,6 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { buildChunk, buildCompletion, buildUsageChunk } from "../shared/reply/completion.ts"
 
-// Translates a chat request into the body of predict: one instance with a prompt.
-
 /** Some servers read parameters inside the instance, others in `parameters`: the body has them in both places. */
 const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
   const refusal = refuseUnsupported(request)
@@ -79,7 +77,7 @@ const parametersOf = (
   }
 }
 
-// Renders a chat as one prompt text, for models without messages.
+// The prompt
 
 /** Refuses content that a prompt cannot express, at its path. */
 const refuseInPrompt = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>
@@ -118,7 +116,7 @@ const callLines = ({ args, name, result }: TurnCall): ReadonlyArray<string> => [
 const textOf = (parts: ReadonlyArray<TurnPart>): string =>
   parts.flatMap((part) => (part._tag === "Text" ? [part.text] : [])).join("\n")
 
-// Translates a predict answer to a chat completion or to its chunks.
+// Answers
 
 /** The upstream sends no counts. */
 const noUsage: Usage = {
@@ -204,7 +202,7 @@ const streamFromPredict = (context: TranslateContext, request: ChatRequest): Fol
   }
 }
 
-// Translator pair: chat completions to predict, for self-deployed models that take a prompt.
+// The pair
 
 export const chatToPredict: Translator<
   ChatRequest,
