@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { readEach } from "../domain/faults.ts"
+import { Reader } from "../domain/Reader.ts"
 import {
   BatchEmbedContentsReply,
   type BatchEmbedContentsRequest,
@@ -54,38 +54,28 @@ const ignoredOfBatch = ignoredBy(batchParams)
 const ignoredOfEmbedContent = ignoredBy(embedContentParams)
 
 /** The content of one vector. An empty text stays, for every input has its vector. */
-const contentOf = (
-  input: EmbeddingInput,
-  target: TranslateContext["target"]
-): Result.Result<EmbedContent, RequestFault> => {
+const contentOf = (reader: Reader, input: EmbeddingInput, target: TranslateContext["target"]): EmbedContent => {
   const text = textOfInput(input)
-  if (text !== undefined) return Result.succeed({ parts: [{ text }] })
-  if (embeddingModel(target)?.takesMedia !== true) return textsOnly(input.path)
-  return Result.map(partsToGemini(input.parts, target), (parts) => ({ parts }))
+  if (text !== undefined) return { parts: [{ text }] }
+  if (embeddingModel(target)?.takesMedia !== true) reader.take(textsOnly(input.path))
+  return { parts: partsToGemini(reader, input.parts, target) }
 }
 
 const batchRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
-): Result.Result<Translated<BatchEmbedContentsRequest>, RequestFault> => {
-  const options = readEmbeddings(request)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const { dimensions, inputs, taskType, title, unused } = options.success
-  const model = `models/${target.modelId}`
-  const fields = {
-    ...(taskType === undefined ? {} : { taskType }),
-    ...(title === undefined ? {} : { title }),
-    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions })
-  }
-  return Result.map(
-    readEach(inputs, (input) => contentOf(input, target)),
-    (contents) => ({
-      body: { requests: contents.map((content) => ({ model, content, ...fields })) },
-      headers: {},
-      ignored: ignoredOfBatch(request, unused)
-    })
-  )
-}
+): Result.Result<Translated<BatchEmbedContentsRequest>, RequestFault> =>
+  Result.flatMap(readEmbeddings(request), ({ dimensions, inputs, taskType, title, unused }) => {
+    const reader = new Reader()
+    const model = `models/${target.modelId}`
+    const fields = {
+      ...(taskType === undefined ? {} : { taskType }),
+      ...(title === undefined ? {} : { title }),
+      ...(dimensions === undefined ? {} : { outputDimensionality: dimensions })
+    }
+    const requests = reader.each(inputs, (input) => ({ model, content: contentOf(reader, input, target), ...fields }))
+    return reader.result({ body: { requests }, headers: {}, ignored: ignoredOfBatch(request, unused) })
+  })
 
 const batchResponse = (
   { embeddings, usageMetadata }: BatchEmbedContentsReply,
@@ -117,28 +107,25 @@ export const embeddingsToBatch: Unary<
 const embedContentRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
-): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
-  const options = readEmbeddings(request)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const { dimensions, inputs, taskType, title, unused } = options.success
-  const autoTruncate = request.auto_truncate ?? undefined
-  const config = {
-    ...(taskType === undefined ? {} : { taskType }),
-    ...(title === undefined ? {} : { title }),
-    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
-    ...(autoTruncate === undefined ? {} : { autoTruncate })
-  }
-  const [input] = inputs
-  if (input === undefined) return invalid("input", "invalid_value", "input is empty; send at least one text.")
-  return Result.map(contentOf(input, target), (content) => ({
-    body: {
-      content,
-      ...(Object.keys(config).length === 0 ? {} : { embedContentConfig: config })
-    },
-    headers: {},
-    ignored: ignoredOfEmbedContent(request, unused)
-  }))
-}
+): Result.Result<Translated<EmbedContentRequest>, RequestFault> =>
+  Result.flatMap(readEmbeddings(request), ({ dimensions, inputs, taskType, title, unused }) => {
+    const reader = new Reader()
+    const autoTruncate = request.auto_truncate ?? undefined
+    const config = {
+      ...(taskType === undefined ? {} : { taskType }),
+      ...(title === undefined ? {} : { title }),
+      ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+      ...(autoTruncate === undefined ? {} : { autoTruncate })
+    }
+    const [input] = inputs
+    if (input === undefined) return invalid("input", "invalid_value", "input is empty; send at least one text.")
+    const content = contentOf(reader, input, target)
+    return reader.result({
+      body: { content, ...(Object.keys(config).length === 0 ? {} : { embedContentConfig: config }) },
+      headers: {},
+      ignored: ignoredOfEmbedContent(request, unused)
+    })
+  })
 
 const embedContentResponse = (
   { embedding, truncated, usageMetadata }: EmbedContentReply,

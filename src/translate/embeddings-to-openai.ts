@@ -38,26 +38,26 @@ type Body = Readonly<Record<string, unknown>>
 const request = (
   asked: EmbeddingsRequest,
   { target }: TranslateContext
-): Result.Result<Translated<Body>, RequestFault> => {
-  const options = readEmbeddings(asked)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const unused: Array<string> = []
-  const fields: Array<readonly [string, unknown]> = []
-  for (const [name, value] of Object.entries(asked)) {
-    const rule = rules.get(name)
-    if (value === undefined || value === null || rule?.kind === "silent") continue
-    if (rule?.kind === "ignored") unused.push(name)
-    else fields.push([name, name === "model" ? target.modelId : value])
-  }
-  return Result.map(requireTexts(options.success.inputs), (texts) => ({
+): Result.Result<Translated<Body>, RequestFault> =>
+  Result.gen(function* () {
+    const { inputs } = yield* readEmbeddings(asked)
+    const texts = yield* requireTexts(inputs)
+    const unused: Array<string> = []
+    const fields: Array<readonly [string, unknown]> = []
+    for (const [name, value] of Object.entries(asked)) {
+      const rule = rules.get(name)
+      if (value === undefined || value === null || rule?.kind === "silent") continue
+      if (rule?.kind === "ignored") unused.push(name)
+      else fields.push([name, name === "model" ? target.modelId : value])
+    }
     // Texts in objects are words of Google's and of other services.
-    body: Object.fromEntries(
-      [asked.input].flat().every((one) => typeof one === "string") ? fields : [...fields, ["input", texts]]
-    ),
-    headers: {},
-    ignored: unused
-  }))
-}
+    const isPlain = [asked.input].flat().every((input) => typeof input === "string")
+    return {
+      body: Object.fromEntries(isPlain ? fields : [...fields, ["input", texts]]),
+      headers: {},
+      ignored: unused
+    }
+  })
 
 /** Assigns vectors by their index, or by their position when the index is missing. */
 const response = (

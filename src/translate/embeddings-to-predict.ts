@@ -2,7 +2,7 @@
 // It must not depend on URLs, credentials or the splitting of requests. Field names: Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../domain/text/json.ts"
+import { hasKeys, isJsonObject, isLongInteger, type Json, type JsonObject } from "../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../wire/google.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam, Vector } from "../wire/openai/Embeddings.ts"
 import {
@@ -12,10 +12,10 @@ import {
   readEmbeddings,
   requireTexts
 } from "./shared/readEmbeddings.ts"
-import { ignored, ignoredBy, invalid, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
+import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
 import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
 import type { ParamRule, TranslateContext, Translated, Unary } from "./Translator.ts"
-import { readEach } from "../domain/faults.ts"
+import { type Reader, reading } from "../domain/Reader.ts"
 import { normaliseBase64 } from "./shared/media/base64.ts"
 import { isCloudStorageUri, readMedia } from "./shared/media/media.ts"
 import { mimeOfPath } from "./shared/media/mime.ts"
@@ -73,8 +73,8 @@ const textShape = (request: EmbeddingsRequest, options: EmbeddingsOptions): Resu
 }
 
 const mediaShape = ({ dimensions, inputs }: EmbeddingsOptions): Result.Result<Shaped, RequestFault> =>
-  Result.map(multimodalInstances(inputs), (instances) => ({
-    instances,
+  reading((reader) => ({
+    instances: reader.each(inputs, (input) => instanceOf(reader, inFields(input), input.path)),
     parameters: dimensions === undefined ? {} : { dimension: dimensions },
     unused: ["task_type", "title", "auto_truncate"]
   }))
@@ -82,27 +82,20 @@ const mediaShape = ({ dimensions, inputs }: EmbeddingsOptions): Result.Result<Sh
 const predictRequest = (
   request: EmbeddingsRequest,
   { target }: TranslateContext
-): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const options = readEmbeddings(request)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const isMultimodal = embeddingModel(target)?.multimodal === true
-  const shaped = isMultimodal ? mediaShape(options.success) : textShape(request, options.success)
-  if (Result.isFailure(shaped)) return Result.fail(shaped.failure)
-  const { instances, parameters, unused } = shaped.success
-  return Result.map(readLabels(request.labels, target), (labels) => ({
-    body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
-    headers: {},
-    ignored: ignoredPredictEmbeddingsParams(request, [...unused, ...labels.unused])
-  }))
-}
+): Result.Result<Translated<PredictRequest>, RequestFault> =>
+  Result.gen(function* () {
+    const options = yield* readEmbeddings(request)
+    const isMultimodal = embeddingModel(target)?.multimodal === true
+    const { instances, parameters, unused } = yield* isMultimodal ? mediaShape(options) : textShape(request, options)
+    const labels = yield* readLabels(request.labels, target)
+    return {
+      body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
+      headers: {},
+      ignored: ignoredPredictEmbeddingsParams(request, [...unused, ...labels.unused])
+    }
+  })
 
 // Inputs of multimodalembedding@001
-
-type Read<A> = Result.Result<A, RequestFault>
-
-/** A text input becomes an instance of that text. */
-const multimodalInstances = (inputs: ReadonlyArray<EmbeddingInput>): Read<ReadonlyArray<JsonObject>> =>
-  readEach(inputs, (input) => instanceOf(inFields(input), input.path))
 
 const isFields = (written: unknown): written is JsonObject =>
   isJsonObject(written) && written["type"] === undefined && ["text", "image", "video"].some((name) => name in written)
@@ -125,24 +118,22 @@ const inFields = ({ parts, written }: EmbeddingInput): JsonObject => {
   return { ...(texts.length === 0 ? {} : { text: texts.join("\n") }), ...fields }
 }
 
-const instanceOf = (input: JsonObject, path: string): Read<JsonObject> => {
+/** A text input becomes an instance of that text. */
+const instanceOf = (reader: Reader, input: JsonObject, path: string): JsonObject => {
   const text = input["text"] ?? undefined
-  if (text !== undefined && (typeof text !== "string" || text === "")) {
-    return invalid(`${path}.text`, "invalid_value", `${path}.text must be a text that is not empty.`)
+  if (text !== undefined && (typeof text !== "string" || text === ""))
+    reader.invalid(`${path}.text`, "invalid_value", `${path}.text must be a text that is not empty.`)
+  const image = mediumOf(reader, input["image"] ?? undefined, `${path}.image`)
+  const video = mediumOf(reader, input["video"] ?? undefined, `${path}.video`)
+  const stretch = stretchOf(reader, input["video"] ?? undefined, `${path}.video`)
+  const instance: JsonObject = {
+    ...(text === undefined ? {} : { text }),
+    ...(image === undefined ? {} : { image: withType(image) }),
+    ...(video === undefined ? {} : { video: { ...video.data, ...stretch } })
   }
-  return Result.gen(function* () {
-    const image = yield* mediumOf(input["image"] ?? undefined, `${path}.image`)
-    const video = yield* mediumOf(input["video"] ?? undefined, `${path}.video`)
-    const stretch = yield* stretchOf(input["video"] ?? undefined, `${path}.video`)
-    const instance: JsonObject = {
-      ...(text === undefined ? {} : { text }),
-      ...(image === undefined ? {} : { image: withType(image) }),
-      ...(video === undefined ? {} : { video: { ...video.data, ...stretch } })
-    }
-    return Object.keys(instance).length === 0
-      ? yield* invalid(path, "invalid_value", `${path} holds nothing to embed; give text, image or video.`)
-      : instance
-  })
+  if (!hasKeys(instance))
+    reader.invalid(path, "invalid_value", `${path} holds nothing to embed; give text, image or video.`)
+  return instance
 }
 
 interface Medium {
@@ -156,38 +147,39 @@ const withType = ({ data, mimeType }: Medium): JsonObject => (mimeType === undef
 const forms = "a gs:// URI (url or gcs_uri), a data URI (url) or base64"
 
 /** Reads `{url | base64 | gcs_uri, mime_type?}`; https URLs are refused because media are not fetched here. */
-const mediumOf = (value: Json | undefined, path: string): Read<Medium | undefined> => {
-  if (value === undefined) return Result.succeed(undefined)
-  if (!isJsonObject(value)) return invalid(path, "invalid_type", `${path} must be an object with ${forms}.`)
+const mediumOf = (reader: Reader, value: Json | undefined, path: string): Medium | undefined => {
+  if (value === undefined) return undefined
+  if (!isJsonObject(value)) return reader.invalid(path, "invalid_type", `${path} must be an object with ${forms}.`)
   const name = ["gcs_uri", "url", "base64"].find((field) => (value[field] ?? undefined) !== undefined)
   const source = name === undefined ? undefined : value[name]
   if (name === undefined || typeof source !== "string" || source === "") {
-    return invalid(`${path}.${name ?? "url"}`, "invalid_value", `${path} needs ${forms}.`)
+    return reader.invalid(`${path}.${name ?? "url"}`, "invalid_value", `${path} needs ${forms}.`)
   }
   const declared = value["mime_type"] ?? undefined
   if (declared !== undefined && typeof declared !== "string") {
-    return invalid(`${path}.mime_type`, "invalid_type", `${path}.mime_type must be a string.`)
+    return reader.invalid(`${path}.mime_type`, "invalid_type", `${path}.mime_type must be a string.`)
   }
-  if (name !== "base64" && isCloudStorageUri(source)) {
-    return Result.succeed({ data: { gcsUri: source }, mimeType: declared })
-  }
+  if (name !== "base64" && isCloudStorageUri(source)) return { data: { gcsUri: source }, mimeType: declared }
   if (/^data:/i.test(source.slice(0, 5))) {
     const media = { path: `${path}.${name}`, url: source, isData: true, declaredType: declared, filename: undefined }
-    return Result.flatMap(readMedia(media, { kind: "vertex-ai" }), (read): Read<Medium> =>
-      read._tag === "Inline"
-        ? Result.succeed({ data: { bytesBase64Encoded: read.data }, mimeType: read.mimeType })
-        : invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`)
-    )
+    const read = reader.take(readMedia(media, { kind: "vertex-ai" }))
+    return read?._tag === "Inline"
+      ? { data: { bytesBase64Encoded: read.data }, mimeType: read.mimeType }
+      : reader.invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`)
   }
   const data = name === "base64" ? normaliseBase64(source) : undefined
-  if (data !== undefined) return Result.succeed({ data: { bytesBase64Encoded: data }, mimeType: declared })
+  if (data !== undefined) return { data: { bytesBase64Encoded: data }, mimeType: declared }
   return name === "base64"
-    ? invalid(
+    ? reader.invalid(
         `${path}.base64`,
         "invalid_base64",
         "The data is not base64: it holds characters or padding base64 does not have."
       )
-    : invalid(`${path}.${name}`, "invalid_media_url", `${path}.${name} cannot be read by this model; send ${forms}.`)
+    : reader.invalid(
+        `${path}.${name}`,
+        "invalid_media_url",
+        `${path}.${name} cannot be read by this model; send ${forms}.`
+      )
 }
 
 const offsets = [
@@ -197,18 +189,17 @@ const offsets = [
 ] as const
 
 /** The section of a video to embed, and the length of its segments. */
-const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
+const stretchOf = (reader: Reader, video: Json | undefined, path: string): JsonObject => {
   const config: Record<string, number> = {}
   for (const [param, field] of offsets) {
     const value = isJsonObject(video) ? (video[param] ?? undefined) : undefined
     if (value === undefined) continue
     if (typeof value !== "number" || !Number.isFinite(value)) {
       const code = typeof value === "number" || isLongInteger(value) ? "invalid_value" : "invalid_type"
-      return invalid(`${path}.${param}`, code, `${path}.${param} must be a number of seconds.`)
-    }
-    config[field] = value
+      reader.invalid(`${path}.${param}`, code, `${path}.${param} must be a number of seconds.`)
+    } else config[field] = value
   }
-  return Result.succeed(Object.keys(config).length === 0 ? {} : { videoSegmentConfig: config })
+  return hasKeys(config) ? { videoSegmentConfig: config } : {}
 }
 
 // Vectors: of texts, of multimodal inputs, and bare arrays of some self-deployed models

@@ -89,36 +89,33 @@ const vertexOnly = unusedSpellings(["person_generation", "output_format", "outpu
 const geminiRequest = (
   request: ImagesRequest,
   { target }: TranslateContext
-): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
-  const options = readImages(request, geminiCanvas(target.kind))
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const labels = readLabels(request.labels, target)
-  if (Result.isFailure(labels)) return Result.fail(labels.failure)
-  const { prompt, seed, unused } = options.success
-  const image = imageConfig(request, options.success, target.kind)
-  // Every image model accepts both modalities, and some reject IMAGE alone.
-  const generationConfig: Record<string, Json> = { responseModalities: ["TEXT", "IMAGE"] }
-  if (Object.keys(image).length > 0) generationConfig["imageConfig"] = image
-  if (seed !== undefined) generationConfig["seed"] = seed
-  return Result.map(
-    readSafety("safety_settings", readSpelling(request, "safety_settings"), target),
-    (safetySettings) => ({
+): Result.Result<Translated<GenerateContentRequest>, RequestFault> =>
+  Result.gen(function* () {
+    const options = yield* readImages(request, geminiCanvas(target.kind))
+    const labels = yield* readLabels(request.labels, target)
+    const safetySettings = yield* readSafety("safety_settings", readSpelling(request, "safety_settings"), target)
+    const { adjusted, prompt, seed, unused } = options
+    const image = imageConfig(request, options, target.kind)
+    // Every image model accepts both modalities, and some reject IMAGE alone.
+    const generationConfig: Record<string, Json> = { responseModalities: ["TEXT", "IMAGE"] }
+    if (Object.keys(image).length > 0) generationConfig["imageConfig"] = image
+    if (seed !== undefined) generationConfig["seed"] = seed
+    return {
       body: {
         contents: [{ role: "user", parts: [{ text: prompt }] }],
         generationConfig,
         ...(safetySettings.length === 0 ? {} : { safetySettings }),
-        ...labels.success.body
+        ...labels.body
       },
       headers: {},
-      ...(options.success.adjusted.length === 0 ? {} : { adjusted: options.success.adjusted }),
+      ...(adjusted.length === 0 ? {} : { adjusted }),
       ignored: ignoredGeminiImageParams(request, [
         ...unused,
-        ...labels.success.unused,
+        ...labels.unused,
         ...(target.kind === "google" ? vertexOnly : [])
       ])
-    })
-  )
-}
+    }
+  })
 
 /** Skips draft images inside thoughts and text next to the picture. */
 const geminiResponse = (

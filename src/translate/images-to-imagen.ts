@@ -81,38 +81,39 @@ const plain = [
 const imagenRequest = (
   request: ImagesRequest,
   { target }: TranslateContext
-): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const options = readImages(request, imagenCanvas)
-  if (Result.isFailure(options)) return Result.fail(options.failure)
-  const { aspectRatio, imageSize, n, output, prompt, seed, unused } = options.success
-  const labels = readLabels(request.labels, target)
-  if (Result.isFailure(labels)) return Result.fail(labels.failure)
-  const storageUri = readSpelling(request, "storage_uri")
-  const stores = storageUri !== undefined && target.kind === "vertex-ai"
-  // Imagen's default is four pictures; OpenAI's clients expect one. Without `includeRaiReason` a fully filtered answer
-  // is `{}`.
-  const parameters: Record<string, Json> = { sampleCount: n, includeRaiReason: true }
-  if (aspectRatio !== undefined) parameters["aspectRatio"] = aspectRatio
-  if (imageSize !== undefined) parameters["sampleImageSize"] = imageSize
-  if (output.mimeType !== undefined) parameters["outputOptions"] = output
-  if (seed !== undefined) parameters["seed"] = seed
-  if (typeof request.language === "string") parameters["language"] = request.language
-  for (const [name, field] of plain) {
-    const value = readSpelling(request, name)
-    if (value !== undefined) parameters[field] = value
-  }
-  if (stores) parameters["storageUri"] = storageUri
-  return Result.succeed({
-    body: { instances: [{ prompt }], parameters, ...labels.success.body },
-    headers: {},
-    ...(options.success.adjusted.length === 0 ? {} : { adjusted: options.success.adjusted }),
-    ignored: ignoredImagenParams(request, [
-      ...unused,
-      ...labels.success.unused,
-      ...(stores ? [] : unusedSpellings(["storage_uri"]))
-    ])
+): Result.Result<Translated<PredictRequest>, RequestFault> =>
+  Result.gen(function* () {
+    const { adjusted, aspectRatio, imageSize, n, output, prompt, seed, unused } = yield* readImages(
+      request,
+      imagenCanvas
+    )
+    const labels = yield* readLabels(request.labels, target)
+    const storageUri = readSpelling(request, "storage_uri")
+    const stores = storageUri !== undefined && target.kind === "vertex-ai"
+    // Imagen's default is four pictures; OpenAI's clients expect one. Without `includeRaiReason` a fully filtered answer
+    // is `{}`.
+    const parameters: Record<string, Json> = { sampleCount: n, includeRaiReason: true }
+    if (aspectRatio !== undefined) parameters["aspectRatio"] = aspectRatio
+    if (imageSize !== undefined) parameters["sampleImageSize"] = imageSize
+    if (output.mimeType !== undefined) parameters["outputOptions"] = output
+    if (seed !== undefined) parameters["seed"] = seed
+    if (typeof request.language === "string") parameters["language"] = request.language
+    for (const [name, field] of plain) {
+      const value = readSpelling(request, name)
+      if (value !== undefined) parameters[field] = value
+    }
+    if (stores) parameters["storageUri"] = storageUri
+    return {
+      body: { instances: [{ prompt }], parameters, ...labels.body },
+      headers: {},
+      ...(adjusted.length === 0 ? {} : { adjusted }),
+      ignored: ignoredImagenParams(request, [
+        ...unused,
+        ...labels.unused,
+        ...(stores ? [] : unusedSpellings(["storage_uri"]))
+      ])
+    }
   })
-}
 
 /** A filtered picture is an entry with a reason only; such entries are dropped unless all are filtered. */
 const imagenResponse = (

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { expect } from "vitest"
 import { defaultLimits } from "../../src/domain/Limits.ts"
+import { reading } from "../../src/domain/Reader.ts"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { type BuiltInKind, builtInKinds } from "../../src/domain/ProviderAccount.ts"
 import { messagesToGemini } from "../../src/translate/chat-to-gemini/messages.ts"
@@ -43,7 +44,7 @@ export const geminiFrom3: ReadonlyArray<{ readonly id: string; readonly kinds: R
 const run = (messages: Messages, model: string, options: ContextOptions) => {
   const request = chatRequest(messages)
   return Result.flatMap(readMessages(repairHistory(request.messages), defaultLimits), (turns) =>
-    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request, geminiNames))
+    reading((reader) => messagesToGemini(reader, turns, chatContext(model, options), toolNamesOf(request, geminiNames)))
   )
 }
 

@@ -1,10 +1,8 @@
 // Translates sampling, length, modalities, image options and the answer's format to Gemini's `generationConfig`.
 // It must not depend on messages or tools. A model without a schema field gets the schema as a system text.
 import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { invalid, ParamReader } from "../shared/chat-request/paramReader.ts"
+import type { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { Adjustment, TranslateContext } from "../Translator.ts"
 import { enumMembers, type SchemaBounds, typeOfAll } from "./schema.ts"
 import { isWithheld } from "../shared/gemini.ts"
@@ -27,35 +25,25 @@ export interface GenerationConfig {
 type Fields = Record<string, Json>
 
 export const generationConfig = (
-  request: ChatRequest,
+  params: ParamReader,
   target: TranslateContext["target"],
   verbatimThinking: { readonly path: string; readonly value: JsonObject } | undefined,
   limits: SchemaBounds
-): Result.Result<GenerationConfig, RequestFault> => {
-  const format = responseFormat(request.response_format, target, limits)
-  if (Result.isFailure(format)) return Result.fail(format.failure)
-  const thinking = thinkingConfig(request, target.facts, verbatimThinking)
-  if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
+): GenerationConfig => {
+  const format = responseFormat(params, target, limits)
+  const thinking = thinkingConfig(params, target.facts, verbatimThinking)
   const config: Fields = {}
-  const unused = [...thinking.success.unused]
-  const params = new ParamReader(request)
+  const unused = [...thinking.unused]
   setSampling(params, target, config, unused)
   setWholeNumbers(params, target, config, unused)
   setMaxTokens(params, target, config, unused)
   setStopSequences(params, config)
   setMediaResolution(params, config, unused)
-  setModalities(params, target, Object.assign(config, format.success.fields), unused)
+  setModalities(params, target, Object.assign(config, format.fields), unused)
   setImageConfig(params, target, config, unused)
-  if (params.fault !== undefined) return Result.fail(params.fault)
-  if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
-  const bent = thinking.success.adjusted
-  const adjusted = bent === undefined ? params.adjusted : [bent, ...params.adjusted]
-  return Result.succeed({
-    config,
-    systemText: format.success.systemText,
-    unused,
-    ...(adjusted.length === 0 ? {} : { adjusted })
-  })
+  if (thinking.config !== undefined) config["thinkingConfig"] = thinking.config
+  const adjusted = thinking.adjusted === undefined ? params.adjusted : [thinking.adjusted, ...params.adjusted]
+  return { config, systemText: format.systemText, unused, ...(adjusted.length === 0 ? {} : { adjusted }) }
 }
 
 /** Penalties end below 2. Source: Vertex AI, GenerationConfig. */
@@ -167,47 +155,48 @@ export interface ResponseFormat {
 }
 
 const responseFormat = (
-  format: ChatRequest["response_format"],
+  params: ParamReader,
   target: TranslateContext["target"],
   bounds: SchemaBounds
-): Result.Result<ResponseFormat, RequestFault> =>
-  Result.flatMap(readFormat(format), (asked): Result.Result<ResponseFormat, RequestFault> => {
-    if (asked._tag === "Text") return done({})
-    if (asked._tag === "Schema") return bySchema(asked, target, bounds)
-    // Gemma refuses the mode: "JSON mode is not enabled for models/gemma-3-27b-it".
-    return target.facts.generation === "gemma"
-      ? done({}, formatWords(asked))
-      : done({ responseMimeType: "application/json" })
-  })
+): ResponseFormat => {
+  const asked = params.take(readFormat(params.request.response_format))
+  if (asked === undefined || asked._tag === "Text") return byFields({})
+  if (asked._tag === "Schema") return bySchema(params, asked, target, bounds)
+  // Gemma refuses the mode: "JSON mode is not enabled for models/gemma-3-27b-it".
+  return target.facts.generation === "gemma"
+    ? byFields({}, formatWords(asked))
+    : byFields({ responseMimeType: "application/json" })
+}
 
-const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
-  Result.succeed({ fields, systemText })
+const byFields = (fields: JsonObject, systemText?: string): ResponseFormat => ({ fields, systemText })
 
 const bySchema = (
+  params: ParamReader,
   asked: Extract<AskedFormat, { readonly _tag: "Schema" }>,
   target: TranslateContext["target"],
   bounds: SchemaBounds
-): Result.Result<ResponseFormat, RequestFault> => {
+): ResponseFormat => {
   const { named, path, schema } = asked
   const { generation, toolSchema } = target.facts
   const isLight = toolSchema === "json"
   const converted = isLight
     ? lightSchema(schema, bounds)
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: true })
-  if (Result.isFailure(converted)) {
-    const code = bounds.copies.spent ? "invalid_schema" : "invalid_value"
-    return invalid(path, code, `${path}: ${converted.failure}.`)
-  }
+  const code = bounds.copies.spent ? "invalid_schema" : "invalid_value"
+  const root = Result.isSuccess(converted)
+    ? converted.success
+    : params.invalid(path, code, `${path}: ${converted.failure}.`)
+  if (root === undefined) return byFields({})
   if (generation === "g1" || generation === "gemma") {
-    return done(generation === "g1" ? { responseMimeType: "application/json" } : {}, formatWords(asked))
+    return byFields(generation === "g1" ? { responseMimeType: "application/json" } : {}, formatWords(asked))
   }
-  const words = plainEnum(converted.success)
+  const words = plainEnum(root)
   if (words !== undefined) {
-    return done({ responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: words } })
+    return byFields({ responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: words } })
   }
-  const isAloneAnyOf = !isLight && target.kind === "vertex-ai" && converted.success["anyOf"] !== undefined
-  const root = isAloneAnyOf ? converted.success : { ...labelled(named, converted.success), ...converted.success }
-  return done({ responseMimeType: "application/json", [isLight ? "responseJsonSchema" : "responseSchema"]: root })
+  const isAloneAnyOf = !isLight && target.kind === "vertex-ai" && root["anyOf"] !== undefined
+  const sent = isAloneAnyOf ? root : { ...labelled(named, root), ...root }
+  return byFields({ responseMimeType: "application/json", [isLight ? "responseJsonSchema" : "responseSchema"]: sent })
 }
 
 /** The format's name and description fill in a missing title and description of the schema. */

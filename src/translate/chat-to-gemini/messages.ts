@@ -1,8 +1,7 @@
 // Translates the turns of a chat, their parts and their signatures to Gemini contents and a system instruction.
 // It must not depend on tools, generation settings, URLs, or the place where signatures are stored.
 import { continueText, repairHistory } from "../shared/chat-request/repairHistory.ts"
-import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
+import { Reader } from "../../domain/Reader.ts"
 import type { ContentOut, PartOut } from "../../wire/google.ts"
 import { noResult, readMessages, type Turn, type TurnCall, withoutSystem } from "../shared/chat-request/readMessages.ts"
 import { joinTexts, type MediaPart, type TurnPart, type VideoCut } from "../shared/chat-request/readParts.ts"
@@ -29,28 +28,18 @@ interface Content {
   readonly isResults: boolean
 }
 
-type Read<A> = Result.Result<A, RequestFault>
-
 /** Translates the turns; `names` maps function names to the upstream's. */
 export const messagesToGemini = (
+  reader: Reader,
   turns: ReadonlyArray<Turn>,
   context: TranslateContext,
   names: ToolNames
-): Read<GeminiMessages> => {
+): GeminiMessages => {
   const { system, talk } = withoutSystem(turns)
   const contents: Array<Content> = []
-  for (const turn of talk) {
-    const read = turnToContents(turn, context, names)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    for (const content of read.success) append(contents, content)
-  }
-  const texts = partsToGemini(
-    system.length === 1 ? (system[0]?.parts ?? []) : system.flatMap((turn) => turn.parts),
-    context.target
-  )
-  return Result.isFailure(texts)
-    ? Result.fail(texts.failure)
-    : Result.succeed(finishContents(contents, texts.success, context))
+  for (const turn of talk) for (const content of turnToContents(reader, turn, context, names)) append(contents, content)
+  const parts = system.length === 1 ? (system[0]?.parts ?? []) : system.flatMap((turn) => turn.parts)
+  return finishContents(contents, partsToGemini(reader, parts, context.target), context)
 }
 
 /** Merges neighbours of the same role into one content; contents of results stay separate. */
@@ -63,16 +52,20 @@ const append = (contents: Array<Content>, content: Content): void => {
   else contents.push(content)
 }
 
-const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
+const turnToContents = (
+  reader: Reader,
+  turn: Turn,
+  context: TranslateContext,
+  names: ToolNames
+): ReadonlyArray<Content> => {
   const isModel = turn._tag === "Assistant"
-  const read = partsToGemini(turn.parts, context.target, isModel ? issuerOf(turn.calls, context) : undefined)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  if (!isModel) return Result.succeed([userContent(read.success)])
+  const parts = partsToGemini(reader, turn.parts, context.target, isModel ? issuerOf(turn.calls, context) : undefined)
+  if (!isModel) return [userContent(parts)]
   const signatures = signaturesToSend(turn.calls, context)
-  for (const [index, call] of turn.calls.entries()) read.success.push(callPart(call, signatures[index], context, names))
-  const model: Content = { role: "model", parts: read.success, isResults: false }
-  if (turn.calls.length === 0 || turn.isLast) return Result.succeed([model])
-  return Result.map(resultContents(turn.calls, context, names), (answered) => [model, ...answered])
+  for (const [index, call] of turn.calls.entries()) parts.push(callPart(call, signatures[index], context, names))
+  const model: Content = { role: "model", parts, isResults: false }
+  if (turn.calls.length === 0 || turn.isLast) return [model]
+  return [model, ...resultContents(reader, turn.calls, context, names)]
 }
 
 const userContent = (parts: Array<PartOut>): Content => ({ role: "user", parts, isResults: false })
@@ -93,31 +86,29 @@ const callPart = (
 
 /** One content of responses in the order of the calls, then one of media that responses cannot contain. */
 const resultContents = (
+  reader: Reader,
   calls: ReadonlyArray<TurnCall>,
   context: TranslateContext,
   names: ToolNames
-): Read<ReadonlyArray<Content>> => {
+): ReadonlyArray<Content> => {
   const responses: Array<PartOut> = []
-  const apartFrom: Array<PartOut> = []
+  const separateMedia: Array<PartOut> = []
   for (const call of calls) {
     const { isError, parts: result } = call.result ?? noResult
-    const media = partsToGemini(
-      result.filter((part) => part._tag === "Media"),
-      context.target
-    )
-    if (Result.isFailure(media)) return Result.fail(media.failure)
-    const held: Array<PartOut> = []
-    for (const part of media.success) (fitsResponse(part, context.target) ? held : apartFrom).push(part)
+    const media = result.filter((part) => part._tag === "Media")
+    const innerMedia: Array<PartOut> = []
+    for (const part of partsToGemini(reader, media, context.target))
+      (fitsResponse(part, context.target) ? innerMedia : separateMedia).push(part)
     responses.push({
       functionResponse: {
         name: names.mangle(call.name),
         response: isError === true ? { error: joinTexts(result) } : parseResult(joinTexts(result)),
         ...idOf(call, context),
-        ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
+        ...(innerMedia.length === 0 ? {} : { parts: innerMedia.map(({ inlineData }) => ({ inlineData })) })
       }
     })
   }
-  return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
+  return [{ role: "user", parts: responses, isResults: true }, userContent(separateMedia)]
 }
 
 /** Changes the contents in place: all of them are made here. */
@@ -162,10 +153,10 @@ export const insertsTurn = (request: ChatRequest, context: TranslateContext): bo
   if (context.target.facts.allowsPrefill) return false
   const last = request.messages.findLast(({ role }) => role !== "system" && role !== "developer")
   if (last?.role !== "assistant") return false
-  const read = Result.flatMap(readMessages(repairHistory(request.messages), defaultLimits), (turns) =>
-    messagesToGemini(turns, context, toolNamesOf(request, geminiNames))
-  )
-  return Result.isSuccess(read) && read.success.insertsTurn === true
+  const reader = new Reader()
+  const turns = reader.take(readMessages(repairHistory(request.messages), defaultLimits), [])
+  const { insertsTurn } = messagesToGemini(reader, turns, context, toolNamesOf(request, geminiNames))
+  return reader.fault === undefined && insertsTurn === true
 }
 
 // The parts of a turn
@@ -177,45 +168,37 @@ type Target = TranslateContext["target"]
  * of the signatures, if known.
  */
 export const partsToGemini = (
+  reader: Reader,
   parts: ReadonlyArray<TurnPart>,
   target: Target,
   issuer?: string
-): Result.Result<Array<PartOut>, RequestFault> => {
-  const out: Array<PartOut> = []
-  for (const part of parts) {
-    const read = partToGemini(part, target, part.issuer ?? issuer)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    if (read.success !== undefined) out.push(read.success)
-  }
-  return Result.succeed(out)
-}
+): Array<PartOut> => reader.each(parts, (part) => partToGemini(reader, part, target, part.issuer ?? issuer))
 
 const partToGemini = (
+  reader: Reader,
   part: TurnPart,
   target: Target,
   issuer: string | undefined
-): Result.Result<PartOut | undefined, RequestFault> => {
+): PartOut | undefined => {
   switch (part._tag) {
     case "Text": {
       const signature = signatureFor(part.signature, target, issuer)
-      return Result.succeed(
-        part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature }
-      )
+      return part.text === "" && signature.thoughtSignature === undefined
+        ? undefined
+        : { text: part.text, ...signature }
     }
     case "Media":
-      return mediaToGemini(part, target, issuer)
+      return mediaToGemini(reader, part, target, issuer)
     case "Own":
-      return Result.succeed(part.provider === target.kind && !isForeign(issuer, target) ? part.part : undefined)
+      return part.provider === target.kind && !isForeign(issuer, target) ? part.part : undefined
     // Gemini does not need thinking back. A block does not reveal its signature's issuer, and other families sign
     // blocks too.
     case "Thinking": {
       const signature = issuer === target.issuer ? signatureFor(part.signature, target, issuer) : {}
-      return Result.succeed(
-        signature.thoughtSignature === undefined ? undefined : { text: part.thinking, thought: true, ...signature }
-      )
+      return signature.thoughtSignature === undefined ? undefined : { text: part.thinking, thought: true, ...signature }
     }
     case "Redacted":
-      return Result.succeed(undefined)
+      return undefined
   }
 }
 
@@ -232,16 +215,20 @@ const signatureFor = (
     : {}
 
 const mediaToGemini = (
+  reader: Reader,
   part: MediaPart,
   target: Target,
   issuer: string | undefined
-): Result.Result<PartOut, RequestFault> =>
-  Result.map(readMedia(part.source, { kind: target.kind, officeFiles: target.facts.officeFiles }), (media) => ({
+): PartOut | undefined => {
+  const media = reader.take(readMedia(part.source, { kind: target.kind, officeFiles: target.facts.officeFiles }))
+  if (media === undefined) return undefined
+  return {
     ...dataOf(media),
     ...videoMetadata(part.video),
     ...mediaResolution(part.detail, target),
     ...signatureFor(part.signature, target, issuer)
-  }))
+  }
+}
 
 const dataOf = (media: Media): PartOut => {
   if (media._tag === "Inline") return { inlineData: { mimeType: media.mimeType, data: media.data } }

@@ -1,6 +1,6 @@
 // Translates a chat request into Gemini's generateContent body: messages, tools, config, and Google's own fields.
 // It must not depend on URLs or credentials; the context names the product.
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
@@ -10,43 +10,39 @@ import { repairing } from "../shared/chat-request/repairHistory.ts"
 import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { textPart } from "../shared/chat-request/readParts.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
-import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
+import { geminiNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
 import type { Adjustment, TranslateContext, Translated } from "../Translator.ts"
 import { type GenerationConfig, generationConfig } from "./config.ts"
 import { type GeminiMessages, messagesToGemini } from "./messages.ts"
 import { ignoredGeminiParams } from "./params.ts"
-import { type SchemaBounds, SchemaCopies } from "./schema.ts"
+import { SchemaCopies } from "./schema.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
-import { invalid, readLabels, readSafety } from "../shared/chat-request/paramReader.ts"
+import { ParamReader, readLabels, readSafety } from "../shared/chat-request/paramReader.ts"
 
 const translate = (
   request: ChatRequest,
   context: TranslateContext
 ): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
   const { target } = context
+  const params = new ParamReader(request)
   const names = toolNamesOf(request, geminiNames)
-  const fields = googleFields(request, target)
-  if (Result.isFailure(fields)) return Result.fail(fields.failure)
-  const google = fields.success
+  const google = googleFields(params, target)
   const limits = { schemaDepth: defaultLimits.schemaDepth, copies: new SchemaCopies(context.schemaCopyBytes, request) }
-  const config = generationConfig(request, target, google.thinking, limits)
-  if (Result.isFailure(config)) return Result.fail(config.failure)
-  const generation = config.success
-  const tools = toolsOf(request, names, target, limits)
-  if (Result.isFailure(tools)) return Result.fail(tools.failure)
-  const turns = readMessages(request.messages, defaultLimits)
-  if (Result.isFailure(turns)) return Result.fail(turns.failure)
-  const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
-  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const generation = generationConfig(params, target, google.thinking, limits)
+  const asked = params.take(readTools(request, defaultLimits), [])
+  const choice = params.take(readToolChoice(request))
+  const tools = geminiTools(params, asked, choice, names, target, limits)
+  const turns = params.take(readMessages(request.messages, defaultLimits), [])
+  const messages = messagesToGemini(params, withSystemText(turns, generation.systemText), context, names)
   const adjusted = [
     ...(generation.adjusted ?? []),
-    ...argumentsAdjusted(turns.success),
-    ...(messages.success.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
+    ...argumentsAdjusted(turns),
+    ...(messages.insertsTurn === true ? [prefillAdjustment(request, target.modelId)] : [])
   ]
-  return Result.succeed({
-    body: bodyOf(messages.success, tools.success, generation, google),
+  return params.result({
+    body: bodyOf(messages, tools, generation, google),
     headers: google.headers,
-    ignored: ignoredGeminiParams(request, unusedOf(request, messages.success, tools.success, generation, google)),
+    ignored: ignoredGeminiParams(request, unusedOf(request, messages, tools, generation, google)),
     ...(adjusted.length === 0 ? {} : { adjusted })
   })
 }
@@ -65,19 +61,6 @@ const prefillAdjustment = ({ messages }: ChatRequest, modelId: string): Adjustme
     message: `${modelId} takes no assistant prefill.`
   }
 })
-
-const toolsOf = (
-  request: ChatRequest,
-  names: ToolNames,
-  target: TranslateContext["target"],
-  bounds: SchemaBounds
-): Result.Result<GeminiTools, RequestFault> => {
-  const asked = readTools(request, defaultLimits)
-  if (Result.isFailure(asked)) return Result.fail(asked.failure)
-  const choice = readToolChoice(request)
-  if (Result.isFailure(choice)) return Result.fail(choice.failure)
-  return geminiTools(asked.success, choice.success, names, target, bounds)
-}
 
 /** System instruction and tools must not be sent together with a cached content, which already has them. */
 const isCached = (google: GoogleFields): boolean => google.body.cachedContent !== undefined
@@ -144,14 +127,10 @@ interface GoogleFields {
   readonly unused: ReadonlyArray<string>
 }
 
-export const googleFields = (
-  request: ChatRequest,
-  target: TranslateContext["target"]
-): Result.Result<GoogleFields, RequestFault> => {
-  if (params.every((param) => (request[param] ?? undefined) === undefined)) return noGoogleFields
-  const read = readExtras(request)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const extras = read.success
+export const googleFields = (params: ParamReader, target: TranslateContext["target"]): GoogleFields => {
+  const { request } = params
+  if (googleParams.every((param) => (request[param] ?? undefined) === undefined)) return noGoogleFields
+  const extras = readExtras(params)
   const safety = firstOf([
     { path: "safety_settings", value: request.safety_settings ?? undefined },
     { path: "safetySettings", value: request.safetySettings ?? undefined },
@@ -162,52 +141,45 @@ export const googleFields = (
     ...extras.found("cached_content")
   ])
   const thinking = firstOf(extras.found("thinking_config"))
-  const { value: thinkingConfig } = thinking
-  const { value: cachedContent } = cached
-  if (thinkingConfig !== undefined && !isJsonObject(thinkingConfig)) {
-    return invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
-  }
-  if (cachedContent !== undefined && (typeof cachedContent !== "string" || cachedContent === "")) {
-    return invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
-  }
+  if (thinking.value !== undefined && !isJsonObject(thinking.value))
+    params.invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
+  const cachedContent = nameIn(params, cached, "the name of a cached content")
   const continuation = firstOf([
     { path: "continuation_token", value: request.continuation_token ?? undefined },
     ...extras.found("continuation_token")
   ])
-  return Result.gen(function* () {
-    const safetySettings = yield* readSafety(safety.path, safety.value, target)
-    const armor = yield* readArmor(request, target, safetySettings.length > 0)
-    const labels = yield* readLabels(request.labels, target)
-    const tier = serviceTier(request.service_tier, target)
-    const continued = yield* readContinuation(continuation, target)
-    return {
-      body: {
-        ...(safetySettings.length === 0 ? {} : { safetySettings }),
-        ...(cachedContent === undefined || !target.facts.explicitCache ? {} : { cachedContent }),
-        ...armor.body,
-        ...labels.body,
-        ...tier.body,
-        ...continued.body
-      },
-      headers: tier.headers,
-      thinking: thinkingConfig === undefined ? undefined : { path: thinking.path, value: thinkingConfig },
-      unused: [
-        ...extras.unknown,
-        ...safety.losers,
-        ...cached.losers,
-        ...(cachedContent === undefined || target.facts.explicitCache ? [] : [cached.path]),
-        ...thinking.losers,
-        ...armor.unused,
-        ...labels.unused,
-        ...tier.unused,
-        ...continued.unused
-      ]
-    }
-  })
+  const safetySettings = params.take(readSafety(safety.path, safety.value, target), [])
+  const armor = readArmor(params, target, safetySettings.length > 0)
+  const labels = params.take(readLabels(request.labels, target), nothing)
+  const tier = serviceTier(request.service_tier, target)
+  const continued = readContinuation(params, continuation, target)
+  return {
+    body: {
+      ...(safetySettings.length === 0 ? {} : { safetySettings }),
+      ...(cachedContent === undefined || !target.facts.explicitCache ? {} : { cachedContent }),
+      ...armor.body,
+      ...labels.body,
+      ...tier.body,
+      ...continued.body
+    },
+    headers: tier.headers,
+    thinking: isJsonObject(thinking.value) ? { path: thinking.path, value: thinking.value } : undefined,
+    unused: [
+      ...extras.unknown,
+      ...safety.losers,
+      ...cached.losers,
+      ...(cachedContent === undefined || target.facts.explicitCache ? [] : [cached.path]),
+      ...thinking.losers,
+      ...armor.unused,
+      ...labels.unused,
+      ...tier.unused,
+      ...continued.unused
+    ]
+  }
 }
 
 /** The parameters read here; most requests have none of them. */
-const params = [
+const googleParams = [
   "safety_settings",
   "safetySettings",
   "cached_content",
@@ -218,12 +190,7 @@ const params = [
   "extra_body",
   "google"
 ] as const
-const noGoogleFields: Result.Result<GoogleFields, RequestFault> = Result.succeed({
-  body: {},
-  headers: {},
-  thinking: undefined,
-  unused: []
-})
+const noGoogleFields: GoogleFields = { body: {}, headers: {}, thinking: undefined, unused: [] }
 
 interface Found {
   readonly path: string
@@ -234,6 +201,12 @@ interface Found {
 const firstOf = (places: ReadonlyArray<Found>): Found & { readonly losers: ReadonlyArray<string> } => {
   const [first, ...others] = places.filter((place) => place.value !== undefined)
   return { path: first?.path ?? "", value: first?.value, losers: others.map((place) => place.path) }
+}
+
+/** A text that is not empty. */
+const nameIn = (params: ParamReader, { path, value }: Found, what: string): string | undefined => {
+  if (value === undefined || (typeof value === "string" && value !== "")) return value
+  return params.invalid(path, "invalid_type", `${path} must be ${what}.`)
 }
 
 const extraNames: ReadonlySet<string> = new Set([
@@ -250,17 +223,16 @@ interface Extras {
 }
 
 /** Reads `extra_body.google`, and `google` for clients that flatten `extra_body` themselves. */
-const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> => {
-  const nested = request.extra_body?.["google"] ?? undefined
-  if (nested !== undefined && !isJsonObject(nested)) {
-    return invalid("extra_body.google", "invalid_type", "extra_body.google must be an object.")
-  }
+const readExtras = (params: ParamReader): Extras => {
+  const { request } = params
+  const nested = request.extra_body?.["google"] ?? {}
+  if (!isJsonObject(nested)) params.invalid("extra_body.google", "invalid_type", "extra_body.google must be an object.")
   const holders = [
-    { path: "extra_body.google", fields: nested ?? {} },
+    { path: "extra_body.google", fields: isJsonObject(nested) ? nested : {} },
     { path: "google", fields: request.google ?? {} }
   ]
   const foreign = Object.keys(request.extra_body ?? {}).filter((name) => name !== "google")
-  return Result.succeed({
+  return {
     found: (name) => holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
     unknown: [
       ...foreign.map((name) => `extra_body.${name}`),
@@ -270,7 +242,7 @@ const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> =
           .map((name) => `${path}.${name}`)
       )
     ]
-  })
+  }
 }
 
 interface Part {
@@ -281,17 +253,15 @@ const nothing: Part = { body: {}, unused: [] }
 
 /** The token of an earlier answer, for models that continue their answers (M-605). */
 const readContinuation = (
-  { losers, path, value }: Found & { readonly losers: ReadonlyArray<string> },
+  params: ParamReader,
+  place: Found & { readonly losers: ReadonlyArray<string> },
   { facts }: TranslateContext["target"]
-): Result.Result<Part, RequestFault> => {
-  if (value === undefined) return Result.succeed(nothing)
-  if (typeof value !== "string" || value === "")
-    return invalid(path, "invalid_type", `${path} must be the continuation token of an earlier answer.`)
-  return Result.succeed(
-    facts.longDecode === undefined
-      ? { body: {}, unused: [path, ...losers] }
-      : { body: { continuationToken: value }, unused: losers }
-  )
+): Part => {
+  const continuationToken = nameIn(params, place, "the continuation token of an earlier answer")
+  if (continuationToken === undefined) return nothing
+  return facts.longDecode === undefined
+    ? { body: {}, unused: [place.path, ...place.losers] }
+    : { body: { continuationToken }, unused: place.losers }
 }
 
 const armorFields = [
@@ -299,27 +269,20 @@ const armorFields = [
   ["response_template_name", "responseTemplateName"]
 ] as const
 
-const readArmor = (
-  request: ChatRequest,
-  target: TranslateContext["target"],
-  hasSafety: boolean
-): Result.Result<Part, RequestFault> => {
-  const asked = request.model_armor_config ?? undefined
-  if (asked === undefined) return Result.succeed(nothing)
-  if (target.kind !== "vertex-ai") return Result.succeed({ body: {}, unused: ["model_armor_config"] })
-  if (hasSafety) {
-    return invalid("model_armor_config", "invalid_value", "model_armor_config and safety_settings exclude each other.")
-  }
+const readArmor = (params: ParamReader, target: TranslateContext["target"], hasSafety: boolean): Part => {
+  const asked = params.request.model_armor_config ?? undefined
+  if (asked === undefined) return nothing
+  if (target.kind !== "vertex-ai") return { body: {}, unused: ["model_armor_config"] }
+  if (hasSafety)
+    params.invalid("model_armor_config", "invalid_value", "model_armor_config and safety_settings exclude each other.")
   const names: Record<string, string> = {}
   for (const [param, field] of armorFields) {
     const value = asked[param] ?? undefined
-    if (value === undefined) continue
-    if (typeof value !== "string") {
-      return invalid(`model_armor_config.${param}`, "invalid_type", `model_armor_config.${param} must be a string.`)
-    }
-    names[field] = value
+    if (typeof value === "string") names[field] = value
+    else if (value !== undefined)
+      params.invalid(`model_armor_config.${param}`, "invalid_type", `model_armor_config.${param} must be a string.`)
   }
-  return Result.succeed({ body: { modelArmorConfig: names }, unused: [] })
+  return { body: { modelArmorConfig: names }, unused: [] }
 }
 
 /** Vertex AI reads the tier from a header: cloud.google.com, "Flex PayGo" and "Priority PayGo". */

@@ -1,9 +1,8 @@
 // Translates thinking options to Gemini's `thinkingConfig`: a budget or a level, never both.
 // It must not depend on model ids; the facts of a model give its range and its levels.
-import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ParamReader } from "../shared/chat-request/paramReader.ts"
 import { geminiLevels, type ModelFacts, type ThinkingLevel } from "../shared/gemini.ts"
 import { type AskedThinking, type Effort, effortTokens, readThinking } from "../shared/chat-request/readOptions.ts"
 import type { Adjustment } from "../Translator.ts"
@@ -20,33 +19,23 @@ export interface ThinkingConfig {
  * options.
  */
 export const thinkingConfig = (
-  request: ChatRequest,
+  params: ParamReader,
   facts: ModelFacts,
   verbatim: { readonly path: string; readonly value: JsonObject } | undefined
-): Result.Result<ThinkingConfig, RequestFault> => {
-  const read = readThinking(request)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const asked = read.success
+): ThinkingConfig => {
+  const { request } = params
+  const asked = params.take(readThinking(request))
   if (verbatim !== undefined) return verbatimConfig(verbatim, namedParams(request), facts)
   // A word that is no effort.
-  if (asked === undefined) return Result.succeed({ ...nothing, unused: namedParams(request) })
+  if (asked === undefined) return { config: undefined, unused: namedParams(request), adjusted: undefined }
   const losers = namedParams(request).filter((param) => param !== asked.param)
   if (facts.thinking === "none") {
-    return Result.succeed({
-      config: undefined,
-      unused: asked.thinking._tag === "Off" ? losers : [asked.param, ...losers],
-      adjusted: undefined
-    })
+    const unused = asked.thinking._tag === "Off" ? losers : [asked.param, ...losers]
+    return { config: undefined, unused, adjusted: undefined }
   }
   const { bent, config } = facts.thinking === "level" ? levelThinking(asked, facts) : budgetThinking(asked, facts)
-  return Result.succeed({
-    config,
-    unused: losers,
-    adjusted: bent === undefined ? undefined : { param: asked.param, ...bent }
-  })
+  return { config, unused: losers, adjusted: bent === undefined ? undefined : { param: asked.param, ...bent } }
 }
-
-const nothing: ThinkingConfig = { config: undefined, unused: [], adjusted: undefined }
 
 const namedParams = (request: ChatRequest): ReadonlyArray<"thinking" | "reasoning_effort"> =>
   (["thinking", "reasoning_effort"] as const).filter((param) => (request[param] ?? undefined) !== undefined)
@@ -55,17 +44,15 @@ const verbatimConfig = (
   { path, value }: { readonly path: string; readonly value: JsonObject },
   params: ReadonlyArray<string>,
   facts: ModelFacts
-): Result.Result<ThinkingConfig, RequestFault> => {
+): ThinkingConfig => {
   const config = camelCased(value)
   if ("thinkingBudget" in config && "thinkingLevel" in config) {
     const { thinkingBudget: _budget, ...others } = config
     return verbatimConfig({ path, value: others }, [...params, `${path}.thinking_budget`], facts)
   }
-  return Result.succeed(
-    facts.thinking === "none"
-      ? { config: undefined, unused: [path, ...params], adjusted: undefined }
-      : { config, unused: params, adjusted: undefined }
-  )
+  return facts.thinking === "none"
+    ? { config: undefined, unused: [path, ...params], adjusted: undefined }
+    : { config, unused: params, adjusted: undefined }
 }
 
 const camelCased = (value: JsonObject): JsonObject =>

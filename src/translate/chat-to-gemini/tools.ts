@@ -1,10 +1,8 @@
 // Translates tools and tool choice to Gemini's form: function declarations, built-in tools, `toolConfig`.
 // Must not depend on the tools' position in the request; receives them already read.
 import * as Result from "effect/Result"
-import { readEach } from "../../domain/faults.ts"
-import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import {
   type AskedTool,
   type BuiltInTool,
@@ -12,6 +10,7 @@ import {
   type FunctionTool,
   namedTools,
   runnableTools,
+  type SortedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
@@ -29,6 +28,8 @@ export interface GeminiTools {
   readonly left?: ReadonlyArray<string>
 }
 
+const noTools: SortedTools = { tools: [], left: [] }
+
 interface Calling {
   readonly config: JsonObject | undefined
   /** The declarations that the tool choice allows. */
@@ -37,41 +38,36 @@ interface Calling {
 }
 
 export const geminiTools = (
+  reader: Reader,
   wanted: ReadonlyArray<AskedTool>,
   choice: ToolChoice | undefined,
   names: ToolNames,
   target: TranslateContext["target"],
   bounds: SchemaBounds
-): Result.Result<GeminiTools, RequestFault> => {
-  if (wanted.length === 0 && choice === undefined) return noTools
-  const sorted = runnableTools(wanted, choice, runsOn(wanted, target), refusal)
-  if (Result.isFailure(sorted)) return Result.fail(sorted.failure)
-  const { left, tools: asked } = sorted.success
+): GeminiTools => {
+  if (wanted.length === 0 && choice === undefined) return { choiceUnused: false }
+  const { left, tools: asked } = reader.take(runnableTools(wanted, choice, runsOn(wanted, target), refusal), noTools)
   // NONE stops functions only, so the provider's own tools are left out (M-403).
   const sent = choice?._tag === "None" ? asked.filter((tool) => tool._tag === "Function") : asked
   const builtIns = sent.filter((tool) => tool._tag !== "Function")
   const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
   const mayMix = hasServerSide && target.kind === "google" && isNewest(target)
-  const fault = checkToolChoice(choice, asked)
-  if (Result.isFailure(fault)) return Result.fail(fault.failure)
+  reader.take(checkToolChoice(choice, asked))
   const calling = functionCalling(sent, choice, { names, target, mayMix })
-  const tools = toolObjects(sent, calling.functions, names, target, bounds)
-  if (Result.isFailure(tools)) return Result.fail(tools.failure)
+  const tools = toolObjects(reader, sent, calling.functions, names, target, bounds)
   const maps = builtIns.find((tool) => tool._tag === "Maps")
   const toolConfig = {
     ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
     ...(maps === undefined ? {} : userLocation(maps.config)),
     ...(mayMix && calling.functions.length > 0 ? { includeServerSideToolInvocations: true } : {})
   }
-  return Result.succeed({
-    ...(tools.success.length === 0 ? {} : { tools: tools.success }),
+  return {
+    ...(tools.length === 0 ? {} : { tools }),
     ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
     choiceUnused: calling.unused,
     ...(left.length === 0 ? {} : { left })
-  })
+  }
 }
-
-const noTools: Result.Result<GeminiTools, RequestFault> = Result.succeed({ choiceUnused: false })
 
 /** Models before Gemini 3 refuse their own tools together with functions, and some tools are of one product only. */
 const runsOn = (wanted: ReadonlyArray<AskedTool>, target: TranslateContext["target"]) => {
@@ -101,23 +97,18 @@ const refusal = ({ _tag, config, name }: BuiltInTool): string => {
 
 /** All declarations share one Tool object; every other kind has its own, because Google rejects mixed objects. */
 const toolObjects = (
+  reader: Reader,
   asked: ReadonlyArray<AskedTool>,
   functions: ReadonlyArray<FunctionTool>,
   names: ToolNames,
   target: TranslateContext["target"],
   bounds: SchemaBounds
-): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
-  const declared = readEach(functions, (tool) => declaration(tool, names, target, bounds))
-  if (Result.isFailure(declared)) return Result.fail(declared.failure)
-  const tools: Array<JsonObject> = []
-  for (const tool of asked) {
-    if (tool._tag === "Function") {
-      if (tool === functions[0]) tools.push({ functionDeclarations: declared.success })
-      continue
-    }
-    tools.push(builtIn(tool))
-  }
-  return Result.succeed(tools)
+): ReadonlyArray<JsonObject> => {
+  const functionDeclarations = reader.each(functions, (tool) => declaration(reader, tool, names, target, bounds))
+  return asked.flatMap((tool) => {
+    if (tool._tag !== "Function") return [builtIn(tool)]
+    return tool === functions[0] ? [{ functionDeclarations }] : []
+  })
 }
 
 const isNewest = (target: TranslateContext["target"]): boolean => target.facts.generation === "g3"
@@ -180,42 +171,37 @@ const functionCalling = (
 }
 
 const declaration = (
+  reader: Reader,
   tool: FunctionTool,
   names: ToolNames,
   target: TranslateContext["target"],
   bounds: SchemaBounds
-): Result.Result<JsonObject, RequestFault> => {
-  const parameters = schemaField(tool.parameters, target, bounds, "parameters")
-  if (Result.isFailure(parameters)) return invalidSchema(`${tool.path}.parameters`, parameters.failure)
-  const response = schemaField(tool.response, target, bounds, "response")
-  if (Result.isFailure(response)) return invalidSchema(`${tool.path}.response_schema`, response.failure)
-  return Result.succeed({
-    name: names.mangle(tool.name),
-    description: tool.description,
-    ...parameters.success,
-    ...response.success
-  })
-}
+): JsonObject => ({
+  name: names.mangle(tool.name),
+  description: tool.description,
+  ...schemaField(reader, `${tool.path}.parameters`, tool.parameters, target, bounds, "parameters"),
+  ...schemaField(reader, `${tool.path}.response_schema`, tool.response, target, bounds, "response")
+})
 
-const invalidSchema = (path: string, fault: string): Result.Result<never, RequestFault> =>
-  invalid(path, "invalid_schema", `${path}: ${fault}.`)
-
-/** The schema under the model's field; undefined when the schema does not constrain the arguments. */
+/** The schema under the model's field; nothing when the schema does not constrain the arguments. */
 const schemaField = (
+  reader: Reader,
+  path: string,
   schema: JsonObject | undefined,
   target: TranslateContext["target"],
   bounds: SchemaBounds,
   field: "parameters" | "response"
-): Result.Result<JsonObject, string> => {
-  if (schema === undefined) return Result.succeed({})
+): JsonObject => {
+  if (schema === undefined) return {}
   const light = target.facts.toolSchema === "json"
   const converted = light
     ? lightSchema(schema, bounds)
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: false })
-  return Result.map(converted, (cleaned) => {
-    const isEmpty = field === "parameters" && isUnconstrained(cleaned)
-    return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }
-  })
+  const cleaned = Result.isSuccess(converted)
+    ? converted.success
+    : reader.invalid(path, "invalid_schema", `${path}: ${converted.failure}.`)
+  const isEmpty = cleaned === undefined || (field === "parameters" && isUnconstrained(cleaned))
+  return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }
 }
 
 const isUnconstrained = (schema: JsonObject): boolean => {

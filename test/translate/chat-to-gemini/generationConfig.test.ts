@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest"
 import { SchemaCopies } from "../../../src/translate/chat-to-gemini/schema.ts"
 import { generationConfig } from "../../../src/translate/chat-to-gemini/config.ts"
 import { googleFields } from "../../../src/translate/chat-to-gemini/request.ts"
+import { ParamReader } from "../../../src/translate/shared/chat-request/paramReader.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest, type ContextOptions } from "../../support/chat.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
@@ -21,12 +22,10 @@ type Words = Omit<Partial<ChatRequest>, "messages">
 const run = (words: Words, model: string, options: ContextOptions) => {
   const request = chatRequest([{ role: "user", content: "hello" }], words)
   const { target } = chatContext(model, options)
-  return Result.flatMap(googleFields(request, target), ({ thinking }) =>
-    generationConfig(request, target, thinking, {
-      schemaDepth: 64,
-      copies: new SchemaCopies(1024 * 1024, request)
-    })
-  )
+  const params = new ParamReader(request)
+  const { thinking } = googleFields(params, target)
+  const bounds = { schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) }
+  return params.result(generationConfig(params, target, thinking, bounds))
 }
 const all = (words: Words, model = "gemini-2.5-flash", options: ContextOptions = {}) => {
   const result = Result.getOrThrow(run(words, model, options))

@@ -2,6 +2,7 @@
 // Must not open sockets or read clocks.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { reading } from "../../../src/domain/Reader.ts"
 import { SchemaCopies } from "../../../src/translate/chat-to-gemini/schema.ts"
 import { geminiTools } from "../../../src/translate/chat-to-gemini/tools.ts"
 import { readToolChoice, readTools } from "../../../src/translate/shared/chat-request/readTools.ts"
@@ -24,10 +25,11 @@ const run = (words: Words, model: string, kind: Kind) => {
   return Result.gen(function* () {
     const asked = yield* readTools(request, { tools: 128 })
     const choice = yield* readToolChoice(request)
-    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, {
-      schemaDepth: 64,
-      copies: new SchemaCopies(1024 * 1024, request)
-    })
+    const bounds = { schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) }
+    const { target } = chatContext(model, { kind })
+    return yield* reading((reader) =>
+      geminiTools(reader, asked, choice, toolNamesOf(request, geminiNames), target, bounds)
+    )
   })
 }
 const sent = (words: Words, model = "gemini-2.5-flash", kind: Kind = "google") => {

@@ -1,11 +1,12 @@
 // Reads parameters that several operations share: numbers moved into their range, stop texts, modalities, labels, safety settings.
 // Must not depend on an upstream or an operation; ranges and rules come from the caller.
-import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
+import { Reader } from "../../../domain/Reader.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import type { Adjustment, ParamRule, TranslateContext } from "../../Translator.ts"
 import * as Result from "effect/Result"
+import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 
 const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
 
@@ -35,26 +36,15 @@ export const stopTexts = ({ stop }: Pick<ChatRequest, "stop">): ReadonlyArray<st
   return list.every((text) => typeof text === "string" || text === null) ? [...new Set(texts)] : undefined
 }
 
-/** A caller reads all parameters and asks for the fault once. A parameter of the wrong type reads as absent. */
-export class ParamReader {
+/** Reads the parameters of one chat request. A parameter of the wrong type reads as absent. */
+export class ParamReader extends Reader {
   readonly request: ChatRequest
-  /** The first fault in the order of reading. */
-  fault: RequestFault | undefined = undefined
   /** Values that were moved into their range. */
   readonly adjusted: Array<Adjustment> = []
 
   constructor(request: ChatRequest) {
+    super()
     this.request = request
-  }
-
-  /** Keeps the fault, unless an earlier parameter has one. */
-  refuse(fault: RequestFault): undefined {
-    this.fault ??= fault
-  }
-
-  /** Refuses a parameter, with a stable code and a message that explains how to correct the request. */
-  invalid(param: string, code: string, message: string): undefined {
-    this.refuse(new BodyInvalid({ code, param, message }))
   }
 
   /** The nearest number within the range; undefined when the parameter is absent. */
