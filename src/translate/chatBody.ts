@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BodyInvalid, type RequestFault } from "../domain/GatewayError.ts"
 import { bodyFault } from "../domain/faults.ts"
+import { Reader } from "../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { ResponsesRequest } from "../wire/openai/Responses.ts"
 import { invalid } from "./shared/chat-request/paramReader.ts"
@@ -26,10 +27,11 @@ type Read<A> = Result.Result<A, BodyInvalid>
 const noNames: ReadonlySet<string> = new Set()
 
 /** A body that has chat's own words is the same object. */
-export const chatBody = (given: JsonObject): Read<ChatBody> => {
-  const asked = Result.flatMap(withMessages(withToolConfig(given)), withParameters)
-  if (Result.isFailure(asked)) return Result.fail(asked.failure)
-  const { body, wordOf } = asked.success
+export const chatBody = (given: JsonObject): Read<ChatBody> =>
+  Result.map(Result.flatMap(withMessages(withToolConfig(given)), withParameters), withSpellings)
+
+/** Messages, tools and the choice of one in chat's own spellings. */
+const withSpellings = ({ body, wordOf }: Worded): ChatBody => {
   const { messages, tools } = body
   const spelledMessages = Array.isArray(messages) ? chatMessages(messages) : undefined
   const spelledTools = Array.isArray(tools) ? chatTools(tools) : undefined
@@ -37,10 +39,10 @@ export const chatBody = (given: JsonObject): Read<ChatBody> => {
   const spelledChoice = chatToolChoice(choice)
   const alone = isJsonObject(choice) && choice["disable_parallel_tool_use"] === true
   if (spelledMessages === undefined && spelledTools === undefined && spelledChoice === choice && !alone)
-    return Result.succeed({ body, customs: noNames, wordOf })
+    return { body, customs: noNames, wordOf }
   const places = { messages: spelledMessages?.map(indexOf), tools: spelledTools?.tools.map(indexOf) }
   const placed = (param: string) => placedParam(param, places)
-  return Result.succeed({
+  return {
     body: {
       ...body,
       ...(spelledMessages === undefined ? {} : { messages: spelledMessages.map(({ message }) => asJson(message)) }),
@@ -50,7 +52,7 @@ export const chatBody = (given: JsonObject): Read<ChatBody> => {
     },
     customs: spelledTools?.customs ?? noNames,
     wordOf: wordOf === undefined ? placed : (param) => wordOf(placed(param))
-  })
+  }
 }
 
 /** What was made of values of JSON is JSON. */
@@ -105,11 +107,11 @@ const messagesOfInput = (body: JsonObject): Read<Worded> => {
       "A chat continues no stored response; send the request to /v1/responses."
     )
   const { input, instructions, messages: _messages, ...rest } = body
-  const read = decode(isThere(instructions) ? { input, instructions } : { input })
-  if (Result.isFailure(read)) return Result.fail(bodyFault(read.failure, body))
+  const decoded = decode(isThere(instructions) ? { input, instructions } : { input })
   const asked = Result.gen(function* () {
-    const { items } = yield* conversationOf(read.success, statelessFacts)
-    const { messages, paths } = yield* messagesOfItems(read.success.instructions ?? "", items, statelessFacts)
+    const request = yield* Result.mapError(decoded, (fault) => bodyFault(fault, body))
+    const { items } = yield* conversationOf(request, statelessFacts)
+    const { messages, paths } = yield* messagesOfItems(request.instructions ?? "", items, statelessFacts)
     const places: ItemPaths = { messages: paths, tools: [], user: "user", thinking: "thinking" }
     return {
       body: { ...rest, messages: messages.map(asJson) },
@@ -141,20 +143,20 @@ const withParameters = (worded: Worded): Read<Worded> => {
   const { body } = worded
   const names = foreign.filter((name) => isThere(body[name]))
   if (names.length === 0) return Result.succeed(worded)
-  const found: Array<readonly [string, ReadonlyArray<readonly [string, Json | undefined]>]> = []
-  for (const name of names) {
-    const read = readForeign(name, body[name])
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    const fields = read.success
-    const taken = fields.some(([field]) => isThere(body[field]))
-    if (!taken && fields.length > 0) found.push([name, fields.map(([field, value]) => [field, asJson(value)])])
-  }
-  const replaced = new Map(found.flatMap(([name, fields]) => fields.map(([field]) => [field, wordIn(name, field)])))
+  const reader = new Reader<never>()
+  const replacements = reader.each(names, (name) => {
+    const fields = reader.take(readForeign(name, body[name]), [])
+    const isTaken = fields.some(([field]) => isThere(body[field]))
+    return isTaken || fields.length === 0 ? undefined : { name, fields }
+  })
+  const replaced = new Map(
+    replacements.flatMap(({ fields, name }) => fields.map(([field]) => [field, wordIn(name, field)]))
+  )
   const { wordOf = (param: string) => param } = worded
-  return Result.succeed({
+  return reader.result({
     body: {
-      ...Object.fromEntries(Object.entries(body).filter(([name]) => !found.some(([own]) => own === name))),
-      ...Object.fromEntries(found.flatMap(([, fields]) => fields))
+      ...Object.fromEntries(Object.entries(body).filter(([field]) => !replacements.some(({ name }) => name === field))),
+      ...Object.fromEntries(replacements.flatMap(({ fields }) => fields.map(([name, value]) => [name, asJson(value)])))
     },
     wordOf: (param) => wordOf(param.replace(/^\w+(?:\.json_schema)?/, (name) => wordFor(replaced, name)))
   })

@@ -1,7 +1,6 @@
 // Translates thinking, effort, sampling and stop sequences for Claude, and adjusts `max_tokens` to a budget.
 // It must not depend on messages or tools; `facts.ts` lists the parameters of each model.
-import * as Result from "effect/Result"
-import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
+import { UnsupportedParameter } from "../../domain/GatewayError.ts"
 import { thinkingLevels, type ThinkingWord } from "../../domain/models/ModelRecord.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
@@ -24,22 +23,19 @@ export interface ClaudeThinking {
 type Planned = Omit<ClaudeThinking, "unused">
 
 /** `maxTokens` is the length of the answer without thinking. */
-export const claudeThinking = (
-  request: ChatRequest,
-  facts: ClaudeFacts,
-  maxTokens: number
-): Result.Result<ClaudeThinking, RequestFault> =>
-  Result.map(readThinking(request), (asked) => {
-    // A word that is no effort asks for nothing.
-    if (asked === undefined) return { ...unasked(facts, maxTokens), unused: ["reasoning_effort"] }
-    const losers =
-      asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
-    const isOff = asked.thinking._tag === "Off"
-    if (facts.thinking === "none")
-      return { ...unasked(facts, maxTokens), unused: isOff ? losers : [asked.param, ...losers] }
-    const planned = isOff ? stopped(asked.param, facts, maxTokens) : thoughtOf(asked, facts, maxTokens)
-    return { ...planned, unused: losers }
-  })
+export const claudeThinking = (params: ParamReader, facts: ClaudeFacts, maxTokens: number): ClaudeThinking => {
+  const { request } = params
+  const asked = params.take(readThinking(request))
+  // A word that is no effort asks for nothing.
+  if (asked === undefined) return { ...unasked(facts, maxTokens), unused: ["reasoning_effort"] }
+  const losers =
+    asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
+  const isOff = asked.thinking._tag === "Off"
+  if (facts.thinking === "none")
+    return { ...unasked(facts, maxTokens), unused: isOff ? losers : [asked.param, ...losers] }
+  const planned = isOff ? stopped(asked.param, facts, maxTokens) : thoughtOf(asked, facts, maxTokens)
+  return { ...planned, unused: losers }
+}
 
 /** Turns requested thinking off; the requesting parameter is listed as unused. */
 export const withoutThinking = (request: ChatRequest, thinking: ClaudeThinking, maxTokens: number): ClaudeThinking => ({

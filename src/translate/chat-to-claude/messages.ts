@@ -2,7 +2,7 @@
 // It must not depend on declared tools, sampling, URLs, or the place where signatures are stored.
 import { continueText } from "../shared/chat-request/repairHistory.ts"
 import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import type { BlockOut, MessageOut } from "../../wire/anthropic.ts"
 import {
   noResult,
@@ -41,6 +41,7 @@ export interface ClaudeMessages {
 export type KeptThinking = "all" | "withCalls" | "none"
 
 interface Around {
+  readonly reader: Reader
   readonly context: TranslateContext
   readonly names: ToolNames
   readonly kept: KeptThinking
@@ -61,43 +62,40 @@ interface Message {
 /** Call ids used so far, each with the highest suffix that made a repeated id unique. */
 type CallIds = Map<string, number>
 
-type Read<A> = Result.Result<A, RequestFault>
-
 /** Translates the turns; `names` maps function names to the upstream's. */
 export const messagesToClaude = (
+  reader: Reader,
   turns: ReadonlyArray<Turn>,
   context: TranslateContext,
   names: ToolNames,
   { kept, prefill }: Accepted
-): Read<ClaudeMessages> => {
+): ClaudeMessages => {
   const { system, talk } = withoutSystem(turns)
-  const around: Around = { context, names, kept, ids: new Map() }
+  const around: Around = { reader, context, names, kept, ids: new Map() }
   const messages: Array<Message> = []
   let thinkingLost = false
   for (const turn of talk) {
-    const first = turn._tag === "Assistant" ? addAssistant(messages, turn, around) : addUser(messages, turn, context)
-    if (Result.isFailure(first)) return Result.fail(first.failure)
-    if (turn._tag !== "Assistant") continue
-    thinkingLost = (turn.calls.length > 0 || turn.isLast) && first.success !== undefined && !isThinking(first.success)
+    if (turn._tag !== "Assistant") {
+      append(messages, "user", partsToClaude(reader, turn.parts, false, context))
+      continue
+    }
+    const first = addAssistant(messages, turn, around)
+    thinkingLost = (turn.calls.length > 0 || turn.isLast) && first !== undefined && !isThinking(first)
   }
-  const texts = partsToClaude(
-    system.flatMap((turn) => turn.parts),
-    false,
-    context
-  )
-  if (Result.isFailure(texts)) return Result.fail(texts.failure)
+  const systemParts = system.flatMap((turn) => turn.parts)
+  const systemBlocks = partsToClaude(reader, systemParts, false, context)
   const isBlank = messages.length === 0
   // Claude needs a word of the user.
   if (messages[0]?.role !== "user") messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
   const continued = !prefill && messages.at(-1)?.role === "assistant"
   if (continued) append(messages, "user", [{ type: "text", text: continueText }])
-  return Result.succeed({
+  return {
     messages: withoutTrailingBlank(messages),
-    system: texts.success,
+    system: systemBlocks,
     thinkingLost: thinkingLost && !continued,
     continued,
     isBlank
-  })
+  }
 }
 
 const isThinking = (block: BlockOut | undefined): boolean =>
@@ -111,27 +109,20 @@ const append = (messages: Array<Message>, role: Message["role"], content: Readon
   else messages.push({ role, content: [...content] })
 }
 
-const addUser = (messages: Array<Message>, turn: Turn, context: TranslateContext): Read<undefined> =>
-  Result.map(partsToClaude(turn.parts, false, context), (blocks) => {
-    append(messages, "user", blocks)
-    return undefined
-  })
-
 /** Adds the blocks of the turn, then all results and images in one user message. Returns the first block. */
 const addAssistant = (
   messages: Array<Message>,
   turn: Turn & { readonly _tag: "Assistant" },
   around: Around
-): Read<BlockOut | undefined> => {
+): BlockOut | undefined => {
   const { calls } = turn
-  const { context, kept } = around
+  const { context, kept, reader } = around
   const issuer = issuerOf(calls, context)
   const own =
     (kept === "all" || (kept === "withCalls" && calls.length > 0)) &&
     (issuer === undefined || issuer === context.target.issuer)
-  const parts = partsToClaude(turn.parts, own, context)
-  if (Result.isFailure(parts)) return Result.fail(parts.failure)
-  const said = thinkingFirst(parts.success.filter((block) => !isMedia(block)))
+  const parts = partsToClaude(reader, turn.parts, own, context)
+  const said = thinkingFirst(parts.filter((block) => !isMedia(block)))
   const carried = own && !said.some(isThinking)
   const blocks: Array<BlockOut> = []
   if (calls.length === 0) for (const block of said) blocks.push(block)
@@ -144,14 +135,12 @@ const addAssistant = (
     for (const thought of thoughts) blocks.push(thought)
     if (index === 0) for (const block of said) blocks.push(block)
     blocks.push({ type: "tool_use", id, name: around.names.mangle(call.name), input: call.args })
-    const result = resultBlock(id, call, context)
-    if (Result.isFailure(result)) return Result.fail(result.failure)
-    results.push(result.success)
+    results.push(resultBlock(reader, id, call, context))
   }
   append(messages, "assistant", blocks)
   append(messages, "user", results)
-  append(messages, "user", parts.success.filter(isMedia))
-  return Result.succeed(blocks[0])
+  append(messages, "user", parts.filter(isMedia))
+  return blocks[0]
 }
 
 /** Claude refuses "'image' blocks within assistant turns", so those of an earlier answer go into the next user turn. */
@@ -176,21 +165,29 @@ const uniqueId = (id: string, ids: CallIds): string => {
   return unique
 }
 
-const resultBlock = (id: string, { result = noResult }: TurnCall, context: TranslateContext): Read<BlockOut> =>
-  Result.map(resultContent(result, context), (content) => ({
-    type: "tool_result",
-    tool_use_id: id,
-    content,
-    ...(reportsError(joinTexts(result.parts)) ? { is_error: true } : {}),
-    ...(result.cacheControl === undefined ? {} : { cache_control: result.cacheControl })
-  }))
+const resultBlock = (
+  reader: Reader,
+  id: string,
+  { result = noResult }: TurnCall,
+  context: TranslateContext
+): BlockOut => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content: resultContent(reader, result, context),
+  ...(reportsError(joinTexts(result.parts)) ? { is_error: true } : {}),
+  ...(result.cacheControl === undefined ? {} : { cache_control: result.cacheControl })
+})
 
 /** A single plain text is sent as a string; several parts, or marked parts, as blocks. */
-const resultContent = ({ parts }: ToolResult, context: TranslateContext): Read<string | ReadonlyArray<BlockOut>> => {
+const resultContent = (
+  reader: Reader,
+  { parts }: ToolResult,
+  context: TranslateContext
+): string | ReadonlyArray<BlockOut> => {
   const [only] = parts
-  return parts.length === 1 && only?._tag === "Text" && only.cacheControl === undefined
-    ? Result.succeed(only.text)
-    : Result.map(partsToClaude(parts, false, context), (blocks) => (blocks.length === 0 ? "" : blocks))
+  if (parts.length === 1 && only?._tag === "Text" && only.cacheControl === undefined) return only.text
+  const blocks = partsToClaude(reader, parts, false, context)
+  return blocks.length === 0 ? "" : blocks
 }
 
 /** True for a JSON object with an error; the search avoids parsing all other results. */
@@ -218,24 +215,15 @@ export const claudeProvider = "anthropic"
  * Translates all parts with an upstream equivalent. `own`: thinking and server-side parts of Claude may be included.
  */
 const partsToClaude = (
+  reader: Reader,
   parts: ReadonlyArray<TurnPart>,
   own: boolean,
   context: TranslateContext
-): Result.Result<ReadonlyArray<BlockOut>, RequestFault> => {
-  const blocks: Array<BlockOut> = []
-  for (const part of parts) {
-    if (part._tag === "Media") {
-      const media = mediaToClaude(part, context)
-      if (Result.isFailure(media)) return Result.fail(media.failure)
-      blocks.push(media.success)
-      continue
-    }
-    const isOwn = own && (part.issuer === undefined || part.issuer === context.target.issuer)
-    const block = partToClaude(part, isOwn)
-    if (block !== undefined) blocks.push(block)
-  }
-  return Result.succeed(blocks)
-}
+): ReadonlyArray<BlockOut> =>
+  reader.each(parts, (part) => {
+    if (part._tag === "Media") return mediaToClaude(reader, part, context)
+    return partToClaude(part, own && (part.issuer === undefined || part.issuer === context.target.issuer))
+  })
 
 /** Claude rejects texts of white space alone, so they are dropped. */
 const partToClaude = (part: Exclude<TurnPart, MediaPart>, own: boolean): BlockOut | undefined => {
@@ -265,44 +253,32 @@ const longestTitle = 500
 
 /** Vertex AI rejects media URLs for Claude; media are sent as bytes. */
 const mediaToClaude = (
+  reader: Reader,
   { source, cacheControl }: MediaPart,
   { media }: TranslateContext
-): Result.Result<BlockOut, RequestFault> => {
+): BlockOut | undefined => {
   const read = isInline(source) ? readInline(source) : readFetched(source, media(source.url), "Claude")
-  return Result.flatMap(read, ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
-    if (images.has(mimeType)) {
-      return Result.succeed({
-        type: "image",
-        source: { type: "base64", media_type: mimeType, data },
-        ...marked(cacheControl)
-      })
-    }
-    const title = source.filename === undefined ? {} : { title: source.filename.slice(0, longestTitle) }
-    if (mimeType === "application/pdf") {
-      return Result.succeed({
-        type: "document",
-        source: { type: "base64", media_type: mimeType, data },
-        ...title,
-        ...marked(cacheControl)
-      })
-    }
-    if (mimeType !== plainText) {
-      return mediaFault(
+  const inline = reader.take<{ readonly mimeType: string; readonly data: string }>(read)
+  if (inline === undefined) return undefined
+  const { mimeType, data } = inline
+  const mark = marked(cacheControl)
+  if (images.has(mimeType)) return { type: "image", source: { type: "base64", media_type: mimeType, data }, ...mark }
+  const title = source.filename === undefined ? {} : { title: source.filename.slice(0, longestTitle) }
+  if (mimeType === "application/pdf")
+    return { type: "document", source: { type: "base64", media_type: mimeType, data }, ...title, ...mark }
+  if (mimeType !== plainText) {
+    return reader.take(
+      mediaFault(
         source,
         "unsupported_media_type",
         "Claude does not read this media type. Readable are jpeg, png, gif and webp images, pdf and text documents."
       )
-    }
-    const text = textOfBase64(data)
-    return text === undefined
-      ? notUtf8(source)
-      : Result.succeed({
-          type: "document",
-          source: { type: "text", media_type: plainText, data: text },
-          ...title,
-          ...marked(cacheControl)
-        })
-  })
+    )
+  }
+  const text = textOfBase64(data)
+  return text === undefined
+    ? reader.take(notUtf8(source))
+    : { type: "document", source: { type: "text", media_type: plainText, data: text }, ...title, ...mark }
 }
 
 // Thinking that a call carries

@@ -1,6 +1,6 @@
 // Translates a chat request into Claude's rawPredict body: messages, tools, thinking, sampling, four cache marks.
 // It must not depend on URLs or credentials.
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import { type MessagesBody, vertexVersion } from "../../wire/anthropic.ts"
@@ -26,54 +26,51 @@ import {
 } from "./config.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 
-type Read<A> = Result.Result<A, RequestFault>
-
-const translate = (request: ChatRequest, context: TranslateContext): Read<Translated<MessagesBody>> => {
+const translate = (
+  request: ChatRequest,
+  context: TranslateContext
+): Result.Result<Translated<MessagesBody>, RequestFault> => {
   const facts = claudeFacts(context.target.record)
   const names = toolNamesOf(request, claudeNames)
-  const turns = readMessages(request.messages, defaultLimits)
-  if (Result.isFailure(turns)) return Result.fail(turns.failure)
-  const plan = planTools(request, turns.success, names, facts)
-  if (Result.isFailure(plan)) return Result.fail(plan.failure)
   const params = new ParamReader(request)
-  const talk = planThinking(params, turns.success, { context, names, facts, forced: plan.success.forced })
-  if (Result.isFailure(talk)) return Result.fail(talk.failure)
-  const { thinking, messages } = talk.success
+  const turns = params.take(readMessages(request.messages, defaultLimits), [])
+  const plan = planTools(params, turns, names, facts)
+  const talk = planThinking(params, turns, { context, names, facts, forced: plan.forced })
+  const { thinking, messages } = talk
   const sampling = claudeSampling(params, facts, thinking.mode !== "off")
   const stops = claudeStopSequences(params.stop())
   const answersUnused = checkAnswerKinds(params)
-  if (params.fault !== undefined) return Result.fail(params.fault)
   const prompt = withFourMarks({
-    ...plan.success.body,
+    ...plan.body,
     ...(messages.system.length === 0 ? {} : { system: messages.system }),
     messages: messages.messages
   })
-  const headers = betaHeader(context.betas, bodyBetas(request.anthropic_beta), betasOfFields(prompt))
-  if (Result.isFailure(headers)) return Result.fail(headers.failure)
+  const betas = betaHeader(context.betas, bodyBetas(request.anthropic_beta), betasOfFields(prompt))
+  const headers = params.take(betas, {})
   const user = request.user ?? ""
   const body: MessagesBody = {
     anthropic_version: vertexVersion,
     max_tokens: thinking.maxTokens,
     ...prompt,
     ...thinking.fields,
-    ...outputConfig(thinking, plan.success),
+    ...outputConfig(thinking, plan),
     ...sampling.fields,
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...(user === "" ? {} : { metadata: { user_id: user } }),
     ...(request.stream === true ? { stream: true } : {})
   }
-  const unused = [...talk.success.unused, ...plan.success.unused, ...sampling.unused, ...answersUnused]
+  const unused = [...talk.unused, ...plan.unused, ...sampling.unused, ...answersUnused]
   const adjusted = [
-    ...argumentsAdjusted(turns.success),
+    ...argumentsAdjusted(turns),
     ...(messages.isBlank ? [historyAdjusted("blank")] : []),
     ...(messages.continued ? [prefillAdjusted(context.target.modelId, `messages[${lastAssistant(request)}]`)] : []),
     ...thinking.adjusted,
-    ...plan.success.adjusted,
+    ...plan.adjusted,
     ...params.adjusted
   ]
-  return Result.succeed({
+  return params.result({
     body,
-    headers: headers.success,
+    headers,
     ignored: ignoredClaudeParams(request, unused),
     ...(adjusted.length === 0 ? {} : { adjusted })
   })
@@ -90,22 +87,12 @@ const outputConfig = ({ fields }: ClaudeThinking, { format }: ToolPlan): Pick<Me
 
 const lastAssistant = ({ messages }: ChatRequest): number => messages.findLastIndex(({ role }) => role === "assistant")
 
-const planTools = (
-  request: ChatRequest,
-  turns: ReadonlyArray<Turn>,
-  names: ToolNames,
-  facts: ClaudeFacts
-): Read<ToolPlan> => {
-  const asked = readTools(request, defaultLimits)
-  if (Result.isFailure(asked)) return Result.fail(asked.failure)
-  const choice = readToolChoice(request)
-  if (Result.isFailure(choice)) return Result.fail(choice.failure)
-  const output = jsonOutputOf(request, facts)
-  if (Result.isFailure(output)) return Result.fail(output.failure)
+const planTools = (params: ParamReader, turns: ReadonlyArray<Turn>, names: ToolNames, facts: ClaudeFacts): ToolPlan => {
+  const { request } = params
   const options = {
-    asked: asked.success,
-    choice: choice.success,
-    output: output.success,
+    asked: params.take(readTools(request, defaultLimits), []),
+    choice: params.take(readToolChoice(request)),
+    output: params.take(jsonOutputOf(request, facts)),
     parallel: request.parallel_tool_calls !== false,
     forcedTools: facts.forcedTools,
     searches: facts.searches,
@@ -117,10 +104,8 @@ const planTools = (
       )
     ]
   }
-  return Result.map(claudeTools(options, names), (plan) => ({
-    ...plan,
-    unused: [...plan.unused, ...losingParams(request)]
-  }))
+  const plan = claudeTools(params, options, names)
+  return { ...plan, unused: [...plan.unused, ...losingParams(request)] }
 }
 
 /** The newer parameters take precedence over the older ones, and searches have no size. */
@@ -154,26 +139,21 @@ const planThinking = (
   params: ParamReader,
   turns: ReadonlyArray<Turn>,
   { context, names, facts, forced }: Around
-): Read<Talk> => {
+): Talk => {
   const { request } = params
   const { maxTokens = facts.maxTokens, unused } = params.maxTokens(facts.most)
-  if (params.fault !== undefined) return Result.fail(params.fault)
-  const asked = claudeThinking(request, facts, maxTokens)
-  if (Result.isFailure(asked)) return Result.fail(asked.failure)
-  const excluded = forced && asked.success.mode === "budget"
-  const wanted = excluded ? withoutThinking(request, asked.success, maxTokens) : asked.success
-  return Result.flatMap(messagesToClaude(turns, context, names, accepted(wanted, facts)), (messages) => {
-    const settle = (thinking: ClaudeThinking, settled: ClaudeMessages): Talk => ({
-      thinking,
-      messages: settled,
-      unused: [...thinking.unused, ...unused]
-    })
-    if (wanted.mode !== "budget" || !messages.thinkingLost) return Result.succeed(settle(wanted, messages))
-    const without = withoutThinking(request, wanted, maxTokens)
-    return Result.map(messagesToClaude(turns, context, names, accepted(without, facts)), (again) =>
-      settle(without, again)
-    )
+  const asked = claudeThinking(params, facts, maxTokens)
+  const excluded = forced && asked.mode === "budget"
+  const wanted = excluded ? withoutThinking(request, asked, maxTokens) : asked
+  const talkWith = (thinking: ClaudeThinking): Talk => ({
+    thinking,
+    messages: messagesToClaude(params, turns, context, names, accepted(thinking, facts)),
+    unused: [...thinking.unused, ...unused]
   })
+  const talk = talkWith(wanted)
+  return wanted.mode === "budget" && talk.messages.thinkingLost
+    ? talkWith(withoutThinking(request, wanted, maxTokens))
+    : talk
 }
 
 const accepted = ({ mode }: ClaudeThinking, { prefill, thinking }: ClaudeFacts): Accepted => ({

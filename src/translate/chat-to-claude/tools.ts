@@ -2,6 +2,7 @@
 // It must not depend on messages, on the position of tools in the request, or on the reading of answers.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import {
   type AskedTool,
@@ -10,6 +11,7 @@ import {
   type FunctionTool,
   namedTools,
   runnableTools,
+  type SortedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
@@ -52,49 +54,48 @@ export interface ToolPlan {
   readonly adjusted: ReadonlyArray<Adjustment>
 }
 
-export const claudeTools = (options: ToolOptions, names: ToolNames): Result.Result<ToolPlan, RequestFault> => {
+const noTools: SortedTools = { tools: [], left: [] }
+
+export const claudeTools = (reader: Reader, options: ToolOptions, names: ToolNames): ToolPlan => {
   const { choice, called } = options
   const functions = options.asked.filter((tool) => tool._tag === "Function")
   // Agents add optional tools unasked, and a project may lack the search.
   const isFree = options.searches && !functions.some(({ name }) => name === searchName)
   const runs = (tool: BuiltInTool) => tool._tag === "Search" && tool.optional !== true && isFree
-  const sorted = runnableTools(options.asked, choice, runs, refusal)
-  if (Result.isFailure(sorted)) return Result.fail(sorted.failure)
-  const { left, tools: asked } = sorted.success
+  const { left, tools: asked } = reader.take(runnableTools(options.asked, choice, runs, refusal), noTools)
   const searches = asked.filter((tool) => tool._tag !== "Function")
   // A ban on calls holds for searches too.
   const search = choice?._tag === "None" ? undefined : searches[0]
-  return Result.map(checkToolChoice(choice, [...functions, ...searches]), () => {
-    const wanted = choice?._tag === "Allowed" ? namedTools(choice).map(({ name }) => name) : undefined
-    const declared = functions.filter((tool) => wanted === undefined || wanted.includes(tool.name))
-    const output = outputToolOf(options)
-    const tools = [
-      ...declared.map((tool) => declaration(tool, names)),
-      ...(search === undefined ? [] : [searchTool(search)]),
-      ...(output === undefined
-        ? []
-        : [{ name: output.name, description: output.description, input_schema: output.schema }])
+  reader.take(checkToolChoice(choice, [...functions, ...searches]))
+  const wanted = choice?._tag === "Allowed" ? namedTools(choice).map(({ name }) => name) : undefined
+  const declared = functions.filter((tool) => wanted === undefined || wanted.includes(tool.name))
+  const output = outputToolOf(options)
+  const tools = [
+    ...declared.map((tool) => declaration(tool, names)),
+    ...(search === undefined ? [] : [searchTool(search)]),
+    ...(output === undefined
+      ? []
+      : [{ name: output.name, description: output.description, input_schema: output.schema }])
+  ]
+  const hasFunctions = declared.length > 0
+  // Claude rejects calls in the history without a declaration.
+  const body: ClaudeTools =
+    tools.length > 0
+      ? withChoice(tools, chooseTool({ ...options, names, output, hasFunctions }), options.parallel)
+      : called.length > 0
+        ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
+        : {}
+  const native = options.output?._tag === "Native" ? options.output : undefined
+  return {
+    body,
+    forced: isForced(body.tool_choice),
+    format: native?.schema,
+    unused: [...left, ...unusedOf(options, body, native ?? output)],
+    adjusted: [
+      ...(!options.forcedTools && demandsCall(choice) ? [choiceAdjusted(options.choiceParam)] : []),
+      ...((native ?? output)?.adjusted ?? [])
     ]
-    const hasFunctions = declared.length > 0
-    // Claude rejects calls in the history without a declaration.
-    const body: ClaudeTools =
-      tools.length > 0
-        ? withChoice(tools, chooseTool({ ...options, names, output, hasFunctions }), options.parallel)
-        : called.length > 0
-          ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
-          : {}
-    const native = options.output?._tag === "Native" ? options.output : undefined
-    return {
-      body,
-      forced: isForced(body.tool_choice),
-      format: native?.schema,
-      unused: [...left, ...unusedOf(options, body, native ?? output)],
-      adjusted: [
-        ...(!options.forcedTools && demandsCall(choice) ? [choiceAdjusted(options.choiceParam)] : []),
-        ...((native ?? output)?.adjusted ?? [])
-      ]
-    }
-  })
+  }
 }
 
 /** A demanded call of the client excludes the gateway's tool; so does a ban on calls that the model cannot be bound to. */

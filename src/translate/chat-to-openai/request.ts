@@ -1,17 +1,17 @@
 // Translates a chat request for an OpenAI-compatible upstream: all but the gateway's own fields passes.
 // It must not depend on URLs or credentials; it leaves validation to the upstream.
 import * as Result from "effect/Result"
-import type { BodyInvalid, RequestFault } from "../../domain/GatewayError.ts"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { neededTools } from "../shared/chat-request/readTools.ts"
 import { repairing } from "../shared/chat-request/repairHistory.ts"
-import { invalid, ParamReader } from "../shared/chat-request/paramReader.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { TranslateContext, Translated } from "../Translator.ts"
 import { openAiFormat } from "../shared/chat-request/readOptions.ts"
 import { heldBack } from "./params.ts"
-import { readEach } from "../../domain/faults.ts"
 import { chatPart } from "../shared/chat-request/partSpellings.ts"
 import { isPlainMedia, readInline } from "../shared/media/media.ts"
 
@@ -52,9 +52,9 @@ const translate = (
   request: ChatRequest,
   context: TranslateContext
 ): Result.Result<Translated<OpenAiRequest>, RequestFault> => {
-  const messages = messagesToOpenAi(request.messages, context.target.record.keeps_reasoning === true)
   const params = new ParamReader(request)
-  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const messages = messagesToOpenAi(params, context.target.record.keeps_reasoning === true)
+  const sorted = sortedTools(params, isOpen(context.target))
   const ignored: Array<string> = []
   const fields: Array<readonly [string, unknown]> = []
   for (const [name, value] of Object.entries(request)) {
@@ -62,17 +62,10 @@ const translate = (
     if (heldBack.has(name) || (name === "modalities" && asksForImages(value))) ignored.push(name)
     else if (name === "model") fields.push([name, context.target.modelId])
     else if (name === "response_format") fields.push([name, openAiFormat(request.response_format)])
-    else if (name === "messages") fields.push([name, messages.success])
-    else if (name === "tools" && Array.isArray(value)) {
-      const { left, needed, tools } = sortedTools(value, request.tool_choice, isOpen(context.target))
-      if (needed !== undefined)
-        return invalid(
-          needed,
-          "unsupported_tool",
-          "This model runs no tools of its own; use functions, or a Gemini model."
-        )
-      ignored.push(...left)
-      if (tools.length > 0 || left.length === 0) fields.push([name, tools])
+    else if (name === "messages") fields.push([name, messages])
+    else if (name === "tools" && sorted !== undefined) {
+      ignored.push(...sorted.left)
+      if (sorted.tools.length > 0 || sorted.left.length === 0) fields.push([name, sorted.tools])
     } else if (name === "stream_options" && request.stream === true)
       fields.push([name, { ...request.stream_options, include_usage: true }])
     else if (name === "stop") {
@@ -89,12 +82,11 @@ const translate = (
     } else if (name === "tool_choice" && isValidated(value)) fields.push([name, "auto"])
     else fields.push([name, value])
   }
-  if (params.fault !== undefined) return Result.fail(params.fault)
   // Usage is requested on every stream; the caller filters the chunk for clients that did not request it.
   if (request.stream === true && (request.stream_options ?? undefined) === undefined) {
     fields.push(["stream_options", { include_usage: true }])
   }
-  return Result.succeed({
+  return params.result({
     body: Object.fromEntries(fields),
     headers: {},
     ignored,
@@ -109,25 +101,29 @@ export const chatToOpenAiRequest = repairing(translate)
  * Open models take functions alone: other tools are left out, but for one that the choice demands or that an answer needs
  * (W5). Endpoints of the operator's own get what the client sent, without what agents add unasked.
  */
-const sortedTools = (given: ReadonlyArray<unknown>, choice: unknown, isOpenModel: boolean) => {
+const sortedTools = (params: ParamReader, isOpenModel: boolean) => {
+  const { tool_choice: choice, tools: given } = params.request
+  if (!Array.isArray(given)) return undefined
   const typeOf = (tool: unknown): string => {
     if (!isJsonObject(tool)) return "function"
     const { function: declared, type = null } = tool
     return typeof type === "string" ? type : isJsonObject(declared) ? "function" : ""
   }
   const chosen = isJsonObject(choice) ? choice["type"] : undefined
-  const runs = (tool: unknown) =>
+  const runs = (tool: unknown): boolean =>
     isOpenModel ? typeOf(tool) === "function" : !isJsonObject(tool) || tool["optional"] !== true
   const tools = given.filter(runs)
   const isForced = choice === "required" && tools.length === 0
   const needed = given.findIndex(
     (tool) => !runs(tool) && (isForced || neededTools.has(typeOf(tool)) || typeOf(tool) === chosen)
   )
-  return {
-    tools,
-    left: given.flatMap((tool, index) => (runs(tool) ? [] : [`tools[${index}]`])),
-    needed: needed < 0 ? undefined : `tools[${needed}]`
-  }
+  if (needed >= 0)
+    params.invalid(
+      `tools[${needed}]`,
+      "unsupported_tool",
+      "This model runs no tools of its own; use functions, or a Gemini model."
+    )
+  return { tools, left: given.flatMap((tool, index) => (runs(tool) ? [] : [`tools[${index}]`])) }
 }
 
 /** Calls that follow their schemas are asked for by a mode that these upstreams lack (M-400). */
@@ -138,20 +134,18 @@ const asksForImages = (modalities: unknown): boolean => Array.isArray(modalities
 
 // Messages
 
-type Read<A> = Result.Result<A, BodyInvalid>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Refuses media that only Gemini can read, and URLs that are not public. The reasoning of earlier turns goes to models
  * that want it back (W29).
  */
-const messagesToOpenAi = (messages: ChatRequest["messages"], keepsReasoning: boolean): Read<ReadonlyArray<Fields>> =>
-  readEach(messages, (message, index) => {
-    if (isPlain(message)) return Result.succeed(message)
+const messagesToOpenAi = (params: ParamReader, keepsReasoning: boolean): ReadonlyArray<Fields> =>
+  params.each(params.request.messages, (message, index) => {
+    if (isPlain(message)) return message
     const reasoning = keepsReasoning && message.role === "assistant" ? reasoningOf(message) : ""
-    return Result.map(messageToOpenAi(message, `messages[${index}]`), (fields) =>
-      reasoning === "" ? fields : { ...fields, reasoning_content: reasoning }
-    )
+    const fields = messageToOpenAi(params, message, `messages[${index}]`)
+    return reasoning === "" ? fields : { ...fields, reasoning_content: reasoning }
   })
 
 /** Under the names of open models and their servers, else in the thinking parts of the content. */
@@ -191,21 +185,21 @@ const isPlain = (message: ChatMessage): boolean => {
   return message.role !== "developer"
 }
 
-const messageToOpenAi = (message: ChatMessage, path: string): Read<Fields> =>
-  Result.map(contentOf(message, `${path}.content`), (content) => {
-    const fields = Object.entries(message).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
-      if (name === "content" || value === undefined || value === null || extensions.has(name)) return []
-      if (name === "role") return [[name, value === "developer" ? "system" : value]]
-      return [[name, name === "tool_calls" && Array.isArray(value) ? value.map(callToOpenAi) : value]]
-    })
-    return Object.fromEntries(content === undefined ? fields : [...fields, ["content", content]])
+const messageToOpenAi = (reader: Reader, message: ChatMessage, path: string): Fields => {
+  const content = contentOf(reader, message, `${path}.content`)
+  const fields = Object.entries(message).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
+    if (name === "content" || value === undefined || value === null || extensions.has(name)) return []
+    if (name === "role") return [[name, value === "developer" ? "system" : value]]
+    return [[name, name === "tool_calls" && Array.isArray(value) ? value.map(callToOpenAi) : value]]
   })
+  return Object.fromEntries(content === undefined ? fields : [...fields, ["content", content]])
+}
 
-const contentOf = (message: ChatMessage, path: string): Read<unknown> => {
+const contentOf = (reader: Reader, message: ChatMessage, path: string): unknown => {
   const { content, tool_calls } = message
-  if (Array.isArray(content) && content.length > 0) return partsToOpenAi(content, path)
+  if (Array.isArray(content) && content.length > 0) return partsToOpenAi(reader, content, path)
   const isSilent = (content ?? "") === "" || Array.isArray(content)
-  return Result.succeed(isSilent && !Array.isArray(tool_calls) ? textOfExtensions(message) || content : content)
+  return isSilent && !Array.isArray(tool_calls) ? textOfExtensions(message) || content : content
 }
 
 /** The text of a message that came back in the gateway's extension fields only. */
@@ -229,34 +223,31 @@ const foreign = new Set<Json | undefined>(["thinking", "redacted_thinking", "ima
 const ofServers = new Set<Json | undefined>(["video_url", "audio_url"])
 
 /** Returns empty text when the list held foreign parts only. */
-const partsToOpenAi = (parts: ReadonlyArray<unknown>, path: string): Read<ReadonlyArray<unknown> | string> => {
-  const out: Array<unknown> = []
-  for (const [index, given] of parts.entries()) {
-    if (!isJsonObject(given)) {
-      out.push(given)
-      continue
-    }
+const partsToOpenAi = (
+  reader: Reader,
+  parts: ReadonlyArray<unknown>,
+  path: string
+): ReadonlyArray<unknown> | string => {
+  const out = reader.each(parts, (given, index) => {
+    if (!isJsonObject(given)) return given
     const part = ofServers.has(given["type"]) ? given : chatPart(given)
-    if (foreign.has(part["type"])) continue
-    const read = mediaToOpenAi(part, `${path}[${index}]`)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    out.push(read.success)
-  }
-  return Result.succeed(out.length === 0 ? "" : out)
+    return foreign.has(part["type"]) ? undefined : mediaToOpenAi(reader, part, `${path}[${index}]`)
+  })
+  return out.length === 0 ? "" : out
 }
 
 const mediaHints = new Set(["mime_type", "format", "video_metadata"])
 
 /** Reads `image_url` and similar parts of other servers: `{type:"video_url", video_url:{url}}`. */
-const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
+const mediaToOpenAi = (reader: Reader, part: JsonObject, path: string): JsonObject | undefined => {
   const type = part["type"]
-  if (typeof type !== "string" || !type.endsWith("_url")) return Result.succeed(part)
+  if (typeof type !== "string" || !type.endsWith("_url")) return part
   const given = part[type]
   const url = isJsonObject(given) ? given["url"] : given
-  if (typeof url !== "string") return Result.succeed(part)
-  if (!isPlainMedia(url)) return invalid(`${path}.${type}.url`, "invalid_media_url", mediaHint)
+  if (typeof url !== "string") return part
+  if (!isPlainMedia(url)) return reader.invalid(`${path}.${type}.url`, "invalid_media_url", mediaHint)
   const rest = isJsonObject(given) ? Object.entries(given).filter(([name]) => !mediaHints.has(name)) : []
-  return Result.succeed({ ...part, [type]: { ...Object.fromEntries(rest), url: repairedUri(url) } })
+  return { ...part, [type]: { ...Object.fromEntries(rest), url: repairedUri(url) } }
 }
 
 /** A picture with white space or of a wrong type is mended; what cannot be read is left to the upstream. */

@@ -14,6 +14,7 @@ import {
 } from "../Translator.ts"
 import * as Result from "effect/Result"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
+import { type Reader, reading } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
 import { formatWords, readFormat } from "../shared/chat-request/readOptions.ts"
@@ -29,29 +30,21 @@ import { buildChunk, buildCompletion, buildUsageChunk } from "../shared/reply/co
 
 /** Some servers read parameters inside the instance, others in `parameters`: the body has them in both places. */
 const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
-  const refusal = refuseUnsupported(request)
-  if (refusal !== undefined) return refusal
-  const format = readFormat(request.response_format)
-  if (Result.isFailure(format)) return Result.fail(format.failure)
   const params = new ParamReader(request)
+  for (const param of ["tools", "functions"] as const)
+    if ((request[param]?.length ?? 0) > 0) refuseInPrompt(params, param, "it knows no tools")
+  const format = params.take(readFormat(request.response_format))
   const { parameters, unused } = parametersOf(params)
-  if (params.fault !== undefined) return Result.fail(params.fault)
-  return Result.map(renderPrompt(request, formatWords(format.success)), (prompt) => {
-    return {
-      body: {
-        instances: [{ prompt, ...parameters }],
-        ...(Object.keys(parameters).length === 0 ? {} : { parameters })
-      },
-      headers: {},
-      ignored: ignoredPredictChatParams(request, unused),
-      ...(params.adjusted.length === 0 ? {} : { adjusted: params.adjusted })
-    }
+  const prompt = renderPrompt(params, request, format === undefined ? undefined : formatWords(format))
+  return params.result({
+    body: {
+      instances: [{ prompt, ...parameters }],
+      ...(Object.keys(parameters).length === 0 ? {} : { parameters })
+    },
+    headers: {},
+    ignored: ignoredPredictChatParams(request, unused),
+    ...(params.adjusted.length === 0 ? {} : { adjusted: params.adjusted })
   })
-}
-
-const refuseUnsupported = ({ functions, tools }: ChatRequest): Result.Result<never, RequestFault> | undefined => {
-  if (tools && tools.length > 0) return refuseInPrompt("tools", "it knows no tools")
-  return functions && functions.length > 0 ? refuseInPrompt("functions", "it knows no tools") : undefined
 }
 
 const mostTopK = 2 ** 31 - 1
@@ -80,8 +73,8 @@ const parametersOf = (
 // The prompt
 
 /** Refuses content that a prompt cannot express, at its path. */
-const refuseInPrompt = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>
-  Result.fail(new UnsupportedParameter({ param, message: `This endpoint takes a prompt: ${what}.` }))
+const refuseInPrompt = (reader: Reader, param: string, what: string): undefined =>
+  reader.refuse(new UnsupportedParameter({ param, message: `This endpoint takes a prompt: ${what}.` }))
 
 const roles = { System: "system", User: "user", Assistant: "assistant" } as const
 
@@ -89,22 +82,21 @@ const roles = { System: "system", User: "user", Assistant: "assistant" } as cons
  * Writes lines of `role: text`, system messages first, `last` the last of them; the last line is an open assistant line for the model to
  * continue.
  */
-const renderPrompt = (request: ChatRequest, last?: string): Result.Result<string, RequestFault> => {
-  const read = readMessages(repairHistory(request.messages), defaultLimits)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
+const renderPrompt = (reader: Reader, request: ChatRequest, last?: string): string => {
+  const turns = reader.take(readMessages(repairHistory(request.messages), defaultLimits), [])
   const system: Array<string> = []
   const talk: Array<string> = []
-  for (const turn of read.success) {
+  for (const turn of turns) {
     const media = turn._tag === "Assistant" ? undefined : turn.parts.find((part) => part._tag === "Media")
-    if (media?._tag === "Media") return refuseInPrompt(media.source.path, "it sees text only")
+    if (media?._tag === "Media") refuseInPrompt(reader, media.source.path, "it sees text only")
     const text = textOf(turn.parts)
     if (text !== "") (turn._tag === "System" ? system : talk).push(`${roles[turn._tag]}: ${text}`)
     if (turn._tag === "Assistant") talk.push(...turn.calls.flatMap(callLines))
   }
   if (last !== undefined) system.push(`system: ${last}`)
-  const end = read.success.at(-1)
+  const end = turns.at(-1)
   const isPrefilled = end?._tag === "Assistant" && end.calls.length === 0
-  return Result.succeed([...system, ...talk, ...(isPrefilled ? [] : ["assistant:"])].join("\n"))
+  return [...system, ...talk, ...(isPrefilled ? [] : ["assistant:"])].join("\n")
 }
 
 /** What an earlier model called, and what came of it. */
@@ -165,7 +157,10 @@ const outputMark = "\nOutput:"
 
 /** Removes the echoed prompt: many servers send prompt and answer, some as `Prompt:`, prompt, `Output:`, answer. */
 const withoutEcho = (text: string, request: ChatRequest): string => {
-  const prompt = Result.getOrElse(renderPrompt(request), () => "")
+  const prompt = Result.getOrElse(
+    reading((reader) => renderPrompt(reader, request)),
+    () => ""
+  )
   for (const echo of [`Prompt:\n${prompt}${outputMark}`, prompt]) {
     if (echo !== "" && text.startsWith(echo)) return text.slice(echo.length).trimStart()
   }
