@@ -11,14 +11,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Choice, Delta, Logprobs, ReplyMessage, Usage } from "../../wire/openai/ChatReply.ts"
 import { tooManyChoices } from "../shared/reply/upstreamError.ts"
 import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
-import {
-  countSearches,
-  geminiUsage,
-  readGeminiTier,
-  usageOfHops,
-  withSearches,
-  withTier
-} from "../shared/reply/usage.ts"
+import { geminiUsage, readGeminiTier, usageOfHops, searchesOf, withSearches, withTier } from "../shared/reply/usage.ts"
 import { googleFailureInside } from "../shared/reply/upstreamFailures.ts"
 import type { HopTranslation, TranslateContext } from "../Translator.ts"
 import { joinAudio, wantsAudio } from "./speech.ts"
@@ -35,12 +28,8 @@ export const responseFromGemini = (
 ): Result.Result<ChatCompletion, Reason> => {
   const candidates = (reply.candidates ?? []).map((candidate) => [candidate] as const)
   const counted = withTier(geminiUsage(reply.usageMetadata ?? undefined), readGeminiTier(headers))
-  const searches = (reply.candidates ?? []).reduce(
-    (sum, { groundingMetadata }) => sum + countSearches(groundingMetadata),
-    0
-  )
-  const usage = withSearches(counted, searches)
-  return completionOf(reply, candidates, usage, context, request)
+  const searches = searchesOf((reply.candidates ?? []).map(({ groundingMetadata }) => groundingMetadata))
+  return completionOf(reply, candidates, withSearches(counted, searches), context, request)
 }
 
 const completionOf = (

@@ -10,11 +10,11 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
 import { cutAnswer, tooManyChoices, unreadableEvent } from "../shared/reply/upstreamError.ts"
 import {
-  countSearches,
   geminiUsage,
   mergeUsage,
   readGeminiTier,
   usageOfHops,
+  searchesOf,
   withSearches,
   withTier
 } from "../shared/reply/usage.ts"
@@ -136,7 +136,7 @@ export const streamFromGemini = (
 const usageOf = ({ choices, hops, usage }: GeminiStreamState, { tier }: Facts): Usage =>
   withSearches(
     withTier(hops.length === 0 ? geminiUsage(usage) : usageOfHops([...hops, usage ?? {}]), tier),
-    choices.reduce((sum, choice) => sum + countSearches(choice?.end.grounding), 0)
+    searchesOf(choices.map((choice) => choice?.end.grounding))
   )
 
 /** The finish reason of the hop is forgotten: the next hop has one of its own (M-603). */

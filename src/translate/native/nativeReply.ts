@@ -15,7 +15,7 @@ import {
 } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
-import { claudeUsage, countSearches, geminiUsage, readCount, withSearches } from "../shared/reply/usage.ts"
+import { claudeUsage, countSearches, geminiUsage, readCount, searchesOf, withSearches } from "../shared/reply/usage.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
 import { memberJson } from "../../domain/text/topMembers.ts"
 
@@ -280,10 +280,7 @@ const readEvent = (event: JsonObject): NativeEvent => {
       isSaid(feedback?.["blockReason"]),
     isContent: Array.isArray(event["candidates"]) || feedback !== undefined || usage !== undefined,
     output: outputOf(event["candidates"]),
-    searches: objects(event["candidates"]).reduce(
-      (sum, { groundingMetadata }) => sum + countSearches(groundingMetadata),
-      0
-    )
+    searches: searchesOf(objects(event["candidates"]).map(({ groundingMetadata }) => groundingMetadata))
   }
 }
 

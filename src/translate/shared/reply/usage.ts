@@ -228,6 +228,10 @@ export const countSearches = (grounding: Json | undefined): number => {
   return Array.isArray(queries) ? new Set(queries.filter((query) => query !== "")).size : 0
 }
 
+/** The searches of all candidates, each with its own grounding. */
+export const searchesOf = (groundings: ReadonlyArray<Json | undefined>): number =>
+  groundings.reduce<number>((sum, grounding) => sum + countSearches(grounding), 0)
+
 /** The usage with the searches of all candidates. */
 export const withSearches = (usage: Usage, searches: number): Usage => (searches === 0 ? usage : { ...usage, searches })
 
