@@ -15,6 +15,7 @@ import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } fro
 import type { GatewayConfig } from "../../domain/config/GatewayConfig.ts"
 import { allows, type GatewayKey, keyMark } from "../../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../../domain/text/json.ts"
+import { Reader } from "../../domain/Reader.ts"
 import { isSlug } from "../../domain/ModelRef.ts"
 import { isRefusedKey } from "../../domain/config/configured.ts"
 import {
@@ -92,7 +93,7 @@ export const requestContext = ({
 const checkTraceId = (reader: HeaderReader): void => {
   const trace = reader.text(requestHeaderNames.traceId)
   if (trace !== undefined && !traceIdGrammar.test(trace))
-    reader.invalid("x-gateway-trace-id", "is 1 to 128 printable ASCII characters.")
+    reader.invalidHeader("x-gateway-trace-id", "is 1 to 128 printable ASCII characters.")
 }
 
 /** The id of a config; undefined for a config that the header contains as JSON. */
@@ -141,14 +142,14 @@ const readTimeout = (reader: HeaderReader): number | undefined => {
   if (value === undefined) return undefined
   return /^[1-9]\d{0,8}$/.test(value)
     ? Number(value)
-    : reader.invalid("x-gateway-request-timeout", "is a positive whole number of milliseconds.")
+    : reader.invalidHeader("x-gateway-request-timeout", "is a positive whole number of milliseconds.")
 }
 
 const readProvider = (reader: HeaderReader): string | undefined => {
   const value = reader.text(requestHeaderNames.provider)
   if (value === undefined) return undefined
   const slug = value.startsWith("@") ? value.slice(1) : value
-  return isSlug(slug) ? slug : reader.invalid("x-gateway-provider", 'is one slug, with or without "@".')
+  return isSlug(slug) ? slug : reader.invalidHeader("x-gateway-provider", 'is one slug, with or without "@".')
 }
 
 const readStrict = (reader: HeaderReader): boolean => {
@@ -159,14 +160,14 @@ const readStrict = (reader: HeaderReader): boolean => {
 const readUnsupported = (reader: HeaderReader): "ignore" | "reject" => {
   const value = reader.text(requestHeaderNames.unsupportedParams) ?? "ignore"
   if (value === "ignore" || value === "reject") return value
-  reader.invalid("x-gateway-unsupported-params", 'is "ignore" or "reject".')
+  reader.invalidHeader("x-gateway-unsupported-params", 'is "ignore" or "reject".')
   return "ignore"
 }
 
 const readImages = (reader: HeaderReader): "markdown" | undefined => {
   const value = reader.text(requestHeaderNames.images)
   if (value === undefined || value === "markdown") return value
-  return reader.invalid("x-gateway-images", 'is "markdown".')
+  return reader.invalidHeader("x-gateway-images", 'is "markdown".')
 }
 
 const longestMetadata = 8 * 1024
@@ -196,7 +197,7 @@ const readMetadata = (reader: HeaderReader, defaults: Metadata): Metadata => {
 }
 
 const refuseMetadata = (reader: HeaderReader): Metadata => {
-  reader.invalid("x-gateway-metadata", "is a JSON object of strings, at most 8 KiB.")
+  reader.invalidHeader("x-gateway-metadata", "is a JSON object of strings, at most 8 KiB.")
   return noMetadata
 }
 
@@ -209,7 +210,7 @@ const readBetas = (reader: HeaderReader): ReadonlyArray<string> => {
   if (plain === undefined && own === undefined) return noBetas
   return (
     parseBetas([plain, own].filter((text) => text !== undefined)) ??
-    reader.invalid("anthropic-beta", `${betaRule}.`) ??
+    reader.invalidHeader("anthropic-beta", `${betaRule}.`) ??
     noBetas
   )
 }
@@ -224,9 +225,9 @@ const readCache = (reader: HeaderReader): CacheOptions | undefined => {
   if (age === undefined && forced === undefined && namespace === undefined) return undefined
   const refresh = reader.flag(requestHeaderNames.cacheForceRefresh.name, forced, false)
   if (age !== undefined && age !== "off" && age !== "refresh" && !/^[1-9]\d{0,7}$/.test(age))
-    reader.invalid(requestHeaderNames.cache.name, 'is "off", "refresh" or a number of seconds.')
+    reader.invalidHeader(requestHeaderNames.cache.name, 'is "off", "refresh" or a number of seconds.')
   if (namespace !== undefined && !namespaceGrammar.test(namespace))
-    reader.invalid(requestHeaderNames.cacheNamespace.name, "is 1 to 128 printable ASCII characters.")
+    reader.invalidHeader(requestHeaderNames.cacheNamespace.name, "is 1 to 128 printable ASCII characters.")
   return {
     mode: age === undefined ? "unsaid" : age === "off" ? "off" : "ask",
     maxAgeSeconds: age === undefined || age === "off" || age === "refresh" ? undefined : Number(age),
@@ -280,14 +281,13 @@ const credential = (value: string, gatewayKey: string): Redacted.Redacted<string
 // Reads the headers of one request and keeps the first fault, so that a caller reads all of them and asks once.
 
 /** One object per request, without a `Result` per header. A faulty header reads as absent. */
-export class HeaderReader {
+export class HeaderReader extends Reader<GatewayError> {
   readonly headers: HeaderRecord
   /** False: no gateway header is there to be read. */
   readonly hasOptions: boolean
-  /** The first fault in the order of reading. */
-  fault: GatewayError | undefined = undefined
 
   constructor(headers: HeaderRecord, hasOptions = true) {
+    super()
     this.headers = headers
     this.hasOptions = hasOptions
   }
@@ -297,21 +297,16 @@ export class HeaderReader {
     return this.hasOptions ? gatewayHeader(this.headers, header) : undefined
   }
 
-  /** Keeps the fault, unless an earlier header has one. */
-  refuse(fault: GatewayError): undefined {
-    this.fault ??= fault
-  }
-
   /** Refuses a value that is not of the grammar of its header. */
-  invalid(name: string, rule: string): undefined {
-    this.refuse(new BodyInvalid({ code: "invalid_header", param: name, message: `${name} ${rule}` }))
+  invalidHeader(name: string, rule: string): undefined {
+    return this.invalid(name, "invalid_header", `${name} ${rule}`)
   }
 
   /** A switch, in any case of letters. */
   flag(name: string, value: string | undefined, absent: boolean): boolean {
     if (value === undefined) return absent
     const word = value.toLowerCase()
-    if (word !== "true" && word !== "false") this.invalid(name, 'is "true" or "false", sent once.')
+    if (word !== "true" && word !== "false") this.invalidHeader(name, 'is "true" or "false", sent once.')
     return word === "true"
   }
 }

@@ -15,7 +15,7 @@ describe("header reader", () => {
   })
   it("header reader: keeps the first of several faults", () => {
     const reader = new HeaderReader({})
-    expect([reader.fault, reader.invalid("a", rule), reader.invalid("b", rule)]).toEqual([
+    expect([reader.fault, reader.invalidHeader("a", rule), reader.invalidHeader("b", rule)]).toEqual([
       undefined,
       undefined,
       undefined
