@@ -231,9 +231,11 @@ export const withToolConfig = (given: JsonObject): JsonObject => {
   const { extra_body: extra, google, tools } = given
   if (extra === undefined && google === undefined && !hasSettings(given)) return given
   const inExtra = isJsonObject(extra) ? extra["google"] : undefined
-  const found = [given, google, inExtra, extra].flatMap((holder) => (isJsonObject(holder) ? [settingsIn(holder)] : []))
-  const calling = found.find((settings) => isThere(settings.calling))?.calling
-  const asked = found.find((settings) => isThere(settings.place))?.place
+  const settings = [given, google, inExtra, extra].flatMap((holder) =>
+    isJsonObject(holder) ? [settingsIn(holder)] : []
+  )
+  const calling = settings.find((entry) => isThere(entry.calling))?.calling
+  const asked = settings.find((entry) => isThere(entry.place))?.place
   const place = isJsonObject(asked) && Array.isArray(tools) && tools.some(isMap) ? asked : undefined
   if (place === undefined && !isThere(calling)) return given
   const rest = withoutSettings(given)

@@ -82,11 +82,11 @@ const batchResponse = (
   context: TranslateContext,
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
-  const found = (embeddings ?? []).map(({ values }) => {
+  const entries = (embeddings ?? []).map(({ values }) => {
     const vector = readVector(values, request, context)
     return vector === undefined ? undefined : { embedding: vector }
   })
-  return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
+  return embeddingList(entries, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
 export const embeddingsToBatch: Unary<
@@ -133,8 +133,8 @@ const embedContentResponse = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const vector = readVector(embedding?.values, request, context)
-  const found = vector === undefined ? [] : [{ embedding: vector, ...(truncated === true ? { truncated } : {}) }]
-  return embeddingList(found, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
+  const entries = vector === undefined ? [] : [{ embedding: vector, ...(truncated === true ? { truncated } : {}) }]
+  return embeddingList(entries, readCount(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
 export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequest, EmbedContentReply, EmbeddingList> =

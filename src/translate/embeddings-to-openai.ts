@@ -66,14 +66,14 @@ const response = (
   asked: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const items = data ?? []
-  const found: Array<EmbeddingEntry | undefined> = items.map(() => undefined)
+  const entries: Array<EmbeddingEntry | undefined> = items.map(() => undefined)
   for (const [position, { embedding, index }] of items.entries()) {
     const numbers = readNumbers(embedding)
     const at = typeof index === "number" ? index : position
-    if (numbers !== undefined && at in found) found[at] = { embedding: encodeVector(numbers, asked) }
+    if (numbers !== undefined && at in entries) entries[at] = { embedding: encodeVector(numbers, asked) }
   }
   const served = typeof model === "string" && model !== "" ? model : context.target.modelId
-  return embeddingList(found, readCount(usage?.prompt_tokens ?? undefined), context, asked, served)
+  return embeddingList(entries, readCount(usage?.prompt_tokens ?? undefined), context, asked, served)
 }
 
 export const embeddingsToOpenAi: Unary<EmbeddingsRequest, Body, UpstreamEmbeddings, EmbeddingList> = {

@@ -210,7 +210,7 @@ const embeddingsFromPredict = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   let tokens = 0
-  const found = (predictions ?? []).map((prediction) => {
+  const entries = (predictions ?? []).map((prediction) => {
     const embeddings = isJsonObject(prediction) ? prediction["embeddings"] : undefined
     if (!isJsonObject(embeddings))
       return isJsonObject(prediction) ? mediaOf(prediction, request) : bareOf(prediction, request)
@@ -220,7 +220,7 @@ const embeddingsFromPredict = (
     const numbers = readNumbers(embeddings["values"])
     return numbers === undefined ? undefined : { embedding: finishVector(numbers, request, context), ...cut }
   })
-  return embeddingList(found, tokens, context, request)
+  return embeddingList(entries, tokens, context, request)
 }
 
 const bareOf = (prediction: Json, request: EmbeddingsRequest): EmbeddingEntry | undefined => {
@@ -228,13 +228,13 @@ const bareOf = (prediction: Json, request: EmbeddingsRequest): EmbeddingEntry | 
   return numbers === undefined ? undefined : { embedding: encodeVector(numbers, request) }
 }
 
-type VectorRead<A> = { readonly found: A | undefined } | "malformed"
+type VectorRead = { readonly vector: Vector | undefined } | "malformed"
 
 /** Reads the vector of a medium: it may be absent, but any other value is malformed. */
-const vectorIn = (value: Json | undefined, request: EmbeddingsRequest): VectorRead<Vector> => {
-  if (value === undefined || value === null) return { found: undefined }
+const vectorIn = (value: Json | undefined, request: EmbeddingsRequest): VectorRead => {
+  if (value === undefined || value === null) return { vector: undefined }
   const numbers = readNumbers(value)
-  return numbers === undefined ? "malformed" : { found: encodeVector(numbers, request) }
+  return numbers === undefined ? "malformed" : { vector: encodeVector(numbers, request) }
 }
 
 /** The main vector of an input: the text's, else the image's, else that of the first video segment. */
@@ -243,12 +243,12 @@ const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): EmbeddingE
   const text = vectorIn(prediction["textEmbedding"], request)
   const videos = segmentsOf(prediction["videoEmbeddings"] ?? [], request)
   if (image === "malformed" || text === "malformed" || videos === undefined) return undefined
-  const embedding = text.found ?? image.found ?? videos[0]?.embedding
+  const embedding = text.vector ?? image.vector ?? videos[0]?.embedding
   return embedding === undefined
     ? undefined
     : {
         embedding,
-        ...(image.found === undefined ? {} : { image_embedding: image.found }),
+        ...(image.vector === undefined ? {} : { image_embedding: image.vector }),
         ...(videos.length === 0 ? {} : { video_embeddings: videos })
       }
 }
@@ -258,8 +258,8 @@ type Segments = NonNullable<EmbeddingEntry["video_embeddings"]>
 /** Undefined when a segment has no vector. */
 const segmentsOf = (value: Json, request: EmbeddingsRequest): Segments | undefined => {
   if (!Array.isArray(value)) return undefined
-  const stretches = value.flatMap((one: Json) => segmentOf(one, request))
-  return stretches.length === value.length ? stretches : undefined
+  const segments = value.flatMap((segment: Json) => segmentOf(segment, request))
+  return segments.length === value.length ? segments : undefined
 }
 
 const segmentOf = (value: Json, request: EmbeddingsRequest): Segments => {

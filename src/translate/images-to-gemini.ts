@@ -149,10 +149,10 @@ const missingPictureReason = ({ candidates, promptFeedback }: GenerateContentRep
     const { blockReason, blockReasonMessage, safetyRatings } = promptFeedback
     return filteredPicture(filterText(blockReasonMessage, blockReason, safetyRatings))
   }
-  const held = candidates?.find(({ finishReason }) => filterWords.has(finishReason ?? ""))
-  return held === undefined
+  const filtered = candidates?.find(({ finishReason }) => filterWords.has(finishReason ?? ""))
+  return filtered === undefined
     ? noPicture
-    : filteredPicture(filterText(held.finishMessage, held.finishReason, held.safetyRatings))
+    : filteredPicture(filterText(filtered.finishMessage, filtered.finishReason, filtered.safetyRatings))
 }
 
 /** Tokens without a modality count as text in the prompt, and as image in the answer except thoughts. */

@@ -64,7 +64,7 @@ const ignoredImagenParams = ignoredBy(bothSpellings(imagenParams))
 export const isImagen = ({ family }: ModelRecord): boolean => family === "imagen"
 
 /** Formats that Imagen draws. Source: Vertex AI, Imagen, "Configure aspect ratio". */
-export const imagenCanvas: Canvas = { ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], hasFourK: false }
+const imagenCanvas: Canvas = { ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], hasFourK: false }
 
 /** Parameters sent unchanged, including `false` and `0`. */
 const plain = [

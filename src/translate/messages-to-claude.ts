@@ -165,7 +165,7 @@ export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failu
   return retentionRefusal(error) ?? reasonOfStatus(status, headers, error, origin)
 }
 
-export interface MessageStreamState {
+interface MessageStreamState {
   readonly frames: WholeFrameState
   /** True after the first frame was sent. */
   readonly begun: boolean

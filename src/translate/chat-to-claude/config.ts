@@ -153,7 +153,7 @@ const nearestEffort = (wanted: ThinkingWord, efforts: ReadonlyArray<ThinkingWord
 
 // Sampling and stop sequences
 
-export interface ClaudeSampling {
+interface ClaudeSampling {
   readonly fields: Pick<MessagesBody, "temperature" | "top_p" | "top_k">
   readonly unused: ReadonlyArray<string>
 }

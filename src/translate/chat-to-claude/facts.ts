@@ -63,14 +63,14 @@ const factsOf = (record: ModelRecord): ClaudeFacts => {
   }
 }
 
-const known = new WeakMap<ModelRecord, ClaudeFacts>()
+const factsByRecord = new WeakMap<ModelRecord, ClaudeFacts>()
 
 /** An unknown id has the record of the nearest model, so it counts as the newest generation of its kind. */
 export const claudeFacts = (record: ModelRecord): ClaudeFacts => {
-  const met = known.get(record)
-  if (met !== undefined) return met
+  const cached = factsByRecord.get(record)
+  if (cached !== undefined) return cached
   const facts = factsOf(record)
-  known.set(record, facts)
+  factsByRecord.set(record, facts)
   return facts
 }
 

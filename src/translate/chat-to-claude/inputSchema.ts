@@ -17,7 +17,7 @@ const propertyNames: NameGrammar = {
 }
 
 /** The name of a property as Claude takes it. */
-export const sentProperty = (name: string): string => legalName(name, propertyNames)
+const sentProperty = (name: string): string => legalName(name, propertyNames)
 
 const longestWords = 1_000
 const mostRefs = 32

@@ -38,19 +38,19 @@ export interface ClaudeMessages {
  * Thinking blocks of the history to send. `all`: the request thinks. `withCalls`: only before calls. `none`: the model
  * has no thinking.
  */
-export type KeptThinking = "all" | "withCalls" | "none"
+type HistoryThinking = "all" | "withCalls" | "none"
 
 interface Around {
   readonly reader: Reader
   readonly context: TranslateContext
   readonly names: ToolNames
-  readonly kept: KeptThinking
+  readonly thinking: HistoryThinking
   readonly ids: CallIds
 }
 
 /** What of the history the model accepts. */
 export interface Accepted {
-  readonly kept: KeptThinking
+  readonly thinking: HistoryThinking
   readonly prefill: boolean
 }
 
@@ -68,10 +68,10 @@ export const messagesToClaude = (
   turns: ReadonlyArray<Turn>,
   context: TranslateContext,
   names: ToolNames,
-  { kept, prefill }: Accepted
+  { thinking, prefill }: Accepted
 ): ClaudeMessages => {
   const { system, talk } = withoutSystem(turns)
-  const around: Around = { reader, context, names, kept, ids: new Map() }
+  const around: Around = { reader, context, names, thinking, ids: new Map() }
   const messages: Array<Message> = []
   let thinkingLost = false
   for (const turn of talk) {
@@ -116,14 +116,14 @@ const addAssistant = (
   around: Around
 ): BlockOut | undefined => {
   const { calls } = turn
-  const { context, kept, reader } = around
+  const { context, thinking, reader } = around
   const issuer = issuerOf(calls, context)
-  const own =
-    (kept === "all" || (kept === "withCalls" && calls.length > 0)) &&
+  const isOwn =
+    (thinking === "all" || (thinking === "withCalls" && calls.length > 0)) &&
     (issuer === undefined || issuer === context.target.issuer)
-  const parts = partsToClaude(reader, turn.parts, own, context)
+  const parts = partsToClaude(reader, turn.parts, isOwn, context)
   const said = thinkingFirst(parts.filter((block) => !isMedia(block)))
-  const carried = own && !said.some(isThinking)
+  const carried = isOwn && !said.some(isThinking)
   const blocks: Array<BlockOut> = []
   if (calls.length === 0) for (const block of said) blocks.push(block)
   const results: Array<BlockOut> = []
@@ -212,33 +212,33 @@ const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<M
 export const claudeProvider = "anthropic"
 
 /**
- * Translates all parts with an upstream equivalent. `own`: thinking and server-side parts of Claude may be included.
+ * Translates all parts with an upstream equivalent. `isOwn`: thinking and server-side parts of Claude may be included.
  */
 const partsToClaude = (
   reader: Reader,
   parts: ReadonlyArray<TurnPart>,
-  own: boolean,
+  isOwn: boolean,
   context: TranslateContext
 ): ReadonlyArray<BlockOut> =>
   reader.each(parts, (part) => {
     if (part._tag === "Media") return mediaToClaude(reader, part, context)
-    return partToClaude(part, own && (part.issuer === undefined || part.issuer === context.target.issuer))
+    return partToClaude(part, isOwn && (part.issuer === undefined || part.issuer === context.target.issuer))
   })
 
 /** Claude rejects texts of white space alone, so they are dropped. */
-const partToClaude = (part: Exclude<TurnPart, MediaPart>, own: boolean): BlockOut | undefined => {
+const partToClaude = (part: Exclude<TurnPart, MediaPart>, isOwn: boolean): BlockOut | undefined => {
   switch (part._tag) {
     case "Text":
       return isBlank(part.text) ? undefined : { type: "text", text: part.text, ...marked(part.cacheControl) }
     // Claude rejects thinking without a signature, so thoughts from other sources are dropped.
     case "Thinking":
-      return own && part.signature !== undefined
+      return isOwn && part.signature !== undefined
         ? { type: "thinking", thinking: part.thinking, signature: part.signature }
         : undefined
     case "Redacted":
-      return own ? { type: "redacted_thinking", data: part.data } : undefined
+      return isOwn ? { type: "redacted_thinking", data: part.data } : undefined
     case "Own":
-      return own && part.provider === claudeProvider ? part.part : undefined
+      return isOwn && part.provider === claudeProvider ? part.part : undefined
   }
 }
 

@@ -2,7 +2,7 @@
 // Must not depend on tools or requests. Source: Anthropic, structured outputs, "JSON Schema limitations"; M-421.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 
-export interface NativeSchema {
+interface NativeSchema {
   readonly schema: JsonObject
   /** True when a constraint became part of a description, because the model does not enforce it. */
   readonly loosened: boolean
@@ -30,7 +30,7 @@ interface Walk {
 const root = "#"
 
 /** Keywords that keep their value. */
-const kept = new Set(["type", "enum", "const", "title", "default", "required"])
+const copied = new Set(["type", "enum", "const", "title", "default", "required"])
 /** Keywords without an effect on the answer. */
 const dropped = new Set(["$schema", "$id", "$comment", "discriminator", "deprecated", "readOnly", "writeOnly"])
 /** Keywords with schemas inside that the subset lacks. */
@@ -88,7 +88,7 @@ const convert = (schema: Json | undefined, place: string, walk: Walk): JsonObjec
   const bounds: Array<string> = []
   for (const [name, value = null] of Object.entries(schema)) {
     if (foreign.has(name)) return undefined
-    if (kept.has(name)) out[name] = value
+    if (copied.has(name)) out[name] = value
     else if (!structural.has(name) && !dropped.has(name)) {
       if (isEnforced(name, value)) out[name] = value
       else bounds.push(`${name}: ${JSON.stringify(value)}`)

@@ -157,7 +157,7 @@ const planThinking = (
 }
 
 const accepted = ({ mode }: ClaudeThinking, { prefill, thinking }: ClaudeFacts): Accepted => ({
-  kept: thinking === "none" ? "none" : mode === "off" ? "withCalls" : "all",
+  thinking: thinking === "none" ? "none" : mode === "off" ? "withCalls" : "all",
   prefill
 })
 
@@ -194,8 +194,9 @@ const countIn = (blocks: ReadonlyArray<JsonObject>): number => {
 }
 
 const withinLimit = (block: JsonObject, left: { marks: number }): JsonObject => {
-  const held = inner(block)
-  const content: { content?: Json } = held.length === 0 ? {} : { content: held.map((one) => withinLimit(one, left)) }
+  const blocks = inner(block)
+  const content: { content?: Json } =
+    blocks.length === 0 ? {} : { content: blocks.map((each) => withinLimit(each, left)) }
   if (block["cache_control"] === undefined) return { ...block, ...content }
   if (left.marks-- > 0) return { ...block, ...content }
   const { cache_control: _mark, ...bare } = block

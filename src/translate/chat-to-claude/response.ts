@@ -92,7 +92,7 @@ export const readClaudeEnd = (
   }
 }
 
-export interface ClaudeEnd {
+interface ClaudeEnd {
   readonly finish_reason: FinishReason
   readonly refusal: string | undefined
   readonly native: string | undefined

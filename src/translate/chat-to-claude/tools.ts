@@ -22,12 +22,12 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readFormat } from "../shared/chat-request/readOptions.ts"
 import { nativeSchema } from "./nativeSchema.ts"
 
-export interface ClaudeTools {
+interface ClaudeTools {
   readonly tools?: ReadonlyArray<JsonObject>
   readonly tool_choice?: JsonObject
 }
 
-export interface ToolOptions {
+interface ToolOptions {
   readonly asked: ReadonlyArray<AskedTool>
   readonly choice: ToolChoice | undefined
   readonly output: JsonOutput | undefined

@@ -134,19 +134,19 @@ export const googleFields = (params: ParamReader, target: TranslateContext["targ
   const safety = firstOf([
     { path: "safety_settings", value: request.safety_settings ?? undefined },
     { path: "safetySettings", value: request.safetySettings ?? undefined },
-    ...extras.found("safety_settings")
+    ...extras.placesOf("safety_settings")
   ])
   const cached = firstOf([
     { path: "cached_content", value: request.cached_content ?? undefined },
-    ...extras.found("cached_content")
+    ...extras.placesOf("cached_content")
   ])
-  const thinking = firstOf(extras.found("thinking_config"))
+  const thinking = firstOf(extras.placesOf("thinking_config"))
   if (thinking.value !== undefined && !isJsonObject(thinking.value))
     params.invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
   const cachedContent = nameIn(params, cached, "the name of a cached content")
   const continuation = firstOf([
     { path: "continuation_token", value: request.continuation_token ?? undefined },
-    ...extras.found("continuation_token")
+    ...extras.placesOf("continuation_token")
   ])
   const safetySettings = params.take(readSafety(safety.path, safety.value, target), [])
   const armor = readArmor(params, target, safetySettings.length > 0)
@@ -192,19 +192,19 @@ const googleParams = [
 ] as const
 const noGoogleFields: GoogleFields = { body: {}, headers: {}, thinking: undefined, unused: [] }
 
-interface Found {
+interface GivenField {
   readonly path: string
   readonly value: unknown
 }
 
 /** The first place with a value; later places with a value are losers. */
-const firstOf = (places: ReadonlyArray<Found>): Found & { readonly losers: ReadonlyArray<string> } => {
+const firstOf = (places: ReadonlyArray<GivenField>): GivenField & { readonly losers: ReadonlyArray<string> } => {
   const [first, ...others] = places.filter((place) => place.value !== undefined)
   return { path: first?.path ?? "", value: first?.value, losers: others.map((place) => place.path) }
 }
 
 /** A text that is not empty. */
-const nameIn = (params: ParamReader, { path, value }: Found, what: string): string | undefined => {
+const nameIn = (params: ParamReader, { path, value }: GivenField, what: string): string | undefined => {
   if (value === undefined || (typeof value === "string" && value !== "")) return value
   return params.invalid(path, "invalid_type", `${path} must be ${what}.`)
 }
@@ -218,7 +218,7 @@ const extraNames: ReadonlySet<string> = new Set([
 ])
 
 interface Extras {
-  readonly found: (name: string) => ReadonlyArray<Found>
+  readonly placesOf: (name: string) => ReadonlyArray<GivenField>
   readonly unknown: ReadonlyArray<string>
 }
 
@@ -233,7 +233,8 @@ const readExtras = (params: ParamReader): Extras => {
   ]
   const foreign = Object.keys(request.extra_body ?? {}).filter((name) => name !== "google")
   return {
-    found: (name) => holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
+    placesOf: (name) =>
+      holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
     unknown: [
       ...foreign.map((name) => `extra_body.${name}`),
       ...holders.flatMap(({ path, fields }) =>
@@ -254,7 +255,7 @@ const nothing: Part = { body: {}, unused: [] }
 /** The token of an earlier answer, for models that continue their answers (M-605). */
 const readContinuation = (
   params: ParamReader,
-  place: Found & { readonly losers: ReadonlyArray<string> },
+  place: GivenField & { readonly losers: ReadonlyArray<string> },
   { facts }: TranslateContext["target"]
 ): Part => {
   const continuationToken = nameIn(params, place, "the continuation token of an earlier answer")

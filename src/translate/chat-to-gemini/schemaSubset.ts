@@ -24,7 +24,7 @@ import {
   type Walk
 } from "./schema.ts"
 
-export interface SubsetOptions {
+interface SubsetOptions {
   /** The two products differ in `additionalProperties` and in the allowed siblings of `anyOf`. */
   readonly kind: ProviderKind
   readonly bounds: SchemaBounds

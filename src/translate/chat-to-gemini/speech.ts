@@ -22,7 +22,7 @@ export const setSpeech = (params: ParamReader, fields: Record<string, Json>, unu
 }
 
 /** Settings in Google's own form, which win over voices. */
-export const speechConfigOf = ({ extra_body: extra, google }: ChatRequest): JsonObject | undefined => {
+const speechConfigOf = ({ extra_body: extra, google }: ChatRequest): JsonObject | undefined => {
   const nested = extra?.["google"]
   const config = (isJsonObject(nested) ? nested["speech_config"] : undefined) ?? google?.["speech_config"]
   return isJsonObject(config) ? config : undefined

@@ -31,7 +31,7 @@ export const unreadFields = (given: JsonObject, read: ReadonlySet<string>): Json
 // Tool calls, whole or in pieces
 
 /** An open call; its position in the list is its index. */
-export interface CallState {
+interface CallState {
   /** The upstream's index; undefined when missing. */
   readonly from: number | undefined
   /** The upstream's id; empty when missing. */
@@ -67,13 +67,13 @@ const callAt = ({ byPlace }: CallsState, place: number): CallState | undefined =
 
 const isNameless = (call: CallState | undefined): number => (call?.named === false ? 1 : 0)
 
-const withCall = (calls: CallsState, place: number, known: CallState | undefined, call: CallState): CallsState => ({
-  size: known === undefined ? calls.size + 1 : calls.size,
+const withCall = (calls: CallsState, place: number, earlier: CallState | undefined, call: CallState): CallsState => ({
+  size: earlier === undefined ? calls.size + 1 : calls.size,
   byPlace: HashMap.set(calls.byPlace, place, call),
   byNumber:
-    known === undefined && call.from !== undefined ? HashMap.set(calls.byNumber, call.from, place) : calls.byNumber,
-  ids: known === undefined ? HashMap.set(calls.ids, call.id, true) : calls.ids,
-  nameless: calls.nameless - isNameless(known) + isNameless(call)
+    earlier === undefined && call.from !== undefined ? HashMap.set(calls.byNumber, call.from, place) : calls.byNumber,
+  ids: earlier === undefined ? HashMap.set(calls.ids, call.id, true) : calls.ids,
+  nameless: calls.nameless - isNameless(earlier) + isNameless(call)
 })
 
 /** Reads the calls of one message or delta; `callId` replaces missing and repeated ids. */
@@ -89,11 +89,11 @@ const readCallDeltas = (
     // The caller fails such an answer.
     if (calls.size > answerBounds.calls) break
     const at = whole ? calls.size : placeOf(calls, piece)
-    const known = callAt(calls, at)
-    const next = known === undefined ? opened(calls, piece, callId) : continued(known, piece)
-    const delta = deltaOf(at, next, known, piece)
+    const earlier = callAt(calls, at)
+    const next = earlier === undefined ? opened(calls, piece, callId) : continued(earlier, piece)
+    const delta = deltaOf(at, next, earlier, piece)
     if (delta !== undefined) deltas.push(delta)
-    if (next !== known) calls = withCall(calls, at, known, next)
+    if (next !== earlier) calls = withCall(calls, at, earlier, next)
   }
   return [calls, deltas]
 }
@@ -120,10 +120,10 @@ const placeOf = (calls: CallsState, piece: UpstreamCall): number => {
   const index = piece.index ?? undefined
   const at =
     index === undefined ? calls.size - 1 : Option.getOrElse(HashMap.get(calls.byNumber, index), () => calls.size)
-  const known = callAt(calls, at)
-  if (known === undefined) return calls.size
+  const earlier = callAt(calls, at)
+  if (earlier === undefined) return calls.size
   const id = idOf(piece)
-  const isNew = nameOf(piece) !== "" && (id === "" ? index === undefined : id !== known.given)
+  const isNew = nameOf(piece) !== "" && (id === "" ? index === undefined : id !== earlier.given)
   return isNew ? calls.size : at
 }
 
@@ -139,10 +139,10 @@ const opened = (calls: CallsState, piece: UpstreamCall, callId: () => string): C
   }
 }
 
-const continued = (known: CallState, piece: UpstreamCall): CallState => {
-  const named = known.named || nameOf(piece) !== ""
-  const begun = known.begun || argumentsOf(piece) !== ""
-  return named === known.named && begun === known.begun ? known : { ...known, named, begun }
+const continued = (earlier: CallState, piece: UpstreamCall): CallState => {
+  const named = earlier.named || nameOf(piece) !== ""
+  const begun = earlier.begun || argumentsOf(piece) !== ""
+  return named === earlier.named && begun === earlier.begun ? earlier : { ...earlier, named, begun }
 }
 
 /** Signatures are dropped: they are never sent back to these upstreams. */
@@ -153,14 +153,14 @@ const functionFields = fieldNames("name", "arguments", "thought_signature")
 const deltaOf = (
   index: number,
   call: CallState,
-  known: CallState | undefined,
+  earlier: CallState | undefined,
   piece: UpstreamCall
 ): ToolCallDelta | undefined => {
   const rest = unreadFields(piece, callFields)
   const restOfFunction = piece.function ? unreadFields(piece.function, functionFields) : undefined
   const text = argumentsOf(piece)
-  const name = known?.named === true ? "" : nameOf(piece)
-  if (known === undefined) {
+  const name = earlier?.named === true ? "" : nameOf(piece)
+  if (earlier === undefined) {
     return {
       ...rest,
       index,
