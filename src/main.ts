@@ -11,7 +11,6 @@ if (fault !== undefined) {
 
 await import("./cli/process/V8Flags.ts")
 await import("./cli/process/NodeQuirks.ts")
-await import("./cli/process/NodeQuirks.ts")
 // Caches compiled code between starts, if the temporary folder is writable.
 const { enableCompileCache } = await import("node:module")
 enableCompileCache()

@@ -123,8 +123,6 @@ const identity = (credentials: Credentials): ReadonlyArray<string> => {
   }
 }
 
-// Authorization headers for provider accounts: API keys and tokens as they are, service accounts by cached tokens.
-
 export class TokenProvider extends Context.Service<
   TokenProvider,
   {

@@ -129,8 +129,6 @@ export const priceSupplement: Readonly<Record<string, Price>> = {
   }
 }
 
-// Model prices and metric labels: the operator's prices, the supplement, the public price list, then the facts.
-
 /** The label and price of a model. */
 export interface CountedModel {
   /** From a closed set, so clients cannot create metric labels (TH32). */

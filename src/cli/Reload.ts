@@ -66,8 +66,6 @@ const makeConfigWatch = (load: LoadOptions): ConfigWatch => {
   return { read, hasCompleteChange }
 }
 
-// Reloads the configuration on SIGHUP and when one of its files changes. A fault keeps the configuration in use.
-
 export interface ReloadOptions {
   readonly load: LoadOptions
   /** The configuration that the service was started with. */

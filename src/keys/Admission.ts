@@ -93,8 +93,6 @@ const rateBuckets = () => {
   }
 }
 
-// Admission of requests by gateway key: reserves rate limit and budget before a request, settles them after it.
-
 /** The usage of a request. */
 interface Amount {
   readonly tokens: number

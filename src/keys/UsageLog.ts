@@ -90,8 +90,6 @@ class RequestRing {
   }
 }
 
-// The request log and usage sums of the admin API: in the memory of this process, or in the store.
-
 /** In memory, sums of so many minutes and kinds of requests wait to be added up. */
 const recentEntries = 100
 

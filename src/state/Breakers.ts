@@ -76,8 +76,6 @@ const followOpenCircuits = ({
     }
   })
 
-// The breakers that circuits are made of: in this process only, or shared by several processes.
-
 /** One threshold of a circuit. */
 export interface Policy {
   readonly key: string

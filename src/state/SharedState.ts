@@ -132,8 +132,6 @@ return rows
 
 const TimedNames = { add, list }
 
-// What several processes share: rate buckets, circuit breakers, texts that expire, lists of names that become due.
-
 /** The shared state does not answer. Each caller then continues with the state of its own process. */
 export class StateAway extends Data.TaggedError("StateAway")<{ readonly cause: unknown }> {}
 

@@ -123,8 +123,6 @@ export const fieldRows = (resource: JsonObject): ReadonlyArray<ReadonlyArray<str
       isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : renderValue(value)
     ])
 
-// The record verbs on keys, providers, configs and prompts of the store: list, get, create, update, delete, rotate.
-
 export type RecordKind = "keys" | "providers" | "configs" | "prompts"
 
 export interface RecordOptions {

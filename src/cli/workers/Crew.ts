@@ -200,8 +200,6 @@ const makeRoster = (count: number): Effect.Effect<Roster> =>
     }
   })
 
-// Keeps the workers of the first process running: starts each, and replaces one that ends by itself.
-
 /** Made at each start of a worker, so that a replacement has the configuration of now. */
 export type MakeBegin = (worker: number, started: Started | undefined) => Begin
 
