@@ -10,6 +10,7 @@ import { ProviderTest } from "./admin/ProviderTest.ts"
 import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog, Configs, Prompts } from "./catalog/Catalog.ts"
 import { Prices, publicPrices } from "./catalog/Prices.ts"
+import { isLimited } from "./domain/GatewayKey.ts"
 import { Limits } from "./domain/Limits.ts"
 import { type ExportSetting, PackageMissing, type Settings } from "./domain/settings/Settings.ts"
 import type { NetworkSetting } from "./domain/settings/network.ts"
@@ -211,8 +212,7 @@ const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateCounters, E> =>
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
 
 /** Limits of a key need accounting, which counts its usage. A store may have such keys at any time. */
-const mayLimit = ({ keys }: Settings, isKept: boolean): boolean =>
-  isKept || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
+const mayLimit = ({ keys }: Settings, isKept: boolean): boolean => isKept || keys.some(isLimited)
 
 const isConsoleOn = ({ server }: Settings): boolean => server.console !== undefined && server.console !== false
 

@@ -69,7 +69,7 @@ it.effect("embedding: a context has defaults, and what is set", () =>
       createdSeconds: 1_700_000_000,
       startedMillis: 1_700_000_000_000,
       deadlineMillis: undefined,
-      key: { id: "app", name: "app", providers: undefined, models: ["gemini-*"], scopes: ["inference"] },
+      key: { id: "app", name: "app", models: ["gemini-*"], scopes: ["inference"] },
       config: undefined,
       configId: undefined,
       providerHeader: undefined,

@@ -47,7 +47,7 @@ const settings: Settings = settingsFor("http://unused.invalid", {
     steady: config({ cache: { mode: "simple" }, cb_config: { failure_threshold: 3, cooldown_interval: 5_000 } })
   },
   keys: [
-    { name: "test", key: Redacted.make(gatewayKey), budget: { micros: 5_000_000, per: "day" } },
+    { name: "test", key: Redacted.make(gatewayKey), budget: { usd: 5, per: "day" } },
     { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
   ],
   prompts: promptsOf([{ id: "hello", model: "@google/gemini-3.8-flash", messages: [{ role: "user", content: "Hi" }] }])

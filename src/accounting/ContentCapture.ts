@@ -137,5 +137,5 @@ export class ContentCapture {
 /** Makes the capture of a request once its key is known; undefined where its content is not kept. */
 export const contentCapture =
   (usual: ContentMode, most: number) =>
-  ({ logContent = usual }: GatewayKey): ContentCapture | undefined =>
-    logContent === "off" ? undefined : new ContentCapture(most, logContent)
+  ({ log_content: mode = usual }: GatewayKey): ContentCapture | undefined =>
+    mode === "off" ? undefined : new ContentCapture(most, mode)

@@ -11,11 +11,10 @@ import { mergedConfigsView, mergedPromptsView } from "../catalog/Catalog.ts"
 import type { MergedPrompts } from "../catalog/mergedPrompts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
-import { defaultScopes, type KeyScope, readKey, type WrittenKey } from "../domain/GatewayKey.ts"
+import { compileKey, defaultScopes, keyFaults, type KeyScope, type WrittenKey } from "../domain/GatewayKey.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/text/json.ts"
-import { momentMillis } from "../domain/time.ts"
+
 import type { KeySetting } from "../domain/settings/Settings.ts"
-import { dollarsOf } from "../domain/Usage.ts"
 import { GatewayKeys, keyPrefix, makeKey, readKeyEntry, StoredKeyFields } from "../keys/GatewayKeys.ts"
 import { ConfigSnapshot, type ConfigState } from "../store/ConfigSnapshot.ts"
 import { type Actor, newestIn, newestOf, recordReader, type StoredRecord } from "../store/StoredRecord.ts"
@@ -49,47 +48,12 @@ const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
     }
   })
 
-/** The limits of a declared key in the form of the configuration file. */
-const limitsOf = ({
-  budget,
-  concurrency,
-  expiresMillis,
-  rateLimit
-}: KeySetting): Pick<WrittenKey, "budget" | "concurrency" | "expires_at" | "rate_limit"> => ({
-  ...(rateLimit === undefined
-    ? {}
-    : {
-        rate_limit: {
-          ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
-          ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute }),
-          ...(rateLimit.requestsBurst === undefined ? {} : { requests_burst: rateLimit.requestsBurst }),
-          ...(rateLimit.tokensBurst === undefined ? {} : { tokens_burst: rateLimit.tokensBurst })
-        }
-      }),
-  ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),
-  ...(concurrency === undefined ? {} : { concurrency }),
-  ...(expiresMillis === undefined ? {} : { expires_at: momentOf(expiresMillis) })
-})
-
-const shownDeclared = (setting: KeySetting): Key => {
-  const { config, configs, key, logContent, metadata, metadataLocked, models, name, otherModels, prompts } = setting
-  const { providers, scopes } = setting
+const shownDeclared = ({ key, ...record }: KeySetting): Key => {
   const prefix = keyPrefix(key)
   return {
     object: "key",
-    id: name,
-    name,
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(providers === undefined ? {} : { providers }),
-    ...(models === undefined ? {} : { models }),
-    ...(configs === undefined ? {} : { configs }),
-    ...(prompts === undefined ? {} : { prompts }),
-    ...limitsOf(setting),
-    ...(config === undefined ? {} : { config }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(metadataLocked === undefined ? {} : { metadata_locked: metadataLocked }),
-    ...(otherModels === undefined ? {} : { other_models: otherModels }),
-    ...(logContent === undefined ? {} : { log_content: logContent }),
+    id: record.name,
+    ...record,
     ...(prefix === undefined ? {} : { prefix }),
     source: "file",
     managed: "file"
@@ -127,24 +91,20 @@ const judged = (
       ...(key === undefined || key === null
         ? []
         : [faultAt(["key"], "is made by the gateway, and returned in its answer")]),
-      ...readKey("", body, knownNames(views, body, state)).faults
+      ...keyFaults(body, knownNames(views, body, state))
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
   })
 }
 
-type OpenKey = Pick<KeySetting, "scopes" | "expiresMillis">
-
-/** Scopes and expiry of a stored key that is not revoked. */
-const openKey = (record: StoredRecord): OpenKey | undefined => {
+/** The record of a stored key that is not revoked. */
+const openKey = (record: StoredRecord): WrittenKey | undefined => {
   const entry = Result.getOrUndefined(readKeyEntry(record))
-  if (entry === undefined || entry.revoked_at !== undefined) return undefined
-  const { expires_at: expires, scopes = defaultScopes } = entry
-  return { scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }
+  return entry?.revoked_at === undefined ? entry : undefined
 }
 
 /** The same of all keys, declared or stored. */
-const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<OpenKey> => [
+const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<WrittenKey> => [
   ...declared.keys,
   ...newestOf(records.key).flatMap((record) => openKey(record) ?? [])
 ]
@@ -153,8 +113,10 @@ const openKeys = ({ declared, records }: ConfigState): ReadonlyArray<OpenKey> =>
 export const hasKey = (state: ConfigState, scope: KeyScope): boolean =>
   openKeys(state).some(({ scopes = defaultScopes }) => scopes.includes(scope))
 
-const isAdmin = ({ expiresMillis, scopes = defaultScopes }: OpenKey, nowMillis: number): boolean =>
-  scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
+const isAdmin = (record: WrittenKey, nowMillis: number): boolean => {
+  const { expiresMillis, scopes } = compileKey("", record)
+  return scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
+}
 
 /** Whether the stored key of this id opens the admin API. */
 const opensAdmin = ({ records }: ConfigState, id: string, nowMillis: number): boolean => {

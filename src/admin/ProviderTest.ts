@@ -43,7 +43,7 @@ const contextOf = (
   createdSeconds: Math.floor(nowMillis / 1000),
   startedMillis: nowMillis,
   deadlineMillis: nowMillis + timeoutMillis,
-  key: { id: "provider-test", name: "provider-test", providers: undefined, models: undefined, scopes: ["admin"] },
+  key: { id: "provider-test", name: "provider-test", scopes: ["admin"] },
   catalog,
   config: undefined,
   configId: undefined,

@@ -55,15 +55,7 @@ export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptio
   const key = makeKey()
   const services = Gateway.layerServices({
     ...settings,
-    keys: [
-      {
-        name: "explain",
-        key: Redacted.make(key),
-        providers: undefined,
-        models: undefined,
-        scopes: ["inference", "admin"]
-      }
-    ]
+    keys: [{ name: "explain", key: Redacted.make(key), scopes: ["inference", "admin"] }]
   })
   const web = HttpApi.webHandler(services)
   const headers: Record<string, string> = {

@@ -131,7 +131,7 @@ const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Sco
 const settingsOf = ({ host, key, port }: DemoOptions, own: ReadonlyArray<ProviderAccount>): Settings => ({
   server: { host, port },
   accounts: own,
-  keys: [{ name: "demo", key: Redacted.make(key), providers: undefined, models: undefined }],
+  keys: [{ name: "demo", key: Redacted.make(key) }],
   prompts: demoPrompts,
   // A demo shows every client on every model.
   messages: { otherModels: "translate" },

@@ -1,63 +1,28 @@
 // A gateway key's record: its schema as it is written, without its text, and the checked form that requests use.
 // It must not know the key's text or its digest, or where an entry is written.
-import { type ContentMode, contentModes } from "./RequestRow.ts"
-import { type OtherModels, WrittenOtherModels } from "./serving.ts"
+import { contentModes } from "./RequestRow.ts"
+import { WrittenOtherModels } from "./serving.ts"
 import { dayOf, momentMillis } from "./time.ts"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { dollars, mostMillis, nonEmptyText, nonEmptyTexts, refusedKeysOf, wholeNumber } from "./config/configured.ts"
 import { type Fault, faultAt, type FaultPath, hint, isNamed, quoteValue } from "./faults.ts"
 
 /** `inference` calls models; `admin` reads and changes the gateway's own records. */
 export type KeyScope = "inference" | "admin"
 
-/** Requests and tokens per minute; undefined means unlimited. */
-export interface RateLimit {
-  readonly requestsPerMinute: number | undefined
-  readonly tokensPerMinute: number | undefined
-  /** Most that an idle key may use together, on top of the even rate; undefined: a tenth of the limit. */
-  readonly requestsBurst?: number | undefined
-  readonly tokensBurst?: number | undefined
-}
-
 /** The burst of a limit that sets none: a tenth of it, and at least 1. */
 export const defaultBurst = (limit: number): number => Math.max(1, Math.floor(limit / 10))
 
-/** The most a key may spend in a UTC day or month, in millionths of a US dollar. */
-export interface Budget {
-  readonly micros: number
-  readonly per: "day" | "month"
-}
+/** The most a key may spend in a UTC day or month. */
+export type Budget = NonNullable<WrittenKey["budget"]>
 
-export interface GatewayKey {
+/** The record of a gateway key as it is written, with what follows from it. */
+export interface GatewayKey extends WrittenKey {
   readonly id: string
-  readonly name: string
-  /** Slugs this key may use; undefined: all. */
-  readonly providers: ReadonlyArray<string> | undefined
-  /** Model ids this key may use, where a final `*` matches any rest; undefined: all. */
-  readonly models: ReadonlyArray<string> | undefined
-  /**
-   * Ids of the configs and prompts this key may name. A listed one may use its own targets and model, whatever
-   * `providers` and `models` allow. Undefined: all may be named, and the other lists apply.
-   */
-  readonly configs?: ReadonlyArray<string> | undefined
-  readonly prompts?: ReadonlyArray<string> | undefined
-  /** Id of the config for requests that name none. */
-  readonly config?: string | undefined
   readonly scopes: ReadonlyArray<KeyScope>
-  readonly rateLimit?: RateLimit | undefined
-  readonly budget?: Budget | undefined
-  /** Most requests of the key that run together, in each gateway; undefined: its fair share. */
-  readonly concurrency?: number | undefined
-  /** From this moment the key is refused like an unknown one; undefined: never. */
-  readonly expiresMillis?: number | undefined
-  /** Metadata added to every request of this key. */
-  readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** True: neither a request nor a config may change the values of the key's metadata. */
-  readonly metadataLocked?: boolean | undefined
-  /** Dialects that serve models of other makers; undefined: what config or file state. */
-  readonly otherModels?: OtherModels | undefined
-  /** Whose content is kept of its requests; undefined: what the setting `log.content` states. */
-  readonly logContent?: ContentMode | undefined
+  /** From this moment the key is refused like an unknown one; absent: never. */
+  readonly expiresMillis?: number
 }
 
 /** The longest time that the old text of a rotated key is taken: 30 days. */
@@ -85,7 +50,7 @@ export const lists = (patterns: ReadonlyArray<string> | undefined, value: string
   patterns !== undefined && allows(patterns, value)
 
 /** True for a key with limits of its own, whose requests need admission. */
-export const isLimited = ({ budget, rateLimit }: GatewayKey): boolean => rateLimit !== undefined || budget !== undefined
+export const isLimited = (key: WrittenKey): boolean => key.rate_limit !== undefined || key.budget !== undefined
 
 // The schema of a gateway key entry without its text: scopes, allowed models, rate limit, budget, metadata.
 
@@ -170,25 +135,31 @@ export const WrittenKey = Schema.Struct({
     })
   )
 })
-export type WrittenKey = typeof WrittenKey.Type
+export interface WrittenKey extends Schema.Schema.Type<typeof WrittenKey> {}
 
-// Turns a gateway key entry of the configuration file or the store into its record, or lists its faults.
+const recordFields = Struct.keys(WrittenKey.fields)
 
 /** The scopes of a key that lists none. */
 export const defaultScopes: ReadonlyArray<KeyScope> = ["inference"]
 
-/** Dollars to millionths: whole numbers add up without rounding errors. */
-const microsOf = (usd: number): number => Math.round(usd * 1e6)
+/** The key of a record. The other fields of an entry, such as its digest, stay behind. */
+export const compileKey = (id: string, written: WrittenKey): GatewayKey => {
+  const { expires_at: expires, scopes = defaultScopes } = written
+  return {
+    ...Struct.pick(written, recordFields),
+    id,
+    scopes,
+    // A key with an unreadable expiry counts as expired, not as valid forever.
+    ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 })
+  }
+}
 
 /** The slugs, configs and prompts that exist. */
-export interface KnownNames {
+interface KnownNames {
   readonly slugs: ReadonlyArray<string>
   readonly configs: ReadonlyArray<string>
   readonly prompts: ReadonlyArray<string>
 }
-
-/** For stored keys, which were checked when they were saved. */
-export const noNames: KnownNames = { slugs: [], configs: [], prompts: [] }
 
 /** Faults of the entries of a list that match no existing name. */
 const strangers = (
@@ -203,90 +174,38 @@ const strangers = (
       : [faultAt([...at, place], `${quoteValue(name)} is no ${thing} of this configuration${hint(name, known)}`)]
   )
 
-type WrittenLimit = NonNullable<WrittenKey["rate_limit"]>
-
-const rateLimitOf = (limit: WrittenLimit): RateLimit => ({
-  requestsPerMinute: limit.requests_per_minute,
-  tokensPerMinute: limit.tokens_per_minute,
-  ...(limit.requests_burst === undefined ? {} : { requestsBurst: limit.requests_burst }),
-  ...(limit.tokens_burst === undefined ? {} : { tokensBurst: limit.tokens_burst })
-})
-
 /** Faults of bursts without the limit that they belong to. */
-const loneBursts = (limit: WrittenLimit, at: FaultPath): ReadonlyArray<Fault> =>
+const loneBursts = (limit: NonNullable<WrittenKey["rate_limit"]>, at: FaultPath): ReadonlyArray<Fault> =>
   (["requests", "tokens"] as const).flatMap((kind) =>
     limit[`${kind}_burst`] !== undefined && limit[`${kind}_per_minute`] === undefined
       ? [faultAt([...at, `${kind}_burst`], `needs a limit: set rate_limit.${kind}_per_minute too`)]
       : []
   )
 
-/** The record of the key and its faults. Slugs, configs and prompts in it must be among the known names. */
-export const readKey = (
-  id: string,
-  written: WrittenKey,
-  known: KnownNames,
-  at: FaultPath = []
-): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
-  const {
-    budget,
-    concurrency,
-    config,
-    configs,
-    expires_at: expires,
-    log_content: logContent,
-    metadata,
-    metadata_locked: metadataLocked,
-    models,
-    name,
-    other_models: otherModels,
-    prompts,
-    providers,
-    rate_limit: limit,
-    scopes = defaultScopes
-  } = written
-  const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
-  return {
-    key: {
-      id,
-      name,
-      providers,
-      models,
-      configs,
-      prompts,
-      config,
-      scopes,
-      rateLimit: limit === undefined ? undefined : rateLimitOf(limit),
-      budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
-      concurrency,
-      // A key with an unreadable expiry counts as expired, not as valid forever.
-      expiresMillis: expires === undefined ? undefined : (expiresMillis ?? 0),
-      metadata,
-      metadataLocked,
-      otherModels,
-      logContent
-    },
-    faults: [
-      ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
-      ...loneBursts(limit ?? {}, [...at, "rate_limit"]),
-      ...(metadataLocked === true && metadata === undefined
-        ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")]
-        : []),
-      ...(expires === undefined || expiresMillis !== undefined
-        ? []
-        : [faultAt([...at, "expires_at"], `${quoteValue(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
-      ...strangers(providers, known.slugs, "provider", [...at, "providers"]),
-      ...strangers(configs, known.configs, "config", [...at, "configs"]),
-      ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
-      ...(config === undefined || isNamed(config, known.configs)
-        ? []
-        : [
-            faultAt(
-              [...at, "config"],
-              `${quoteValue(config)} is no config of this configuration${hint(config, known.configs)}`
-            )
-          ])
-    ]
-  }
+/** The faults of a record. Slugs, configs and prompts in it must be among the known names. */
+export const keyFaults = (written: WrittenKey, known: KnownNames, at: FaultPath = []): ReadonlyArray<Fault> => {
+  const { config, configs, expires_at: expires, metadata, prompts, providers } = written
+  return [
+    ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
+    ...loneBursts(written.rate_limit ?? {}, [...at, "rate_limit"]),
+    ...(written.metadata_locked === true && metadata === undefined
+      ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")]
+      : []),
+    ...(expires === undefined || momentMillis(expires) !== undefined
+      ? []
+      : [faultAt([...at, "expires_at"], `${quoteValue(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
+    ...strangers(providers, known.slugs, "provider", [...at, "providers"]),
+    ...strangers(configs, known.configs, "config", [...at, "configs"]),
+    ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
+    ...(config === undefined || isNamed(config, known.configs)
+      ? []
+      : [
+          faultAt(
+            [...at, "config"],
+            `${quoteValue(config)} is no config of this configuration${hint(config, known.configs)}`
+          )
+        ])
+  ]
 }
 
 // The prefix `mgk_` that identifies a gateway key.

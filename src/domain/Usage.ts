@@ -87,6 +87,9 @@ export const priceOn = (stated: StatedPrices[string], day: string): Price | unde
 /** Converts millionths of a dollar to dollars. */
 export const dollarsOf = (micros: number): number => micros / 1e6
 
+/** The other way; whole numbers add up without rounding errors. */
+export const microsOf = (usd: number): number => Math.round(usd * 1e6)
+
 // The prices of a model as the configuration file has them: one, or several of which each holds from a day.
 
 const rate = dollars(1_000_000)

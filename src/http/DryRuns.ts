@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Administration } from "../admin/Administration.ts"
 import { requestHeaderNames } from "../api/Headers.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
-import { type GatewayKey, noNames, readKey } from "../domain/GatewayKey.ts"
+import { compileKey, type GatewayKey } from "../domain/GatewayKey.ts"
 import { type Call, type KeyedHandler, keyedRoute } from "./edge/GatewayAuth.ts"
 import type { IncomingRequest } from "./request/IncomingRequest.ts"
 import { chatRoute, embeddingsRoute, imagesRoute, messagesRoute } from "./routes/OperationHandlers.ts"
@@ -46,7 +46,7 @@ const asDryRun = (
 })
 
 /** An admin sees the addresses of upstreams, whichever key it chooses, and uses nothing of its limits. */
-const unlimited = ({ budget: _budget, rateLimit: _rateLimit, ...key }: GatewayKey): GatewayKey => ({
+const unlimited = ({ budget: _budget, rate_limit: _rateLimit, ...key }: GatewayKey): GatewayKey => ({
   ...key,
   scopes: [...key.scopes, "admin"]
 })
@@ -61,7 +61,7 @@ export const DryRuns = keyedRoute(
     const answerOf = ({ route }: DryRunQuery): KeyedHandler =>
       typeof route === "string" ? answers[route] : nativeAnswers[operationOf(route)]
     const keyOf = (id: string): Effect.Effect<GatewayKey, GatewayError> =>
-      Effect.map(keys.get(id), (entry) => readKey(id, entry, noNames).key)
+      Effect.map(keys.get(id), (entry) => compileKey(id, entry))
     return Effect.fnUntraced(function* (call: Call) {
       const query = yield* Effect.fromResult(dryRunQuery(call.incoming.url))
       const key = query.key === undefined ? call.key : yield* keyOf(query.key)

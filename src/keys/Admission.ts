@@ -78,15 +78,15 @@ const adjust = (store: RateCounters["Service"], bucket: RateBucket, tokens: numb
 const rateBuckets = () => {
   const known = new WeakMap<GatewayKey, KeyBuckets>()
   return (key: GatewayKey): KeyBuckets | undefined => {
-    const { id, rateLimit } = key
+    const { id, rate_limit: rateLimit } = key
     if (rateLimit === undefined) return undefined
     const before = known.get(key)
     if (before !== undefined) return before
     const bucket = (kind: LimitKind, limit: number | undefined, burst: number | undefined) =>
       limit === undefined ? undefined : new RateBucket(id, kind, limit, burst ?? defaultBurst(limit))
     const made = {
-      requests: bucket("requests", rateLimit.requestsPerMinute, rateLimit.requestsBurst),
-      tokens: bucket("tokens", rateLimit.tokensPerMinute, rateLimit.tokensBurst)
+      requests: bucket("requests", rateLimit.requests_per_minute, rateLimit.requests_burst),
+      tokens: bucket("tokens", rateLimit.tokens_per_minute, rateLimit.tokens_burst)
     }
     known.set(key, made)
     return made

@@ -12,7 +12,7 @@ import { BudgetSpent, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { type Budget, nextPeriodMillis, periodOf } from "../domain/GatewayKey.ts"
 import { Limits } from "../domain/Limits.ts"
 import { monotonicMillis } from "../domain/time.ts"
-import { dollarsOf } from "../domain/Usage.ts"
+import { dollarsOf, microsOf } from "../domain/Usage.ts"
 import { Spending, type SpendingChange } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
@@ -154,10 +154,11 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
 
   const reserve: Budgets["reserve"] = (keyId, budget, estimate, hold) => {
     const micros = Math.max(leastMicros, estimate)
+    const budgetMicros = microsOf(budget.usd)
     const attempt: Effect.Effect<void, BudgetSpent | StoreUnavailable> = Effect.clockWith((clock) => {
       const wall = clock.currentTimeMillisUnsafe()
       const now = monotonicMillis(clock)
-      const lease = leases.of(keyId, budget.micros, periodOf(budget.per, wall))
+      const lease = leases.of(keyId, budgetMicros, periodOf(budget.per, wall))
       if (lease.fits(micros, now)) {
         lease.reserve(micros, now)
         if (lease.isLow) stirred.openUnsafe()
@@ -169,13 +170,13 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       }
       const refused = Effect.suspend(() => {
         lease.refuse(micros, now)
-        return Effect.fail(spentError(budget, lease, micros, wall, limits.leaseReclaimMillis))
+        return Effect.fail(spentError(budget.per, lease, micros, wall, limits.leaseReclaimMillis))
       })
       if (lease.isRefused(micros, now))
-        return Effect.fail(spentError(budget, lease, micros, wall, limits.leaseReclaimMillis))
+        return Effect.fail(spentError(budget.per, lease, micros, wall, limits.leaseReclaimMillis))
       // An amount above the whole budget is never requested: while it waited, it would block the rest of the budget.
       // The least amount is, so that the refusal states what all processes have left.
-      if (micros > budget.micros) return Effect.andThen(Effect.ignore(asked(lease, leastMicros)), refused)
+      if (micros > budgetMicros) return Effect.andThen(Effect.ignore(asked(lease, leastMicros)), refused)
       return Effect.flatMap(asked(lease, micros), () => (!lease.isShort || lease.fits(micros, now) ? attempt : refused))
     })
     return attempt
@@ -309,19 +310,19 @@ const reportLost = (leases: Leases): Effect.Effect<void> =>
   })
 
 const spentError = (
-  { micros: budget, per }: Budget,
-  { spentMicros }: Lease,
+  per: Budget["per"],
+  { budgetMicros, spentMicros }: Lease,
   micros: number,
   nowMillis: number,
   reclaimMillis: number
 ): BudgetSpent => {
-  const isReserved = budget - spentMicros >= micros
+  const isReserved = budgetMicros - spentMicros >= micros
   const resets = nextPeriodMillis(per, nowMillis)
   return new BudgetSpent({
-    usd: dollarsOf(budget),
+    usd: dollarsOf(budgetMicros),
     per,
     estimateUsd: dollarsOf(micros),
-    leftUsd: dollarsOf(Math.max(0, budget - spentMicros)),
+    leftUsd: dollarsOf(Math.max(0, budgetMicros - spentMicros)),
     resets: new Date(resets).toISOString(),
     retryMillis: resets - nowMillis,
     isReserved,

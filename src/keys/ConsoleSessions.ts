@@ -43,13 +43,7 @@ const failuresPerMinute = 1
 const openDigest = "open"
 
 /** The admin of a session that no key began: by the link, or by itself in the demo. */
-const consoleKey: GatewayKey = {
-  id: "console",
-  name: "console",
-  providers: undefined,
-  models: undefined,
-  scopes: ["admin"]
-}
+const consoleKey: GatewayKey = { id: "console", name: "console", scopes: ["admin"] }
 
 /** The /64 of an IPv6 address, which is one client's; any other address as it is, IPv4 in IPv6 included. */
 const networkOf = (address: string): string => {

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
-import { defaultScopes, type GatewayKey, keyMark, noNames, readKey, WrittenKey } from "../domain/GatewayKey.ts"
+import { compileKey, type GatewayKey, keyMark, WrittenKey } from "../domain/GatewayKey.ts"
 import { momentMillis } from "../domain/time.ts"
 import type { KeySetting } from "../domain/settings/Settings.ts"
 import { ConfigSnapshot, type ConfigState, type RecordFault, type Tracked } from "../store/ConfigSnapshot.ts"
@@ -115,9 +115,9 @@ const knownKey = (digest: Buffer, key: GatewayKey): KnownKey => {
 
 const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, KnownKey> =>
   new Map(
-    entries.map(({ key: text, scopes = defaultScopes, providers, models, ...rest }) => {
-      const digest = digestOf(Redacted.value(text))
-      return [digest.toString("base64"), knownKey(digest, { ...rest, id: rest.name, providers, models, scopes })]
+    entries.map((entry) => {
+      const digest = digestOf(Redacted.value(entry.key))
+      return [digest.toString("base64"), knownKey(digest, compileKey(entry.name, entry))]
     })
   )
 
@@ -161,7 +161,7 @@ class MergedKeys {
     else if (entry.success.revoked_at === undefined) {
       // Slugs and configs of a stored key are not checked, because they may be deleted. A deleted name only allows
       // less.
-      const texts = textsOf(entry.success, readKey(id, entry.success, noNames).key)
+      const texts = textsOf(entry.success, compileKey(id, entry.success))
       for (const [digest, key] of texts) this.stored.set(digest, knownKey(Buffer.from(digest, "base64"), key))
       this.digests.set(
         id,
@@ -191,7 +191,7 @@ const trackedKeys = (digestOf: Digest): Tracked<MergedKeys> => ({
 export const storedKeys = ({ records }: Pick<ConfigState, "records">): ReadonlyArray<GatewayKey> =>
   newestOf(records.key).flatMap((record) => {
     const entry = Result.getOrUndefined(readKeyEntry(record))
-    return entry === undefined || entry.revoked_at !== undefined ? [] : [readKey(record.id, entry, noNames).key]
+    return entry === undefined || entry.revoked_at !== undefined ? [] : [compileKey(record.id, entry)]
   })
 
 /** Number of cached digests; a full cache is cleared. */

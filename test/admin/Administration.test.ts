@@ -44,10 +44,10 @@ const declared: Declarations = {
     {
       name: "ci",
       key: Redacted.make("mgk_canarydeclared000000000000000000000"),
-      budget: { micros: 50_000_000, per: "month" },
-      expiresMillis: 60_000
+      budget: { usd: 50, per: "month" },
+      expires_at: "1970-01-01T00:01:00.000Z"
     },
-    { name: "boss", key: Redacted.make("mgk_short"), scopes: ["admin"], expiresMillis: 1_000_000 }
+    { name: "boss", key: Redacted.make("mgk_short"), scopes: ["admin"], expires_at: "1970-01-01T00:16:40.000Z" }
   ],
   configs: { slow: config({ provider: "@prod", api_key: canary }) },
   prompts: [
@@ -449,7 +449,7 @@ describe("administration of keys", () => {
         })
       )
       yield* keys.update("k1", { name: "rich", budget: { usd: 5, per: "day" } }, actor)
-      expect((yield* found.find("mgk_rich")).budget).toEqual({ micros: 5_000_000, per: "day" })
+      expect((yield* found.find("mgk_rich")).budget).toEqual({ usd: 5, per: "day" })
     }).pipe(Effect.provide(services))
   )
 

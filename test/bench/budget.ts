@@ -35,10 +35,8 @@ const usd = (micros: number): string => (micros / 1e6).toFixed(6)
 const keyOf = (id: string, micros: number): GatewayKey => ({
   id: id,
   name: id,
-  providers: undefined,
-  models: undefined,
   scopes: ["inference"],
-  budget: { micros, per: "day" }
+  budget: { usd: micros / 1e6, per: "day" }
 })
 
 /** Parallel requests that alternate between two gateways. Each reserves its estimate and then costs the real amount. */
@@ -115,7 +113,7 @@ await Effect.runPromise(
       yield* warm(gateway, "a budget, within the lease", keyOf("warm", 1e15))
       yield* warm(gateway, "and two limits a minute", {
         ...keyOf("both", 1e15),
-        rateLimit: { requestsPerMinute: 1e9, tokensPerMinute: 1e9 }
+        rate_limit: { requests_per_minute: 1e9, tokens_per_minute: 1e9 }
       })
     })
   )

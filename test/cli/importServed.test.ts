@@ -60,7 +60,7 @@ const served = async (
     tokenUrl: vertex?.tokenUrl,
     credentials: (account.kind === "google" ? google : vertex)?.credentials
   }))
-  const keys = [...read.keys, { name: "other", key: Redacted.make(other), providers: undefined, models: undefined }]
+  const keys = [...read.keys, { name: "other", key: Redacted.make(other) }]
   const { configs = {} } = read
   const gateway = await startGateway({ ...read, ...settingsFor(upstream.url, { keys, accounts, configs }) })
   const outcomes = []

@@ -17,7 +17,7 @@ const choose = (model: string, accounts: ReadonlyArray<ProviderAccount>, more: P
   const chosen = chooseAccount({
     model,
     accounts,
-    key: { providers: undefined },
+    key: {},
     defaults: {},
     isCarried: false,
     ...more

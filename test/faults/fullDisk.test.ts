@@ -59,8 +59,8 @@ const start = async () => {
     if (String(message).startsWith("store: ")) lines.push(`${logLevel} ${String(message)}`)
   })
   const keys = [
-    { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-    { name: "boss", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin" as const] }
+    { name: "test", key: Redacted.make(gatewayKey) },
+    { name: "boss", key: Redacted.make(adminKey), scopes: ["admin" as const] }
   ]
   const settings = { ...settingsFor(upstream.url, { keys, limits: { refreshMillis: 10 } }), store }
   const gateway = await startGateway(settings, Layer.merge(Logger.layer([logger]), Layer.succeedContext(services)))

@@ -38,7 +38,7 @@ const gatewayFor = (
   return gateway
 }
 
-const cents = (usd: number) => ({ budget: { micros: usd * 1e6, per: "month" } as const })
+const cents = (usd: number) => ({ budget: { usd, per: "month" } as const })
 const spentOf = async (gateway: AccountedGateway): Promise<unknown> => {
   const answer = await gateway.admin("/admin/v1/keys/ci")
   return typeof answer === "object" && answer !== null && "spent_usd" in answer ? answer.spent_usd : answer
@@ -210,10 +210,7 @@ describe("estimates from the edited body", () => {
   })
 
   it("budget: tokens per minute are those of the edited body", async () => {
-    const gateway = gatewayFor(
-      { rateLimit: { requestsPerMinute: undefined, tokensPerMinute: 1000, tokensBurst: 1000 } },
-      () => counted
-    )
+    const gateway = gatewayFor({ rate_limit: { tokens_per_minute: 1000, tokens_burst: 1000 } }, () => counted)
     const edited = config({ override_params: { messages: [{ role: "user", content: "x".repeat(2000) }] } })
     const answer = await gateway.post(chat, hello, edited)
     expect([answer.status, Number(answer.headers.get("x-ratelimit-remaining-tokens")) < 500]).toEqual([200, true])
@@ -277,7 +274,7 @@ describe("rows of refused requests", () => {
       await gateway.post(chat, { max_tokens: 1, ...body }, headers)
       return await gateway.admin("/admin/v1/requests?limit=1")
     }
-    const rate = { rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }
+    const rate = { rate_limit: { requests_per_minute: 1 } }
     const row = (code: string, of: string) => ({ data: [{ error_code: code, metadata: { team: of } }] })
     expect(await rowOf(rate, hello, team)).toMatchObject(row("rate_limit_exceeded", "own"))
     expect(await rowOf(cents(0.000_01), hello, team)).toMatchObject(row("insufficient_quota", "own"))

@@ -48,7 +48,7 @@ const gatewaysOn = async ({ location }: Database) => {
       limits: { refreshMillis: 20 },
       settings: {
         keys: [
-          { name: "ci", key: Redacted.make(gatewayKey), budget: { micros: 1_000_000, per: "month" } },
+          { name: "ci", key: Redacted.make(gatewayKey), budget: { usd: 1, per: "month" } },
           { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
         ],
         store,

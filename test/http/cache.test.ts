@@ -89,9 +89,7 @@ describe("requests that use the cache", () => {
 describe("requests that share a cached answer (TH38)", () => {
   const keys = ["one", "two"].map((name) => ({
     name,
-    key: Redacted.make(`mgk_${name}00000000000000000000`),
-    providers: undefined,
-    models: undefined
+    key: Redacted.make(`mgk_${name}00000000000000000000`)
   }))
   const as = (name: string) => ({ "x-gateway-api-key": `mgk_${name}00000000000000000000` })
   it("cache: another key, credential, provider, model, body, strictness or beta shares no answer (TH38)", async () => {

@@ -211,7 +211,7 @@ describe("request context of a chat", () => {
       requestId: "r1",
       traceId: "trace",
       deadlineMillis: undefined,
-      key: { id: "test", name: "test", providers: undefined, models: undefined },
+      key: { id: "test", name: "test" },
       providerHeader: "gemini",
       strict: true,
       dryRun: false,

@@ -55,15 +55,11 @@ describe("sources of a config", () => {
     {
       name: "test",
       key: Redacted.make("mgk_test0000000000000000000000000000"),
-      providers: undefined,
-      models: undefined,
       config: "mine"
     },
     {
       name: "plain",
-      key: Redacted.make("mgk_plain000000000000000000000000000"),
-      providers: undefined,
-      models: undefined
+      key: Redacted.make("mgk_plain000000000000000000000000000")
     }
   ]
   const gateway = () => over(echo, { configs: { mine: config(vertex), other: config(google) }, keys })
@@ -165,10 +161,7 @@ describe("sources of a config", () => {
   it("configs: a missing config of the key is not a fault of the request", async () => {
     const key = "mgk_orphan00000000000000000000000000"
     const orphaned = over(echo, {
-      keys: [
-        ...keys,
-        { name: "orphan", key: Redacted.make(key), providers: undefined, models: undefined, config: "gone" }
-      ],
+      keys: [...keys, { name: "orphan", key: Redacted.make(key), config: "gone" }],
       configs: {}
     })
     const answer = await orphaned.post(path, hello, { "x-gateway-api-key": key })
@@ -330,9 +323,9 @@ describe("edits a config applies to a request (T125)", () => {
 })
 
 describe("metadata of a key", () => {
-  const plan = { metadata: { plan: "free" }, models: undefined, providers: undefined }
+  const plan = { metadata: { plan: "free" } }
   const keys = [
-    { ...plan, name: "test", key: Redacted.make("mgk_test0000000000000000000000000000"), metadataLocked: true },
+    { ...plan, name: "test", key: Redacted.make("mgk_test0000000000000000000000000000"), metadata_locked: true },
     { ...plan, name: "plain", key: Redacted.make("mgk_plain000000000000000000000000000") }
   ]
   const routed = (more: { readonly [name: string]: Json } = {}): Json => ({

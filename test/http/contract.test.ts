@@ -386,11 +386,11 @@ faces("contract of the %s", (_name, over) => {
           { name: "test", key: Redacted.make(gatewayKey) },
           { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] },
           { name: "narrow", key: Redacted.make(narrowKey), providers: ["vertex-ai"] },
-          { name: "poor", key: Redacted.make(poorKey), budget: { micros: 1, per: "month" } },
+          { name: "poor", key: Redacted.make(poorKey), budget: { usd: 0.000001, per: "month" } },
           {
             name: "limited",
             key: Redacted.make(limitedKey),
-            rateLimit: { requestsPerMinute: 1, requestsBurst: 1, tokensPerMinute: 1000, tokensBurst: 1000 }
+            rate_limit: { requests_per_minute: 1, requests_burst: 1, tokens_per_minute: 1000, tokens_burst: 1000 }
           }
         ]
       },

@@ -99,7 +99,7 @@ describe("deadline of a request", () => {
           {
             name: "ci",
             key: Redacted.make(gatewayKey),
-            rateLimit: { requestsPerMinute: 100, tokensPerMinute: undefined }
+            rate_limit: { requests_per_minute: 100 }
           }
         ]
       }

@@ -71,11 +71,9 @@ describe("healed requests over HTTP", () => {
   it("healing: a key learns for itself, and the admin API shows whose lesson it is (M-906)", async () => {
     const keys = ["one", "two"].map((name) => ({
       name,
-      key: Redacted.make(`mgk_${name}00000000000000000000000000000`),
-      providers: undefined,
-      models: undefined
+      key: Redacted.make(`mgk_${name}00000000000000000000000000000`)
     }))
-    const boss = { name: "boss", key: Redacted.make(adminKey), providers: undefined, models: undefined }
+    const boss = { name: "boss", key: Redacted.make(adminKey) }
     const gateway = accountedGateway(strictModel, {
       settings: { models, keys: [...keys, { ...boss, scopes: ["admin"] }] }
     })
@@ -245,9 +243,7 @@ describe.runIf(saidWithoutRedis("lessons of two gateways"))("two gateways on one
   const otherKey = "mgk_other000000000000000000000000000"
   const keys = [gatewayKey, otherKey].map((key) => ({
     name: key.slice(4, 9),
-    key: Redacted.make(key),
-    providers: undefined,
-    models: undefined
+    key: Redacted.make(key)
   }))
   const prefix = `mgw-test:${randomUUID()}:`
   afterAll(() => removeKeys(prefix))

@@ -73,12 +73,10 @@ const { dispose, handler } = webFace(
         })
       ],
       keys: [
-        { name: "tenant", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+        { name: "tenant", key: Redacted.make(gatewayKey) },
         {
           name: "operator",
           key: Redacted.make(adminKey),
-          providers: undefined,
-          models: undefined,
           scopes: ["inference", "admin"]
         }
       ]

@@ -41,10 +41,10 @@ const withoutResets = (response: Response) =>
   Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
 
 describe("limits per minute", () => {
-  const rateLimit = { requestsPerMinute: 2, requestsBurst: 2, tokensPerMinute: 1000, tokensBurst: 1000 }
+  const rateLimit = { requests_per_minute: 2, requests_burst: 2, tokens_per_minute: 1000, tokens_burst: 1000 }
 
   it("limits: are reported on answers, settled by usage, and refused with the time to wait", async () => {
-    const gateway = gatewayFor({ rateLimit })
+    const gateway = gatewayFor({ rate_limit: rateLimit })
     const first = await gateway.post("/v1/chat/completions", hello)
     expect([first.status, withoutResets(first)]).toEqual([
       200,
@@ -85,7 +85,7 @@ describe("limits per minute", () => {
   })
 
   it("limits: are reported in Anthropic's format on its route", async () => {
-    const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }, () =>
+    const gateway = gatewayFor({ rate_limit: { requests_per_minute: 1 } }, () =>
       Effect.succeed(
         replying({
           type: "message",
@@ -123,7 +123,7 @@ describe("limits per minute", () => {
   })
 
   it("limits: apply before the cache: a cached answer counts as a request and costs no tokens", async () => {
-    const gateway = gatewayFor({ rateLimit })
+    const gateway = gatewayFor({ rate_limit: rateLimit })
     for (const remaining of ["1", "0"]) {
       const response = await gateway.post("/v1/chat/completions", hello, { "x-gateway-cache": "60" })
       expect([response.status, response.headers.get("x-ratelimit-remaining-requests")]).toEqual([200, remaining])
@@ -144,8 +144,8 @@ describe("limits per minute", () => {
     ["/v1/prompts/hello/render", {}]
   ])("limits: a dry run or a rendered prompt counts as a request without tokens or cost: %s", async (path, body) => {
     const limits = {
-      rateLimit: { requestsPerMinute: 2, requestsBurst: 2, tokensPerMinute: 1 },
-      budget: { micros: 0, per: "day" }
+      rate_limit: { requests_per_minute: 2, requests_burst: 2, tokens_per_minute: 1 },
+      budget: { usd: 0, per: "day" }
     } as const
     const gateway = accountedGateway(() => counted, {
       settings: {
@@ -173,7 +173,7 @@ describe("limits per minute", () => {
   })
 
   it("limits: do not apply to the list of models", async () => {
-    const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } })
+    const gateway = gatewayFor({ rate_limit: { requests_per_minute: 1 } })
     for (let at = 0; at < 3; at++) {
       const models = await gateway.send("/v1/models", { headers: { "x-gateway-api-key": gatewayKey } })
       expect([models.status, limitsOf(models)]).toEqual([200, {}])
@@ -181,7 +181,7 @@ describe("limits per minute", () => {
   })
 
   it("limits: a request without a target leaves the budget unchanged; a key without limits has no headers", async () => {
-    const limited = gatewayFor({ budget: { micros: 100, per: "day" } })
+    const limited = gatewayFor({ budget: { usd: 0.0001, per: "day" } })
     const unknown = await limited.post("/v1/chat/completions", { ...hello, model: "@nobody/gemini-2.5-flash" })
     expect(unknown.status).toBe(404)
     const free = gatewayFor({})
@@ -190,7 +190,7 @@ describe("limits per minute", () => {
 })
 
 describe("budget of a key", () => {
-  const budget = { micros: 200, per: "month" } as const
+  const budget = { usd: 0.0002, per: "month" } as const
 
   it("limits: a budget is spent by the cost of requests, and its refusal advises against repeating", async () => {
     const gateway = gatewayFor({ budget }, undefined, { keyLabel: true })

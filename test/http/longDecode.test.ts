@@ -283,7 +283,7 @@ describe("long decode: limits of the key, cache and times", () => {
     let at = 0
     return accountedGateway(() => Effect.succeed(steps[at++] ?? { status: 500 }), {
       settings: {
-        keys: [{ name: "ci", key: Redacted.make(gatewayKey), budget: { micros, per: "month" } }],
+        keys: [{ name: "ci", key: Redacted.make(gatewayKey), budget: { usd: micros / 1e6, per: "month" } }],
         prices: { "gemini-4-neon": { input: 10, output: 1 } }
       }
     })

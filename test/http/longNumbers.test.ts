@@ -9,8 +9,8 @@ import { gatewayKey } from "../support/TestGateway.ts"
 const adminKey = "mgk_admin000000000000000000000000000"
 const gateway = gatewayOver(() => replying({ choices: [{ message: { content: "Hi" } }] }), {
   keys: [
-    { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-    { name: "admin", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] }
+    { name: "test", key: Redacted.make(gatewayKey) },
+    { name: "admin", key: Redacted.make(adminKey), scopes: ["admin"] }
   ],
   prompts: [
     {

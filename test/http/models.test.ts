@@ -89,7 +89,7 @@ describe("list of models", () => {
 
   it("models: an account lists its endpoints, unless it names its models", () => {
     const endpoints = { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
-    const all = { id: "k", name: "k", providers: undefined, models: undefined, scopes: ["inference" as const] }
+    const all = { id: "k", name: "k", scopes: ["inference" as const] }
     expect(modelList(view({ ...vertexAccount, endpoints }), all, true).at(-1)?.model).toEqual(
       row("@vertex-ai/endpoints.my-llm", "self-deployed")
     )

@@ -24,9 +24,7 @@ let script: ReadonlyArray<ScriptedResponse> = []
 const keyOf = (name: string, otherModels: OtherModelsRule): NonNullable<MoreSettings["keys"]>[number] => ({
   name,
   key: Redacted.make(`mgk_${name}0000000000000000000000000000`),
-  providers: undefined,
-  models: undefined,
-  otherModels: { messages: otherModels }
+  other_models: { messages: otherModels }
 })
 
 const face = (otherModels: OtherModelsRule) =>
@@ -36,7 +34,7 @@ const face = (otherModels: OtherModelsRule) =>
         accounts: [vertexAccount, googleAccount],
         messages: { otherModels },
         keys: [
-          { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+          { name: "test", key: Redacted.make(gatewayKey) },
           keyOf("granted", "translate"),
           keyOf("refused", "refuse")
         ]

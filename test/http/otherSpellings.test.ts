@@ -209,12 +209,10 @@ describe("keys", () => {
   const plain = "sk-of-the-operators-own-form"
   const settings = {
     keys: [
-      { name: "plain", key: Redacted.make(plain), providers: undefined, models: undefined },
+      { name: "plain", key: Redacted.make(plain) },
       {
         name: "other",
-        key: Redacted.make("mgk_other00000000000000000000000000"),
-        providers: undefined,
-        models: undefined
+        key: Redacted.make("mgk_other00000000000000000000000000")
       }
     ]
   }

@@ -61,7 +61,7 @@ const worldOf = async (
           name: "ci",
           key: Redacted.make(gatewayKey),
           // A request a minute comes back: none while a test runs.
-          rateLimit: { requestsPerMinute: 1, requestsBurst: 10, tokensPerMinute: 1_000, tokensBurst: 1_000 }
+          rate_limit: { requests_per_minute: 1, requests_burst: 10, tokens_per_minute: 1_000, tokens_burst: 1_000 }
         }
       ]
     },

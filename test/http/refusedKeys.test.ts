@@ -15,8 +15,8 @@ const content = {
 } as const
 const gateway = gatewayOver(() => replying({}), {
   keys: [
-    { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-    { name: "admin", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] }
+    { name: "test", key: Redacted.make(gatewayKey) },
+    { name: "admin", key: Redacted.make(adminKey), scopes: ["admin"] }
   ],
   prompts: [{ id: "greeting", name: undefined, labels: new Map(), versions: new Map([[1, content]]) }]
 })

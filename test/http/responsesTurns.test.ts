@@ -323,9 +323,9 @@ describe("prompts of the gateway in a response", () => {
 
 describe("limits of keys on responses", () => {
   it("responses: a key at its rate limit is refused in OpenAI's form, a stream too (R711)", async () => {
-    const rateLimit = { requestsPerMinute: 1, tokensPerMinute: undefined }
+    const rateLimit = { requests_per_minute: 1 }
     const gateway = accountedGateway(() => Effect.succeed(replying(said("Hello"))), {
-      settings: { keys: [{ name: "ci", key: Redacted.make(gatewayKey), rateLimit }] }
+      settings: { keys: [{ name: "ci", key: Redacted.make(gatewayKey), rate_limit: rateLimit }] }
     })
     const first = await gateway.post("/v1/responses", { model, input: "Hi" })
     expect([first.status, first.headers.get("x-ratelimit-remaining-requests")]).toEqual([200, "0"])
@@ -353,7 +353,7 @@ describe("limits of keys on responses", () => {
     const gateway = accountedGateway(() => Effect.succeed(replying({ ...said("Hello"), usageMetadata: counts })), {
       settings: {
         // The long text is estimated as more than half of it, and counts as half of it.
-        keys: [{ name: "ci", key: Redacted.make(gatewayKey), budget: { micros: 4_000, per: "month" } }],
+        keys: [{ name: "ci", key: Redacted.make(gatewayKey), budget: { usd: 0.004, per: "month" } }],
         prices: { "gemini-2.5-flash": { input: 2, output: 2 } }
       },
       references: Layer.succeed(FreshId, () => `01a1feb1-fd44-7fb5-884a-${String(number++).padStart(12, "0")}`)

@@ -26,7 +26,7 @@ type Script = Parameters<typeof gatewayOver>[0]
 const keys = [
   ["test", gatewayKey],
   ["other", otherKey]
-].map(([name = "", key = ""]) => ({ name, key: Redacted.make(key), providers: undefined, models: undefined }))
+].map(([name = "", key = ""]) => ({ name, key: Redacted.make(key) }))
 
 const told = async (answer: Response) => {
   const body: {

@@ -128,7 +128,7 @@ describe("messages", () => {
 describe("a slug without its @", () => {
   const asked = async (model: string, providers?: ReadonlyArray<string>) => {
     const name = "mgk_slug"
-    const gateway = opened({ keys: [{ name: "slug", key: Redacted.make(name), models: undefined, providers }] })
+    const gateway = opened({ keys: [{ name: "slug", key: Redacted.make(name), providers }] })
     await gateway.post("/v1/chat/completions", { model, messages }, { "x-gateway-api-key": name })
     return gateway.seen.map(({ url }) => url.slice(url.indexOf("/", 8)))
   }
@@ -195,7 +195,7 @@ describe("other routes", () => {
     const key = "mgk_narrow"
     const gateway = opened({
       ...settings,
-      keys: [{ name: "narrow", key: Redacted.make(key), providers: undefined, models }]
+      keys: [{ name: "narrow", key: Redacted.make(key), models }]
     })
     const answer = await gateway.post("/v1/chat/completions", { model: "fast", messages }, { "x-gateway-api-key": key })
     expect([answer.status, gateway.seen.length]).toStrictEqual([status, status === 200 ? 1 : 0])
@@ -281,7 +281,7 @@ describe("a slug in the model, with a config of the key", () => {
     const gateway = opened(
       {
         configs: { [id]: compiled(config) },
-        keys: [{ name: "own", key: Redacted.make(gatewayKey), providers: undefined, models: undefined, config: id }]
+        keys: [{ name: "own", key: Redacted.make(gatewayKey), config: id }]
       },
       [googleAccount, vertexAccount, second]
     )

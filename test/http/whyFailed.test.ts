@@ -13,8 +13,6 @@ const key = "mgk_why00000000000000000000000000000"
 const setting = (more: Partial<KeySetting> = {}): KeySetting => ({
   name: "why",
   key: Redacted.make(key),
-  providers: undefined,
-  models: undefined,
   ...more
 })
 
@@ -120,7 +118,7 @@ describe("why a request failed", () => {
       "a request beyond a whole budget",
       "/v1/chat/completions",
       chat({ max_tokens: 100 }),
-      { budget: { micros: 30_000, per: "day" } },
+      { budget: { usd: 0.03, per: "day" } },
       {
         code: "insufficient_quota",
         message:
@@ -168,7 +166,7 @@ describe("why a request failed", () => {
     const refusal = async (micros: number) => {
       const gateway = accountedGateway(() => answered, {
         settings: {
-          keys: [setting({ budget: { micros, per: "day" } })],
+          keys: [setting({ budget: { usd: micros / 1e6, per: "day" } })],
           prices: { "gemini-2.5-flash": { output: 500 } }
         }
       })

@@ -8,7 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
-import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.ts"
+import type { Budget, GatewayKey } from "../../src/domain/GatewayKey.ts"
 import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
@@ -16,24 +16,26 @@ import { type RateCounters, Spending, type SpendingChange } from "../../src/stor
 import { RateStore } from "../../src/state/SharedState.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
-const keyOf = (rateLimit?: Partial<RateLimit>, budget?: Budget): GatewayKey => ({
+type RateLimit = NonNullable<GatewayKey["rate_limit"]>
+type WantedLimit = { readonly [Field in keyof RateLimit]: RateLimit[Field] | undefined }
+
+const keyOf = (rateLimit?: WantedLimit, budget?: Budget): GatewayKey => ({
   id: "ci",
   name: "ci",
-  providers: undefined,
-  models: undefined,
   scopes: ["inference"],
   // A burst of a whole minute, unless the test sets another one.
-  rateLimit:
-    rateLimit === undefined
-      ? undefined
-      : {
-          requestsPerMinute: undefined,
-          tokensPerMinute: undefined,
-          requestsBurst: rateLimit.requestsPerMinute,
-          tokensBurst: rateLimit.tokensPerMinute,
-          ...rateLimit
-        },
-  budget
+  ...(rateLimit === undefined
+    ? {}
+    : {
+        rate_limit: Object.fromEntries(
+          Object.entries({
+            requests_burst: rateLimit.requests_per_minute,
+            tokens_burst: rateLimit.tokens_per_minute,
+            ...rateLimit
+          }).filter(([, limit]) => limit !== undefined)
+        )
+      }),
+  ...(budget === undefined ? {} : { budget })
 })
 
 const admissionOn = (counts: Layer.Layer<RateCounters>, spending: Layer.Layer<Spending> = Spending.layerMemory) =>
@@ -52,7 +54,7 @@ const admit = (key: GatewayKey, estimate: Partial<Estimate> = {}) =>
     return one === undefined ? yield* Effect.die("admitted, and nobody was told") : one
   })
 
-const requestsPerMinute = 3
+const requests_per_minute = 3
 const counts: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateCounters>]> = [
   ["in this process", RateStore.layerMemory],
   ...(saidWithoutRedis("limits of keys in Redis")
@@ -65,7 +67,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("request limit: allows its number, then one more request every twenty seconds", () =>
     Effect.gen(function* () {
-      const key = keyOf({ requestsPerMinute })
+      const key = keyOf({ requests_per_minute })
       const told = []
       for (let at = 0; at < 3; at++) told.push((yield* admit(key)).limits)
       expect(told).toEqual([
@@ -90,7 +92,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("token limit: reserves the estimate and returns the unused part", () =>
     Effect.gen(function* () {
-      const key = keyOf({ requestsPerMinute: 60, tokensPerMinute: 1000 })
+      const key = keyOf({ requests_per_minute: 60, tokens_per_minute: 1000 })
       const first = yield* admit(key, { tokens: 900 })
       expect(first.limits.tokens).toEqual({ limit: 1000, remaining: 100, resetMillis: 54_000 })
       expect(yield* Effect.flip(admit(key, { tokens: 200 }))).toEqual(
@@ -109,7 +111,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("token limit: usage above the estimate is debited", () =>
     Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 600 })
+      const key = keyOf({ tokens_per_minute: 600 })
       yield* (yield* admit(key, { tokens: 100 })).settle({ tokens: 700, costMicros: 0 })
       expect(yield* Effect.flip(admit(key, { tokens: 1 }))).toMatchObject({
         kind: "tokens",
@@ -125,7 +127,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
     "token limit: a request without counts keeps its reservation; one above the limit takes the whole minute",
     () =>
       Effect.gen(function* () {
-        const key = keyOf({ tokensPerMinute: 600 })
+        const key = keyOf({ tokens_per_minute: 600 })
         const admitted = yield* admit(key, { tokens: 5000 })
         expect(admitted.limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 60_000 })
         yield* admitted.settle(undefined)
@@ -135,7 +137,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("token limit: a late return never exceeds the limit", () =>
     Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 600 })
+      const key = keyOf({ tokens_per_minute: 600 })
       const first = yield* admit(key, { tokens: 600 })
       yield* TestClock.adjust(60_000)
       yield* first.settle({ tokens: 1, costMicros: 0 })
@@ -145,7 +147,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("burst: any minute of a busy key has at most the limit and the burst", () =>
     Effect.gen(function* () {
-      const key = keyOf({ requestsPerMinute: 30, requestsBurst: undefined })
+      const key = keyOf({ requests_per_minute: 30, requests_burst: undefined })
       const passed: Array<number> = []
       for (let second = 0; second < 180; second++) {
         for (let at = 0; at < 5; at++) if ((yield* Effect.exit(admit(key)))._tag === "Success") passed.push(second)
@@ -162,7 +164,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("burst: a limit of 300 a minute lets 30 requests of an idle key through together", () =>
     Effect.gen(function* () {
-      const key = keyOf({ requestsPerMinute: 300, requestsBurst: undefined })
+      const key = keyOf({ requests_per_minute: 300, requests_burst: undefined })
       expect((yield* admit(key)).limits.requests).toEqual({ limit: 300, remaining: 29, resetMillis: 200 })
       for (let at = 1; at < 30; at++) yield* admit(key)
       expect(yield* Effect.flip(admit(key))).toEqual(
@@ -179,7 +181,7 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("burst: a request larger than the burst of tokens passes a full bucket, and is paid back", () =>
     Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 600, tokensBurst: undefined })
+      const key = keyOf({ tokens_per_minute: 600, tokens_burst: undefined })
       expect((yield* admit(key, { tokens: 90 })).limits.tokens).toEqual({
         limit: 600,
         remaining: 0,
@@ -194,8 +196,8 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("a changed limit: applies immediately, with a bucket of its own", () =>
     Effect.gen(function* () {
-      yield* admit(keyOf({ requestsPerMinute: 600 }))
-      expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({
+      yield* admit(keyOf({ requests_per_minute: 600 }))
+      expect((yield* admit(keyOf({ requests_per_minute }))).limits.requests).toEqual({
         limit: 3,
         remaining: 2,
         resetMillis: 20_000
@@ -205,8 +207,8 @@ describe.each(counts)("limits per minute %s", (_name, store) => {
 
   it.effect("limits: keys do not share a bucket", () =>
     Effect.gen(function* () {
-      yield* admit(keyOf({ requestsPerMinute: 1 }))
-      expect((yield* admit({ ...keyOf({ requestsPerMinute: 1 }), id: "other" })).limits.requests?.remaining).toBe(0)
+      yield* admit(keyOf({ requests_per_minute: 1 }))
+      expect((yield* admit({ ...keyOf({ requests_per_minute: 1 }), id: "other" })).limits.requests?.remaining).toBe(0)
     }).pipe(Effect.provide(layer))
   )
 })
@@ -218,14 +220,14 @@ describe.runIf(saidWithoutRedis("limits of keys shared by two gateways"))("two g
       const one = yield* Layer.build(Layer.fresh(shared))
       const other = yield* Layer.build(Layer.fresh(shared))
       const asked = [one, other, one, other].map((gateway) =>
-        Effect.provide(Effect.exit(admit(keyOf({ requestsPerMinute }))), gateway)
+        Effect.provide(Effect.exit(admit(keyOf({ requests_per_minute }))), gateway)
       )
       expect((yield* Effect.all(asked)).map(({ _tag }) => _tag)).toEqual(["Success", "Success", "Success", "Failure"])
     }).pipe(Effect.provide(ownPrefix()))
   )
 })
 
-const daily: Budget = { micros: 1000, per: "day" }
+const daily: Budget = { usd: 0.001, per: "day" }
 const noon = Date.parse("2027-01-31T12:00:00Z")
 const halfDay = 12 * 3_600_000
 
@@ -279,7 +281,7 @@ describe("budgets in this process", () => {
 
   it.effect("budget: partial counts cost at least the reservation, in tokens and in money", () =>
     Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 1000 }, daily)
+      const key = keyOf({ tokens_per_minute: 1000 }, daily)
       yield* (yield* admit(key, { tokens: 300, costMicros: 100 })).settle({ tokens: 1, costMicros: 1, isPart: true })
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(100)
       const second = yield* admit(key, { tokens: 300, costMicros: 100 })
@@ -292,7 +294,7 @@ describe("budgets in this process", () => {
 
   it.effect("budget: a request without an upstream call needs no tokens and no money", () =>
     Effect.gen(function* () {
-      const key = keyOf({ requestsPerMinute: 2, tokensPerMinute: 1 }, { micros: 0, per: "day" })
+      const key = keyOf({ requests_per_minute: 2, tokens_per_minute: 1 }, { usd: 0, per: "day" })
       const admission = yield* Admission
       const uncalled = Effect.suspend(() => {
         const held: Array<Admitted> = []
@@ -315,7 +317,7 @@ describe("budgets in this process", () => {
 
   it.effect("budget: a refusal returns the reserved tokens", () =>
     Effect.gen(function* () {
-      const key = keyOf({ tokensPerMinute: 100 }, daily)
+      const key = keyOf({ tokens_per_minute: 100 }, daily)
       expect((yield* Effect.flip(admit(key, { tokens: 80, costMicros: 1001 })))._tag).toBe("BudgetSpent")
       expect((yield* admit(key, { tokens: 80, costMicros: 1 })).limits.tokens?.remaining).toBe(20)
     }).pipe(Effect.provide(layer))
@@ -328,12 +330,12 @@ describe("budgets in this process", () => {
     ).pipe(Layer.provide(Spending.layerMemory))
     return Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(
-        admit(keyOf({ tokensPerMinute: 100 }, daily), { tokens: 80, costMicros: 1 }),
+        admit(keyOf({ tokens_per_minute: 100 }, daily), { tokens: 80, costMicros: 1 }),
         { startImmediately: true }
       )
-      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(20)
+      expect((yield* admit(keyOf({ tokens_per_minute: 100 }))).limits.tokens?.remaining).toBe(20)
       yield* Fiber.interrupt(waiting)
-      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(100)
+      expect((yield* admit(keyOf({ tokens_per_minute: 100 }))).limits.tokens?.remaining).toBe(100)
     }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, silent))))
   })
 
@@ -341,7 +343,7 @@ describe("budgets in this process", () => {
     Effect.gen(function* () {
       yield* (yield* admit(keyOf(undefined, daily), { costMicros: 1000 })).settle(undefined)
       expect((yield* Effect.flip(admit(keyOf(undefined, daily), { costMicros: 10 })))._tag).toBe("BudgetSpent")
-      yield* admit(keyOf(undefined, { micros: 2000, per: "day" }), { costMicros: 10 })
+      yield* admit(keyOf(undefined, { usd: 0.002, per: "day" }), { costMicros: 10 })
     }).pipe(Effect.provide(layer))
   )
 
@@ -385,7 +387,7 @@ describe("budget on a store", () => {
     const state = { isGone: false, isAnswerLost: false }
     return { told, state, layer: Layer.fresh(admissionOn(RateStore.layerMemory, flaky(told, state))) }
   }
-  const large: Budget = { micros: 100_000, per: "month" }
+  const large: Budget = { usd: 0.1, per: "month" }
   const key = keyOf(undefined, large)
 
   it.effect("budget on a store: is queried once for many requests, and not again while 1/100 of it lasts", () => {

@@ -21,7 +21,6 @@ it.effect("gateway keys: a known key gives its record (TH1)", () =>
     expect(yield* keys.find("mgk_all")).toEqual({
       id: "all",
       name: "all",
-      providers: undefined,
       models: undefined,
       scopes: ["inference"]
     })

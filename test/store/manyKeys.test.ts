@@ -105,10 +105,7 @@ describe.each(databases)("many keys on $name", (database) => {
 const keyOf = (id: string, budget: Budget): GatewayKey => ({
   id,
   name: id,
-  providers: undefined,
-  models: undefined,
   scopes: ["inference"],
-  rateLimit: undefined,
   budget
 })
 
@@ -133,7 +130,7 @@ describe.each(databases.filter(({ name }) => name === "PostgreSQL"))("a slow way
         Layer.provide(Layer.succeed(Limits, { ...defaultLimits, storeAnswerMillis: 4000 })),
         Layer.provideMerge(logger)
       )
-      const keys = Array.from({ length: 2000 }, (_, at) => keyOf(`key-${at}`, { micros: 1000, per: "month" }))
+      const keys = Array.from({ length: 2000 }, (_, at) => keyOf(`key-${at}`, { usd: 0.001, per: "month" }))
       yield* Effect.gen(function* () {
         const { admit } = yield* Admission
         relay.delay(10)

@@ -69,7 +69,7 @@ export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings 
   ...(more.messages === undefined ? {} : { messages: more.messages }),
   ...(more.configs === undefined ? {} : { configs: more.configs }),
   ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
-  keys: more.keys ?? [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
+  keys: more.keys ?? [{ name: "test", key: Redacted.make(gatewayKey) }],
   // How often a failed call is repeated is a matter of its own tests.
   limits: { ...defaultLimits, ...patientLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
 })

@@ -25,7 +25,7 @@ export const requestContext: RequestContext = {
   createdSeconds: 1_700_000_000,
   startedMillis: 1_700_000_000_000,
   deadlineMillis: undefined,
-  key: { id: "key-1", name: "test", providers: undefined, models: undefined, scopes: ["inference"] },
+  key: { id: "key-1", name: "test", scopes: ["inference"] },
   config: undefined,
   configId: undefined,
   providerHeader: undefined,

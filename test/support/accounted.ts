@@ -35,8 +35,8 @@ export const accountedGateway = (script: TransportScript, options: ScriptedOptio
     ...options,
     settings: {
       keys: [
-        { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-        { name: "boss", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] }
+        { name: "test", key: Redacted.make(gatewayKey) },
+        { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
       ],
       log: { format: "json" },
       prices: {

@@ -71,7 +71,7 @@ export const openMatrix = () =>
     Gateway.layerServices({
       server: { host: "127.0.0.1", port: 0 },
       accounts: [googleAccount, { ...vertexAccount, endpoints }],
-      keys: [{ name: "matrix", key: Redacted.make(key), providers: undefined, models: undefined }],
+      keys: [{ name: "matrix", key: Redacted.make(key) }],
       limits: defaultLimits
     })
   )

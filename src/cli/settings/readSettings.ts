@@ -13,7 +13,7 @@ import {
   unreadName
 } from "../../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { type KeyScope, noNames, readKey } from "../../domain/GatewayKey.ts"
+import { type KeyScope, keyFaults } from "../../domain/GatewayKey.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { KeySetting, Settings } from "../../domain/settings/Settings.ts"
@@ -66,7 +66,7 @@ const redisFaults = (url: string | undefined): ReadonlyArray<Fault> =>
 const keyGrammar = /^[\x21-\x7e]{8,256}$/
 const keyFault = "must be 8 to 256 printable characters without spaces"
 
-const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<Fault> => {
+const keySectionFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<Fault> => {
   const keys = file.keys ?? []
   const slugs = accounts.map((account) => account.slug)
   const configs = Object.keys(file.configs ?? {})
@@ -82,7 +82,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
       ...(earlier.some((other) => other.key === one.key)
         ? [faultAt([...at, "key"], "is the key of another name as well")]
         : []),
-      ...readKey(one.name, one, { slugs, configs, prompts }, at).faults
+      ...keyFaults(one, { slugs, configs, prompts }, at)
     ]
   })
 }
@@ -113,7 +113,7 @@ const environmentKey = (
   const key = env[variable]
   if (key === undefined || key === "") return { keys: [], faults: [] }
   return keyGrammar.test(key)
-    ? { keys: [{ name, key: Redacted.make(key), providers: undefined, models: undefined, scopes }], faults: [] }
+    ? { keys: [{ name, key: Redacted.make(key), scopes }], faults: [] }
     : { keys: [], faults: [{ path: variable, message: keyFault, at: undefined }] }
 }
 
@@ -184,7 +184,11 @@ const checkMeaning = (
     settings: {
       server: server.setting,
       accounts,
-      keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys, ...admin.keys],
+      keys: [
+        ...(file.keys ?? []).map((entry) => ({ ...entry, key: Redacted.make(entry.key) })),
+        ...ambient.keys,
+        ...admin.keys
+      ],
       limits,
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       configs: configs.configs,
@@ -209,7 +213,7 @@ const checkMeaning = (
       ...workersFaults(file.server ?? {}, stored?.setting),
       ...redisFaults(file.redis?.url),
       ...faults,
-      ...keyFaults(file, accounts),
+      ...keySectionFaults(file, accounts),
       ...nativeFaults(file, accounts),
       ...priceFaults(file.prices ?? {}),
       ...prompts.faults,
@@ -262,11 +266,6 @@ export const judgeSettings = (input: SettingsInput): JudgedSettings => {
     settings: faults.every(({ isOfCredential }) => isOfCredential === true) ? rest?.settings : undefined,
     faults
   }
-}
-
-const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => {
-  const { id: _, ...key } = readKey(one.name, one, noNames).key
-  return { ...key, key: Redacted.make(one.key) }
 }
 
 // Repairs a configuration with faults of shape, so that the same run can also check its meaning.

@@ -3,7 +3,7 @@
 import type * as Redacted from "effect/Redacted"
 import type { GatewayConfig } from "../config/GatewayConfig.ts"
 import type { ContentMode } from "../RequestRow.ts"
-import type { GatewayKey } from "../GatewayKey.ts"
+import type { WrittenKey } from "../GatewayKey.ts"
 import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
 import type { Prompt } from "../Prompt.ts"
@@ -16,8 +16,7 @@ import type { Json } from "../text/json.ts"
 import * as Schema from "effect/Schema"
 
 /** A configured gateway key, with its text until the text is hashed. */
-export interface KeySetting extends Omit<Partial<GatewayKey>, "id"> {
-  readonly name: string
+export interface KeySetting extends WrittenKey {
   readonly key: Redacted.Redacted<string>
 }
 

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import type { Key } from "../../api/AdminResources.ts"
 import { RouteUnknown, type StoreUnavailable } from "../../domain/GatewayError.ts"
-import { type GatewayKey, noNames, readKey } from "../../domain/GatewayKey.ts"
+import { compileKey, type GatewayKey } from "../../domain/GatewayKey.ts"
 import { dollarsOf } from "../../domain/Usage.ts"
 import { Admission } from "../../keys/Admission.ts"
 import * as Result from "effect/Result"
@@ -35,7 +35,7 @@ const withSpending: Effect.Effect<(key: Key) => Effect.Effect<Key, StoreUnavaila
   Admission,
   ({ spent }) =>
     (key) => {
-      const { key: record } = readKey(key.id, key, noNames)
+      const record = compileKey(key.id, key)
       return Effect.map(spent(record), ({ lastUsedMillis, spentMicros }) => ({
         ...key,
         spent_usd: dollarsOf(spentMicros),
@@ -245,7 +245,7 @@ type Simulated = Pick<ConfigCheck, "plan" | "refused">
 const readCheck = resourceReader(ConfigCheckBody)
 
 /** A key without limits, for requests of no certain key. */
-const anyKey: GatewayKey = { id: "check", name: "check", providers: undefined, models: undefined, scopes: [] }
+const anyKey: GatewayKey = { id: "check", name: "check", scopes: [] }
 
 const shownNode = ({ at, mode, planned, reached, share, why }: SimulatedNode) => ({
   path: renderPath(["config", ...at]),
@@ -272,7 +272,7 @@ const simulated = (
       ...key.metadata,
       ...config.metadata,
       ...metadata,
-      ...(key.metadataLocked === true ? key.metadata : {})
+      ...(key.metadata_locked === true ? key.metadata : {})
     },
     params: body,
     path: "/v1/chat/completions" as const
@@ -298,7 +298,7 @@ export const AdminChecks = keyedRoute(
       const written = yield* read(incoming)
       const body = yield* Effect.mapError(Effect.fromResult(readCheck(written)), invalidRecord)
       const keyId = body.request?.key
-      const key = keyId === undefined ? anyKey : readKey(keyId, yield* keys.get(keyId), noNames).key
+      const key = keyId === undefined ? anyKey : compileKey(keyId, yield* keys.get(keyId))
       const today = dayOf(yield* Clock.currentTimeMillis)
       const { config, faults, notices } = configs.check({ id: body.id ?? "draft", config: written["config"] }, today)
       const result: ConfigCheck = {

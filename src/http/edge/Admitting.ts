@@ -143,8 +143,8 @@ const estimateRequest = <Op extends Operation>(
   context: RequestContext
 ): Effect.Effect<Estimate, GatewayError> => {
   const { config, key, startedMillis } = context
-  const { budget, rateLimit } = key
-  if (budget === undefined && rateLimit?.tokensPerMinute === undefined) return Effect.succeed(nothingEstimated)
+  const { budget, rate_limit: rateLimit } = key
+  if (budget === undefined && rateLimit?.tokens_per_minute === undefined) return Effect.succeed(nothingEstimated)
   // Without a config there are no edits, and without a budget the price of the target does not matter.
   if (budget === undefined && config === undefined) {
     const params = bodies[operation].params(request)

@@ -16,7 +16,7 @@ export interface RequestContextOptions extends Partial<Omit<RequestContext, "key
 
 const keyOf = (key: RequestContextOptions["key"]): GatewayKey => {
   const { name, ...more } = typeof key === "string" ? { name: key } : key
-  return { id: name, name, providers: undefined, models: undefined, scopes: ["inference"], ...more }
+  return { id: name, name, scopes: ["inference"], ...more }
 }
 
 /** Now, with a new id, in strict form, without a config: what `ProviderRouter` needs of a caller. */

@@ -77,7 +77,7 @@ export const requestContext = ({
     dryRun,
     unsupported,
     images,
-    metadata: key.metadataLocked === true ? { ...metadata, ...key.metadata } : metadata,
+    metadata: key.metadata_locked === true ? { ...metadata, ...key.metadata } : metadata,
     betas,
     servingHeaders: servingHeaders(incoming.headers),
     anthropicVersion: incoming.headers["anthropic-version"],

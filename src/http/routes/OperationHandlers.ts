@@ -135,7 +135,7 @@ const messagesReader = (read: typeof readMessagesRequest) =>
 /** What a model that is not Claude needs, where the request may reach one. */
 const withOtherModels = Effect.map(Carriers, (carriers): CompleteContext => (context) => {
   const { catalog, config, key } = context
-  const rules = [key.otherModels, config?.otherModels, catalog?.serving?.otherModels]
+  const rules = [key.other_models, config?.otherModels, catalog?.serving?.otherModels]
   if (!servesOtherModels("messages", rules)) return undefined
   return Effect.map(carriers.forKey(key.id), (seal) => ({
     ...context,

@@ -40,7 +40,7 @@ const outcome = ({ request }: ClientRequest): string => {
           chooseAccount({
             model: model.rest,
             accounts,
-            key: { providers: undefined },
+            key: {},
             defaults: {},
             native: { kind: read.form === "google" ? "google" : "vertex-ai", slug: undefined },
             isCarried: false

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type Flags, variableOf } from "../../../src/cli/settings/environment.ts"
 import { judgeSettings, readSettings, type SettingsInput } from "../../../src/cli/settings/readSettings.ts"
+import { compileKey } from "../../../src/domain/GatewayKey.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { defaultLimits } from "../../../src/domain/Limits.ts"
 import type { Settings } from "../../../src/domain/settings/Settings.ts"
@@ -1163,24 +1164,13 @@ describe("sources of settings", () => {
     })
   })
 
-  const usual = {
-    scopes: ["inference"],
-    config: undefined,
-    rateLimit: undefined,
-    budget: undefined,
-    expiresMillis: undefined,
-    metadata: undefined
-  }
-
   it("settings: keys of the file and of GATEWAY_API_KEY are both accepted", () => {
     const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
     expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
-      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], ...usual },
+      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"] },
       {
         name: "environment",
         key: Redacted.make("mgk_env_key"),
-        providers: undefined,
-        models: undefined,
         scopes: ["inference"]
       }
     ])
@@ -1192,22 +1182,20 @@ describe("sources of settings", () => {
       key: "mgk_ci_key",
       expires_at: "2027-01-31T12:00:00+01:00",
       rate_limit: { requests_per_minute: 600, tokens_per_minute: 1_000_000, requests_burst: 20, tokens_burst: 5000 },
-      budget: { usd: 0.1, per: "month" },
+      budget: { usd: 0.1, per: "month" as const },
       metadata: { team: "search" }
     }
     expect(settings({ keys: [written] }).keys).toEqual([
       {
-        ...usual,
         name: "ci",
         key: Redacted.make("mgk_ci_key"),
-        providers: undefined,
-        models: undefined,
-        expiresMillis: Date.UTC(2027, 0, 31, 11),
-        rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000, requestsBurst: 20, tokensBurst: 5000 },
-        budget: { micros: 100_000, per: "month" },
+        expires_at: "2027-01-31T12:00:00+01:00",
+        rate_limit: { requests_per_minute: 600, tokens_per_minute: 1_000_000, requests_burst: 20, tokens_burst: 5000 },
+        budget: { usd: 0.1, per: "month" },
         metadata: { team: "search" }
       }
     ])
+    expect(compileKey("ci", written)).toMatchObject({ expiresMillis: Date.UTC(2027, 0, 31, 11), scopes: ["inference"] })
     expect(
       faults({ keys: [{ ...written, rate_limit: { tokens_per_minute: 9, requests_burst: 3, tokens_burst: 0 } }] })
     ).toEqual([
@@ -1225,12 +1213,9 @@ describe("sources of settings", () => {
       {
         name: "ops",
         key: Redacted.make("mgk_ops_key"),
-        providers: undefined,
-        models: undefined,
-        ...usual,
         scopes: ["inference", "admin"]
       },
-      { name: "admin", key: Redacted.make("mgk_admin_key"), providers: undefined, models: undefined, scopes: ["admin"] }
+      { name: "admin", key: Redacted.make("mgk_admin_key"), scopes: ["admin"] }
     ])
     expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual([
       "GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"

@@ -23,7 +23,7 @@ const reply = {
 }
 
 const keys = [
-  { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+  { name: "test", key: Redacted.make(gatewayKey) },
   { name: "boss", key: Redacted.make(adminKey), scopes: ["admin" as const] }
 ]
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
   upstream = await makeSimulator({ geminiApiKeys: [geminiKey] }).listen()
   gateway = await startTestGateway({
     keys: [
-      { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+      { name: "test", key: Redacted.make(gatewayKey) },
       { name: "ops", key: Redacted.make(adminKey), scopes: ["admin"] }
     ]
   })

@@ -9,8 +9,8 @@ import { closedPort } from "../../upstream/evilServer.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
 const keys = [
-  { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-  { name: "ops", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] as const }
+  { name: "test", key: Redacted.make(gatewayKey) },
+  { name: "ops", key: Redacted.make(adminKey), scopes: ["admin"] as const }
 ]
 
 let main: string

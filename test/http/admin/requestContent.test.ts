@@ -169,7 +169,11 @@ describe("captured content", () => {
   ] as const)("captured content: %s (TH21)", async (_name, content, logContent, status, isKept) => {
     const gateway = gatewayFor(() => (status === 200 ? replying(gemini) : { status, body: "{}" }), content, {
       keys: [
-        { name: "test", key: Redacted.make(gatewayKey), ...(logContent === undefined ? {} : { logContent }) },
+        {
+          name: "test",
+          key: Redacted.make(gatewayKey),
+          ...(logContent === undefined ? {} : { log_content: logContent })
+        },
         { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
       ]
     })

@@ -145,7 +145,7 @@ const retry = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rp
 
 describe("native requests: limits", () => {
   it("native budget: a spent one names a day's quota, so that Google's clients stop (N604, N1001)", async () => {
-    const gateway = limited({ budget: { micros: 30_000, per: "day" } })
+    const gateway = limited({ budget: { usd: 0.03, per: "day" } })
     const body = { contents, generationConfig: { maxOutputTokens: 10 } }
     const first = await gateway.post(generate, body)
     const second = await gateway.post(generate, body)
@@ -171,7 +171,7 @@ describe("native requests: limits", () => {
     ])
   })
   it("native rate limit: the delay is in the details and in the header (N604, N1001)", async () => {
-    const gateway = limited({ rateLimit: { requestsPerMinute: 1 } })
+    const gateway = limited({ rate_limit: { requests_per_minute: 1 } })
     const first = await gateway.post(generate, { contents })
     const second = await gateway.post(generate, { contents })
     expect([first.status, second.status, second.headers.get("retry-after"), await second.json()]).toStrictEqual([

@@ -36,7 +36,7 @@ const gatewayFor = (
         {
           name: "ci",
           key: Redacted.make(gatewayKey),
-          ...(usd === undefined ? {} : { budget: { micros: usd * 1e6, per: "month" } })
+          ...(usd === undefined ? {} : { budget: { usd, per: "month" } })
         },
         { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
       ],
