@@ -23,8 +23,7 @@ type Terms = Pick<Price, "regional" | "search" | "tiers">
 const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2 } as const
 
 /** Up to Gemini 2.5 a grounded answer has one fee, later each search has its own. */
-const geminiSearch = (version: number): NonNullable<Price["search"]> =>
-  version < 3 ? { usd: 0.035, per: "answer" } : { usd: 0.014, per: "search" }
+const geminiSearch = (version: number): NonNullable<Price["search"]> => (version < 3 ? { answer: 0.035 } : 0.014)
 
 /** Claude's endpoints outside `global` cost a tenth more since 4.5. */
 const regionalClaude = 1.1
@@ -38,7 +37,7 @@ const priceTerms = (record: ModelRecord): Terms => {
   if (record.family !== "claude") return none
   return {
     tiers: { batch: 0.5 },
-    search: { usd: 0.01, per: "search" },
+    search: 0.01,
     ...(version !== undefined && version >= 4.5 ? { regional: regionalClaude } : {})
   }
 }
@@ -46,18 +45,18 @@ const priceTerms = (record: ModelRecord): Terms => {
 // The price that the facts about a model state for a day.
 
 type RecordPrice = NonNullable<ModelRecord["price"]>
-type StatedName = Exclude<keyof NonNullable<RecordPrice["after"]>, "image_input" | "video_input">
 
-const statedNames: ReadonlyArray<readonly [own: RateName, stated: StatedName]> = [
+/** The facts state both times for which a cache keeps what is written. */
+const statedNames = [
   ["input", "input"],
   ["output", "output"],
-  ["cached", "cached_input"],
-  ["cacheWritten", "cache_write_5m"],
-  ["cacheWrittenHour", "cache_write_1h"],
-  ["audioInput", "audio_input"],
-  ["audioOutput", "audio_output"],
-  ["imageOutput", "image_output"]
-]
+  ["cached_input", "cached_input"],
+  ["cache_write", "cache_write_5m"],
+  ["cache_write_1h", "cache_write_1h"],
+  ["audio_input", "audio_input"],
+  ["audio_output", "audio_output"],
+  ["image_output", "image_output"]
+] as const satisfies ReadonlyArray<readonly [RateName, keyof RecordPrice]>
 
 /** `day` as 2026-12-01: an introductory price holds up to its last day. Undefined for a record without prices. */
 export const recordPrice = ({ price }: ModelRecord, day: string): Price | undefined => {
@@ -106,8 +105,8 @@ export const priceSupplement: Readonly<Record<string, Price>> = {
   "meta/llama-4-scout-17b-16e-instruct-maas": { input: 0.25, output: 0.7 },
   "meta/llama-3.3-70b-instruct-maas": { input: 0.72, output: 0.72 },
   "meta/llama-3.1-405b-instruct-maas": { input: 5, output: 16 },
-  "deepseek-ai/deepseek-v3.1-maas": { input: 0.6, output: 1.7, cached: 0.06 },
-  "deepseek-ai/deepseek-v3.2-maas": { input: 0.56, output: 1.68, cached: 0.056 },
+  "deepseek-ai/deepseek-v3.1-maas": { input: 0.6, output: 1.7, cached_input: 0.06 },
+  "deepseek-ai/deepseek-v3.2-maas": { input: 0.56, output: 1.68, cached_input: 0.056 },
   "openai/gpt-oss-120b-maas": { input: 0.09, output: 0.36 },
   "openai/gpt-oss-20b-maas": { input: 0.07, output: 0.25 },
   "qwen/qwen3-235b-a22b-instruct-2507-maas": { input: 0.22, output: 0.88 },
@@ -115,17 +114,17 @@ export const priceSupplement: Readonly<Record<string, Price>> = {
   "qwen/qwen3-next-80b-a3b-thinking-maas": { input: 0.15, output: 1.2 },
   "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },
   "zai-org/glm-4.7-maas": { input: 0.6, output: 2.2 },
-  "zai-org/glm-5-maas": { input: 1, output: 3.2, cached: 0.1 },
+  "zai-org/glm-5-maas": { input: 1, output: 3.2, cached_input: 0.1 },
   // Aliases that change their model, each at the price of the most expensive model it has named or may name.
-  "gemini-flash-latest": { input: 1.5, output: 9, cached: 0.15, audioInput: 1.5 },
-  "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached: 0.03, audioInput: 0.5 },
-  "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached: longer(0.2, 0.4) },
+  "gemini-flash-latest": { input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 },
+  "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 0.5 },
+  "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached_input: longer(0.2, 0.4) },
   // The facts lack the price of writing to the cache in a long context.
   "claude-haiku-5-5": {
     input: longer(0.1, 0.5, 100),
     output: longer(0.5, 2.5, 100),
-    cached: longer(0.01, 0.05, 100),
-    cacheWritten: longer(0.125, 0.625, 100)
+    cached_input: longer(0.01, 0.05, 100),
+    cache_write: longer(0.125, 0.625, 100)
   }
 }
 
@@ -344,11 +343,11 @@ export const publicPrices: Effect.Effect<PriceList> = Effect.map(
 const listedNames: ReadonlyArray<readonly [own: RateName, listed: string]> = [
   ["input", "input_mtok"],
   ["output", "output_mtok"],
-  ["cached", "cache_read_mtok"],
-  ["cacheWritten", "cache_write_mtok"],
-  ["audioInput", "input_audio_mtok"],
-  ["audioOutput", "output_audio_mtok"],
-  ["imageOutput", "output_image_mtok"]
+  ["cached_input", "cache_read_mtok"],
+  ["cache_write", "cache_write_mtok"],
+  ["audio_input", "input_audio_mtok"],
+  ["audio_output", "output_audio_mtok"],
+  ["image_output", "output_image_mtok"]
 ]
 
 const listPrice = (listed: ModelPrice): Price => {

@@ -38,42 +38,6 @@ export type Rate =
   | number
   | { readonly base: number; readonly tiers: ReadonlyArray<{ readonly start: number; readonly price: number }> }
 
-/** The price of a model. A part without a rate of its own costs the rate of its whole. */
-export interface Price {
-  readonly input?: Rate
-  readonly output?: Rate
-  readonly cached?: Rate
-  readonly cacheWritten?: Rate
-  /** Writes that are kept for an hour; 1.6 times the rate of five minutes unless set. */
-  readonly cacheWrittenHour?: Rate
-  readonly audioInput?: Rate
-  /** Sound that is read from a cache; as much cheaper than sound as cached text is than text unless set. */
-  readonly cachedAudio?: Rate
-  readonly audioOutput?: Rate
-  readonly imageOutput?: Rate
-  /** US dollars per picture. */
-  readonly image?: number
-  /** US dollars per search; `answer`: per answer with at least one. */
-  readonly search?: { readonly usd: number; readonly per: "search" | "answer" }
-  /** Factors on every token price, by tier; none changes the price unless set. */
-  readonly tiers?: { readonly [Name in Tier]?: number }
-  /** The factor on every token price for calls outside the location `global`. */
-  readonly regional?: number
-  /** The factor on everything: 0.85 for a discount of 15 %. */
-  readonly factor?: number
-}
-
-/** The parts of a price that are counted in tokens. */
-export type RateName = Exclude<keyof Price, "image" | "search" | "tiers" | "regional" | "factor">
-
-/** A price that holds from the beginning of a UTC day, as 2026-12-01; without it, from the beginning of time. */
-export interface DatedPrice extends Price {
-  readonly from?: string
-}
-
-/** The operator's prices by model id or `slug/id`; of several dated ones the latest that has begun holds. */
-export type StatedPrices = Readonly<Record<string, DatedPrice | ReadonlyArray<DatedPrice>>>
-
 /** The price of a UTC day; undefined before the first one begins. */
 export const priceOn = (stated: StatedPrices[string], day: string): Price | undefined => {
   let latest: DatedPrice | undefined
@@ -132,38 +96,29 @@ type WrittenPrice = typeof WrittenPrice.Type
 
 /** A price, or a list of prices with their days. */
 export const PriceEntry = Schema.Union([WrittenPrice, Schema.Array(WrittenPrice)])
-export type PriceEntries = Readonly<Record<string, typeof PriceEntry.Type>>
 
-const priceOf = (one: WrittenPrice): DatedPrice => ({
-  ...(one.from === undefined ? {} : { from: one.from }),
-  ...(one.input === undefined ? {} : { input: one.input }),
-  ...(one.output === undefined ? {} : { output: one.output }),
-  ...(one.cached_input === undefined ? {} : { cached: one.cached_input }),
-  ...(one.cache_write === undefined ? {} : { cacheWritten: one.cache_write }),
-  ...(one.audio_input === undefined ? {} : { audioInput: one.audio_input }),
-  ...(one.audio_output === undefined ? {} : { audioOutput: one.audio_output }),
-  ...(one.image_output === undefined ? {} : { imageOutput: one.image_output }),
-  ...(one.image === undefined ? {} : { image: one.image }),
-  ...(one.cache_write_1h === undefined ? {} : { cacheWrittenHour: one.cache_write_1h }),
-  ...(one.cached_audio_input === undefined ? {} : { cachedAudio: one.cached_audio_input }),
-  ...(one.search === undefined ? {} : { search: { usd: one.search, per: "search" } }),
-  ...(one.tiers === undefined ? {} : { tiers: one.tiers }),
-  ...(one.regional === undefined ? {} : { regional: one.regional }),
-  ...(one.discount === undefined ? {} : { factor: 1 - one.discount })
-})
+/** The parts of a price that are counted in tokens. */
+export type RateName = Exclude<keyof WrittenPrice, "from" | "image" | "search" | "tiers" | "regional" | "discount">
 
-const isList = (entry: PriceEntries[string]): entry is ReadonlyArray<WrittenPrice> => Array.isArray(entry)
-const listOf = (entry: PriceEntries[string]): ReadonlyArray<WrittenPrice> => (isList(entry) ? entry : [entry])
+/** What lists of prices state beyond the record of an operator: rates by the size of a request, a fee per answer. */
+interface ListedPrice extends Omit<WrittenPrice, "from" | "search" | RateName> {
+  /** US dollars per search, or per answer with at least one. */
+  readonly search?: number | { readonly answer: number }
+}
 
-export const readPrices = (entries: PriceEntries): StatedPrices =>
-  Object.fromEntries(
-    Object.entries(entries).map(([name, entry]) => [name, isList(entry) ? entry.map(priceOf) : priceOf(entry)])
-  )
+/** The price of a model. A part without a rate of its own costs the rate of its whole. */
+export type Price = ListedPrice & { readonly [Name in RateName]?: Rate }
+
+/** A price that holds from the beginning of a UTC day, as 2026-12-01; without it, from the beginning of time. */
+export type DatedPrice = Price & Pick<WrittenPrice, "from">
+
+/** The operator's prices by model id or `slug/id`; of several dated ones the latest that has begun holds. */
+export type StatedPrices = Readonly<Record<string, DatedPrice | ReadonlyArray<DatedPrice>>>
 
 /** Of two prices of a model on one day it is not clear which holds. */
-export const priceFaults = (entries: PriceEntries): ReadonlyArray<Fault> =>
+export const priceFaults = (entries: StatedPrices): ReadonlyArray<Fault> =>
   Object.entries(entries).flatMap(([name, entry]) => {
-    const days = listOf(entry).map(({ from }) => from)
+    const days = [entry].flat().map(({ from }) => from)
     return days.flatMap((day, index) =>
       days.indexOf(day) === index
         ? []
@@ -226,33 +181,33 @@ const atMost = (count: number | undefined, most: number): number => Math.max(0, 
 const tokensByPart = (usage: Usage, price: Price): ReadonlyArray<Tokens> => {
   const { input, output } = usage
   const rate = (name: RateName) => rateOf(price[name], input)
-  const cached = price.cached === undefined ? 0 : atMost(usage.cached, input)
-  const hasAudio = price.audioInput !== undefined
-  const cachedAudio = hasAudio || price.cachedAudio !== undefined ? atMost(usage.cachedAudio, cached) : 0
-  const written = price.cacheWritten === undefined ? 0 : atMost(usage.cacheWritten, input - cached)
+  const cached = price.cached_input === undefined ? 0 : atMost(usage.cached, input)
+  const hasAudio = price.audio_input !== undefined
+  const cachedAudio = hasAudio || price.cached_audio_input !== undefined ? atMost(usage.cachedAudio, cached) : 0
+  const written = price.cache_write === undefined ? 0 : atMost(usage.cacheWritten, input - cached)
   const hour = atMost(usage.cacheWrittenHour, written)
   const audio = hasAudio ? atMost(usage.audioInput - cachedAudio, input - cached - written) : 0
-  const audioOutput = price.audioOutput === undefined ? 0 : atMost(usage.audioOutput, output)
-  const imageOutput = price.imageOutput === undefined ? 0 : atMost(usage.imageOutput, output - audioOutput)
-  const cachedShare = rate("input") === 0 ? 1 : rate("cached") / rate("input")
+  const audioOutput = price.audio_output === undefined ? 0 : atMost(usage.audioOutput, output)
+  const imageOutput = price.image_output === undefined ? 0 : atMost(usage.imageOutput, output - audioOutput)
+  const cachedShare = rate("input") === 0 ? 1 : rate("cached_input") / rate("input")
   return [
     ["input", input - cached - written - audio, rate("input")],
-    ["cached", cached - cachedAudio, rate("cached")],
+    ["cached_input", cached - cachedAudio, rate("cached_input")],
     [
-      "cachedAudio",
+      "cached_audio_input",
       cachedAudio,
-      price.cachedAudio === undefined ? rate("audioInput") * cachedShare : rate("cachedAudio")
+      price.cached_audio_input === undefined ? rate("audio_input") * cachedShare : rate("cached_audio_input")
     ],
-    ["cacheWritten", written - hour, rate("cacheWritten")],
+    ["cache_write", written - hour, rate("cache_write")],
     [
-      "cacheWrittenHour",
+      "cache_write_1h",
       hour,
-      price.cacheWrittenHour === undefined ? rate("cacheWritten") * hourOfMinutes : rate("cacheWrittenHour")
+      price.cache_write_1h === undefined ? rate("cache_write") * hourOfMinutes : rate("cache_write_1h")
     ],
-    ["audioInput", audio, rate("audioInput")],
+    ["audio_input", audio, rate("audio_input")],
     ["output", output - audioOutput - imageOutput, rate("output")],
-    ["audioOutput", audioOutput, rate("audioOutput")],
-    ["imageOutput", imageOutput, rate("imageOutput")]
+    ["audio_output", audioOutput, rate("audio_output")],
+    ["image_output", imageOutput, rate("image_output")]
   ]
 }
 
@@ -268,7 +223,8 @@ const perPiece = 1e9
  * Throughput that is paid by the month costs nothing by the call.
  */
 export const invoice = (usage: Usage, price: Price, place?: string): Invoice => {
-  const { factor = 1, image, regional = 1, search } = price
+  const { discount = 0, image, regional = 1, search } = price
+  const factor = 1 - discount
   const tier = usage.tier === undefined ? 1 : (price.tiers?.[usage.tier] ?? (usage.tier === "provisioned" ? 0 : 1))
   const tokenFactor = factor * tier * (place === undefined || place === "global" ? 1 : regional)
   const lines: Array<CostLine> = []
@@ -282,8 +238,8 @@ export const invoice = (usage: Usage, price: Price, place?: string): Invoice => 
   for (const [part, count, rate] of tokensByPart(usage, price)) add(part, count, rate, perToken, tokenFactor)
   if (image !== undefined) add("image", usage.images, image, perPiece, factor)
   const { searches = 0 } = usage
-  if (search !== undefined)
-    add("search", search.per === "answer" ? Math.min(1, searches) : searches, search.usd, perPiece, factor)
+  if (typeof search === "number") add("search", searches, search, perPiece, factor)
+  else if (search !== undefined) add("search", Math.min(1, searches), search.answer, perPiece, factor)
   return { lines, isPartial: search === undefined && searches > 0, nanos }
 }
 

@@ -33,12 +33,12 @@ describe("public price list", () => {
       const list = yield* publicPrices
       expect(list("gemini-2.5-flash", day)).toEqual({
         id: "gemini-2.5-flash",
-        price: { input: 0.3, output: 2.5, cached: 0.03, audioInput: 1 }
+        price: { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }
       })
       expect(list("gemini-2.5-flash-preview-09-2025", day)?.id).toBe("gemini-2.5-flash")
       expect(list("claude-haiku-4-5@20251001", day)).toEqual({
         id: "claude-haiku-4-5",
-        price: { input: 1, output: 5, cached: 0.1, cacheWritten: 1.25 }
+        price: { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }
       })
       expect([
         list("gemini-3.6-flash", Date.parse("2026-12-31T23:59:59Z"))?.price.input,
@@ -94,12 +94,12 @@ describe("prices of list and supplement", () => {
     }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([])))))
 
   effectIt.effect.each([
-    ["gemini-flash-latest", { input: 1.5, output: 9, cached: 0.15, audioInput: 1.5 }],
-    ["gemini-flash-lite-latest", { input: 0.3, output: 2.5, cached: 0.03, audioInput: 0.5 }],
-    ["gemini-2.5-flash-001", { input: 0.3, output: 2.5, cached: 0.03, audioInput: 1 }],
-    ["claude-sonnet-4-6@default", { input: 3, output: 15, cached: 0.3, cacheWritten: 3.75 }],
+    ["gemini-flash-latest", { input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
+    ["gemini-flash-lite-latest", { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 0.5 }],
+    ["gemini-2.5-flash-001", { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }],
+    ["claude-sonnet-4-6@default", { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
     ["text-embedding-005@default", { input: 0.1 }],
-    ["gemini-2.5-flash-image", { input: 0.3, output: 2.5, imageOutput: 30 }],
+    ["gemini-2.5-flash-image", { input: 0.3, output: 2.5, image_output: 30 }],
     ["gemini-3.8-flash-tts", undefined],
     ["gemini-9-unheard-of", undefined]
   ] as const)("prices: %s has its published price", ([modelId, expected]) =>
@@ -161,9 +161,9 @@ describe("cost calculation", () => {
         const ours = microDollars(used({ input, cached, cacheWritten, output: output + imageOutput, imageOutput }), {
           ...(input_mtok === undefined ? {} : { input: input_mtok }),
           ...(output_mtok === undefined ? {} : { output: output_mtok }),
-          ...(cache_read_mtok === undefined ? {} : { cached: cache_read_mtok }),
-          ...(cache_write_mtok === undefined ? {} : { cacheWritten: cache_write_mtok }),
-          ...(output_image_mtok === undefined ? {} : { imageOutput: output_image_mtok })
+          ...(cache_read_mtok === undefined ? {} : { cached_input: cache_read_mtok }),
+          ...(cache_write_mtok === undefined ? {} : { cache_write: cache_write_mtok }),
+          ...(output_image_mtok === undefined ? {} : { image_output: output_image_mtok })
         })
         expect(Math.abs(ours - (list?.total_price ?? 0) * 1e6)).toBeLessThanOrEqual(0.51)
       })

@@ -17,8 +17,8 @@ const today = Date.parse("2026-11-22T12:00:00Z")
 describe("the price of a record", () => {
   it("an introductory price holds up to its last day (M-100)", () => {
     expect(["2026-11-30", "2026-12-01"].map((day) => recordPrice(record("gemini-4-argon"), day))).toEqual([
-      { input: 2, output: 10, cached: 0.1 },
-      { input: 4, output: 20, cached: 0.2 }
+      { input: 2, output: 10, cached_input: 0.1 },
+      { input: 4, output: 20, cached_input: 0.2 }
     ])
   })
 
@@ -26,19 +26,19 @@ describe("the price of a record", () => {
     expect(recordPrice(record("gemini-2.5-pro"), "2026-11-22")).toEqual({
       input: { base: 1.25, tiers: [{ start: 200_000, price: 2.5 }] },
       output: { base: 10, tiers: [{ start: 200_000, price: 15 }] },
-      cached: { base: 0.125, tiers: [{ start: 200_000, price: 0.25 }] }
+      cached_input: { base: 0.125, tiers: [{ start: 200_000, price: 0.25 }] }
     })
     expect(recordPrice(record("gemini-3.1-flash-image"), "2026-11-22")).toEqual({
       input: 0.5,
       output: 3,
-      imageOutput: 60
+      image_output: 60
     })
     expect(recordPrice(record("claude-opus-5-5"), "2026-11-22")).toEqual({
       input: 4,
       output: 20,
-      cached: 0.2,
-      cacheWritten: 5,
-      cacheWrittenHour: 8
+      cached_input: 0.2,
+      cache_write: 5,
+      cache_write_1h: 8
     })
   })
 
@@ -101,9 +101,9 @@ describe("the facts in force", () => {
         Effect.provide(prices(catalog))
       )
       expect(seen.map((one) => [one?.label, ratesOf(one?.price)])).toEqual([
-        ["gemini-4-neon", { input: 1, output: 2, cached: 0.15 }],
+        ["gemini-4-neon", { input: 1, output: 2, cached_input: 0.15 }],
         ["gemini-5-own", { input: 7 }],
-        ["gemini-4-hydrogen", { input: 1.5, output: 7.5, cached: 0.075 }],
+        ["gemini-4-hydrogen", { input: 1.5, output: 7.5, cached_input: 0.075 }],
         ["other", undefined]
       ])
       const plain = yield* counted(["gemini-4-neon"]).pipe(Effect.provide(prices(Catalog.layerMemory([googleAccount]))))

@@ -60,7 +60,7 @@ const costOf = async ({
     settings: {
       prices: {
         "gemini-2.5-pro": { input: 1, output: 10, tiers: { flex: 0.4 } },
-        "gemini-own": { input: 1, output: 10, factor: 0.9, search: { usd: 0.5, per: "search" }, tiers: { priority: 3 } }
+        "gemini-own": { input: 1, output: 10, discount: 0.1, search: 0.5, tiers: { priority: 3 } }
       }
     }
   })

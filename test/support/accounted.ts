@@ -40,9 +40,9 @@ export const accountedGateway = (script: TransportScript, options: ScriptedOptio
       ],
       log: { format: "json" },
       prices: {
-        "gemini-2.5-flash": { input: 0.3, output: 2.5, cached: 0.03 },
-        "gemini-2.5-pro": { input: 1.25, output: 10, cached: 0.125 },
-        "claude-sonnet-4-6": { input: 3, output: 15, cached: 0.3 }
+        "gemini-2.5-flash": { input: 0.3, output: 2.5, cached_input: 0.03 },
+        "gemini-2.5-pro": { input: 1.25, output: 10, cached_input: 0.125 },
+        "claude-sonnet-4-6": { input: 3, output: 15, cached_input: 0.3 }
       },
       ...options.settings
     },

@@ -18,7 +18,7 @@ import { defaultLimits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
 import type { KeySetting, Settings } from "../../domain/settings/Settings.ts"
 import { type SettingsFile, settingsFile } from "../../domain/settings/settingsFile.ts"
-import { priceFaults, readPrices } from "../../domain/Usage.ts"
+import { priceFaults } from "../../domain/Usage.ts"
 import { readAccounts, readNetworks } from "./readAccounts.ts"
 import { readConfigs } from "../../domain/config/readConfigs.ts"
 import { readPrompts } from "../../catalog/mergedPrompts.ts"
@@ -194,7 +194,7 @@ const checkMeaning = (
       configs: configs.configs,
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
       ...(file.log === undefined ? {} : { log: file.log }),
-      ...(file.prices === undefined ? {} : { prices: readPrices(file.prices) }),
+      ...(file.prices === undefined ? {} : { prices: file.prices }),
       ...(models.models === undefined ? {} : { models: models.models }),
       ...(file.defaults === undefined ? {} : { defaults: file.defaults }),
       ...(file.aliases === undefined ? {} : { aliases: file.aliases }),

@@ -87,14 +87,14 @@ export const shownRequest = (row: RequestRow) => ({
 
 const partNames: Readonly<Record<CostLine["part"], string>> = {
   input: "input_tokens",
-  cached: "cached_tokens",
-  cachedAudio: "cached_audio_tokens",
-  cacheWritten: "cache_write_tokens",
-  cacheWrittenHour: "cache_write_1h_tokens",
-  audioInput: "audio_input_tokens",
+  cached_input: "cached_tokens",
+  cached_audio_input: "cached_audio_tokens",
+  cache_write: "cache_write_tokens",
+  cache_write_1h: "cache_write_1h_tokens",
+  audio_input: "audio_input_tokens",
   output: "output_tokens",
-  audioOutput: "audio_output_tokens",
-  imageOutput: "image_output_tokens",
+  audio_output: "audio_output_tokens",
+  image_output: "image_output_tokens",
   image: "images",
   search: "searches"
 }

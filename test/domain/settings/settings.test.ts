@@ -1332,14 +1332,14 @@ describe("sources of settings", () => {
       "vertex-ai/x": {
         input: 1,
         output: 2,
-        cached: 3,
-        cacheWritten: 4,
-        audioInput: 5,
-        audioOutput: 6,
-        imageOutput: 7,
+        cached_input: 3,
+        cache_write: 4,
+        audio_input: 5,
+        audio_output: 6,
+        image_output: 7,
         image: 8
       },
-      "my-llm-2": [{ cached: 1 }, { from: "2026-12-01", cached: 2 }]
+      "my-llm-2": [{ cached_input: 1 }, { from: "2026-12-01", cached_input: 2 }]
     })
     expect([read.accounting, read.propagateUpstream]).toEqual([false, true])
     expect(settings({}, { GATEWAY_SERVER_METRICS_AUTH: "none" }).server.metricsAuth).toBe("none")

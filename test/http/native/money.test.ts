@@ -17,8 +17,8 @@ afterEach(async () => {
 })
 
 const prices: Settings["prices"] = {
-  "gemini-2.5-flash": { input: 0.3, output: 2.5, cached: 0.03 },
-  "gemini-2.5-flash-image": { input: 0.3, output: 2.5, imageOutput: 30 },
+  "gemini-2.5-flash": { input: 0.3, output: 2.5, cached_input: 0.03 },
+  "gemini-2.5-flash-image": { input: 0.3, output: 2.5, image_output: 30 },
   "gemini-embedding-001": { input: 100 },
   "imagen-4.0-generate-001": { image: 0.04 },
   "claude-sonnet-4-6": { input: 3, output: 15 }

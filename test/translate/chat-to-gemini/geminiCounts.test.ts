@@ -30,7 +30,7 @@ describe("Gemini counts", () => {
       upstream
     })
     const counted = chatUsage(usage)
-    expect(counted === undefined ? undefined : microDollars(counted, { input: 10, cached: 1, output: 0 })).toBe(
+    expect(counted === undefined ? undefined : microDollars(counted, { input: 10, cached_input: 1, output: 0 })).toBe(
       5 * 10 + 13_710
     )
   })
