@@ -36,27 +36,19 @@ export const noFacts: FailureFacts = {
 /** The base class of all failures; `_tag` distinguishes them. */
 export abstract class GatewayFailure extends Error implements FailureFacts {
   abstract readonly _tag: string
-  readonly status: number | undefined
-  readonly type: string | undefined
-  readonly code: string | undefined
-  readonly param: string | undefined
-  readonly requestId: string | undefined
-  readonly retryAfterMillis: number | undefined
-  readonly shouldRetry: boolean | undefined
-  readonly provider: string | undefined
-  readonly upstreamStatus: number | undefined
+  declare readonly status: number | undefined
+  declare readonly type: string | undefined
+  declare readonly code: string | undefined
+  declare readonly param: string | undefined
+  declare readonly requestId: string | undefined
+  declare readonly retryAfterMillis: number | undefined
+  declare readonly shouldRetry: boolean | undefined
+  declare readonly provider: string | undefined
+  declare readonly upstreamStatus: number | undefined
 
-  constructor(message: string, facts: FailureFacts = noFacts, options?: ErrorOptions) {
+  constructor(message: string, facts: Partial<FailureFacts> = noFacts, options?: ErrorOptions) {
     super(message, options)
-    this.status = facts.status
-    this.type = facts.type
-    this.code = facts.code
-    this.param = facts.param
-    this.requestId = facts.requestId
-    this.retryAfterMillis = facts.retryAfterMillis
-    this.shouldRetry = facts.shouldRetry
-    this.provider = facts.provider
-    this.upstreamStatus = facts.upstreamStatus
+    Object.assign(this, noFacts, facts)
   }
 
   override get name(): string {
@@ -64,50 +56,39 @@ export abstract class GatewayFailure extends Error implements FailureFacts {
   }
 }
 
+type FailureClass<Tag> = abstract new (
+  ...facts: ConstructorParameters<typeof GatewayFailure>
+) => GatewayFailure & { readonly _tag: Tag }
+
+const failureOf = <Tag extends string>(tag: Tag): FailureClass<Tag> => {
+  abstract class Tagged extends GatewayFailure {
+    readonly _tag = tag
+  }
+  return Tagged
+}
+
 /** The request is invalid, too large, or has no equivalent; the message names the place. */
-export class RequestInvalid extends GatewayFailure {
-  readonly _tag = "RequestInvalid"
-}
+export class RequestInvalid extends failureOf("RequestInvalid") {}
 /** The gateway key, or the credential sent for the provider, is missing or wrong. */
-export class AuthenticationFailed extends GatewayFailure {
-  readonly _tag = "AuthenticationFailed"
-}
+export class AuthenticationFailed extends failureOf("AuthenticationFailed") {}
 /** The key, or the provider's account, lacks a permission. */
-export class PermissionDenied extends GatewayFailure {
-  readonly _tag = "PermissionDenied"
-}
+export class PermissionDenied extends failureOf("PermissionDenied") {}
 /** The provider, model, prompt, config or route does not exist. */
-export class NotFound extends GatewayFailure {
-  readonly _tag = "NotFound"
-}
+export class NotFound extends failureOf("NotFound") {}
 /** Too many requests or tokens for now. */
-export class RateLimited extends GatewayFailure {
-  readonly _tag = "RateLimited"
-}
+export class RateLimited extends failureOf("RateLimited") {}
 /** The budget or quota is exhausted. */
-export class QuotaExhausted extends GatewayFailure {
-  readonly _tag = "QuotaExhausted"
-}
+export class QuotaExhausted extends failureOf("QuotaExhausted") {}
 /** The gateway or the provider could not serve the request. */
-export class ServiceFailed extends GatewayFailure {
-  readonly _tag = "ServiceFailed"
-}
+export class ServiceFailed extends failureOf("ServiceFailed") {}
 /** No answer came: the gateway is unreachable, or the connection broke before an answer. */
-export class ConnectionFailed extends GatewayFailure {
-  readonly _tag = "ConnectionFailed"
-}
+export class ConnectionFailed extends failureOf("ConnectionFailed") {}
 /** The answer ended early, or cannot be read. */
-export class AnswerBroken extends GatewayFailure {
-  readonly _tag = "AnswerBroken"
-}
+export class AnswerBroken extends failureOf("AnswerBroken") {}
 /** The gateway was silent for longer than `timeoutMillis`. */
-export class TimedOut extends GatewayFailure {
-  readonly _tag = "TimedOut"
-}
+export class TimedOut extends failureOf("TimedOut") {}
 /** The caller aborted the call. */
-export class Aborted extends GatewayFailure {
-  readonly _tag = "Aborted"
-}
+export class Aborted extends failureOf("Aborted") {}
 
 /** An error answer of the gateway. */
 export type Refusal =
@@ -124,40 +105,35 @@ export type ClientFailure = Refusal | ConnectionFailed | AnswerBroken | TimedOut
 
 // Maps an error answer, or an error inside a stream, to a client failure: by code and type, else by status.
 
-type Made = new (message: string, facts: FailureFacts) => Refusal
-
-/** OpenAI's and Anthropic's error types. */
-const byType: Readonly<Record<string, Made>> = {
-  invalid_request_error: RequestInvalid,
-  request_too_large: RequestInvalid,
-  authentication_error: AuthenticationFailed,
-  permission_error: PermissionDenied,
-  not_found_error: NotFound,
-  rate_limit_error: RateLimited,
-  insufficient_quota: QuotaExhausted,
-  billing_error: QuotaExhausted,
-  api_error: ServiceFailed,
-  overloaded_error: ServiceFailed,
-  timeout_error: ServiceFailed
+/** What means a failure: an error code, the error types of OpenAI and Anthropic, a status. */
+interface FailureRow {
+  readonly failure: new (message: string, facts: Partial<FailureFacts>) => Refusal
+  readonly codes?: ReadonlyArray<string>
+  readonly types: ReadonlyArray<string>
+  readonly status?: number
 }
 
-/** An exhausted provider quota has the type of every 429; only its code differs. */
-const byCode: Readonly<Record<string, Made>> = { insufficient_quota: QuotaExhausted }
+const failureRows: ReadonlyArray<FailureRow> = [
+  { failure: RequestInvalid, types: ["invalid_request_error", "request_too_large"] },
+  { failure: AuthenticationFailed, types: ["authentication_error"], status: 401 },
+  { failure: PermissionDenied, types: ["permission_error"], status: 403 },
+  { failure: NotFound, types: ["not_found_error"], status: 404 },
+  { failure: RateLimited, types: ["rate_limit_error"], status: 429 },
+  // An exhausted provider quota has the type of every 429; only its code differs.
+  { failure: QuotaExhausted, codes: ["insufficient_quota"], types: ["insufficient_quota", "billing_error"] },
+  { failure: ServiceFailed, types: ["api_error", "overloaded_error", "timeout_error"] }
+]
 
-const byStatus: Readonly<Record<number, Made>> = {
-  401: AuthenticationFailed,
-  403: PermissionDenied,
-  404: NotFound,
-  429: RateLimited
-}
-
-const named = (table: Readonly<Record<string, Made>>, name: string | undefined): Made | undefined =>
-  name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
-
-const failureClass = (code: string | undefined, type: string | undefined, status: number | undefined): Made => {
-  const known = named(byCode, code) ?? named(byType, type)
-  if (known !== undefined) return known
-  return status === undefined ? ServiceFailed : (byStatus[status] ?? (status < 500 ? RequestInvalid : ServiceFailed))
+const failureClass = (
+  code: string | undefined,
+  type: string | undefined,
+  status: number | undefined
+): FailureRow["failure"] => {
+  const row =
+    failureRows.find(({ codes }) => code !== undefined && codes?.includes(code)) ??
+    failureRows.find(({ types }) => type !== undefined && types.includes(type)) ??
+    failureRows.find((one) => status !== undefined && one.status === status)
+  return row?.failure ?? (status !== undefined && status < 500 ? RequestInvalid : ServiceFailed)
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -185,7 +161,7 @@ const excerpt = (body: string): string => (body.trim() === "" ? "" : `: ${body.t
 
 interface ErrorDetails {
   readonly message: string
-  readonly facts: Pick<FailureFacts, "type" | "code" | "param" | "provider" | "upstreamStatus" | "requestId">
+  readonly facts: Partial<FailureFacts>
 }
 
 /** The error object of either dialect; undefined for any other body. */
@@ -206,23 +182,19 @@ const readErrorDetails = (body: unknown): ErrorDetails | undefined => {
   }
 }
 
+const failureFrom = (message: string, facts: Partial<FailureFacts>): Refusal =>
+  new (failureClass(facts.code, facts.type, facts.status))(message, facts)
+
 /** The failure of an answer with an error status. */
 export const readFailure = (status: number, headers: Headers, text: string, now: number): Refusal => {
   const details = readErrorDetails(readJson(text))
-  const message = details?.message ?? `The gateway answered ${status}${excerpt(text)}`
-  const facts: FailureFacts = {
-    status,
-    type: undefined,
-    code: undefined,
-    param: undefined,
-    provider: undefined,
-    upstreamStatus: undefined,
+  return failureFrom(details?.message ?? `The gateway answered ${status}${excerpt(text)}`, {
     ...details?.facts,
+    status,
     requestId: headers.get("x-request-id") ?? details?.facts.requestId,
     retryAfterMillis: readRetryAfter(headers, now),
     shouldRetry: readShouldRetry(headers)
-  }
-  return new (failureClass(facts.code, facts.type, status))(message, facts)
+  })
 }
 
 /** The failure of an error event inside a stream; undefined for any other event. */
@@ -230,13 +202,7 @@ export const readStreamFailure = (event: unknown, requestId: string | undefined)
   const details = readErrorDetails(event)
   return details === undefined
     ? undefined
-    : new (failureClass(details.facts.code, details.facts.type, undefined))(details.message, {
-        ...details.facts,
-        status: undefined,
-        requestId: details.facts.requestId ?? requestId,
-        retryAfterMillis: undefined,
-        shouldRetry: undefined
-      })
+    : failureFrom(details.message, { ...details.facts, requestId: details.facts.requestId ?? requestId })
 }
 
 // Parses JSON text without throwing, for answers that may be malformed.
