@@ -24,7 +24,7 @@ import { translators } from "model-gateway/translate"
 
 /** The URL of a call. `call` is its end: `/chat/completions`, `/embeddings`. */
 const acmeRoute: RouteOf = (account, _model, call) =>
-  Result.succeed({ url: `${account.baseUrl ?? "https://api.acme.example/v1"}${call}`, headers: {} })
+  Result.succeed({ url: `${account.base_url ?? "https://api.acme.example/v1"}${call}`, headers: {} })
 
 /** Every model of acme is OpenAI-compatible and keeps its name. */
 const acmeModel = (modelId: string): TargetModel => ({ family: "openai", modelId, endpoint: false })

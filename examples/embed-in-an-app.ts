@@ -18,7 +18,7 @@ const settings: Settings = {
       slug: "google",
       kind: "google",
       credentials: { _tag: "ApiKey", key: Redacted.make(process.env["GEMINI_API_KEY"] ?? "") },
-      baseUrl: process.env["GEMINI_BASE_URL"]
+      base_url: process.env["GEMINI_BASE_URL"]
     })
   ],
   keys: [{ name: "me", key: Redacted.make("mgk_me_and_nobody_else") }],

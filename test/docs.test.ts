@@ -357,10 +357,12 @@ describe("README", () => {
     )
     expect(Result.isFailure(read) ? read.failure : []).toEqual([])
     const settings = Result.getOrThrow(read)
-    expect(settings.accounts.map(({ kind, projectId, region, slug }) => ({ kind, projectId, region, slug }))).toEqual([
-      { slug: "google", kind: "google", projectId: undefined, region: undefined },
-      { slug: "vertex-ai", kind: "vertex-ai", projectId: "my-project", region: "us-central1" }
-    ])
+    expect(settings.accounts.map(({ kind, project_id, region, slug }) => ({ kind, project_id, region, slug }))).toEqual(
+      [
+        { slug: "google", kind: "google", project_id: undefined, region: undefined },
+        { slug: "vertex-ai", kind: "vertex-ai", project_id: "my-project", region: "us-central1" }
+      ]
+    )
     expect(settings.keys.map(({ models, name, providers }) => ({ models, name, providers }))).toEqual([
       { name: "ci", providers: ["google"], models: ["gemini-*"] }
     ])

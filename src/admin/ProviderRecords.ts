@@ -1,20 +1,16 @@
 // Provider accounts of the admin API: reads and changes them. A credential is shown as a fingerprint only.
 // Must not know how an account is used.
 import * as Effect from "effect/Effect"
+import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { type Provider, WrittenProvider } from "../api/AdminResources.ts"
 import { isUnconfigured } from "../catalog/mergedRecords.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { jsonObjectOf } from "../domain/text/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import {
-  type Credentials,
-  type ProviderAccount,
-  ProviderEntry,
-  requestTypeHeader,
-  requestTypes
-} from "../domain/ProviderAccount.ts"
+import { accountFields, type Credentials, type ProviderAccount, ProviderEntry } from "../domain/ProviderAccount.ts"
 import { impersonatedAccount } from "../domain/settings/credentialFile.ts"
 import { entryFault, readAccount } from "../domain/settings/readAccount.ts"
 import { secretFingerprint } from "../store/Encryption.ts"
@@ -60,51 +56,26 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
   }
 }
 
-const requestTypeOf = ({ servingHeaders }: ProviderAccount) => {
-  const type = requestTypes.find((one) => one === servingHeaders?.[requestTypeHeader])
-  return type === undefined ? {} : { request_type: type }
-}
-
-/** The account in the form of its configuration entry, without its credential. */
-const entryOf = (account: ProviderAccount) => ({
-  slug: account.slug,
-  provider: account.kind,
-  ...(account.projectId === undefined ? {} : { project_id: account.projectId }),
-  ...(account.region === undefined ? {} : { region: account.region }),
-  ...(Object.keys(account.endpoints).length === 0
-    ? {}
-    : {
-        endpoints: Object.fromEntries(
-          Object.entries(account.endpoints).map(([name, { dialect, host, model }]) => [
-            name,
-            { dialect, ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) }
-          ])
-        )
-      }),
-  ...(account.models === undefined ? {} : { models: account.models }),
-  ...(account.apiVersion === undefined ? {} : { api_version: account.apiVersion }),
-  ...(account.quotaProject === undefined ? {} : { quota_project: account.quotaProject }),
-  ...(account.projects === undefined ? {} : { projects: account.projects }),
-  ...(account.regions === undefined ? {} : { regions: account.regions }),
-  ...(account.gcs === undefined
-    ? {}
-    : {
-        gcs: {
-          ...(account.gcs.read === undefined ? {} : { read: account.gcs.read }),
-          ...(account.gcs.write === undefined ? {} : { write: account.gcs.write })
-        }
-      }),
-  ...requestTypeOf(account),
-  ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
-  ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
-})
-
 const credentialPart = ({ credentials }: ProviderAccount): Pick<Provider, "credential"> =>
   credentials === undefined ? {} : { credential: credentialOf(credentials) }
 
+/** A record without the fields that are undefined. */
+const definedFields = <A extends object>(record: A) =>
+  // The cast states what the filter leaves.
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
+    [Field in keyof A]: Exclude<A[Field], undefined>
+  }
+
+/** The account in the form of its configuration entry, without its credential. */
 const shownDeclared = (account: ProviderAccount): Provider => ({
   object: "provider",
-  ...entryOf(account),
+  slug: account.slug,
+  provider: account.kind,
+  ...definedFields(Struct.pick(account, accountFields)),
+  ...(Object.keys(account.endpoints).length === 0
+    ? {}
+    : { endpoints: EffectRecord.map(account.endpoints, definedFields) }),
+  ...(account.gcs === undefined ? {} : { gcs: definedFields(account.gcs) }),
   ...credentialPart(account),
   source: "file",
   managed: "file"

@@ -93,7 +93,7 @@ const credentialHolders = ({ declared, records }: ConfigState, slug: string): Re
 }
 
 /** The fields that decide where a credential is sent. */
-const destinationOf = ({ baseUrl, endpoints, kind, tokenUrl }: ProviderAccount): string =>
+const destinationOf = ({ base_url: baseUrl, endpoints, kind, token_url: tokenUrl }: ProviderAccount): string =>
   JSON.stringify([
     kind,
     baseUrl ?? "",

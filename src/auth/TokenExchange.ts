@@ -72,7 +72,7 @@ const tokenOf = (
     case "Metadata":
     case "AuthorizedUser":
     case "ServiceAccount":
-      return plainToken(calls, source, account.tokenUrl ?? googleTokenUrl)
+      return plainToken(calls, source, account.token_url ?? googleTokenUrl)
     case "AccessToken":
       return Effect.succeed({ token: Redacted.value(source.token), lifeMillis: 0 })
     case "ApiKey":

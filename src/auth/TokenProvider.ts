@@ -69,7 +69,7 @@ const makeTokenEntries = (most: number): ((account: ProviderAccount, credentials
     let digest = digests.get(credentials)
     if (digest === undefined) digests.set(credentials, (digest = credentialDigest(credentials)))
     // Slug and origin contain no line end, and digests have a fixed length, so two identities never share a key.
-    const key = `${account.slug}\n${account.origin}\n${account.tokenUrl ?? ""}\n${digest}`
+    const key = `${account.slug}\n${account.origin}\n${account.token_url ?? ""}\n${digest}`
     const entry = entries.get(key) ?? {
       token: undefined,
       exchange: undefined,

@@ -50,13 +50,13 @@ export const mergedAccounts = ({
 
 /** True for the two built-in slugs while nothing is configured for them. Requests bring the credential. */
 export const isUnconfigured = ({
-  apiVersion,
+  api_version: apiVersion,
   credentials,
   endpoints,
   gcs,
   kind,
   models,
-  projectId,
+  project_id: projectId,
   projects,
   region,
   regions,

@@ -89,7 +89,7 @@ const jsonSummary = (
       port: server.port,
       ...(server.workers === undefined ? {} : { workers: server.workers })
     },
-    providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
+    providers: accounts.map(({ credentials, kind, project_id: projectId, region, slug }) => ({
       slug,
       provider: kind,
       credential: credentials === undefined ? null : credentialName(credentials),

@@ -38,9 +38,9 @@ export const describeMissingCredential = ({ kind, slug }: ProviderAccount): stri
 /** Project and region of a Vertex AI account. An API key (express mode) needs neither. */
 const describePlace = (account: ProviderAccount): string => {
   if (account.kind === "google" || account.credentials?._tag === "ApiKey") return ""
-  const project = account.projectId ?? "no project (GOOGLE_CLOUD_PROJECT)"
+  const project = account.project_id ?? "no project (GOOGLE_CLOUD_PROJECT)"
   const region = account.region ?? "no region (GOOGLE_CLOUD_LOCATION)"
-  return account.credentials === undefined && account.projectId === undefined && account.region === undefined
+  return account.credentials === undefined && account.project_id === undefined && account.region === undefined
     ? ""
     : `, ${project}, ${region}`
 }

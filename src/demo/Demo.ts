@@ -33,7 +33,7 @@ const replayedAccounts = (addresses: ReadonlyArray<string>): ReadonlyArray<Provi
             slug: "google",
             kind: "google",
             credentials: { _tag: "ApiKey", key: Redacted.make("replayed") },
-            baseUrl: baseOf(google)
+            base_url: baseOf(google)
           })
         ]),
     ...(vertex === undefined
@@ -43,9 +43,9 @@ const replayedAccounts = (addresses: ReadonlyArray<string>): ReadonlyArray<Provi
             slug: "vertex-ai",
             kind: "vertex-ai",
             credentials: { _tag: "AccessToken", token: Redacted.make("replayed") },
-            projectId,
+            project_id: projectId,
             region,
-            baseUrl: baseOf(vertex)
+            base_url: baseOf(vertex)
           })
         ])
   ]
@@ -105,17 +105,17 @@ const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<Provide
     slug: "google",
     kind: "google",
     credentials: { _tag: "ApiKey", key: Redacted.make(apiKey) },
-    baseUrl: origin
+    base_url: origin
   }),
   providerAccount({
     slug: "vertex-ai",
     kind: "vertex-ai",
     credentials: { _tag: "ServiceAccount", key },
-    projectId: demoProject,
+    project_id: demoProject,
     region: demoRegion,
     endpoints: endpointFacts,
-    baseUrl: origin,
-    tokenUrl: `${origin}/token`
+    base_url: origin,
+    token_url: `${origin}/token`
   })
 ]
 

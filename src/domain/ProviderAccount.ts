@@ -5,6 +5,7 @@ import type { ModelTable } from "./models/modelTable.ts"
 import type { AccountTls } from "./settings/network.ts"
 import type { ServingRules } from "./serving.ts"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { nonEmptyText, nonEmptyTexts } from "./config/configured.ts"
 
 /** The built-in providers: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
@@ -108,48 +109,33 @@ export type Credentials =
 /** A self-deployed endpoint: its dialect, host, and served model name. */
 export interface EndpointFacts {
   readonly dialect: "openai" | "gemini" | "predict"
-  readonly host: string | undefined
-  readonly model: string | undefined
+  readonly host?: string | undefined
+  readonly model?: string | undefined
 }
 
-/** Allowed prefixes `gs://bucket/path`. */
-export interface StorageLists {
-  /** Undefined: any object. */
-  readonly read: ReadonlyArray<string> | undefined
-  /** Undefined: none. */
-  readonly write: ReadonlyArray<string> | undefined
+/** Fields of an account as they are written. One that is undefined counts as absent. */
+type AccountRecord = {
+  readonly [Field in (typeof accountFields)[number]]?: ProviderEntry[Field] | undefined
 }
 
-export interface ProviderAccount {
+/** The record of an account, with what follows from it. */
+export interface ProviderAccount extends AccountRecord {
   readonly slug: string
   readonly kind: ProviderKind
-  readonly projectId: string | undefined
-  readonly region: string | undefined
   readonly credentials: Credentials | undefined
   /** The owner of the credential; decides which error the caller gets when the upstream rejects it. */
   readonly origin: "caller" | "stored"
   /** The gateway key whose request carried the credential. */
   readonly carriedBy?: string
   readonly endpoints: Readonly<Record<string, EndpointFacts>>
-  readonly models: ReadonlyArray<string> | undefined
-  readonly apiVersion: string | undefined
-  readonly quotaProject: string | undefined
-  /**
-   * Further projects and regions that a request may name under the stored credential; a final `*` matches any rest.
-   * Undefined: none.
-   */
-  readonly projects?: ReadonlyArray<string> | undefined
-  readonly regions?: ReadonlyArray<string> | undefined
-  /** The Cloud Storage objects that a request may name under the stored credential. */
-  readonly gcs?: StorageLists | undefined
+  /** The Cloud Storage objects that a request may name under the stored credential: any to read, none to write unless set. */
+  readonly gcs?:
+    | { readonly read?: ReadonlyArray<string> | undefined; readonly write?: ReadonlyArray<string> | undefined }
+    | undefined
   /** Sent with every call to Vertex AI, by lower-case names: which throughput serves it. */
   readonly servingHeaders?: Readonly<Record<string, string>> | undefined
-  /** Operator only: replaces scheme and host of the provider. */
-  readonly baseUrl: string | undefined
   /** Operator only: certificates of the host. */
   readonly tls?: AccountTls | undefined
-  /** Operator only: replaces the token endpoint. */
-  readonly tokenUrl: string | undefined
 }
 
 /** An immutable view of all accounts. */
@@ -167,19 +153,7 @@ export interface CatalogView {
 /** A stored account with these facts and no others. */
 export const providerAccount = (
   facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>
-): ProviderAccount => ({
-  projectId: undefined,
-  region: undefined,
-  credentials: undefined,
-  origin: "stored",
-  endpoints: {},
-  models: undefined,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  baseUrl: undefined,
-  tokenUrl: undefined,
-  ...facts
-})
+): ProviderAccount => ({ credentials: undefined, origin: "stored", endpoints: {}, ...facts })
 
 /** Bought throughput (`dedicated`) or on demand. cloud.google.com/vertex-ai/generative-ai/docs/provisioned-throughput */
 export const requestTypes = ["dedicated", "shared"] as const
@@ -360,3 +334,8 @@ export const ProviderEntry = Schema.Struct({
 })
 
 export type ProviderEntry = typeof ProviderEntry.Type
+
+/** The fields of an entry that its account has unchanged. */
+export const accountFields = Struct.keys(
+  Struct.omit(ProviderEntry.fields, ["slug", "provider", "api_key", "credentials", "endpoints", "gcs", "tls"])
+)

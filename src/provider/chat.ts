@@ -36,7 +36,7 @@ export const geminiChat =
 
 /** Vertex AI knows the token of a continued answer in v1beta1 only (M-602). */
 const withTokens = (account: ProviderAccount): ProviderAccount =>
-  account.kind === "vertex-ai" ? { ...account, apiVersion: "v1beta1" } : account
+  account.kind === "vertex-ai" ? { ...account, api_version: "v1beta1" } : account
 
 // Chat with a Claude model on Vertex AI, and the count of its tokens.
 

@@ -126,7 +126,7 @@ export const geminiHost = "generativelanguage.googleapis.com"
 /** Headers that every call of an account carries. */
 export const fixedHeaders = ({
   credentials,
-  quotaProject,
+  quota_project: quotaProject,
   servingHeaders
 }: ProviderAccount): Readonly<Record<string, string>> => {
   const project = quotaProject ?? quotaProjectOf(credentials)
@@ -169,7 +169,7 @@ export const upstreamUrl = (
   path: string,
   query: string
 ): Result.Result<string, BodyInvalid> => {
-  const base = account.baseUrl === undefined ? `https://${host}` : account.baseUrl.replace(/\/+$/, "")
+  const base = account.base_url === undefined ? `https://${host}` : account.base_url.replace(/\/+$/, "")
   return !path.includes(partSeparator) && isSound(`${base}${partSeparator}${path}${partSeparator}${query}`)
     ? Result.succeed(base + path + query)
     : Result.fail(
@@ -191,7 +191,7 @@ const invalidHeader = (param: string, message: string) =>
 /** `projects/P/locations/L`, or a fault with what to send. */
 const placeOf = (account: ProviderAccount): Result.Result<{ host: string; path: string }, BodyInvalid> => {
   const stored = account.credentials?._tag === "ServiceAccount" ? account.credentials.key.projectId : undefined
-  const project = account.projectId ?? stored
+  const project = account.project_id ?? stored
   const isStored = account.origin === "stored" && account.credentials !== undefined
   if (project === undefined) {
     return missingPlace(
@@ -244,7 +244,7 @@ const expressUrl = (
 
 /** Where a call of this model goes on Vertex AI (table 10). */
 export const cloudRoute: RouteOf = memoizeRoutes((account, model, call, asked = "v1") => {
-  const version = account.apiVersion ?? asked
+  const version = account.api_version ?? asked
   const headers = fixedHeaders(account)
   const question = call.indexOf("?")
   const verb = question < 0 ? call : call.slice(0, question)
@@ -281,7 +281,7 @@ export const makerRoute: RouteOf = memoizeRoutes((account, model, call, asked = 
     upstreamUrl(
       account,
       geminiHost,
-      `/${account.apiVersion ?? asked}/models/${segment(model.modelId)}${verb}`,
+      `/${account.api_version ?? asked}/models/${segment(model.modelId)}${verb}`,
       query === undefined ? "" : `?${query}`
     ),
     (url) => ({ url, headers: fixedHeaders(account) })

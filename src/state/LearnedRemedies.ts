@@ -29,7 +29,7 @@ export interface LessonScope {
 /** The scope of a call by its account. Undefined with a credential of the request: such a call teaches nothing, and nothing teaches it. */
 export const lessonScope = (
   keyId: string,
-  { baseUrl, credentials, endpoints, kind, origin, projectId, region, slug }: ProviderAccount,
+  { base_url: baseUrl, credentials, endpoints, kind, origin, project_id: projectId, region, slug }: ProviderAccount,
   config: string | undefined,
   modelId: string
 ): LessonScope | undefined =>

@@ -164,7 +164,7 @@ describe("token exchange of service accounts", () => {
   const moved = endpoint()
   it.effect("token exchange: an operator's token_url replaces the URL; the audience stays Google's", () =>
     Effect.gen(function* () {
-      yield* bearer(account({ tokenUrl: "http://127.0.0.1:1/token" }))
+      yield* bearer(account({ token_url: "http://127.0.0.1:1/token" }))
       expect(moved.calls[0]?.url).toBe("http://127.0.0.1:1/token")
       expect(Object(claimsOf(moved.calls[0]).claims).aud).toBe("https://oauth2.googleapis.com/token")
     }).pipe(Effect.provide(withTokens(moved)))
@@ -189,7 +189,7 @@ describe("token exchange of service accounts", () => {
           Effect.promise(() => simulator.listen()),
           (made) => Effect.promise(made.close)
         )
-        const good = account({ tokenUrl: `${server.url}/token` })
+        const good = account({ token_url: `${server.url}/token` })
         const bad = account({ ...good, credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
         const header = yield* bearer(good)
         expect(header).toMatch(/^authorization: Bearer ya29\.c\.[\w-]{43}$/)
@@ -263,7 +263,7 @@ describe("token cache", () => {
           same,
           account({ slug: "other" }),
           account({ origin: "caller" }),
-          account({ tokenUrl: "http://127.0.0.1:1/token" }),
+          account({ token_url: "http://127.0.0.1:1/token" }),
           account({ credentials: { _tag: "ServiceAccount", key: { ...key, clientEmail: "r" } } }),
           account({ credentials: { _tag: "ServiceAccount", key: { ...key, privateKeyId: "k" } } }),
           account({ credentials: { _tag: "ServiceAccount", key: { ...key, projectId: undefined } } }),

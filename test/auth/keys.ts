@@ -32,7 +32,7 @@ export const keyOf = (privatePem = keyA.privatePem): ServiceAccountKey =>
 export const account = (some: Partial<ProviderAccount> = {}): ProviderAccount => ({
   ...vertexAccount,
   slug: "vertex",
-  projectId: "sim-project",
+  project_id: "sim-project",
   credentials: { _tag: "ServiceAccount", key: keyOf() },
   ...some
 })

@@ -21,14 +21,14 @@ const accounts = [
     slug: "google",
     kind: "google",
     credentials: { _tag: "ApiKey", key: Redacted.make("bench-key") },
-    baseUrl: upstream
+    base_url: upstream
   }),
   providerAccount({
     slug: "vertex-ai",
     kind: "vertex-ai",
-    projectId: "bench-project",
+    project_id: "bench-project",
     region: "us-central1",
-    baseUrl: upstream
+    base_url: upstream
   })
 ]
 /** A log line per request, metrics, and a list of requests for admin keys. */

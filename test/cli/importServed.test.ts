@@ -56,8 +56,8 @@ const served = async (
   const [google, vertex] = settingsFor(upstream.url).accounts
   const accounts = read.accounts.map((account) => ({
     ...account,
-    baseUrl: upstream.url,
-    tokenUrl: vertex?.tokenUrl,
+    base_url: upstream.url,
+    token_url: vertex?.token_url,
     credentials: (account.kind === "google" ? google : vertex)?.credentials
   }))
   const keys = [...read.keys, { name: "other", key: Redacted.make(other) }]

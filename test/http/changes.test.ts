@@ -16,7 +16,7 @@ import { hello } from "./face.ts"
 const account = (slug: string) => ({
   ...googleAccount,
   slug,
-  baseUrl: `http://${slug}.test`,
+  base_url: `http://${slug}.test`,
   credentials: { _tag: "ApiKey", key: Redacted.make("k") } as const
 })
 const declared = (slug: string) => ({

@@ -29,9 +29,9 @@ const accounts = [
   providerAccount({
     slug: "vertex-ai",
     kind: "vertex-ai",
-    projectId: "test-project",
+    project_id: "test-project",
     region: "us-central1",
-    tokenUrl,
+    token_url: tokenUrl,
     credentials
   })
 ]

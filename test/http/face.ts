@@ -27,16 +27,16 @@ export const noUrl =
 const account = (slug: string, models?: ReadonlyArray<string>): ProviderAccount => ({
   slug,
   kind: "google",
-  projectId: undefined,
+  project_id: undefined,
   region: undefined,
   credentials: undefined,
   origin: "stored",
   endpoints: {},
   models,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  baseUrl: undefined,
-  tokenUrl: undefined
+  api_version: undefined,
+  quota_project: undefined,
+  base_url: undefined,
+  token_url: undefined
 })
 
 export const served: ServedBy = {

@@ -34,10 +34,10 @@ const endpoints = {
 }
 const vertex = {
   kind: "vertex-ai",
-  projectId: "test-project",
+  project_id: "test-project",
   region: "us-central1",
-  baseUrl,
-  tokenUrl,
+  base_url: baseUrl,
+  token_url: tokenUrl,
   endpoints
 } as const
 
@@ -53,7 +53,7 @@ const { dispose, handler } = webFace(
         providerAccount({
           slug: "api-key",
           kind: "google",
-          baseUrl,
+          base_url: baseUrl,
           credentials: { _tag: "ApiKey", key: Redacted.make(stored) }
         }),
         providerAccount({
@@ -66,7 +66,7 @@ const { dispose, handler } = webFace(
         providerAccount({
           ...vertex,
           slug: "public",
-          baseUrl: undefined,
+          base_url: undefined,
           endpoints: {
             "21": { dialect: "openai", host: "21.us-central1-99.prediction.vertexai.goog", model: undefined }
           }

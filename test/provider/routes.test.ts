@@ -39,22 +39,22 @@ describe("hosts and URLs (table 10)", () => {
     )
   })
   it("routes: use the version of the catalog entry (T2106)", () => {
-    expect(url({ ...googleAccount, apiVersion: "v1alpha" }, "gemini-2.5-pro")).toBe(
+    expect(url({ ...googleAccount, api_version: "v1alpha" }, "gemini-2.5-pro")).toBe(
       "https://generativelanguage.googleapis.com/v1alpha/models/gemini-2.5-pro:generateContent"
     )
   })
   it("routes: base_url replaces scheme and host only (T2105)", () => {
-    expect(url({ ...googleAccount, baseUrl: "http://127.0.0.1:9101" }, "gemini-2.5-pro")).toBe(
+    expect(url({ ...googleAccount, base_url: "http://127.0.0.1:9101" }, "gemini-2.5-pro")).toBe(
       "http://127.0.0.1:9101/v1beta/models/gemini-2.5-pro:generateContent"
     )
-    expect(url({ ...googleAccount, baseUrl: "http://127.0.0.1:9101/proxy/" }, "gemini-2.5-pro")).toBe(
+    expect(url({ ...googleAccount, base_url: "http://127.0.0.1:9101/proxy/" }, "gemini-2.5-pro")).toBe(
       "http://127.0.0.1:9101/proxy/v1beta/models/gemini-2.5-pro:generateContent"
     )
   })
   it("routes: project falls back to the service account's (T2107)", () => {
     const account: ProviderAccount = {
       ...vertexAccount,
-      projectId: undefined,
+      project_id: undefined,
       credentials: {
         _tag: "ServiceAccount",
         key: { clientEmail: "a@b", privateKeyId: "1", privateKey: Redacted.make("k"), projectId: "sa-project" }
@@ -69,7 +69,7 @@ describe("hosts and URLs (table 10)", () => {
       code: "missing_required_parameter",
       param: "x-gateway-vertex-region"
     })
-    expect(url({ ...vertexAccount, projectId: undefined }, "gemini-2.5-pro")).toMatchObject({
+    expect(url({ ...vertexAccount, project_id: undefined }, "gemini-2.5-pro")).toMatchObject({
       code: "missing_required_parameter",
       param: "x-gateway-vertex-project-id"
     })
@@ -77,7 +77,7 @@ describe("hosts and URLs (table 10)", () => {
   it("routes: express mode has neither project nor location (T2108)", () => {
     const account: ProviderAccount = {
       ...vertexAccount,
-      projectId: undefined,
+      project_id: undefined,
       region: undefined,
       credentials: { _tag: "ApiKey", key: Redacted.make("k") }
     }
@@ -144,7 +144,7 @@ describe("closed set of hosts and paths (P4, L25)", () => {
   it("routes: any region, project and model stays in the set of hosts and paths (P4, L25)", () => {
     fc.assert(
       fc.property(anything, anything, anything, fc.boolean(), (region, projectId, model, stream) => {
-        const result = url({ ...vertexAccount, region, projectId }, model, stream)
+        const result = url({ ...vertexAccount, region, project_id: projectId }, model, stream)
         if (typeof result !== "string") return
         const parsed = new URL(result)
         expect(parsed.host).toBe(vertexHost(region))

@@ -175,8 +175,8 @@ describe("the scope of a lesson", () => {
     expect([
       scopeOf(googleAccount),
       scopeOf(googleAccount, "config-1"),
-      scopeOf({ ...vertexAccount, baseUrl: "https://proxy.example" }),
-      scopeOf({ ...facts, projectId: undefined, credentials: { _tag: "ServiceAccount", key } })
+      scopeOf({ ...vertexAccount, base_url: "https://proxy.example" }),
+      scopeOf({ ...facts, project_id: undefined, credentials: { _tag: "ServiceAccount", key } })
     ]).toEqual([
       pro,
       { ...pro, config: "config-1" },

@@ -49,12 +49,12 @@ export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys
 export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings => ({
   server: { host: "127.0.0.1", port: 0 },
   accounts: more.accounts ?? [
-    { ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make(geminiKey) }, baseUrl },
+    { ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make(geminiKey) }, base_url: baseUrl },
     {
       ...vertexAccount,
       endpoints: endpointFacts,
-      baseUrl,
-      tokenUrl: `${baseUrl}/token`,
+      base_url: baseUrl,
+      token_url: `${baseUrl}/token`,
       credentials: {
         _tag: "ServiceAccount",
         key: {

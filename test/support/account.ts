@@ -14,7 +14,7 @@ export const vertexAccount: ProviderAccount = {
   ...googleAccount,
   slug: "vertex-ai",
   kind: "vertex-ai",
-  projectId: "test-project",
+  project_id: "test-project",
   region: "us-central1",
   credentials: { _tag: "AccessToken", token: Redacted.make("test-token") }
 }

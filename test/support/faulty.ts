@@ -88,14 +88,14 @@ const said = async (answer: Response): Promise<unknown> => {
 
 /** Accounts of an upstream that fails, for both providers, and of one that does not. */
 const accounts = (baseUrl: string, fineUrl: string): ReadonlyArray<ProviderAccount> => [
-  { ...googleAccount, slug: "evil", baseUrl },
+  { ...googleAccount, slug: "evil", base_url: baseUrl },
   {
     ...vertexAccount,
     slug: "evil-vertex",
-    baseUrl,
+    base_url: baseUrl,
     credentials: { _tag: "AccessToken", token: Redacted.make("test-token") }
   },
-  { ...googleAccount, slug: "fine", baseUrl: fineUrl }
+  { ...googleAccount, slug: "fine", base_url: fineUrl }
 ]
 
 /** What passes between two turns of the event loop: a part of any limit, so that the upstream is heard meanwhile. */

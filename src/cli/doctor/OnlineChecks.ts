@@ -29,7 +29,7 @@ const listedBy = (
     const url = upstreamUrl(
       account,
       geminiHost,
-      `/${account.apiVersion ?? "v1beta"}/models`,
+      `/${account.api_version ?? "v1beta"}/models`,
       `?pageSize=1000${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`
     )
     if (Result.isFailure(url)) return Effect.succeed(undefined)

@@ -47,7 +47,7 @@ const chooseCountedModel = ({ kind, models, region }: ProviderAccount, table: Mo
 }
 
 /** The role to grant, or the API to allow for an API key. */
-const describeGrant = ({ credentials, kind, projectId }: ProviderAccount): string => {
+const describeGrant = ({ credentials, kind, project_id: projectId }: ProviderAccount): string => {
   if (kind === "google" || credentials?._tag === "ApiKey")
     return "allow the key to use the Generative Language API, in Google Cloud's console under Credentials"
   const email =

@@ -10,7 +10,6 @@ import { isEndpointId, isSlug } from "../ModelRef.ts"
 import {
   type BuiltInKind,
   type Credentials,
-  type EndpointFacts,
   isProject,
   isRegion,
   type ProviderAccount,
@@ -228,14 +227,6 @@ const credentialsOf = (
       }))
 }
 
-const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFacts>> =>
-  Object.fromEntries(
-    Object.entries(entry.endpoints ?? {}).map(([name, one]) => [
-      name,
-      { dialect: one.dialect, host: one.host, model: one.model }
-    ])
-  )
-
 /** Reads `tls`; the reader of the configuration file alone does. */
 type ReadTls = (tls: NonNullable<ProviderEntry["tls"]>) => {
   readonly value: AccountTls | undefined
@@ -259,28 +250,21 @@ export const readAccount = (
   read = writtenCredentials,
   readTls?: ReadTls
 ): { readonly account: ProviderAccount; readonly faults: ReadonlyArray<Fault> } => {
+  const { api_key: _key, credentials: _written, endpoints = {}, provider, tls: _files, ...record } = entry
   const found = credentialsOf(entry, fault, read)
   const credentials = Result.getOrUndefined(found)
   const tls = tlsOf(entry, fault, readTls)
+  const project = record.project_id ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
   return {
     account: {
-      slug: entry.slug,
-      kind: entry.provider,
-      projectId: entry.project_id ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined),
-      region: entry.region,
+      ...record,
+      ...(project === undefined ? {} : { project_id: project }),
+      kind: provider,
       credentials,
       origin: "stored",
-      endpoints: endpointFacts(entry),
-      models: entry.models,
-      apiVersion: entry.api_version,
-      quotaProject: entry.quota_project,
-      ...(entry.projects === undefined ? {} : { projects: entry.projects }),
-      ...(entry.regions === undefined ? {} : { regions: entry.regions }),
-      ...(entry.gcs === undefined ? {} : { gcs: { read: entry.gcs.read, write: entry.gcs.write } }),
-      ...(entry.request_type === undefined ? {} : { servingHeaders: { [requestTypeHeader]: entry.request_type } }),
-      ...(tls.value === undefined ? {} : { tls: tls.value }),
-      baseUrl: entry.base_url,
-      tokenUrl: entry.token_url
+      endpoints,
+      ...(record.request_type === undefined ? {} : { servingHeaders: { [requestTypeHeader]: record.request_type } }),
+      ...(tls.value === undefined ? {} : { tls: tls.value })
     },
     faults: [...fieldFaults(entry, fault), ...tls.faults, ...(Result.isFailure(found) ? [found.failure] : [])]
   }

@@ -21,7 +21,7 @@ const mayRead = ({ projects }: ProviderAccount, own: string | undefined, project
   project === own || (projects === undefined ? isNumber(project) : lists(projects, project))
 
 /** The account's own project. */
-const ownProject = ({ credentials, projectId }: ProviderAccount): string | undefined =>
+const ownProject = ({ credentials, project_id: projectId }: ProviderAccount): string | undefined =>
   projectId ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
 
 const refusal = (

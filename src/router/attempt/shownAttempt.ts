@@ -89,7 +89,7 @@ export const explainAttempt = ({ account, ignored, prepared }: Shown, key: Gatew
 const neutralOrigin = "https://upstream.invalid"
 
 /** The URL without hosts that an operator has set: keys without admin scope do not see them (TH22). */
-const publicUrl = ({ baseUrl, endpoints }: ProviderAccount, url: string): string => {
+const publicUrl = ({ base_url: baseUrl, endpoints }: ProviderAccount, url: string): string => {
   const hosts = Object.values(endpoints).flatMap(({ host }) => (host === undefined ? [] : [`https://${host}`]))
   const set = [...(baseUrl === undefined ? [] : [baseUrl.replace(/\/+$/, "")]), ...hosts].find((base) =>
     url.startsWith(`${base}/`)

@@ -84,7 +84,7 @@ export const unnamed = (
 /** Where a place is written, and what allows it. */
 const placeParts = [
   {
-    field: "projectId",
+    field: "project_id",
     list: "projects",
     written: "vertexProjectId",
     header: "x-gateway-vertex-project-id",
@@ -124,8 +124,8 @@ export const withPlace = (
     ({ written }) => byRequest[written] === undefined && config?.of[written] === undefined
   )
   if (isUnsaid) return { account, ignored: nothingIgnored }
-  const place: { -readonly [Field in "projectId" | "region"]: string | undefined } = {
-    projectId: account.projectId,
+  const place: { -readonly [Field in "project_id" | "region"]: string | undefined } = {
+    project_id: account.project_id,
     region: account.region
   }
   const ignored: Array<string> = []

@@ -128,7 +128,7 @@ export const circuitOf = ({ account, modelId: written, target }: Planned, key: G
   if (target?.circuit === undefined) return undefined
   const modelId = modelIdOf(written)
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
-  const parts = [key.id, account.slug, account.projectId ?? "", account.region ?? "", modelId, own, target.circuit.id]
+  const parts = [key.id, account.slug, account.project_id ?? "", account.region ?? "", modelId, own, target.circuit.id]
   return { name: JSON.stringify(parts), owner: key.id, slug: account.slug, modelId, rule: target.circuit }
 }
 

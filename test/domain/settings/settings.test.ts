@@ -947,10 +947,10 @@ describe("sources of settings", () => {
         ...bare,
         slug: "vertex-ai",
         kind: "vertex-ai",
-        projectId: "my-project",
+        project_id: "my-project",
         region: "europe-west4",
-        baseUrl: "http://127.0.0.1:1",
-        tokenUrl: "http://127.0.0.1:3/token",
+        base_url: "http://127.0.0.1:1",
+        token_url: "http://127.0.0.1:3/token",
         credentials: {
           _tag: "ServiceAccount",
           key: {
@@ -966,7 +966,7 @@ describe("sources of settings", () => {
         ...bare,
         slug: "google",
         kind: "google",
-        baseUrl: "http://127.0.0.1:2",
+        base_url: "http://127.0.0.1:2",
         credentials: { _tag: "ApiKey", key: Redacted.make("gem") }
       }
     ])
@@ -1088,11 +1088,11 @@ describe("sources of settings", () => {
     const vertex = { slug: "cloud", provider: "vertex-ai", credentials: { type: "application_default" } }
     expect(settings({ providers: [google, vertex] }, env).accounts.slice(2)).toEqual([
       { ...bare, slug: "vertex-ai", kind: "vertex-ai" },
-      { ...bare, slug: "google", kind: "google", baseUrl: "http://127.0.0.1:2" }
+      { ...bare, slug: "google", kind: "google", base_url: "http://127.0.0.1:2" }
     ])
     expect(settings({ providers: [google] }, env).accounts[1]).toMatchObject({
       slug: "vertex-ai",
-      projectId: "my-project",
+      project_id: "my-project",
       region: "europe-west4",
       credentials: { _tag: "ServiceAccount" }
     })
@@ -1115,7 +1115,7 @@ describe("sources of settings", () => {
         ...bare,
         slug: "google",
         kind: "google",
-        baseUrl: "https://env",
+        base_url: "https://env",
         credentials: { _tag: "ApiKey", key: Redacted.make("own") }
       },
       { ...bare, slug: "vertex-ai", kind: "vertex-ai" }
@@ -1149,15 +1149,15 @@ describe("sources of settings", () => {
       slug: "v",
       kind: "vertex-ai",
       origin: "stored",
-      projectId: "sa-project",
+      project_id: "sa-project",
       region: "us-east99",
       credentials: "ServiceAccount",
       models: ["gemini-2.5-flash"],
-      apiVersion: "v1beta1",
-      quotaProject: "my-billing",
+      api_version: "v1beta1",
+      quota_project: "my-billing",
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      baseUrl: "https://private.example/base",
-      tokenUrl: "https://private.example/token",
+      base_url: "https://private.example/base",
+      token_url: "https://private.example/token",
       projects: ["other-project"],
       regions: ["europe-*"],
       gcs: { read: ["gs://bucket/a"], write: undefined }

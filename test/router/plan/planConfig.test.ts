@@ -308,7 +308,7 @@ describe("credential of a target (TH34)", () => {
     )
     expect([one?.carried.authorization, one?.account, one?.ignored]).toEqual([
       secret,
-      { ...vertexAccount, projectId: "my-project", region: "eu" },
+      { ...vertexAccount, project_id: "my-project", region: "eu" },
       ["x-gateway-vertex-region"]
     ])
   })
