@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
 import { type Answering, isOperators, type Routes, together } from "./edge/Route.ts"
-import { type Arrival, arrivalOfEffect } from "./node/Arrival.ts"
+import { type Arrival, arrivalOf, EffectExchange } from "./node/Exchange.ts"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { Catalog, Configs, Prompts } from "../catalog/Catalog.ts"
@@ -52,7 +52,7 @@ import { Traffic } from "./node/Traffic.ts"
 export const answering = (
   answer: Answering
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answer(arrivalOfEffect(request)))
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answer(arrivalOf(new EffectExchange(request))))
 
 /** The answer to a path of Google's dialects; undefined for every other request. */
 type ReadsNative = (arrival: Arrival) => ReturnType<Answering> | undefined
@@ -80,7 +80,7 @@ const mounted = <R, S>(
               HttpServerResponse.HttpServerResponse,
               Types.unhandled,
               HttpServerRequest.HttpServerRequest | Scope.Scope
-            > = read(arrivalOfEffect(request)) ?? app
+            > = read(arrivalOf(new EffectExchange(request))) ?? app
             return answer
           })
       ),

@@ -7,36 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { ClientAbort } from "effect/http/HttpServerError"
-import type { HttpServerResponse } from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import { schedulePhase } from "../batching/Phases.ts"
 import type { Answering } from "./edge/Route.ts"
 import { Limits } from "../domain/Limits.ts"
 import { LiveList, type Place } from "../domain/collections.ts"
-import { arrivalOfNode } from "./node/Arrival.ts"
-import { answered } from "./node/NodeAnswer.ts"
-import { boundUnreadBody, closesConnection, pipelined } from "./node/Connections.ts"
-
-/** Larger answers count as in flight until they are written. */
-const waitedLength = 1024 * 1024
-
-/** Writes an answer that its handler has left to the server; handlers that have Node's response stream on it themselves. */
-const write = (message: IncomingMessage, response: ServerResponse, answer: HttpServerResponse): Effect.Effect<void> => {
-  if (answer === answered || response.writableEnded || response.destroyed) return Effect.void
-  // Half an answer is out: its handler failed.
-  if (response.headersSent) return Effect.sync(() => response.destroy())
-  const { body, headers, status } = answer
-  response.writeHead(status, closesConnection(message) ? { ...headers, connection: "close" } : headers)
-  if (body._tag !== "Uint8Array") return Effect.sync(() => response.end())
-  const bytes = body.text ?? body.body
-  if (body.contentLength < waitedLength) return Effect.sync(() => response.end(bytes))
-  return Effect.interruptible(
-    Effect.callback((resume) => {
-      response.once("close", () => resume(Effect.void))
-      response.end(bytes)
-    })
-  )
-}
+import { boundUnreadBody, pipelined } from "./node/Connections.ts"
+import { arrivalOf } from "./node/Exchange.ts"
+import { NodeExchange } from "./node/NodeExchange.ts"
 
 /** A request that nothing answered: its client has left, or the edge itself is broken. */
 const breakOff = (response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
@@ -89,9 +67,10 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
       if (response.closed || message.socket.writableEnded) return
       if (!message.complete) boundUnreadBody(message, response)
       const scope = Scope.makeUnsafe()
+      const exchange = new NodeExchange(message, response)
       const run = Effect.flatMap(
-        Effect.suspend(() => answer(arrivalOfNode(message, response))),
-        (value) => write(message, response, value)
+        Effect.suspend(() => answer(arrivalOf(exchange))),
+        (value) => exchange.write(value)
       )
       const place = fork(Context.add(context, Scope.Scope, scope), run)
       const fiber = place.value

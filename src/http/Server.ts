@@ -15,7 +15,7 @@ import { Busy } from "../domain/GatewayError.ts"
 import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
-import { headersOfNode } from "./node/Arrival.ts"
+import { headersOfNode } from "./node/Exchange.ts"
 import {
   boundConnections,
   closeStalled,

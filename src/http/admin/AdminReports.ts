@@ -18,13 +18,10 @@ import { printCsv } from "../../domain/text/printable.ts"
 import { eventsQuery, requestQuery, usageQuery } from "./adminQuery.ts"
 import { allowedMethods, together } from "../edge/Route.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { baseHeaders } from "../response/responseHeaders.ts"
-import type { ServerResponse } from "node:http"
+import { baseHeaders, eventStreamHeaders } from "../response/responseHeaders.ts"
 import * as Stream from "effect/Stream"
-import { Limits } from "../../domain/Limits.ts"
 import { type RecentRequests, type RequestQuery, takes } from "../../domain/usage/usageSums.ts"
 import { frame, pingFrame } from "../../wire/frames.ts"
-import { answered, drained, writePiece } from "../node/NodeAnswer.ts"
 import { Traffic } from "../node/Traffic.ts"
 
 /** Undefined without usage or price. Requests without usage do not load the price list. */
@@ -195,32 +192,19 @@ const eventOf = ({ rows, skipped }: RecentRequests, query: RequestQuery): string
     : frame(JSON.stringify({ object: "request_event", data: taken.map(shownRequest), skipped }), "requests")
 }
 
-/** Writes the frames as the socket takes them, so that a slow reader makes no queue: it gets fewer, larger events. */
-const writeFrames = (node: ServerResponse, headers: Record<string, string>, frames: Stream.Stream<string>) =>
-  Effect.suspend(() => {
-    node.writeHead(200, headers)
-    return Effect.map(
-      Stream.runForEach(frames, (text) => (writePiece(node, text) ? Effect.void : drained(node))),
-      () => {
-        node.end()
-        return answered
-      }
-    )
-  })
-
-const eventsAnswer = (incoming: IncomingRequest, frames: Stream.Stream<string>) => {
-  const headers: Record<string, string> = {
-    ...baseHeaders(incoming),
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no"
-  }
-  if (incoming.method === "HEAD") return Effect.succeed(HttpServerResponse.empty({ status: 200, headers }))
-  return incoming.node === undefined
-    ? Effect.succeed(
-        HttpServerResponse.stream(Stream.encodeText(frames), { contentType: headers["content-type"], headers })
-      )
-    : writeFrames(incoming.node, headers, frames)
+/** A slow reader makes no queue: it gets fewer, larger events. */
+const eventsAnswer = (incoming: IncomingRequest, events: Stream.Stream<string>) => {
+  const { exchange, method, pingMillis } = incoming
+  const headers = eventStreamHeaders(baseHeaders(incoming))
+  return method === "HEAD"
+    ? Effect.succeed(HttpServerResponse.empty({ status: 200, headers }))
+    : exchange.stream(events, {
+        headers,
+        render: (read) => read.join(""),
+        ending: "",
+        errorFrame: () => "",
+        ping: { frame: pingFrame, millis: pingMillis }
+      })
 }
 
 /** True while the key of the request may read. A store that does not answer is no reason to end. */
@@ -237,29 +221,22 @@ export const RequestEvents = keyedRoute(
     const log = yield* UsageLog
     const metadata = yield* CountedMetadata
     const traffic = yield* Traffic
-    const { pingMillis } = yield* Limits
     return Effect.fnUntraced(function* (call) {
       const { incoming } = call
       const query = yield* Effect.fromResult(eventsQuery(incoming.url, metadata))
       const read = yield* log.follow(query.limit)
-      let silentMillis = 0
-      /** The next frame, or none for now; undefined ends the stream. */
+      /** The next event, or none for now; undefined ends the stream. */
       const turn = Effect.gen(function* () {
         yield* Effect.sleep(turnMillis)
         if (traffic.drainingSince !== undefined || !(yield* isStillKnown(call))) return undefined
-        const event = eventOf(yield* Effect.orElseSucceed(read, () => noRequests), query)
-        silentMillis = event === "" ? silentMillis + turnMillis : 0
-        if (silentMillis < pingMillis) return event
-        silentMillis = 0
-        return pingFrame
+        return eventOf(yield* Effect.orElseSucceed(read, () => noRequests), query)
       })
       // The first frame sends the headers.
-      const frames = Stream.fromEffectRepeat(turn).pipe(
+      const events = Stream.fromEffectRepeat(turn).pipe(
         Stream.takeWhile((text) => text !== undefined),
-        Stream.filter((text) => text !== ""),
         Stream.prepend([pingFrame])
       )
-      return yield* eventsAnswer(incoming, frames)
+      return yield* eventsAnswer(incoming, events)
     })
   }),
   "admin"

@@ -6,7 +6,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quoteValue } from "../../domain/faults.ts"
 import { anyOrigin } from "../../domain/settings/Settings.ts"
 import type { Answering } from "./Route.ts"
-import type { Arrival } from "../node/Arrival.ts"
+import type { Arrival } from "../node/Exchange.ts"
 
 /** Origins whose pages may call. */
 export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
@@ -63,16 +63,13 @@ const refusedText = (origin: string): string =>
 const allowing = (origins: ReadonlyArray<string>, answer: Answering): Answering => {
   const permitted = permissionOf(origins)
   return (arrival) => {
-    const { headers, node, path } = arrival
+    const { exchange, headers, path } = arrival
     const permission = isPages(path) ? permitted(headers["origin"]) : undefined
     if (permission === undefined) return answer(arrival)
     if (isPreflight(arrival)) {
       return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
     }
-    if (node === undefined) return Effect.map(answer(arrival), HttpServerResponse.setHeaders(permission))
-    // Answers that are written on it take these along.
-    for (const [name, value] of Object.entries(permission)) node.setHeader(name, value)
-    return answer(arrival)
+    return exchange.withHeaders(permission, answer(arrival))
   }
 }
 

@@ -5,7 +5,7 @@ import * as FindMyWay from "effect/http/FindMyWay"
 import { Accounting, unmatchedRoute } from "../../accounting/Accounting.ts"
 import { type GatewayError, MethodNotAllowed, RouteUnknown, UpgradeRequired } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
-import type { Arrival } from "../node/Arrival.ts"
+import { answered, type Arrival } from "../node/Exchange.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { type IncomingRequest, requestReceiver } from "../request/IncomingRequest.ts"
 import { headerFault } from "../request/wireFaults.ts"
@@ -18,7 +18,6 @@ import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import { withoutQueryKeys } from "../../domain/text/publicText.ts"
-import { answered } from "../node/NodeAnswer.ts"
 
 /** Clients of the Responses API try a WebSocket first; after this status they send the request by POST. */
 const asksWebSocket = ({ headers, method, path }: IncomingRequest): boolean =>
@@ -76,8 +75,8 @@ export const dispatching = ({ native, routes, serves }: Dispatching): Effect.Eff
     const answerUnrouted = (yield* requestLifecycle("_OTHER", unmatchedRoute))(unrouted(serves))
     const table = tableOf(routes)
     return (arrival) => {
-      const { message, method, path } = arrival
-      const fault = message === undefined ? undefined : headerFault(message, headerCount)
+      const { exchange, method, path } = arrival
+      const fault = exchange.head === undefined ? undefined : headerFault(exchange.head, headerCount)
       if (fault !== undefined)
         return Effect.clockWith((clock) => Effect.succeed(refusal(fault, receive(arrival, clock, undefined))))
       const own = native(arrival)
@@ -127,8 +126,7 @@ export const requestLifecycle = (
               {
                 onSuccess: (answer) => {
                   if (incoming.recorder?.status === 0)
-                    incoming.recorder.status =
-                      incoming.node?.headersSent === true ? incoming.node.statusCode : answer.status
+                    incoming.recorder.status = incoming.exchange.sentStatus ?? answer.status
                   return Effect.succeed(closing(answer))
                 },
                 onFailure: (cause) => Effect.map(answerOf(cause, incoming), closing)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import { type OperationPath, operationPaths } from "../../domain/operations.ts"
-import type { Arrival } from "../node/Arrival.ts"
+import type { Arrival } from "../node/Exchange.ts"
 
 /** Answers one request, whose scope ends with its answer. No failure is left, unless the client has closed the connection. */
 export type Answering = (arrival: Arrival) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>

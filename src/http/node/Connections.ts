@@ -1,8 +1,9 @@
 // The connections of a Node server: their bound, the order of their requests, unread and broken requests, stalled and waiting clients.
 // It must not depend on what is answered, or on the words of a refusal.
-import { type IncomingMessage, type Server, ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { endsConnection, hasBegun, keepFromNode, queuedBytes, responseOnSocket } from "./NodeMarks.ts"
 
 /** The open connections of a process, on all of its servers. */
 export interface OpenConnections {
@@ -36,12 +37,6 @@ export const boundConnections = (server: Server, open: OpenConnections, most: nu
 }
 
 // The requests that a client sends on one connection without waiting for answers: they are worked on one after the other.
-
-/** The answer a socket is there for, be it not begun; null for none. Read as Node's own handler does. */
-const currentResponse = (socket: Duplex): object | null => {
-  const message: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined
-  return typeof message === "object" ? message : null
-}
 
 /** The requests of one socket that wait. */
 class Line {
@@ -87,7 +82,7 @@ export const pipelined = (
 ): ((message: IncomingMessage, response: ServerResponse, start: () => void) => void) => {
   const lines = new WeakMap<Duplex, Line>()
   return ({ socket }, response, start) => {
-    if (response.socket !== null || currentResponse(socket) === null) return start()
+    if (response.socket !== null || responseOnSocket(socket) === undefined) return start()
     const line = lines.get(socket) ?? new Line(socket, most)
     lines.set(socket, line)
     line.join(response, start)
@@ -96,19 +91,15 @@ export const pipelined = (
 
 // Refuses bytes that are no request, after the answers to the requests before them on their connection.
 
-/** True when a part of an answer has gone out; a second one would corrupt it. */
-const hasBegun = (response: object | null): boolean =>
-  response !== null && "_headerSent" in response && response._headerSent === true
-
 /** Writes the refusal as the last answer of the connection. */
 const refuseLast = (socket: Duplex, refusal: string): void => {
-  const response = currentResponse(socket)
+  const response = responseOnSocket(socket)
   // The broken bytes belong to a later request than one that has arrived whole. Node gives its answer the socket first.
-  if (socket.writable && response instanceof ServerResponse && response.req.complete) {
+  if (socket.writable && response?.req.complete === true) {
     response.once("close", () => refuseLast(socket, refusal))
     return
   }
-  if (!socket.writable || hasBegun(response)) {
+  if (!socket.writable || (response !== undefined && hasBegun(response))) {
     socket.destroy()
     return
   }
@@ -155,15 +146,6 @@ const closeGently = (socket: Duplex): void => {
   destroyLater(socket)
 }
 
-/** Node's own mark of an answer that ends its connection. */
-const isLast = (response: object): boolean => "_last" in response && response._last === true
-
-/** Node's own marks, which it reads right after this: the body is dealt with, and the socket stays for now. */
-const keepFromNode = (request: object, response: object): void => {
-  Object.assign(request, { _consuming: true })
-  Object.assign(response, { _last: false })
-}
-
 /**
  * Takes in a bounded rest of the body once its answer is written. Node would take in any amount of it, or destroy the
  * socket before the client has read its answer.
@@ -173,7 +155,7 @@ export const boundUnreadBody = (request: IncomingMessage, response: ServerRespon
   response.prependListener("finish", () => {
     if (request.complete || request.destroyed) return
     const { socket } = request
-    if (isLast(response)) {
+    if (endsConnection(response)) {
       keepFromNode(request, response)
       return closeGently(socket)
     }
@@ -205,13 +187,6 @@ interface Standing {
 /** The part of a socket that is looked at. */
 export interface Writing extends Pick<Socket, "bytesWritten" | "writableLength"> {
   readonly destroy: () => unknown
-}
-
-/** A write runs until the kernel has all of it; how much it lacks only Node's own handle knows. */
-const queuedBytes = (socket: object): number => {
-  const handle: unknown = "_handle" in socket ? socket._handle : undefined
-  const known = typeof handle === "object" && handle !== null && "writeQueueSize" in handle
-  return known ? Number(handle.writeQueueSize) : 0
 }
 
 /** The open connections of a server. */

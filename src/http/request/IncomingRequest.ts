@@ -6,9 +6,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { parseTraceparent, type RequestMeta, type RequestRecord } from "../../accounting/RequestRecord.ts"
 import { gatewayHeader, type HeaderRecord, isStrict, ownHeaders, requestHeaderNames } from "../../api/Headers.ts"
+import { Limits } from "../../domain/Limits.ts"
 import { queryKey } from "../../domain/native/nativeQuery.ts"
 import type { RequestHold } from "../../keys/FairShares.ts"
-import type { Arrival } from "../node/Arrival.ts"
+import type { Arrival } from "../node/Exchange.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { countOf } from "./wireFaults.ts"
 
@@ -50,6 +51,8 @@ export interface IncomingRequest extends RequestIds, RequestMeta, Arrival {
   /** Two Authorization headers came. Node drops the second one silently. */
   readonly authorizationTwice: boolean
   readonly traffic: Traffic["Service"]
+  /** The silence of a stream after which it is kept alive. */
+  readonly pingMillis: number
   /** Takes notes for the accounts of the request; undefined without accounting. */
   readonly recorder: RequestRecord | undefined
   /** What the request holds of the process; undefined until its key is known. */
@@ -87,7 +90,8 @@ type Receive = (arrival: Arrival, clock: Clock.Clock, recorder: RequestRecord | 
 export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.gen(function* () {
   const traffic = yield* Traffic
   const freshId = yield* FreshId
-  return ({ accessor, headers, message, method, native, node, path, pathModel, query, url }, clock, recorder) => {
+  const { pingMillis } = yield* Limits
+  return ({ exchange, headers, method, native, path, pathModel, query, url }, clock, recorder) => {
     const startedMillis = clock.currentTimeMillisUnsafe()
     const id = freshId(startedMillis)
     const { hasOptions, usesAlias } = ownHeaders(headers)
@@ -106,11 +110,10 @@ export const requestReceiver: Effect.Effect<Receive, never, Traffic> = Effect.ge
       query,
       native,
       queryKey: native === undefined || query === "" ? undefined : queryKey(query),
-      authorizationTwice: message !== undefined && countOf(message.rawHeaders, "authorization") > 1,
+      authorizationTwice: exchange.head !== undefined && countOf(exchange.head.rawHeaders, "authorization") > 1,
       headers,
-      message,
-      accessor,
-      node,
+      exchange,
+      pingMillis,
       traffic,
       recorder,
       hold: undefined,

@@ -1,10 +1,7 @@
 // From the bytes of a request to a decoded body, or to its first fault.
 // It must not depend on routes, keys or the meaning of a body.
 import { isUtf8 } from "node:buffer"
-import type { IncomingMessage } from "node:http"
-import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
-import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../../api/Headers.ts"
@@ -20,7 +17,6 @@ import { type JsonObject, type MemberSpan, parseBody, scan } from "../../domain/
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { bytesOfValues, noRoomFault } from "../../domain/RequestContext.ts"
 import { inTurn } from "../../batching/OwnTurn.ts"
-import { schedulePhase } from "../../batching/Phases.ts"
 import type { IncomingRequest } from "./IncomingRequest.ts"
 
 type ReadFault = BodyTooLarge | Busy | ConcurrencyReached | BodyInvalid
@@ -208,90 +204,15 @@ const countBytes = (
   return noRoomFault(shortage)
 }
 
-/**
- * One listener on Node's own request where there is one: it costs a fifth of the accessor. A client that sent
- * `Expect: 100-continue` waits for an answer to it; in a server that is not ours only the accessor may give that.
- */
-const readBytes = (incoming: IncomingRequest, limits: LimitValues): Effect.Effect<Uint8Array, ReadFault> => {
-  const { headers, message, node } = incoming
-  if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
-  if (message === undefined) return fromAccessor(limits, incoming)
-  if (headers["expect"] !== undefined) {
-    if (node === undefined) return fromAccessor(limits, incoming)
-    node.writeContinue()
-  }
-  return message.complete && !message.destroyed
-    ? completeBody(message, limits, incoming)
-    : fromNode(message, limits, incoming)
-}
-
-const nothing = Buffer.alloc(0)
-
-/** A body that is here already is taken as a whole. */
-const completeBody = (
-  message: IncomingMessage,
-  limits: LimitValues,
-  incoming: IncomingRequest
-): Effect.Effect<Uint8Array, ReadFault> => {
-  const read: Buffer | null = message.read()
-  const bytes = read ?? nothing
-  const fault = countBytes(bytes.length, bytes.length, limits, incoming)
-  return fault === undefined ? inTurn(bytes.length, () => Effect.succeed(bytes)) : Effect.fail(fault)
-}
-
-/** Joining large bodies that end together takes long, so each does it in its own turn. */
-const joined = (parts: ReadonlyArray<Buffer>, size: number): Buffer => {
-  const [only] = parts
-  return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
-}
-
-const fromNode = (
-  message: IncomingMessage,
-  limits: LimitValues,
-  incoming: IncomingRequest
-): Effect.Effect<Uint8Array, ReadFault> =>
-  Effect.callback<Uint8Array, ReadFault>((resume) => {
-    const parts: Array<Buffer> = []
-    let size = 0
-    const detach = () => {
-      message.off("data", onData)
-      message.off("end", onEnd)
-    }
-    const stop = (fault: ReadFault) => {
-      detach()
-      message.pause()
-      resume(Effect.fail(fault))
-    }
-    const onData = (part: Buffer) => {
-      size += part.length
-      const fault = countBytes(part.length, size, limits, incoming)
-      if (fault !== undefined) return stop(fault)
-      parts.push(part)
-    }
-    const onEnd = () => {
-      detach()
-      schedulePhase("body", () => resume(Effect.succeed(joined(parts, size))), size)
-    }
-    message.on("data", onData)
-    message.on("end", onEnd)
-    return Effect.sync(detach)
-  })
-
 const unreadable = () =>
   new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
 
-const fromAccessor = (limits: LimitValues, incoming: IncomingRequest): Effect.Effect<Uint8Array, ReadFault> =>
-  incoming.accessor === undefined
-    ? Effect.fail(unreadable())
-    : incoming.accessor.arrayBuffer.pipe(
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
-        Effect.mapError((error) =>
-          error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-            ? tooLarge(limits)
-            : unreadable()
-        ),
-        Effect.flatMap((buffer) => {
-          const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, incoming)
-          return fault === undefined ? Effect.succeed(new Uint8Array(buffer)) : Effect.fail(fault)
-        })
-      )
+const readBytes = (incoming: IncomingRequest, limits: LimitValues): Effect.Effect<Uint8Array, ReadFault> =>
+  Number(incoming.headers["content-length"] ?? 0) > limits.bodyBytes
+    ? Effect.fail(tooLarge(limits))
+    : incoming.exchange.readBody<ReadFault>({
+        mostBytes: limits.bodyBytes,
+        count: (bytes, size) => countBytes(bytes, size, limits, incoming),
+        tooLarge: () => tooLarge(limits),
+        unreadable
+      })

@@ -2,6 +2,7 @@
 // It must not depend on sockets; it names faults.
 import { withRetrySignal } from "../../api/errorDrafts.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
+import type { WireHead } from "../node/Exchange.ts"
 
 const refusal = (status: number, code: string, message: string): ErrorFacts => ({
   status,
@@ -36,14 +37,8 @@ export const parserFault = (code: string): ErrorFacts => {
   }
 }
 
-/** The parts of Node's request that are looked at; names and values of its headers by turns, as they came. */
-interface Head {
-  readonly httpVersion: string
-  readonly rawHeaders: ReadonlyArray<string>
-}
-
 /** Refuses what the parser tolerates: too many headers, two hosts, and from HTTP/1.1 on none. */
-export const headerFault = ({ httpVersion, rawHeaders }: Head, maximum: number): ErrorFacts | undefined => {
+export const headerFault = ({ httpVersion, rawHeaders }: WireHead, maximum: number): ErrorFacts | undefined => {
   if (rawHeaders.length > maximum * 2) return headersTooLarge
   const hosts = countOf(rawHeaders, "host")
   return hosts > 1 || (hosts === 0 && httpVersion !== "1.0") ? malformed : undefined

@@ -1,7 +1,7 @@
 // Complete answers of the service, each in one buffer.
 // It must not depend on how an answer was made.
-import * as Effect from "effect/Effect"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { chatUsage, embeddingsUsage, noUsage } from "../../accounting/usageOf.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Usage } from "../../domain/Usage.ts"
@@ -17,7 +17,6 @@ import {
 } from "../../translate/shared/reply/clientForm.ts"
 import type { ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
-import { writeWhole } from "../node/NodeAnswer.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { type AnswerEnding, baseHeaders, closingHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
 
@@ -28,9 +27,6 @@ export const json = (
   headers: Record<string, string> = baseHeaders(incoming)
 ): Answered => whole(JSON.stringify(value), "application/json", incoming, headers)
 
-/** Larger answers wait until they are written, so that they count as in flight until then. */
-const directLength = 1024 * 1024
-
 const whole = (
   body: string | Uint8Array,
   contentType: string,
@@ -38,15 +34,8 @@ const whole = (
   headers: Record<string, string>
 ): Answered => {
   incoming.recorder?.content?.answered(body)
-  if (incoming.node === undefined || body.length > directLength) {
-    return Effect.succeed(
-      typeof body === "string"
-        ? HttpServerResponse.text(body, { contentType, headers })
-        : HttpServerResponse.uint8Array(body, { contentType, headers })
-    )
-  }
   headers["content-type"] = contentType
-  return writeWhole(incoming.node, closingHeaders(headers, incoming), body)
+  return incoming.exchange.whole(body, closingHeaders(headers, incoming))
 }
 
 /** A complete answer of an operation, with the account that served it. */

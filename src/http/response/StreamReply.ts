@@ -1,38 +1,25 @@
-// Streams of the service: one buffer and one write for each network read, and empty frames that keep a silent stream alive.
-// It must not depend on how a stream was made, or on the meaning of its contents.
-import type { ServerResponse } from "node:http"
-import type * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
-import * as Channel from "effect/Channel"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Pull from "effect/Pull"
+// Streams of the service: one buffer and one write for each network read, in the frames of each dialect.
+// It must not depend on how a stream was made, or on what it is written on.
+import type * as Cause from "effect/Cause"
+import type * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { chatUsage } from "../../accounting/usageOf.ts"
 import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
-import type { ProviderError } from "../../domain/ProviderError.ts"
 import type { OpenedStream } from "../../router/ProviderRouter.ts"
 import { failureText } from "../../translate/native/nativeStream.ts"
-import { doneFrame, frame } from "../../wire/frames.ts"
+import { doneFrame, frame, pingFrame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
-import { answered, drained, writePiece, writeStreamHead } from "../node/NodeAnswer.ts"
+import type { Read } from "../node/Exchange.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { errorBody } from "./errorBody.ts"
 import { inClientsWords } from "./clientWords.ts"
 import { errorOf } from "./ErrorResponse.ts"
 import { chunkRenderer, countOutput, type StreamOptions } from "./renderChunk.ts"
-import { closingHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
-import type * as Clock from "effect/Clock"
-import { monotonicMillis } from "../../domain/time.ts"
+import { closingHeaders, eventStreamHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
 
-const eventStreamType = "text/event-stream; charset=utf-8"
-
-type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
-type Read<A> = Arr.NonEmptyReadonlyArray<A>
 
 /**
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
@@ -41,8 +28,7 @@ type Read<A> = Arr.NonEmptyReadonlyArray<A>
 export const chatEvents = (
   opened: OpenedStream<ChatChunk>,
   options: StreamOptions,
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
+  incoming: IncomingRequest
 ): StreamAnswered => {
   const renderChunk = chunkRenderer(options)
   const { recorder } = incoming
@@ -54,21 +40,22 @@ export const chatEvents = (
     return text
   }
   const isOmitted = options.strict && options.images === undefined && options.asksForImages === true
-  return eventStream(letGo(opened, incoming), incoming, keepAlive, {
+  return eventStream(letGo(opened, incoming), incoming, {
     ...(isOmitted ? { omitted: ["images"] } : {}),
+    ping: pingFrame,
     render,
     ending: doneFrame,
     errorFrame: (facts) => frame(errorBody(facts, "openai", options.strict, incoming.requestId))
   })
 }
 
+/** The event with which Anthropic itself keeps a silent stream alive. */
+const messagesPing = frame('{"type": "ping"}', "ping")
+
 /** A native stream as its own bytes. A failure after the first byte ends it with one error event (T1902, T1906). */
-export const passedEvents = (
-  opened: OpenedStream<Uint8Array>,
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
-): StreamAnswered =>
-  eventStream(letGo(opened, incoming), incoming, keepAlive, {
+export const passedEvents = (opened: OpenedStream<Uint8Array>, incoming: IncomingRequest): StreamAnswered =>
+  eventStream(letGo(opened, incoming), incoming, {
+    ping: messagesPing,
     render: (read) => {
       incoming.recorder?.read(read)
       return read.length === 1 ? read[0] : Buffer.concat(read)
@@ -81,12 +68,13 @@ export const passedEvents = (
 export const passedFraming = (
   opened: OpenedStream<Uint8Array>,
   framing: "sse" | "array",
-  incoming: IncomingRequest,
-  keepAlive: KeepAlive
+  incoming: IncomingRequest
 ): StreamAnswered => {
   let last: Uint8Array | undefined
-  return eventStream(letGo(opened, incoming), incoming, keepAlive, {
-    contentType: framing === "sse" ? eventStreamType : "application/json; charset=UTF-8",
+  return eventStream(letGo(opened, incoming), incoming, {
+    ...(framing === "sse" ? {} : { contentType: "application/json; charset=UTF-8" }),
+    // Google's clients take nothing but events (N403).
+    ping: undefined,
     render: (read) => (last = read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
     errorFrame: (facts, error) =>
@@ -94,12 +82,14 @@ export const passedFraming = (
   })
 }
 
-/** How the frames of a stream are written. */
-interface Frames<A> {
+/** The frames of a stream in the dialect of its client. */
+interface DialectFrames<A> {
   /** Server-sent events unless set. */
   readonly contentType?: string
   /** Named in a header. */
   readonly omitted?: ReadonlyArray<string>
+  /** Keeps a silent stream alive; undefined where clients take nothing but events. */
+  readonly ping: string | undefined
   /** The recorder of the request is given what the trace reads. */
   readonly render: (read: Read<A>) => string | Uint8Array
   readonly ending: string
@@ -115,20 +105,14 @@ const letGo = <A>(opened: OpenedStream<A>, { hold }: IncomingRequest): OpenedStr
 export const eventStream = <A>(
   { chunks, progress, served: target, usage }: OpenedStream<A>,
   incoming: IncomingRequest,
-  keepAlive: KeepAlive,
-  frames: Frames<A>
+  frames: DialectFrames<A>
 ): StreamAnswered => {
   // Headers go out with the first chunk; a later word on the model comes too late for them.
   const served = withEnding(target, progress().modelStatus)
-  const headers: Record<string, string> = {
-    ...servedHeaders(incoming, served, frames),
-    "content-type": frames.contentType ?? eventStreamType,
-    "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no"
-  }
-  const { node, recorder } = incoming
+  const headers = eventStreamHeaders(servedHeaders(incoming, served, frames), frames.contentType)
+  const { exchange, pingMillis, recorder } = incoming
   recorder?.opened(served, () => chatUsage(usage()), progress)
-  const { ending } = frames
+  const { ending, ping } = frames
   const content = recorder?.content
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)
@@ -141,195 +125,16 @@ export const eventStream = <A>(
   const render = (read: Read<A>) => {
     const bytes = frames.render(read)
     if (bytes.length > 0) {
-      keepAlive.beat()
       recorder?.wrote(read.length)
       content?.answered(bytes)
     }
     return bytes
   }
-  if (node === undefined)
-    return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, keepAlive.between))
-  // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
-  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
-  return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeReads(node, closingHeaders(headers, incoming), pull, { render, ending, errorFrame }), (exit) =>
-      Exit.isFailure(exit) ? Effect.sync(() => keepAlive.lastWord(errorFrame(exit.cause))) : Effect.void
-    )
-  )
-}
-
-/** How the reads of a stream become bytes. */
-interface Written<A> {
-  /** All of a read as one buffer; empty for a read without visible content. */
-  readonly render: (read: Read<A>) => string | Uint8Array
-  /** Ends a stream that came to its end. */
-  readonly ending: string
-  /** Ends a stream that failed. */
-  readonly errorFrame: (cause: Cause.Cause<unknown>) => string
-}
-
-/** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
-const writeReads = <A>(
-  node: ServerResponse,
-  headers: Record<string, string>,
-  pull: Pull.Pull<Read<A>, unknown>,
-  { render, ending, errorFrame }: Written<A>
-): Answered => {
-  const next: Answered = Effect.matchCauseEffect(pull, {
-    onSuccess: (read) => {
-      const bytes = render(read)
-      return bytes.length === 0 || writePiece(node, bytes) ? next : Effect.flatMap(drained(node), () => next)
-    },
-    onFailure: (cause) => {
-      if (Cause.hasInterruptsOnly(cause))
-        return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
-      const last = isEnd(cause) ? ending : errorFrame(cause)
-      return Effect.sync(() => {
-        node.end(last)
-        return answered
-      })
-    }
-  })
-  return Effect.suspend(() => {
-    writeStreamHead(node, headers)
-    return next
+  return exchange.stream(chunks, {
+    headers: closingHeaders(headers, incoming),
+    render,
+    ending,
+    errorFrame,
+    ping: ping === undefined ? undefined : { frame: ping, millis: pingMillis }
   })
 }
-
-const isEnd = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => Cause.isFailReason(reason) && Cause.isDone(reason.error))
-
-/** The same as a value, for a server that is not ours. */
-const valueOf = <A>(
-  stream: Stream.Stream<A, ProviderError>,
-  headers: Record<string, string>,
-  { render, ending, errorFrame }: Written<A>,
-  between: Stream.Stream<string>
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    stream.pipe(
-      Stream.mapArray((read) => [Buffer.from(render(read))]),
-      Stream.concat(Stream.succeed(Buffer.from(ending))),
-      Stream.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
-      ),
-      Stream.merge(
-        Stream.map(between, (text) => Buffer.from(text)),
-        { haltStrategy: "left" }
-      )
-    ),
-    { contentType: headers["content-type"], headers }
-  )
-
-// Keeps a silent stream alive with empty frames, and ends it with a last frame when the server must cut it.
-
-/** How a stream reports its writes, and its end, to the timer that keeps it alive. */
-export interface KeepAlive {
-  /** Something was just sent. */
-  readonly beat: () => void
-  /** Writes a last frame and ends the response, if the connection is still open. */
-  readonly lastWord: (frame: string) => void
-  /** The frames to merge into a stream that is a value. */
-  readonly between: Stream.Stream<string>
-}
-
-/**
- * One timer per stream, and none without a ping. A chunk costs one clock read, and only a silence of `pingMillis` writes a frame.
- * Writing next to the stream is safe, because every write of the stream contains whole frames.
- * Without a Node response of our own server the stream is a value, and the frames are merged into it.
- */
-export const startKeepAlive = (
-  response: ServerResponse | undefined,
-  pingMillis: number,
-  ping: string | undefined
-): Effect.Effect<KeepAlive, never, Scope.Scope> =>
-  ping === undefined
-    ? Effect.succeed({ beat: () => {}, lastWord: (frame) => endWith(response, frame), between: Stream.empty })
-    : response === undefined
-      ? Effect.clockWith((clock) => Effect.succeed(mergedKeepAlive(clock, pingMillis, ping)))
-      : Effect.acquireRelease(
-          Effect.sync(() => new PingTimer(response, pingMillis, ping)),
-          (timer) => Effect.sync(() => timer.stop())
-        )
-
-/**
- * Node writes a chunk as four parts, one tick later. This is one write: of a quiet process with thousands of silent
- * streams the pings are most of its work. A response that waits for the one before it has no socket yet.
- */
-const writeFrame = (response: ServerResponse, frame: string): void => {
-  const { chunkedEncoding, socket } = response
-  if (socket === null || !chunkedEncoding) response.write(frame)
-  // The response does not know what was written past it.
-  else if (!socket.writableNeedDrain) socket.write(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
-}
-
-const endWith = (response: ServerResponse | undefined, frame: string): void => {
-  if (response?.headersSent === true && !response.writableEnded && !response.destroyed) response.end(frame)
-}
-
-const mergedKeepAlive = (clock: Clock.Clock, pingMillis: number, ping: string): KeepAlive => {
-  let last = monotonicMillis(clock)
-  const beat = () => {
-    last = monotonicMillis(clock)
-  }
-  const due: Effect.Effect<string> = Effect.suspend(() => {
-    const silence = monotonicMillis(clock) - last
-    if (silence < pingMillis) return Effect.flatMap(Effect.sleep(pingMillis - silence), () => due)
-    beat()
-    return Effect.succeed(ping)
-  })
-  return { beat, lastWord: () => {}, between: Stream.fromEffectRepeat(due) }
-}
-
-/** The timer of one stream. A class: each open stream has one. */
-class PingTimer implements KeepAlive {
-  readonly between: Stream.Stream<string> = Stream.empty
-  private readonly response: ServerResponse
-  private readonly pingMillis: number
-  private readonly ping: string
-  private last = performance.now()
-  private timer: NodeJS.Timeout
-  private delay: number
-
-  constructor(response: ServerResponse, pingMillis: number, ping: string) {
-    this.response = response
-    this.pingMillis = pingMillis
-    this.ping = ping
-    this.delay = pingMillis
-    this.timer = setTimeout(onTimer, pingMillis, this)
-  }
-
-  beat(): void {
-    this.last = performance.now()
-  }
-
-  lastWord(frame: string): void {
-    endWith(this.response, frame)
-  }
-
-  stop(): void {
-    clearTimeout(this.timer)
-  }
-
-  /** Called by the timer. */
-  look(): void {
-    const { pingMillis, response } = this
-    // A timer counts whole milliseconds.
-    const rest = Math.floor(pingMillis - (performance.now() - this.last))
-    if (rest > 0) return this.lookIn(rest)
-    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) writeFrame(response, this.ping)
-    this.beat()
-    this.lookIn(pingMillis)
-  }
-
-  /** A silent stream keeps its timer. */
-  private lookIn(millis: number): void {
-    if (millis === this.delay) this.timer.refresh()
-    else {
-      this.delay = millis
-      this.timer = setTimeout(onTimer, millis, this)
-    }
-  }
-}
-
-const onTimer = (timer: PingTimer): void => timer.look()

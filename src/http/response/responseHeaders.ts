@@ -36,6 +36,17 @@ export const baseHeaders = (incoming: IncomingRequest): Record<string, string> =
 export const closingHeaders = (headers: Record<string, string>, { traffic }: IncomingRequest): Record<string, string> =>
   traffic.drainingSince !== undefined ? Object.assign(headers, { connection: "close" }) : headers
 
+/** The headers of a stream, which no proxy may keep back. */
+export const eventStreamHeaders = (
+  headers: Record<string, string>,
+  contentType = "text/event-stream; charset=utf-8"
+): Record<string, string> => {
+  headers["content-type"] = contentType
+  headers["cache-control"] = "no-cache, no-transform"
+  headers["x-accel-buffering"] = "no"
+  return headers
+}
+
 const longestParams = 1024
 
 /** Names from a client may contain any character; a header may not. */

@@ -52,7 +52,7 @@ const signIn = (sessions: Sessions) =>
       Effect.fnUntraced(function* (incoming) {
         yield* refuseForeign(incoming, sessions)
         const credential = yield* read(incoming)
-        const begun = yield* sessions.begin(credential, incoming.message?.socket.remoteAddress ?? "")
+        const begun = yield* sessions.begin(credential, incoming.exchange.remoteAddress)
         const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis)
         return sessionAnswer(session(begun.keyId, sessions), incoming, { "set-cookie": cookie })
       })

@@ -26,12 +26,11 @@ import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { type BodyLimit, bytesReader } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
 import { passedEvents, passedFraming } from "../response/StreamReply.ts"
-import { messagesPing } from "./OperationHandlers.ts"
 import { operationHandler } from "./OperationRoute.ts"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
 import type { Answering } from "../edge/Route.ts"
-import type { Arrival } from "../node/Arrival.ts"
+import type { Arrival } from "../node/Exchange.ts"
 import { listNatively } from "./ModelsHandlers.ts"
 
 type Fault = BodyInvalid | UnsupportedOperation
@@ -169,9 +168,7 @@ const contentHandler = operationHandler({
   reply: (value, served, _context, incoming) => passed(value, served, incoming),
   stream: {
     isAsked: ({ stream }) => stream,
-    // Google's clients take nothing but events (N403).
-    ping: undefined,
-    reply: (opened, { framing }, _context, incoming, keepAlive) => passedFraming(opened, framing, incoming, keepAlive)
+    reply: (opened, { framing }, _context, incoming) => passedFraming(opened, framing, incoming)
   }
 })
 
@@ -190,8 +187,7 @@ const messagesHandler = operationHandler({
   reply: (value, served, _context, incoming) => passed(value, served, incoming),
   stream: {
     isAsked: ({ stream }) => stream,
-    ping: messagesPing,
-    reply: (opened, _body, _context, incoming, keepAlive) => passedEvents(opened, incoming, keepAlive)
+    reply: (opened, _body, _context, incoming) => passedEvents(opened, incoming)
   }
 })
 

@@ -11,7 +11,7 @@ import { type ChatBody, chatBody } from "../../translate/chatBody.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { bodyDecoder, bodyReader, type ReadBody, spansReader, takeValues, textReader } from "../request/ReadBody.ts"
-import { frame, pingFrame } from "../../wire/frames.ts"
+import { frame } from "../../wire/frames.ts"
 import { answer, completion, embeddings, passed } from "../response/Reply.ts"
 import { chatEvents, passedEvents } from "../response/StreamReply.ts"
 import { type CompleteContext, fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
@@ -64,8 +64,7 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
   reply: completion,
   stream: {
     isAsked: ({ stream }) => stream === true,
-    ping: pingFrame,
-    reply: (opened, { modalities, stream_options: asked }, { images, strict }, incoming, keepAlive) =>
+    reply: (opened, { modalities, stream_options: asked }, { images, strict }, incoming) =>
       chatEvents(
         opened,
         {
@@ -75,8 +74,7 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
           customs: incoming.customTools,
           asksForImages: Array.isArray(modalities) && modalities.includes("image")
         },
-        incoming,
-        keepAlive
+        incoming
       )
   }
 }
@@ -150,8 +148,7 @@ export const messagesRoute: OperationRoute<"messages", Carriers> = {
   reply: (value, served, _context, incoming) => passed(value, served, incoming),
   stream: {
     isAsked: ({ stream }) => stream,
-    ping: messagesPing,
-    reply: (opened, _body, _context, incoming, keepAlive) => passedEvents(opened, incoming, keepAlive)
+    reply: (opened, _body, _context, incoming) => passedEvents(opened, incoming)
   }
 }
 

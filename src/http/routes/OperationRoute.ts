@@ -9,7 +9,6 @@ import type { Catalog, Configs } from "../../catalog/Catalog.ts"
 import type { Prices } from "../../catalog/Prices.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isLimited } from "../../domain/GatewayKey.ts"
-import { Limits } from "../../domain/Limits.ts"
 import { type Operation, type OperationPath, operations } from "../../domain/operations.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Admission } from "../../keys/Admission.ts"
@@ -30,7 +29,6 @@ import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import type { ReadBody } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { clientWords, explainedInClientsWords, servedInClientsWords } from "../response/clientWords.ts"
-import { type KeepAlive, startKeepAlive } from "../response/StreamReply.ts"
 import { json } from "../response/Reply.ts"
 
 type Body<Op extends Operation> = Operations[Op]["request"]
@@ -69,15 +67,12 @@ export interface OperationRoute<Op extends Operation, R> {
   ) => Response
   readonly stream?: {
     readonly isAsked: (body: Body<Op>) => boolean
-    /** The frame that keeps a silent stream alive; undefined where clients take nothing but events. */
-    readonly ping: string | undefined
     /** Writes the events of a stream. */
     readonly reply: (
       opened: OpenedStream<Operations[Op]["chunk"]>,
       body: Body<Op>,
       context: RequestContext,
-      incoming: IncomingRequest,
-      keepAlive: KeepAlive
+      incoming: IncomingRequest
     ) => Response<Scope.Scope>
   }
 }
@@ -97,13 +92,7 @@ export const fillModel = <A, R>(
 export interface OperationAnswers<Op extends Operation> {
   readonly reply: (value: Operations[Op]["out"], served: ServedBy) => Response
   /** Undefined unless a stream is asked for. */
-  readonly stream:
-    | {
-        /** Undefined: the stream has no keep-alive frames. */
-        readonly ping: string | undefined
-        readonly reply: (opened: OpenedStream<Operations[Op]["chunk"]>, keepAlive: KeepAlive) => Response<Scope.Scope>
-      }
-    | undefined
+  readonly stream: ((opened: OpenedStream<Operations[Op]["chunk"]>) => Response<Scope.Scope>) | undefined
   /** Changes what a dry run shows; undefined for nothing. */
   readonly explained?: (explained: Explained) => Explained
 }
@@ -138,7 +127,6 @@ const admitInTime = <A, E>(
 export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter | Admission | Prices> = Effect.gen(
   function* () {
     const router = yield* ProviderRouter
-    const { pingMillis } = yield* Limits
     const admit = yield* admitting
     const admitUncalled = yield* admittingUncalled
 
@@ -156,12 +144,7 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
             reply(value, servedInClientsWords(served, wordOf))
           )
         : Effect.flatMap(router.open(operation, body, context, admitMore), (opened) =>
-            Effect.flatMap(startKeepAlive(incoming.node, pingMillis, stream.ping), (keepAlive) =>
-              stream.reply(
-                wordOf === undefined ? opened : { ...opened, served: servedInClientsWords(opened.served, wordOf) },
-                keepAlive
-              )
-            )
+            stream(wordOf === undefined ? opened : { ...opened, served: servedInClientsWords(opened.served, wordOf) })
           )
     }
 
@@ -223,13 +206,7 @@ export const operationHandler = <Op extends Operation, R>({
       const answer = (body: Body<Op>, context: RequestContext) =>
         run(operation, body, context, incoming, {
           reply: (value, served) => reply(value, served, context, incoming),
-          stream:
-            stream?.isAsked(body) === true
-              ? {
-                  ping: stream.ping,
-                  reply: (opened, keepAlive) => stream.reply(opened, body, context, incoming, keepAlive)
-                }
-              : undefined
+          stream: stream?.isAsked(body) === true ? (opened) => stream.reply(opened, body, context, incoming) : undefined
         })
       return Effect.flatMapEager(readBody(call, given), (body) => {
         const completed = complete?.(given)

@@ -22,7 +22,7 @@ import { frame, pingFrame } from "../../wire/frames.ts"
 import type { ChatChunk, Usage } from "../../wire/openai/ChatReply.ts"
 import type { ResponseObject, ResponsesEvent } from "../../wire/openai/Responses.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { eventStream, type KeepAlive } from "../response/StreamReply.ts"
+import { eventStream } from "../response/StreamReply.ts"
 import { countOutput } from "../response/renderChunk.ts"
 import { answer } from "../response/Reply.ts"
 import { withEnding } from "../response/responseHeaders.ts"
@@ -166,7 +166,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
     carrierBytes: responseCarrierBytes
   })
 
-  const streamed = (turn: Turn, opened: OpenedStream<ChatChunk>, incoming: IncomingRequest, keepAlive: KeepAlive) => {
+  const streamed = (turn: Turn, opened: OpenedStream<ChatChunk>, incoming: IncomingRequest) => {
     const { recorder } = incoming
     const writer = new EventWriter(factsOf(turn, opened.served))
     const events = Stream.mapArray(opened.chunks, (chunks) => {
@@ -184,16 +184,12 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
         : Effect.map(keep(turn, finished, true), (response) => text + writer.last(finished, response))
     })
     const served = { ...opened.served, ignored: ignoredInTurn(turn, opened.served.ignored) }
-    return eventStream(
-      { ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) },
-      incoming,
-      keepAlive,
-      {
-        render: (read) => read.join(""),
-        ending: "",
-        errorFrame: (facts) => writer.fail(failedBy(facts))
-      }
-    )
+    return eventStream({ ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) }, incoming, {
+      ping: pingFrame,
+      render: (read) => read.join(""),
+      ending: "",
+      errorFrame: (facts) => writer.fail(failedBy(facts))
+    })
   }
 
   return (turn, incoming) => ({
@@ -206,10 +202,7 @@ export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> 
           incoming
         )
       ),
-    stream:
-      turn.chat.stream === true
-        ? { ping: pingFrame, reply: (opened, keepAlive) => streamed(turn, opened, incoming, keepAlive) }
-        : undefined,
+    stream: turn.chat.stream === true ? (opened) => streamed(turn, opened, incoming) : undefined,
     explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
   })
 })
