@@ -13,15 +13,15 @@ import { operationHandler } from "./routes/OperationRoute.ts"
 import { createResponse } from "./routes/ResponsesHandlers.ts"
 import { type DryRunQuery, dryRunQuery } from "./admin/adminQuery.ts"
 
+/** The handlers of the routes that have dry runs. */
 const handlers = Effect.all({
   "/v1/chat/completions": operationHandler(chatRoute),
   "/v1/messages": operationHandler(messagesRoute),
   "/v1/responses": createResponse,
   "/v1/embeddings": operationHandler(embeddingsRoute),
-  "/v1/images/generations": operationHandler(imagesRoute)
+  "/v1/images/generations": operationHandler(imagesRoute),
+  ...nativeOperations
 })
-
-const nativeHandlers = Effect.all(nativeOperations)
 
 /** The body stays; of the headers those that describe it. */
 const asDryRun = (
@@ -57,9 +57,8 @@ export const DryRuns = keyedRoute(
   Effect.gen(function* () {
     const { keys } = yield* Administration
     const answers = yield* handlers
-    const nativeAnswers = yield* nativeHandlers
     const answerOf = ({ route }: DryRunQuery): KeyedHandler =>
-      typeof route === "string" ? answers[route] : nativeAnswers[operationOf(route)]
+      answers[typeof route === "string" ? route : operationOf(route)]
     const keyOf = (id: string): Effect.Effect<GatewayKey, GatewayError> =>
       Effect.map(keys.get(id), (entry) => compileKey(id, entry))
     return Effect.fnUntraced(function* (call: Call) {

@@ -25,9 +25,9 @@ import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
 import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
-import { AdminClients, AdminMetrics, AdminModels, AdminSettings } from "./admin/AdminService.ts"
+import { AdminService, AdminSettings } from "./admin/AdminService.ts"
 import { AdminChecks, AdminEntries } from "./admin/AdminEntries.ts"
-import { AdminHandlers, RequestEvents } from "./admin/AdminReports.ts"
+import { AdminReports } from "./admin/AdminReports.ts"
 import { DryRuns } from "./DryRuns.ts"
 import { dispatching } from "./edge/RequestLifecycle.ts"
 import {
@@ -130,14 +130,11 @@ const clients: Routes<Needed> = together(
 
 /** The group `admin` has no dry runs, for these need all that calls need. */
 const operators: Routes<Needed> = together(
-  AdminHandlers,
-  RequestEvents,
-  AdminModels,
-  AdminMetrics,
-  AdminClients,
-  AdminChecks,
+  AdminReports,
+  AdminService,
   AdminSettings,
   AdminEntries,
+  AdminChecks,
   DryRuns
 )
 
@@ -191,7 +188,7 @@ const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> 
  * need: `chat` needs no administration.
  */
 const groups = {
-  admin: mount(together(AdminHandlers, RequestEvents, AdminModels, AdminMetrics, AdminClients, AdminEntries)),
+  admin: mount(together(AdminReports, AdminService, AdminEntries)),
   chat: mount(together(ChatHandlers, CountTokensHandlers)),
   docs: mount(DocsHandlers),
   embeddings: mount(EmbeddingsHandlers),

@@ -2,7 +2,7 @@
 // It must not depend on the meaning of an entry, or on where entries are kept.
 import * as Effect from "effect/Effect"
 import type { Key } from "../../api/AdminResources.ts"
-import { RouteUnknown, type StoreUnavailable } from "../../domain/GatewayError.ts"
+import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { compileKey, type GatewayKey } from "../../domain/GatewayKey.ts"
 import { dollarsOf } from "../../domain/Usage.ts"
 import { Admission } from "../../keys/Admission.ts"
@@ -10,13 +10,21 @@ import * as Result from "effect/Result"
 import { Administration } from "../../admin/Administration.ts"
 import { invalidRecord, type Managed } from "../../admin/Managed.ts"
 import { ProviderTest } from "../../admin/ProviderTest.ts"
-import type { JsonObject } from "../../domain/text/json.ts"
-import type { Actor } from "../../store/StoredRecord.ts"
-import { createdAnswer, emptyAnswer, entryAnswer, listAnswer, matchingTag, valueAnswer } from "./AdminAnswer.ts"
+import {
+  actorOf,
+  adminRoute,
+  createdAnswer,
+  emptyAnswer,
+  entryAnswer,
+  expectedEntry,
+  idInPath,
+  listAnswer,
+  type ShownEntry,
+  valueAnswer,
+  writtenObject
+} from "./AdminRoute.ts"
 import { pageQuery, rotateQuery } from "./adminQuery.ts"
-import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { textReader } from "../request/ReadBody.ts"
 import { providerTestResult } from "./AdminRows.ts"
 import * as Clock from "effect/Clock"
 import { resourceReader } from "../../admin/resourceReader.ts"
@@ -31,184 +39,70 @@ import { resolveTargets } from "../../router/plan/plan.ts"
 import { simulateConfig, type SimulatedNode } from "../../router/plan/simulate.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
-const withSpending: Effect.Effect<(key: Key) => Effect.Effect<Key, StoreUnavailable>, never, Admission> = Effect.map(
-  Admission,
-  ({ spent }) =>
-    (key) => {
-      const record = compileKey(key.id, key)
-      return Effect.map(spent(record), ({ lastUsedMillis, spentMicros }) => ({
-        ...key,
-        spent_usd: dollarsOf(spentMicros),
-        ...(lastUsedMillis === undefined ? {} : { last_used_at: new Date(lastUsedMillis).toISOString() })
-      }))
+/** The key with what it has spent and when it was used last. */
+const withSpending = (key: Key): Effect.Effect<Key, StoreUnavailable, Admission> =>
+  Effect.gen(function* () {
+    const { lastUsedMillis, spentMicros } = yield* (yield* Admission).spent(compileKey(key.id, key))
+    return {
+      ...key,
+      spent_usd: dollarsOf(spentMicros),
+      ...(lastUsedMillis === undefined ? {} : { last_used_at: new Date(lastUsedMillis).toISOString() })
     }
-)
+  })
 
-// /admin/v1/{providers,keys,configs,prompts}: lists, reads, creates, updates and removes entries; and the log of all changes.
-
-interface Entry {
-  readonly version?: number
-  readonly created_at?: string
-}
-
-const actorOf = ({ incoming, key }: Call): Actor => ({ id: key.id, requestId: incoming.requestId })
-
-/** The id of a path, percent-decoded; Effect's parameter takes an empty segment as well. */
-const entryIdOf = ({ incoming }: Call): Result.Result<string, RouteUnknown> => {
-  const id = decodeURIComponent(incoming.path.split("/")[4] ?? "")
-  return id === ""
-    ? Result.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
-    : Result.succeed(id)
-}
-
-const expectedTag = ({ incoming }: Call) => matchingTag(incoming.headers["if-match"])
-
-const entryReader = textReader<JsonObject>((body) => Result.succeed(body), "adminBodyBytes")
-
-/** One kind of entries: its path, its service, the id of an entry, and what a read adds to an entry. */
-interface Kind<A extends Entry, R> {
-  readonly path: `/admin/v1/${string}`
-  readonly of: (administration: Administration["Service"]) => Managed<A>
-  readonly idIn: (entry: A) => string
-  readonly joining: Effect.Effect<(entry: A) => Effect.Effect<A, StoreUnavailable>, never, R>
-}
-
-const listRoute = <A extends Entry, R>({ joining, of, path }: Kind<A, R>) =>
-  keyedRoute(
-    "GET",
-    path,
-    Effect.gen(function* () {
-      const kind = of(yield* Administration)
-      const joined = yield* joining
-      return Effect.fnUntraced(function* ({ incoming }) {
-        const { cursor, limit } = yield* Effect.fromResult(pageQuery(incoming.url))
-        const { next, rows } = yield* kind.list(limit, cursor)
-        return listAnswer({ next, rows: yield* Effect.forEach(rows, joined) }, incoming)
-      })
+/** The five routes of one kind of entries; `of` is its service, and `joined` what a read adds to an entry. */
+const entries = <A extends ShownEntry, R = never>(
+  path: `/admin/v1/${string}`,
+  of: (administration: Administration["Service"]) => Managed<A>,
+  idIn: (entry: A) => string,
+  joined: (entry: A) => Effect.Effect<A, StoreUnavailable, R> = Effect.succeed
+) =>
+  together(
+    adminRoute("GET", path, function* ({ incoming }) {
+      const { cursor, limit } = yield* Effect.fromResult(pageQuery(incoming.url))
+      const { next, rows } = yield* of(yield* Administration).list(limit, cursor)
+      return listAnswer(yield* Effect.forEach(rows, joined), incoming, next)
     }),
-    "admin"
+    adminRoute("POST", path, function* (call) {
+      const written = yield* writtenObject(call)
+      const entry = yield* of(yield* Administration).create(written, actorOf(call))
+      return createdAnswer(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.incoming)
+    }),
+    adminRoute("GET", `${path}/:id`, function* (call) {
+      const id = yield* idInPath(call)
+      return entryAnswer(yield* joined(yield* of(yield* Administration).get(id)), call.incoming)
+    }),
+    adminRoute("PUT", `${path}/:id`, function* (call) {
+      const id = yield* idInPath(call)
+      const written = yield* writtenObject(call)
+      const entry = yield* of(yield* Administration).update(id, written, actorOf(call), expectedEntry(call))
+      return entryAnswer(entry, call.incoming)
+    }),
+    adminRoute("DELETE", `${path}/:id`, function* (call) {
+      const id = yield* idInPath(call)
+      yield* of(yield* Administration).remove(id, actorOf(call), expectedEntry(call))
+      return emptyAnswer(call.incoming)
+    })
   )
 
-const createRoute = <A extends Entry, R>({ idIn, of, path }: Kind<A, R>) =>
-  keyedRoute(
-    "POST",
-    path,
-    Effect.gen(function* () {
-      const kind = of(yield* Administration)
-      const read = yield* entryReader
-      return (call) =>
-        Effect.flatMap(read(call.incoming), (written) =>
-          Effect.map(kind.create(written, actorOf(call)), (entry) =>
-            createdAnswer(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.incoming)
-          )
-        )
-    }),
-    "admin"
-  )
+const rotateRoute = adminRoute("POST", "/admin/v1/keys/:id/rotate", function* (call) {
+  const id = yield* idInPath(call)
+  const grace = yield* Effect.fromResult(rotateQuery(call.incoming.url))
+  const { keys } = yield* Administration
+  return entryAnswer(yield* keys.rotate(id, actorOf(call), expectedEntry(call), grace), call.incoming)
+})
 
-const getRoute = <A extends Entry, R>({ joining, of, path }: Kind<A, R>) =>
-  keyedRoute(
-    "GET",
-    `${path}/:id`,
-    Effect.gen(function* () {
-      const kind = of(yield* Administration)
-      const joined = yield* joining
-      return Effect.fnUntraced(function* (call) {
-        const id = yield* Effect.fromResult(entryIdOf(call))
-        return entryAnswer(yield* joined(yield* kind.get(id)), call.incoming)
-      })
-    }),
-    "admin"
-  )
+const testRoute = adminRoute("POST", "/admin/v1/providers/:id/test", function* (call) {
+  const slug = yield* idInPath(call)
+  const tested = yield* (yield* ProviderTest).run(slug, call.incoming.requestId)
+  return valueAnswer(providerTestResult(tested), call.incoming)
+})
 
-const updateRoute = <A extends Entry, R>({ of, path }: Kind<A, R>) =>
-  keyedRoute(
-    "PUT",
-    `${path}/:id`,
-    Effect.gen(function* () {
-      const kind = of(yield* Administration)
-      const read = yield* entryReader
-      return Effect.fnUntraced(function* (call) {
-        const id = yield* Effect.fromResult(entryIdOf(call))
-        const written = yield* read(call.incoming)
-        return entryAnswer(yield* kind.update(id, written, actorOf(call), expectedTag(call)), call.incoming)
-      })
-    }),
-    "admin"
-  )
-
-const removeRoute = <A extends Entry, R>({ of, path }: Kind<A, R>) =>
-  keyedRoute(
-    "DELETE",
-    `${path}/:id`,
-    Effect.map(Administration, (administration) => {
-      const kind = of(administration)
-      return (call) =>
-        Effect.flatMap(Effect.fromResult(entryIdOf(call)), (id) =>
-          Effect.as(kind.remove(id, actorOf(call), expectedTag(call)), emptyAnswer(call.incoming))
-        )
-    }),
-    "admin"
-  )
-
-/** The five routes of one kind. */
-const entries = <A extends Entry, R = never>(
-  path: Kind<A, R>["path"],
-  of: Kind<A, R>["of"],
-  idIn: Kind<A, R>["idIn"],
-  joining: Kind<A, R>["joining"] = Effect.succeed(Effect.succeed)
-) => {
-  const kind = { path, of, idIn, joining }
-  return together(listRoute(kind), createRoute(kind), getRoute(kind), updateRoute(kind), removeRoute(kind))
-}
-
-const rotateRoute = keyedRoute(
-  "POST",
-  "/admin/v1/keys/:id/rotate",
-  Effect.map(
-    Administration,
-    ({ keys }) =>
-      (call) =>
-        Effect.flatMap(
-          Effect.fromResult(Result.all([entryIdOf(call), rotateQuery(call.incoming.url)])),
-          ([id, grace]) =>
-            Effect.map(keys.rotate(id, actorOf(call), expectedTag(call), grace), (key) =>
-              entryAnswer(key, call.incoming)
-            )
-        )
-  ),
-  "admin"
-)
-
-const testRoute = keyedRoute(
-  "POST",
-  "/admin/v1/providers/:id/test",
-  Effect.map(
-    ProviderTest,
-    ({ run }) =>
-      (call) =>
-        Effect.flatMap(Effect.fromResult(entryIdOf(call)), (slug) =>
-          Effect.map(run(slug, call.incoming.requestId), (tested) =>
-            valueAnswer(providerTestResult(tested), call.incoming)
-          )
-        )
-  ),
-  "admin"
-)
-
-const auditRoute = keyedRoute(
-  "GET",
-  "/admin/v1/audit",
-  Effect.map(
-    Administration,
-    (administration) =>
-      ({ incoming }) =>
-        Effect.flatMap(Effect.fromResult(pageQuery(incoming.url)), ({ cursor, limit }) =>
-          Effect.map(administration.audit(limit, cursor), (page) => listAnswer(page, incoming))
-        )
-  ),
-  "admin"
-)
+const auditRoute = adminRoute("GET", "/admin/v1/audit", function* ({ incoming }) {
+  const { cursor, limit } = yield* Effect.fromResult(pageQuery(incoming.url))
+  const { next, rows } = yield* (yield* Administration).audit(limit, cursor)
+  return listAnswer(rows, incoming, next)
+})
 
 export const AdminEntries = together(
   entries(
@@ -287,29 +181,20 @@ const simulated = (
   return { refused: { code, message } }
 }
 
-export const AdminChecks = keyedRoute(
-  "POST",
-  "/admin/v1/check",
-  Effect.gen(function* () {
-    const { configs, keys } = yield* Administration
-    const limits = yield* Limits
-    const read = yield* textReader<JsonObject>((body) => Result.succeed(body), "adminBodyBytes")
-    return Effect.fnUntraced(function* ({ catalog, incoming }) {
-      const written = yield* read(incoming)
-      const body = yield* Effect.mapError(Effect.fromResult(readCheck(written)), invalidRecord)
-      const keyId = body.request?.key
-      const key = keyId === undefined ? anyKey : compileKey(keyId, yield* keys.get(keyId))
-      const today = dayOf(yield* Clock.currentTimeMillis)
-      const { config, faults, notices } = configs.check({ id: body.id ?? "draft", config: written["config"] }, today)
-      const result: ConfigCheck = {
-        object: "config_check",
-        ok: faults.length === 0,
-        faults: faults.map(({ message, path }) => ({ path, message })),
-        notices: notices.map(({ at, kind, text }) => ({ path: at, kind, message: text })),
-        ...(config === undefined ? {} : simulated(config, body, key, catalog, limits))
-      }
-      return valueAnswer(result, incoming)
-    })
-  }),
-  "admin"
-)
+export const AdminChecks = adminRoute("POST", "/admin/v1/check", function* (call) {
+  const { configs, keys } = yield* Administration
+  const written = yield* writtenObject(call)
+  const body = yield* Effect.mapError(Effect.fromResult(readCheck(written)), invalidRecord)
+  const keyId = body.request?.key
+  const key = keyId === undefined ? anyKey : readKey(keyId, yield* keys.get(keyId), noNames).key
+  const today = dayOf(yield* Clock.currentTimeMillis)
+  const { config, faults, notices } = configs.check({ id: body.id ?? "draft", config: written["config"] }, today)
+  const result: ConfigCheck = {
+    object: "config_check",
+    ok: faults.length === 0,
+    faults: faults.map(({ message, path }) => ({ path, message })),
+    notices: notices.map(({ at, kind, text }) => ({ path: at, kind, message: text })),
+    ...(config === undefined ? {} : simulated(config, body, key, call.catalog, yield* Limits))
+  }
+  return valueAnswer(result, call.incoming)
+})

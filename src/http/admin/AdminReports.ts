@@ -3,14 +3,14 @@
 import * as Effect from "effect/Effect"
 import { Prices } from "../../catalog/Prices.ts"
 import { type ContentText, type KeptContent, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { type CostLine, invoice } from "../../domain/Usage.ts"
+import { invoice } from "../../domain/Usage.ts"
 import { ContentStore } from "../../store/content/ContentStore.ts"
-import { listOf, shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
+import { actorOf, adminRoute, listAnswer, valueAnswer } from "./AdminRoute.ts"
+import { shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
 import { Administration } from "../../admin/Administration.ts"
 import type { AdminRequestContent } from "../../api/AdminResources.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
-import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
-import { json } from "../response/Reply.ts"
+import type { Call } from "../edge/GatewayAuth.ts"
 import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { UsageLog } from "../../keys/UsageLog.ts"
@@ -24,29 +24,51 @@ import { type RecentRequests, type RequestQuery, takes } from "../../domain/usag
 import { frame, pingFrame } from "../../wire/frames.ts"
 import { Traffic } from "../node/Traffic.ts"
 
-/** Undefined without usage or price. Requests without usage do not load the price list. */
-const linesOf =
-  (prices: Prices["Service"]) =>
-  ({ endedMillis, model, place, provider, usage }: RequestRow): Effect.Effect<ReadonlyArray<CostLine> | undefined> =>
-    model === undefined || provider === undefined || usage === undefined
-      ? Effect.succeed(undefined)
-      : Effect.map(prices.load, () => {
-          const price = prices.counted(provider, model, endedMillis)?.price
-          return price === undefined ? undefined : invoice(usage, price, place).lines
-        })
+/** The names of metadata by which requests are counted. */
+export const CountedMetadata: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
+  "gateway/http/CountedMetadata",
+  { defaultValue: () => [] }
+)
 
-const requestDetails = Effect.gen(function* () {
-  const contents = yield* ContentStore
-  const read = linesOf(yield* Prices)
-  return Effect.fnUntraced(function* (row: RequestRow) {
-    const lines = yield* read(row)
-    const content = yield* contents.find(ownIdOf(row))
-    return {
-      ...shownRequest(row),
-      cost_lines: lines?.map(shownCostLine),
-      has_content: content === undefined ? undefined : true
-    }
-  })
+const requestsPath = "/admin/v1/requests"
+
+/** A page of the latest requests. */
+const shownPage = Effect.fnUntraced(function* ({ incoming }: Call) {
+  const query = yield* Effect.fromResult(requestQuery(incoming.url, yield* CountedMetadata))
+  const { next, rows } = yield* (yield* UsageLog).requests(query)
+  return listAnswer(rows.map(shownRequest), incoming, next)
+})
+
+/** The cost of a request line by line. Undefined without usage or price. Requests without usage do not load the price list. */
+const costLines = Effect.fnUntraced(function* ({ endedMillis, model, place, provider, usage }: RequestRow) {
+  if (model === undefined || provider === undefined || usage === undefined) return undefined
+  const { counted, load } = yield* Prices
+  yield* load
+  const price = counted(provider, model, endedMillis)?.price
+  return price === undefined ? undefined : invoice(usage, price, place).lines
+})
+
+/** One request in full: its row, its cost by the prices of the day on which it ended, and whether its content is kept. */
+const shownInFull = Effect.fnUntraced(function* (row: RequestRow) {
+  const lines = yield* costLines(row)
+  const content = yield* (yield* ContentStore).find(ownIdOf(row))
+  return {
+    ...shownRequest(row),
+    cost_lines: lines?.map(shownCostLine),
+    has_content: content === undefined ? undefined : true
+  }
+})
+
+/** Effect's wildcard takes the path without its rest as well. */
+const requestsRoute = adminRoute("GET", `${requestsPath}/*`, function* (call) {
+  const { incoming } = call
+  const { path } = incoming
+  if (path === requestsPath) return yield* shownPage(call)
+  if (allowedMethods(path).length === 0) return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
+  const id = path.slice(requestsPath.length + 1)
+  const row = yield* (yield* UsageLog).request(id)
+  if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
+  return valueAnswer(yield* shownInFull(row), incoming)
 })
 
 // GET /admin/v1/requests/{id}/content: the captured bodies and answer of a request. Each read is in the audit log.
@@ -71,59 +93,16 @@ const shownContent = ({ content, expiresMillis, id }: KeptContent): AdminRequest
 })
 
 /** The audit entry is written first, so that no content leaves without one. */
-const RequestContents = keyedRoute(
-  "GET",
-  "/admin/v1/requests/:id/content",
-  Effect.gen(function* () {
-    const contents = yield* ContentStore
-    const { noteRead } = yield* Administration
-    return Effect.fnUntraced(function* ({ incoming, key }) {
-      const id = incoming.path.split("/")[4] ?? ""
-      const found = contentPath.test(incoming.path) ? yield* contents.find(id) : undefined
-      if (found === undefined) return yield* new RecordUnknown({ kind: "request_content", id: id.slice(0, 128) })
-      yield* noteRead(id, { id: key.id, requestId: incoming.requestId })
-      return yield* json(shownContent(found), incoming)
-    })
-  }),
-  "admin"
-)
+const contentRoute = adminRoute("GET", "/admin/v1/requests/:id/content", function* (call) {
+  const { path } = call.incoming
+  const id = path.split("/")[4] ?? ""
+  const content = contentPath.test(path) ? yield* (yield* ContentStore).find(id) : undefined
+  if (content === undefined) return yield* new RecordUnknown({ kind: "request_content", id: id.slice(0, 128) })
+  yield* (yield* Administration).noteRead(id, actorOf(call))
+  return valueAnswer(shownContent(content), call.incoming)
+})
 
-// The reports of the admin API: the latest requests and the usage of all requests.
-
-const requestsPath = "/admin/v1/requests"
-
-/** Effect's wildcard takes the path without its rest as well. */
-const requestsRoute = keyedRoute(
-  "GET",
-  `${requestsPath}/*`,
-  Effect.gen(function* () {
-    const log = yield* UsageLog
-    const metadata = yield* CountedMetadata
-    const details = yield* requestDetails
-    return ({ incoming }) => {
-      if (incoming.path === requestsPath) {
-        return Effect.flatMap(Effect.fromResult(requestQuery(incoming.url, metadata)), (query) =>
-          Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), incoming))
-        )
-      }
-      if (allowedMethods(incoming.path).length === 0)
-        return Effect.fail(new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) }))
-      const id = incoming.path.slice(requestsPath.length + 1)
-      return Effect.gen(function* () {
-        const row = yield* log.request(id)
-        if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
-        return yield* json(yield* details(row), incoming)
-      })
-    }
-  }),
-  "admin"
-)
-
-/** The names of metadata by which requests are counted. */
-export const CountedMetadata: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
-  "gateway/http/CountedMetadata",
-  { defaultValue: () => [] }
-)
+// GET /admin/v1/usage: what all requests used, as JSON or CSV.
 
 /** Whether the client takes CSV, and would not rather have JSON. */
 const asksCsv = ({ headers }: IncomingRequest): boolean => /^\s*text\/csv\s*(?:[;,]|$)/i.test(headers["accept"] ?? "")
@@ -155,27 +134,14 @@ const csvAnswer = (
     }
   )
 
-const usageRoute = keyedRoute(
-  "GET",
-  "/admin/v1/usage",
-  Effect.gen(function* () {
-    const log = yield* UsageLog
-    const { keys } = yield* Administration
-    const metadata = yield* CountedMetadata
-    const page = usagePages(log, keys.nameOf)
-    return ({ incoming }) =>
-      Effect.flatMap(Effect.fromResult(usageQuery(incoming.url, metadata)), (query) =>
-        Effect.flatMap(page(query), ({ cursor, rows }) =>
-          asksCsv(incoming)
-            ? Effect.succeed(csvAnswer(usageColumns(query), { cursor, rows }, incoming))
-            : json(listOf(rows, cursor), incoming)
-        )
-      )
-  }),
-  "admin"
-)
-
-export const AdminHandlers = together(requestsRoute, RequestContents, usageRoute)
+const usageRoute = adminRoute("GET", "/admin/v1/usage", function* ({ incoming }) {
+  const query = yield* Effect.fromResult(usageQuery(incoming.url, yield* CountedMetadata))
+  const { nameOf } = (yield* Administration).keys
+  const { cursor, rows } = yield* usagePages(yield* UsageLog, nameOf)(query)
+  return asksCsv(incoming)
+    ? csvAnswer(usageColumns(query), { cursor, rows }, incoming)
+    : listAnswer(rows, incoming, cursor)
+})
 
 // GET /admin/v1/requests/events: the requests as they end, as server-sent events for as long as the key is good.
 
@@ -214,30 +180,22 @@ const isStillKnown = ({ known }: Call): Effect.Effect<boolean> =>
     onFailure: ({ _tag }) => _tag === "StoreUnavailable"
   })
 
-export const RequestEvents = keyedRoute(
-  "GET",
-  "/admin/v1/requests/events",
-  Effect.gen(function* () {
-    const log = yield* UsageLog
-    const metadata = yield* CountedMetadata
-    const traffic = yield* Traffic
-    return Effect.fnUntraced(function* (call) {
-      const { incoming } = call
-      const query = yield* Effect.fromResult(eventsQuery(incoming.url, metadata))
-      const read = yield* log.follow(query.limit)
-      /** The next event, or none for now; undefined ends the stream. */
-      const turn = Effect.gen(function* () {
-        yield* Effect.sleep(turnMillis)
-        if (traffic.drainingSince !== undefined || !(yield* isStillKnown(call))) return undefined
-        return eventOf(yield* Effect.orElseSucceed(read, () => noRequests), query)
-      })
-      // The first frame sends the headers.
-      const events = Stream.fromEffectRepeat(turn).pipe(
-        Stream.takeWhile((text) => text !== undefined),
-        Stream.prepend([pingFrame])
-      )
-      return yield* eventsAnswer(incoming, events)
-    })
-  }),
-  "admin"
-)
+const eventsRoute = adminRoute("GET", "/admin/v1/requests/events", function* (call) {
+  const traffic = yield* Traffic
+  const query = yield* Effect.fromResult(eventsQuery(call.incoming.url, yield* CountedMetadata))
+  const read = yield* (yield* UsageLog).follow(query.limit)
+  /** The next event, or none for now; undefined ends the stream. */
+  const turn = Effect.gen(function* () {
+    yield* Effect.sleep(turnMillis)
+    if (traffic.drainingSince !== undefined || !(yield* isStillKnown(call))) return undefined
+    return eventOf(yield* Effect.orElseSucceed(read, () => noRequests), query)
+  })
+  // The first frame sends the headers.
+  const events = Stream.fromEffectRepeat(turn).pipe(
+    Stream.takeWhile((text) => text !== undefined),
+    Stream.prepend([pingFrame])
+  )
+  return yield* eventsAnswer(call.incoming, events)
+})
+
+export const AdminReports = together(requestsRoute, contentRoute, usageRoute, eventsRoute)

@@ -158,13 +158,6 @@ const shownPoint = (point: SeriesPoint, nameOf: NameOfKey) => ({
   ...shownSums(point.scope, point, nameOf)
 })
 
-/** A page of a list. */
-export const listOf = (data: ReadonlyArray<unknown>, next: number | string | undefined) => ({
-  object: "list",
-  data,
-  next_cursor: next === undefined ? null : String(next)
-})
-
 // One page of usage in the form of the admin API: its rows and the cursor of the next page.
 
 export interface ShownUsagePage {

@@ -10,15 +10,13 @@ import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { explainModel, isServedAt, modelFactsDay, type ModelTable } from "../../domain/models/modelTable.ts"
 import type { ExportSetting, SettingOrigin } from "../../domain/settings/Settings.ts"
 import { version } from "../../domain/version.ts"
-import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { Readiness } from "../edge/Readiness.ts"
-import { emptyAnswer, valueAnswer } from "./AdminAnswer.ts"
+import { adminRoute, emptyAnswer, listAnswer, valueAnswer } from "./AdminRoute.ts"
 import { type SeriesValue, seriesValues, SharedRegistry } from "../../telemetry/Series.ts"
 import { prometheusName } from "../../telemetry/metrics.ts"
-import { json } from "../response/Reply.ts"
 import { factsQuery, metricsQuery } from "./adminQuery.ts"
-import { listOf } from "./AdminRows.ts"
 import { together } from "../edge/Route.ts"
+import { Traffic } from "../node/Traffic.ts"
 import { listedModels } from "../../catalog/models.ts"
 import { RecordUnknown } from "../../domain/GatewayError.ts"
 import { allows } from "../../domain/GatewayKey.ts"
@@ -78,37 +76,25 @@ const stateOf = (read: Readiness[string] | undefined): string => {
   return typeof state === "string" ? state : state.state
 }
 
-export const AdminSettings = keyedRoute(
-  "GET",
-  "/admin/v1/settings",
-  Effect.gen(function* () {
-    const limits = yield* Limits
-    const read = yield* ReadSettings
-    const surroundings = yield* Surroundings
-    const readiness = yield* Readiness
-    const startedAt = momentOf(yield* Clock.currentTimeMillis)
-    const { export: exported } = surroundings
-    return ({ incoming }) =>
-      Effect.sync(() => {
-        const { file, origins } = read()
-        const shown: Shown = {
-          object: "settings",
-          version,
-          node: process.versions.node,
-          started_at: startedAt,
-          file: file ?? null,
-          store: { place: surroundings.store ?? "in memory", state: stateOf(readiness["store"]) },
-          redis: surroundings.hasRedis ? { state: stateOf(readiness["redis"]) } : null,
-          exporter:
-            exported === undefined ? null : { traces: exported.traces, metrics: exported.metrics !== undefined },
-          prices: { list: `@pydantic/genai-prices ${publicPricesVersion}`, models_as_of: modelFactsDay },
-          settings: origins.map((origin) => shownSetting(origin, limits))
-        }
-        return valueAnswer(shown, incoming)
-      })
-  }),
-  "admin"
-)
+export const AdminSettings = adminRoute("GET", "/admin/v1/settings", function* ({ incoming }) {
+  const limits = yield* Limits
+  const readiness = yield* Readiness
+  const { export: exported, hasRedis, store } = yield* Surroundings
+  const { file, origins } = (yield* ReadSettings)()
+  const shown: Shown = {
+    object: "settings",
+    version,
+    node: process.versions.node,
+    started_at: momentOf((yield* Traffic).startedMillis),
+    file: file ?? null,
+    store: { place: store ?? "in memory", state: stateOf(readiness["store"]) },
+    redis: hasRedis ? { state: stateOf(readiness["redis"]) } : null,
+    exporter: exported === undefined ? null : { traces: exported.traces, metrics: exported.metrics !== undefined },
+    prices: { list: `@pydantic/genai-prices ${publicPricesVersion}`, models_as_of: modelFactsDay },
+    settings: origins.map((origin) => shownSetting(origin, limits))
+  }
+  return valueAnswer(shown, incoming)
+})
 
 // GET /admin/v1/metrics: the counters and gauges of the service as JSON, of all its processes together.
 
@@ -120,23 +106,14 @@ const shownSeries = ({ attributes = {}, id, value }: SeriesValue) => {
 /** Histograms are left out: the usage has what they measure, over time. */
 const isNumber = ({ value }: SeriesValue): boolean => typeof value === "number"
 
-export const AdminMetrics = keyedRoute(
-  "GET",
-  "/admin/v1/metrics",
-  Effect.map(
-    Effect.all([Effect.context<never>(), SharedRegistry]),
-    ([own, shared]) =>
-      ({ incoming }) =>
-        Effect.flatMap(Effect.fromResult(metricsQuery(incoming.url)), (names) =>
-          Effect.flatMap(shared ?? Effect.succeed(own), (context) => {
-            const series = seriesValues(context).filter(isNumber).map(shownSeries)
-            const chosen = names === undefined ? series : series.filter(({ name }) => names.has(name))
-            return json(listOf(chosen, undefined), incoming)
-          })
-        )
-  ),
-  "admin"
-)
+/** The registry is the one the service was built with, or a shared one. */
+const metricsRoute = adminRoute("GET", "/admin/v1/metrics", function* ({ incoming }) {
+  const names = yield* Effect.fromResult(metricsQuery(incoming.url))
+  const series = seriesValues(yield* (yield* SharedRegistry) ?? Effect.context<never>())
+    .filter(isNumber)
+    .map(shownSeries)
+  return listAnswer(names === undefined ? series : series.filter(({ name }) => names.has(name)), incoming)
+})
 
 // Models on the admin API: those of a provider, the facts in force about one with their origins, and forgetting lessons.
 
@@ -152,9 +129,9 @@ const shownLesson = ({ config, keyId, kind, project, region, row, slug, value }:
 })
 
 /** The models of an account: those that its list names or fits, else all of its kind. */
-const modelsOf = ({ kind, models: modelsRoute }: ProviderAccount, table: ModelTable): ReadonlyArray<string> => {
-  const listed = isBuiltIn(kind) ? listedModels(kind, table).filter((id) => allows(modelsRoute, id)) : []
-  const named = (modelsRoute ?? []).filter((id) => !id.includes("*") && !listed.includes(id))
+const modelsOf = ({ kind, models }: ProviderAccount, table: ModelTable): ReadonlyArray<string> => {
+  const listed = isBuiltIn(kind) ? listedModels(kind, table).filter((id) => allows(models, id)) : []
+  const named = (models ?? []).filter((id) => !id.includes("*") && !listed.includes(id))
   return [...listed, ...named]
 }
 
@@ -172,65 +149,36 @@ const shownModel = (id: string, { kind, region }: ProviderAccount, table: ModelT
   }
 }
 
-const modelsRoute = keyedRoute(
-  "GET",
-  "/admin/v1/providers/:id/models",
-  Effect.succeed(({ catalog, incoming }) =>
-    Effect.clockWith((clock) => {
-      const slug = decodeURIComponent(incoming.path.split("/")[4] ?? "")
-      const account = catalog.resolve(slug)
-      if (account === undefined)
-        return Effect.fail(new RecordUnknown({ kind: "provider", id: slug.slice(0, longestId) }))
-      const today = dayOf(clock.currentTimeMillisUnsafe())
-      const rows = modelsOf(account, catalog.models).map((id) => shownModel(id, account, catalog.models, today))
-      return json(listOf(rows, undefined), incoming)
-    })
-  ),
-  "admin"
-)
+const modelsRoute = adminRoute("GET", "/admin/v1/providers/:id/models", function* ({ catalog, incoming }) {
+  const slug = decodeURIComponent(incoming.path.split("/")[4] ?? "")
+  const account = catalog.resolve(slug)
+  if (account === undefined) return yield* new RecordUnknown({ kind: "provider", id: slug.slice(0, longestId) })
+  const today = dayOf(yield* Clock.currentTimeMillis)
+  const { models } = catalog
+  return listAnswer(
+    modelsOf(account, models).map((id) => shownModel(id, account, models, today)),
+    incoming
+  )
+})
 
-const factsRoute = keyedRoute(
-  "GET",
-  "/admin/v1/models/facts",
-  Effect.map(
-    LearnedRemedies,
-    (learned) =>
-      ({ catalog, incoming }) =>
-        Effect.flatMap(Effect.fromResult(factsQuery(incoming.url)), ({ model }) =>
-          Effect.clockWith((clock) => {
-            const shown = explainModel(catalog.models, writtenModelId(model))
-            const lessons = learned.held(shown.model, clock.currentTimeMillisUnsafe())
-            return json({ ...shown, learned: lessons.map(shownLesson) }, incoming)
-          })
-        )
-  ),
-  "admin"
-)
+const factsRoute = adminRoute("GET", "/admin/v1/models/facts", function* ({ catalog, incoming }) {
+  const { model } = yield* Effect.fromResult(factsQuery(incoming.url))
+  const shown = explainModel(catalog.models, writtenModelId(model))
+  const lessons = (yield* LearnedRemedies).held(shown.model, yield* Clock.currentTimeMillis)
+  return valueAnswer({ ...shown, learned: lessons.map(shownLesson) }, incoming)
+})
 
-const forgetRoute = keyedRoute(
-  "DELETE",
-  "/admin/v1/models/learned",
-  Effect.map(
-    LearnedRemedies,
-    ({ clear }) =>
-      ({ incoming }) =>
-        Effect.as(clear, emptyAnswer(incoming))
-  ),
-  "admin"
-)
+const forgetRoute = adminRoute("DELETE", "/admin/v1/models/learned", function* ({ incoming }) {
+  yield* (yield* LearnedRemedies).clear
+  return emptyAnswer(incoming)
+})
 
-export const AdminModels = together(modelsRoute, factsRoute, forgetRoute)
+/** The lines that connect each client, with places for address, key and model. */
+const clientsRoute = adminRoute("GET", "/admin/v1/clients", function* ({ incoming }) {
+  return listAnswer(
+    clientLines.map((client) => ({ object: "client", ...client })),
+    incoming
+  )
+})
 
-// GET /admin/v1/clients: the lines that connect each client, with places for address, key and model.
-
-const clientsList = listOf(
-  clientLines.map((client) => ({ object: "client", ...client })),
-  undefined
-)
-
-export const AdminClients = keyedRoute(
-  "GET",
-  "/admin/v1/clients",
-  Effect.succeed(({ incoming }) => json(clientsList, incoming)),
-  "admin"
-)
+export const AdminService = together(metricsRoute, modelsRoute, factsRoute, forgetRoute, clientsRoute)

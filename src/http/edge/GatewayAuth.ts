@@ -48,7 +48,7 @@ const crowded = (refused: SlotRefused, key: GatewayKey): GatewayError =>
     ? new Busy({ code: "overloaded", retryAfterMillis: 1000 })
     : new ConcurrencyReached({ resource: "requests", limit: refused === "limit" ? key.concurrency : undefined })
 
-type KeyedServices = GatewayKeys | Catalog | Configs | Traffic
+export type KeyedServices = GatewayKeys | Catalog | Configs | Traffic
 
 /** A known key, and the text that presents it. */
 interface Known {

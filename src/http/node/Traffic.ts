@@ -1,5 +1,6 @@
 // The running requests of this process: their slots and memory, whether memory has room for a further one, and whether the service is shutting down.
 // It must not depend on any request. Garbage alone refuses only in a process near the limit of its container, while requests run.
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -197,6 +198,8 @@ export class Traffic extends Context.Service<
     readonly shares: FairShares
     /** Those of admin keys, which no inference key can take. */
     readonly adminShares: FairShares
+    /** The time of the Clock at which the service was made. */
+    readonly startedMillis: number
     /** The time of the Clock at which the service was asked to stop; undefined before. */
     drainingSince: number | undefined
   }
@@ -215,6 +218,7 @@ export class Traffic extends Context.Service<
       return {
         shares: new FairShares({ requests: inFlight, bytes, keptPercent }, refused, isFull),
         adminShares: new FairShares({ requests: adminInFlight, bytes: adminBytes, keptPercent }, refused),
+        startedMillis: yield* Clock.currentTimeMillis,
         drainingSince: undefined
       }
     })
