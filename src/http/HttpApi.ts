@@ -8,7 +8,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
-import { type Answering, isOperators, type Routes, together } from "./edge/Route.ts"
+import { type Answering, type Routes, together } from "./edge/Route.ts"
 import { type Arrival, arrivalOf, EffectExchange } from "./node/Exchange.ts"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -149,24 +149,18 @@ const routes: Routes<Needed> = together(
   ConsoleRootHandlers
 )
 
-/** Answers every request of a server of clients; `serves` is true for its paths. */
-const answeringClients = (
-  parts: Routes<Needed>,
-  serves: (path: string) => boolean
-): Effect.Effect<Answering, never, Needed> =>
+/** Answers every request of a server of clients. */
+const answeringClients = (parts: Routes<Needed>): Effect.Effect<Answering, never, Needed> =>
   Effect.gen(function* () {
-    return yield* withCors(yield* dispatching({ routes: yield* parts, native: yield* NativeRoutes, serves }))
+    return yield* withCors(yield* dispatching(yield* parts, yield* NativeRoutes))
   })
 
 /** What answers on each server: on a single one, or on two where operators have a server of their own. */
 const servers = {
-  single: answeringClients(routes, () => true),
-  clients: answeringClients(
-    together(clients, DocsHandlers, GuidesHandlers, RootHandlers),
-    (path) => !isOperators(path)
-  ),
+  single: answeringClients(routes),
+  clients: answeringClients(together(clients, DocsHandlers, GuidesHandlers, RootHandlers)),
   operators: Effect.flatMap(together(operators, ConsoleHandlers, MetricsHandlers, HealthHandlers), (routes) =>
-    dispatching({ routes, native: () => undefined, serves: isOperators })
+    dispatching(routes, () => undefined)
   )
 }
 

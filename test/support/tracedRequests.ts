@@ -90,12 +90,14 @@ export const tracedRequests = async (): Promise<ReadonlyArray<TracedRequest>> =>
   const { gatewayKey, startTestGateway } = await import("./TestGateway.ts")
   const key = (name: string) => ({
     name,
-    key: Redacted.make(`${gatewayKey}${name}`),
-    providers: undefined,
-    models: undefined
+    key: Redacted.make(`${gatewayKey}${name}`)
   })
   const gateway = await startTestGateway({
-    keys: [key("user"), { ...key("poor"), budget: { micros: 1, per: "month" } }, { ...key("boss"), scopes: ["admin"] }]
+    keys: [
+      key("user"),
+      { ...key("poor"), budget: { usd: 0.000001, per: "month" } },
+      { ...key("boss"), scopes: ["admin"] }
+    ]
   })
   const send = (method: string, path: string, name: string, body: object) => () =>
     fetch(`${gateway.url}${path}`, {

@@ -52,7 +52,7 @@ const withSpending = (key: Key): Effect.Effect<Key, StoreUnavailable, Admission>
 
 /** The five routes of one kind of entries; `of` is its service, and `joined` what a read adds to an entry. */
 const entries = <A extends ShownEntry, R = never>(
-  path: `/admin/v1/${string}`,
+  path: `/admin/v1/${"providers" | "keys" | "configs" | "prompts"}`,
   of: (administration: Administration["Service"]) => Managed<A>,
   idIn: (entry: A) => string,
   joined: (entry: A) => Effect.Effect<A, StoreUnavailable, R> = Effect.succeed
@@ -186,7 +186,7 @@ export const AdminChecks = adminRoute("POST", "/admin/v1/check", function* (call
   const written = yield* writtenObject(call)
   const body = yield* Effect.mapError(Effect.fromResult(readCheck(written)), invalidRecord)
   const keyId = body.request?.key
-  const key = keyId === undefined ? anyKey : readKey(keyId, yield* keys.get(keyId), noNames).key
+  const key = keyId === undefined ? anyKey : compileKey(keyId, yield* keys.get(keyId))
   const today = dayOf(yield* Clock.currentTimeMillis)
   const { config, faults, notices } = configs.check({ id: body.id ?? "draft", config: written["config"] }, today)
   const result: ConfigCheck = {

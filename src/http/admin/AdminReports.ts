@@ -16,7 +16,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/printable.ts"
 import { eventsQuery, requestQuery, usageQuery } from "./adminQuery.ts"
-import { allowedMethods, together } from "../edge/Route.ts"
+import { together } from "../edge/Route.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { baseHeaders, eventStreamHeaders } from "../response/responseHeaders.ts"
 import * as Stream from "effect/Stream"
@@ -30,14 +30,14 @@ export const CountedMetadata: Context.Reference<ReadonlyArray<string>> = Context
   { defaultValue: () => [] }
 )
 
-const requestsPath = "/admin/v1/requests"
-
-/** A page of the latest requests. */
-const shownPage = Effect.fnUntraced(function* ({ incoming }: Call) {
+const requestsRoute = adminRoute("GET", "/admin/v1/requests", function* ({ incoming }) {
   const query = yield* Effect.fromResult(requestQuery(incoming.url, yield* CountedMetadata))
   const { next, rows } = yield* (yield* UsageLog).requests(query)
   return listAnswer(rows.map(shownRequest), incoming, next)
 })
+
+/** A request id has no other letters. */
+const idGrammar = /^[\w-]{1,128}$/
 
 /** The cost of a request line by line. Undefined without usage or price. Requests without usage do not load the price list. */
 const costLines = Effect.fnUntraced(function* ({ endedMillis, model, place, provider, usage }: RequestRow) {
@@ -59,22 +59,16 @@ const shownInFull = Effect.fnUntraced(function* (row: RequestRow) {
   }
 })
 
-/** Effect's wildcard takes the path without its rest as well. */
-const requestsRoute = adminRoute("GET", `${requestsPath}/*`, function* (call) {
-  const { incoming } = call
+const requestRoute = adminRoute("GET", "/admin/v1/requests/:id", function* ({ incoming }) {
   const { path } = incoming
-  if (path === requestsPath) return yield* shownPage(call)
-  if (allowedMethods(path).length === 0) return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
-  const id = path.slice(requestsPath.length + 1)
+  const id = path.split("/")[4] ?? ""
+  if (!idGrammar.test(id)) return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
   const row = yield* (yield* UsageLog).request(id)
   if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
   return valueAnswer(yield* shownInFull(row), incoming)
 })
 
 // GET /admin/v1/requests/{id}/content: the captured bodies and answer of a request. Each read is in the audit log.
-
-/** A request id has no other letters. */
-const contentPath = /^\/admin\/v1\/requests\/[\w-]{1,128}\/content$/
 
 const shownText = ({ bytes, isCut, text }: ContentText) => ({ text, bytes, is_cut: isCut })
 
@@ -94,9 +88,8 @@ const shownContent = ({ content, expiresMillis, id }: KeptContent): AdminRequest
 
 /** The audit entry is written first, so that no content leaves without one. */
 const contentRoute = adminRoute("GET", "/admin/v1/requests/:id/content", function* (call) {
-  const { path } = call.incoming
-  const id = path.split("/")[4] ?? ""
-  const content = contentPath.test(path) ? yield* (yield* ContentStore).find(id) : undefined
+  const id = call.incoming.path.split("/")[4] ?? ""
+  const content = idGrammar.test(id) ? yield* (yield* ContentStore).find(id) : undefined
   if (content === undefined) return yield* new RecordUnknown({ kind: "request_content", id: id.slice(0, 128) })
   yield* (yield* Administration).noteRead(id, actorOf(call))
   return valueAnswer(shownContent(content), call.incoming)
@@ -198,4 +191,4 @@ const eventsRoute = adminRoute("GET", "/admin/v1/requests/events", function* (ca
   return yield* eventsAnswer(call.incoming, events)
 })
 
-export const AdminReports = together(requestsRoute, contentRoute, usageRoute, eventsRoute)
+export const AdminReports = together(requestsRoute, requestRoute, contentRoute, usageRoute, eventsRoute)

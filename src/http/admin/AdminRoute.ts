@@ -9,25 +9,27 @@ import { type GatewayError, RouteUnknown } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
 import { type Call, keyedRoute, type KeyedServices } from "../edge/GatewayAuth.ts"
-import type { RouteMethod, Routes } from "../edge/Route.ts"
+import type { RouteMethod, RoutePath, Routes } from "../edge/Route.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
+type AdminPath<Method extends RouteMethod> = Extract<RoutePath<Method>, `/admin/v1/${string}`>
+
 /**
  * A route for holders of a key with the scope `admin`. What its handler asks for is that of the place where routes are
  * made; only the scope is that of the request.
  */
-export function adminRoute<Step extends Effect.Effect<unknown, GatewayError, unknown>>(
-  method: RouteMethod,
-  path: `/admin/v1/${string}`,
+export function adminRoute<Method extends RouteMethod, Step extends Effect.Effect<unknown, GatewayError, unknown>>(
+  method: Method,
+  path: AdminPath<Method>,
   handler: (call: Call) => Generator<Step, Response, never>
 ): Routes<Exclude<Effect.Services<Step>, Scope.Scope> | KeyedServices>
-export function adminRoute(
-  method: RouteMethod,
-  path: `/admin/v1/${string}`,
+export function adminRoute<Method extends RouteMethod>(
+  method: Method,
+  path: AdminPath<Method>,
   handler: (call: Call) => Generator<Effect.Effect<unknown, GatewayError, unknown>, Response, never>
 ): Routes<unknown> {
   const run = Effect.fnUntraced(handler)

@@ -76,9 +76,9 @@ const firstKnown = (
 }
 
 /** A route for holders of a gateway key; `make` builds its handler once. */
-export const keyedRoute = <R>(
-  method: RouteMethod,
-  path: RoutePath,
+export const keyedRoute = <R, Method extends RouteMethod>(
+  method: Method,
+  path: RoutePath<Method>,
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
 ): Routes<R | KeyedServices> => lifecycleRoute(method, path, keyed(make, scope))

@@ -10,7 +10,7 @@ import { Traffic } from "../node/Traffic.ts"
 import { type IncomingRequest, requestReceiver } from "../request/IncomingRequest.ts"
 import { headerFault } from "../request/wireFaults.ts"
 import { errorOf, isClientGone, refusal, refuse } from "../response/ErrorResponse.ts"
-import { allowedMethods, type Answering, type Route, type RouteMethod, type RoutePath, type Routes } from "./Route.ts"
+import { type Answering, methodsOf, type Route, type RouteMethod, type RoutePath, type Routes } from "./Route.ts"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -24,18 +24,20 @@ const asksWebSocket = ({ headers, method, path }: IncomingRequest): boolean =>
   method === "GET" && path === "/v1/responses" && headers["upgrade"]?.toLowerCase() === "websocket"
 
 /** Answers requests without a route: another method of a known path, or an unknown path. */
-const unrouted =
-  (serves: (path: string) => boolean): Handler =>
-  (incoming) => {
+const unrouted = (routes: ReadonlyArray<Route>): Handler => {
+  const allowed = methodsOf(routes)
+  return (incoming) => {
     const { method, path } = incoming
     if (asksWebSocket(incoming)) return Effect.fail(new UpgradeRequired())
-    const allow = serves(path) ? allowedMethods(path) : []
+    const allow = allowed(path)
     return Effect.fail(
-      allow.length === 0 || allow.includes(method)
+      // A path with too long an id has a template, and no route.
+      allow.length === 0 || allow.some((one) => one === method)
         ? new RouteUnknown({ method, path: path.slice(0, 256) })
         : new MethodNotAllowed({ method, allow })
     )
   }
+}
 
 /** Paths are taken literally; their other spellings are read before. */
 const literalPaths = {
@@ -55,24 +57,18 @@ const tableOf = (routes: ReadonlyArray<Route>): FindMyWay.Router<Answering> => {
   return table
 }
 
-/** How the requests of a server are answered. */
-interface Dispatching {
-  readonly routes: ReadonlyArray<Route>
-  /** Answers requests that no template describes; undefined for all others. */
-  readonly native: (arrival: Arrival) => ReturnType<Answering> | undefined
-  /** True for the paths of this server. */
-  readonly serves: (path: string) => boolean
-}
-
 /**
  * Answers every request of a server: refuses header blocks that Node accepts, and answers paths without a route. HEAD is
- * answered by the route of GET.
+ * answered by the route of GET. `native` answers requests that no template describes; undefined for all others.
  */
-export const dispatching = ({ native, routes, serves }: Dispatching): Effect.Effect<Answering, never, Traffic> =>
+export const dispatching = (
+  routes: ReadonlyArray<Route>,
+  native: (arrival: Arrival) => ReturnType<Answering> | undefined
+): Effect.Effect<Answering, never, Traffic> =>
   Effect.gen(function* () {
     const { headerCount } = yield* Limits
     const receive = yield* requestReceiver
-    const answerUnrouted = (yield* requestLifecycle("_OTHER", unmatchedRoute))(unrouted(serves))
+    const answerUnrouted = (yield* requestLifecycle("_OTHER", unmatchedRoute))(unrouted(routes))
     const table = tableOf(routes)
     return (arrival) => {
       const { exchange, method, path } = arrival
@@ -151,9 +147,9 @@ const answerOf = (
 }
 
 /** A route that answers within the request lifecycle; `make` builds its handler once. Some SDKs double the version of the API, so both forms are routes. */
-export const lifecycleRoute = <R>(
-  method: RouteMethod,
-  path: RoutePath,
+export const lifecycleRoute = <R, Method extends RouteMethod>(
+  method: Method,
+  path: RoutePath<Method>,
   make: Effect.Effect<Handler, never, R>
 ): Routes<R | Traffic> =>
   Effect.gen(function* () {

@@ -1,9 +1,11 @@
-// A route as a value: method, template of its path, and what answers it; and the paths of the service, which separate a wrong method from an unknown path.
-// It must not depend on a server, or on what any route answers. A test compares the paths with the router.
+// A route as a value: method, template of its path, and what answers it. Every server is built from a list of these.
+// It must not depend on a server, or on what any route answers. Of the contract it takes the types of paths alone.
 import * as Effect from "effect/Effect"
+import type * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
-import { type OperationPath, operationPaths } from "../../domain/operations.ts"
+import type { WholeApi } from "../../api/openApi.ts"
 import type { Arrival } from "../node/Exchange.ts"
 
 /** Answers one request, whose scope ends with its answer. No failure is left, unless the client has closed the connection. */
@@ -11,15 +13,23 @@ export type Answering = (arrival: Arrival) => Effect.Effect<HttpServerResponse.H
 
 export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE"
 
-/** The template of a route within the request lifecycle: a trailing wildcard takes the path without its rest as well. */
-export type RoutePath =
-  | OperationPath
-  | `/admin/v1/${string}`
-  | "/metrics"
-  | "/openapi.json"
-  | "/docs"
-  | "/docs/:page"
-  | "/console/*"
+type GroupsOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
+type DeclaredIn<Endpoint, Method> = Endpoint extends { readonly method: Method; readonly path: infer Path }
+  ? Path
+  : never
+
+/** Routes that the contract leaves out, or has as a list and its entries: a trailing wildcard takes the path without its rest as well. */
+interface FurtherPaths {
+  readonly GET: "/v1/models/*" | "/console/*" | "/admin/v1/session"
+  readonly POST: "/admin/v1/session"
+  readonly PUT: never
+  readonly DELETE: "/admin/v1/session"
+}
+
+/** The template of a route within the request lifecycle, which the contract of the API has too. */
+export type RoutePath<Method extends RouteMethod> =
+  | Extract<DeclaredIn<HttpApiGroup.Endpoints<GroupsOf<typeof WholeApi>>, Method>, `/${string}`>
+  | FurtherPaths[Method]
 
 export interface Route {
   readonly method: RouteMethod
@@ -41,76 +51,20 @@ export const together = <const Needs extends ReadonlyArray<unknown>>(
   )
 }
 
-// The paths of the service and their methods, which separate a wrong method from an unknown path.
+const methodOrder: ReadonlyArray<RouteMethod> = ["GET", "POST", "PUT", "DELETE"]
 
-const fixedPaths: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string>]> = [
-  ...operationPaths.map((path) => [path, ["POST"]] as const),
-  ["/v1/responses", ["POST"]],
-  ["/v1/responses/input_tokens", ["POST"]],
-  ["/v1/responses/compact", ["POST"]],
-  ["/v1/models", ["GET"]],
-  ["/admin/v1/audit", ["GET"]],
-  ["/admin/v1/check", ["POST"]],
-  ["/admin/v1/clients", ["GET"]],
-  ["/admin/v1/dry-runs", ["POST"]],
-  ["/admin/v1/metrics", ["GET"]],
-  ["/admin/v1/models/facts", ["GET"]],
-  ["/admin/v1/models/learned", ["DELETE"]],
-  ["/admin/v1/requests", ["GET"]],
-  ["/admin/v1/requests/events", ["GET"]],
-  ["/admin/v1/session", ["GET", "POST", "DELETE"]],
-  ["/admin/v1/settings", ["GET"]],
-  ["/admin/v1/usage", ["GET"]],
-  ["/", ["GET"]],
-  ["/api/hello", ["GET"]],
-  ["/metrics", ["GET"]],
-  ["/openapi.json", ["GET"]],
-  ["/docs", ["GET"]],
-  ["/health", ["GET"]],
-  ["/health/live", ["GET"]],
-  ["/health/ready", ["GET"]],
-  ["/healthz", ["GET"]],
-  ["/livez", ["GET"]],
-  ["/readyz", ["GET"]]
-]
+/** The paths of a template: a parameter is one segment, and a wildcard any number of them. */
+const grammarOf = (path: string): RegExp => new RegExp(`^${path.replace("/*", "(/[^/]+)*").replace(/:\w+/g, "[^/]+")}$`)
 
-/** A model id may hold slashes. */
-const requestPath = /^\/admin\/v1\/requests\/[\w-]{1,128}(\/content)?$/
-const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
-
-const entriesPath = /^\/admin\/v1\/(providers|keys|configs|prompts)$/
-const entryPath = /^\/admin\/v1\/(providers|keys|configs|prompts)\/[^/]+$/
-const providerModelsPath = /^\/admin\/v1\/providers\/[^/]+\/models$/
-const actionPath = /^\/admin\/v1\/(providers\/[^/]+\/test|keys\/[^/]+\/rotate)$/
-
-/** The id is one segment. */
-const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
-
-const responsePath = /^\/v1\/responses\/[^/]+$/
-const responseItemsPath = /^\/v1\/responses\/[^/]+\/input_items$/
-const responseCancelPath = /^\/v1\/responses\/[^/]+\/cancel$/
-
-/** The console and the pages inside it. */
-const isConsole = (path: string): boolean => path === "/console" || path.startsWith("/console/")
-
-/** The pages of the documentation; `/docs` itself is the API reference. */
-const isGuide = (path: string): boolean => /^\/docs\/[^/]+$/.test(path)
-
-/** Paths of operators, which may have a port of their own. */
-export const isOperators = (path: string): boolean =>
-  path === "/metrics" || path.startsWith("/admin/") || isConsole(path)
-
-/** The methods of a path; empty for an unknown path. */
-export const allowedMethods = (path: string): ReadonlyArray<string> => {
-  if (modelPath.test(path) && !path.includes("//")) return ["GET"]
-  if (promptPath.test(path)) return ["POST"]
-  if (requestPath.test(path) || providerModelsPath.test(path) || isConsole(path) || isGuide(path)) return ["GET"]
-  if (entriesPath.test(path)) return ["GET", "POST"]
-  if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
-  if (actionPath.test(path)) return ["POST"]
-  const fixed = fixedPaths.find(([known]) => known === path)?.[1]
-  if (fixed !== undefined) return fixed
-  if (responsePath.test(path)) return ["GET", "DELETE"]
-  if (responseItemsPath.test(path)) return ["GET"]
-  return responseCancelPath.test(path) ? ["POST"] : []
+/** The methods of a path among these routes, by which a wrong method differs from an unknown path; empty for the latter. */
+export const methodsOf = (routes: ReadonlyArray<Route>): ((path: string) => ReadonlyArray<RouteMethod>) => {
+  const templates = [...new Set(routes.map(({ path }) => path))].map((template) => ({
+    template,
+    grammar: grammarOf(template),
+    methods: methodOrder.filter((method) => routes.some((one) => one.path === template && one.method === method))
+  }))
+  return (path) =>
+    // A template without parameters is the more exact one.
+    (templates.find(({ template }) => template === path) ?? templates.find(({ grammar }) => grammar.test(path)))
+      ?.methods ?? []
 }

@@ -134,8 +134,8 @@ const bundleModule = "#console"
 
 /** The built console; no pages where it is not built. It is loaded once, at the first request for it. */
 const loadPages = async (): Promise<Pages> => {
-  const { files: consoleFiles }: Bundle = await import(/* @vite-ignore */ bundleModule).catch(() => ({ files: {} }))
-  const pages = Object.entries(consoleFiles).map(async ([name, text]): Promise<readonly [string, CompressedPage]> => {
+  const { files }: Bundle = await import(/* @vite-ignore */ bundleModule).catch(() => ({ files: {} }))
+  const pages = Object.entries(files).map(async ([name, text]): Promise<readonly [string, CompressedPage]> => {
     const ending = name.slice(name.lastIndexOf(".") + 1)
     return [
       name,

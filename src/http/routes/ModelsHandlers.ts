@@ -16,11 +16,13 @@ import {
 import { type Call, type KeyedHandler, keyedRoute } from "../edge/GatewayAuth.ts"
 import { findModel, type ListedModel, modelList } from "./modelList.ts"
 import { json } from "../response/Reply.ts"
-import { allowedMethods } from "../edge/Route.ts"
 import * as Result from "effect/Result"
 import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
 
 const modelsPrefix = "/v1/models/"
+
+/** A model id may hold slashes. */
+const modelPath = /^\/v1\/models(\/[^/]+)+$/
 
 /** The id of a path, percent-decoded; undefined when it cannot be. */
 const modelIdIn = (path: string): string | undefined => {
@@ -65,7 +67,7 @@ export const ModelsHandlers = keyedRoute(
         )
       }
       const id = modelIdIn(incoming.path)
-      if (id === undefined || allowedMethods(incoming.path).length === 0) {
+      if (id === undefined || !modelPath.test(incoming.path)) {
         return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
       }
       const found = findModel(catalog.now(), key, strict, id)

@@ -131,9 +131,9 @@ export const NativeDefaults: Context.Reference<NativeSlugs> = Context.Reference<
 )
 
 const readNativeContext = Effect.map(NativeDefaults, (slugs) => (call: Call) => {
-  const { headers, native: nativeReader } = call.incoming
+  const { headers, native } = call.incoming
   const read = requestContext(call)
-  return nativeReader?._tag === "Call" ? nativeContext(read, nativeReader, headers, slugs) : read
+  return native?._tag === "Call" ? nativeContext(read, native, headers, slugs) : read
 })
 
 type Read<A> = (call: Call) => Effect.Effect<A, GatewayError>
@@ -144,9 +144,9 @@ const reader = <A>(
   read: (call: NativeCall, incoming: IncomingRequest, body: Bytes) => Effect.Effect<A, GatewayError>
 ): Effect.Effect<Read<A>> =>
   Effect.map(bytesReader(most), (bytesOf) => ({ incoming }: Call) => {
-    const { method, native: nativeReader, path } = incoming
-    return nativeReader?._tag === "Call"
-      ? Effect.flatMapEager(bytesOf(incoming), (body) => read(nativeReader, incoming, body))
+    const { method, native, path } = incoming
+    return native?._tag === "Call"
+      ? Effect.flatMapEager(bytesOf(incoming), (body) => read(native, incoming, body))
       : Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) }))
   })
 

@@ -9,7 +9,7 @@ import type { Catalog, Configs } from "../../catalog/Catalog.ts"
 import type { Prices } from "../../catalog/Prices.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isLimited } from "../../domain/GatewayKey.ts"
-import { type Operation, type OperationPath, operations } from "../../domain/operations.ts"
+import { type Operation, type NativeOperation, operations } from "../../domain/operations.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Admission } from "../../keys/Admission.ts"
 import type { GatewayKeys } from "../../keys/GatewayKeys.ts"
@@ -23,7 +23,7 @@ import {
 } from "../../router/ProviderRouter.ts"
 import { admitting, admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute, type KeyedHandler } from "../edge/GatewayAuth.ts"
-import type { Routes } from "../edge/Route.ts"
+import type { RoutePath, Routes } from "../edge/Route.ts"
 import type { Traffic } from "../node/Traffic.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import type { ReadBody } from "../request/ReadBody.ts"
@@ -51,7 +51,7 @@ const plainContext: Effect.Effect<ReadContext> = Effect.succeed(requestContext)
 export interface OperationRoute<Op extends Operation, R> {
   readonly operation: Op
   /** A further route that ends in this operation; without it the operation's own path. */
-  readonly path?: OperationPath
+  readonly path?: RoutePath<"POST">
   /** Built once per route. */
   readonly read: Effect.Effect<ReadOperation<Op>, never, R>
   /** Built once per route; without it the context follows from headers and key alone. */
@@ -181,7 +181,9 @@ export const runningOperation: Effect.Effect<RunOperation, never, ProviderRouter
 export type OperationServices = ProviderRouter | Admission | Prices | GatewayKeys | Catalog | Configs | Traffic
 
 /** The route of an operation. */
-export const handleOperation = <Op extends Operation, R>(route: OperationRoute<Op, R>): Routes<R | OperationServices> =>
+export const handleOperation = <Op extends Exclude<Operation, NativeOperation>, R>(
+  route: OperationRoute<Op, R>
+): Routes<R | OperationServices> =>
   keyedRoute("POST", route.path ?? operations[route.operation].path, operationHandler(route))
 
 /** The handler of an operation, wherever its path is read. A key without limits is not asked for admission. */
