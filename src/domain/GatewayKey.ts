@@ -142,7 +142,7 @@ const recordFields = Struct.keys(WrittenKey.fields)
 /** The scopes of a key that lists none. */
 export const defaultScopes: ReadonlyArray<KeyScope> = ["inference"]
 
-/** The key of a record. The other fields of an entry, such as its digest, stay behind. */
+/** The key of a record. The other fields of an entry, such as its digest, are left out. */
 export const compileKey = (id: string, written: WrittenKey): GatewayKey => {
   const { expires_at: expires, scopes = defaultScopes } = written
   return {

@@ -3,6 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import {
   type Fault,
   faultAt,
@@ -193,18 +194,13 @@ const checkMeaning = (
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       configs: configs.configs,
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
-      ...(file.log === undefined ? {} : { log: file.log }),
-      ...(file.prices === undefined ? {} : { prices: file.prices }),
+      ...Struct.pick(file, ["log", "prices", "defaults", "aliases"]),
       ...(models.models === undefined ? {} : { models: models.models }),
-      ...(file.defaults === undefined ? {} : { defaults: file.defaults }),
-      ...(file.aliases === undefined ? {} : { aliases: file.aliases }),
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...network.value,
       ...switches(file),
-      ...(credentialsFile === undefined || credentialsFile === ""
-        ? {}
-        : { applicationCredentialsFile: credentialsFile })
+      ...(credentialsFile ? { applicationCredentialsFile: credentialsFile } : {})
     },
     faults: [
       ...server.hostFaults,
