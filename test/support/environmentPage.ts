@@ -37,6 +37,11 @@ const others: ReadonlyArray<Row> = [
     "a credential file of any of Google's types: of `@vertex-ai`, and of each account with `application_default`",
     `${gap}; before the login of gcloud`
   ],
+  [
+    "CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER",
+    "another address of Secret Manager, such as a private endpoint",
+    "the only source"
+  ],
   ["CLOUDSDK_CONFIG", "folder of gcloud, with its login", "before `~/.config/gcloud`"],
   ["XDG_CONFIG_HOME", "folder with `model-gateway/gateway.yaml`", "before `~/.config`"],
   ["XDG_DATA_HOME", "folder for `model-gateway`, on Linux", "before `~/.local/share`"],

@@ -28,6 +28,10 @@ const answers: ReadonlyArray<readonly [path: RegExp, answer: () => unknown]> = [
     () => ({ accessToken: "impersonated-token", expireTime: new Date(Date.now() + 3_600_000).toISOString() })
   ],
   [/^\/refused\/token$/, () => undefined],
+  [
+    /^\/v1\/projects\/p\/secrets\/gemini-key\/versions\/\w+:access$/,
+    () => ({ payload: { data: Buffer.from("AIza-of-secret-manager\n").toString("base64") } })
+  ],
   [/^\/identity$/, () => ({ value: "subject-of-url" })],
   [
     /:generateContent$/,

@@ -95,15 +95,44 @@ const withReferences = (section: JsonObject): JsonObject => ({
 
 const sections = members(objectOf(settingsFile.ast as AST.Objects)["properties"])
 
+const secretRef = "#/$defs/secret"
+
+/** A secret may be a text, or the place where it is read. Descriptions of secrets name `${NAME}`. */
+const withSecrets = (schema: JsonObject): JsonObject => {
+  const { description, ...rest } = schema
+  if (schema["type"] === "string" && typeof description === "string" && description.includes("${NAME}"))
+    return { anyOf: [rest, { $ref: secretRef }], description }
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [
+      name,
+      Array.isArray(part)
+        ? part.map((one) => (isJsonObject(one) ? withSecrets(one) : one))
+        : isJsonObject(part ?? null)
+          ? withSecrets(part as JsonObject)
+          : part
+    ])
+  )
+}
+
+const secret: JsonObject = {
+  description: "The place of a secret: a variable, a file, or a version in Google's Secret Manager.",
+  anyOf: ["env", "file", "secret"].map((name) => ({
+    type: "object",
+    properties: { [name]: { type: "string", minLength: 1 } },
+    required: [name],
+    additionalProperties: false
+  }))
+}
+
 export const settingsSchema: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "The configuration file of model-gateway",
   type: ["object", "null"],
   properties: Object.fromEntries(
-    sections.map(([name, one]) => [name, takingReferences.has(name) ? withReferences(one) : one])
+    sections.map(([name, one]) => [name, withSecrets(takingReferences.has(name) ? withReferences(one) : one)])
   ),
   additionalProperties: false,
-  $defs: { config: objectOf(WrittenConfig.ast as AST.Objects) }
+  $defs: { config: objectOf(WrittenConfig.ast as AST.Objects), secret }
 }
 
 const row = (...cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
@@ -209,6 +238,8 @@ export const settingsPage = (): string =>
     "",
     "YAML, or JSON where the name ends in `.json`. Every key may be left out, except the required ones of an entry, which `model-gateway check` names. An unknown key is a fault.",
     "`${NAME}` and `${NAME:-default}` are replaced by variables wherever text stands, and under `server`, `limits` and `media` also where a number, a list, or true and false stand. A flag wins over a variable `GATEWAY_*`, a variable over the file; all variables are [below](#environment-variables).",
+    "",
+    "A secret may also be the place where it is read: `{ env: NAME }`, `{ file: /run/secrets/key }`, or `{ secret: projects/P/secrets/S }` of Google's Secret Manager, with `/versions/V` or the latest. Secret Manager is asked with the login of the machine, at the start and at each reload.",
     "",
     "An editor completes and checks the file by its JSON Schema, [deploy/gateway.schema.json](../deploy/gateway.schema.json), which the package holds as well:",
     "",

@@ -4,15 +4,28 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Credentials, ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { parseCredential, quotaProjectOf } from "../../domain/settings/credentialFile.ts"
-import { type Json, parseJsonText } from "../../domain/text/json.ts"
+import { isJsonObject, type Json, parseJsonText } from "../../domain/text/json.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
+import type { NetworkSetting } from "../../domain/settings/network.ts"
 import type { SettingOrigin, Settings } from "../../domain/settings/Settings.ts"
+import { settingsFile } from "../../domain/settings/settingsFile.ts"
 import { type Failure, usageFailure } from "../Output.ts"
-import { type Environment, type FileText, type Flags, withSecretFiles } from "./environment.ts"
+import {
+  type Environment,
+  type FileText,
+  type Flags,
+  type References,
+  secretsIn,
+  substitute,
+  withSecretFiles
+} from "./environment.ts"
 import { settingOrigins } from "./SettingOrigins.ts"
 import { platformFolder } from "../process/platform.ts"
+import { readNetworks } from "./readAccounts.ts"
 import { judgeSettings, readSettings } from "./readSettings.ts"
 import type { Places } from "./readSections.ts"
 import { parseSettingsText, type Position, type SettingsText } from "./SettingsText.ts"
@@ -52,6 +65,10 @@ export interface Reading {
   /** Every file that was read or looked for: the configuration and the credentials it names. */
   readonly files: ReadonlyArray<string>
   readonly copy: FilesCopy
+  /** The secrets of Secret Manager that the configuration refers to, by resource name. */
+  readonly secrets: ReadonlyArray<string>
+  /** The `network` section, by which Secret Manager is reached, whatever else is at fault. */
+  readonly network: NetworkSetting | undefined
   /** The configuration, or all its faults, one per line. */
   readonly outcome: Result.Result<Loaded, string>
 }
@@ -142,16 +159,26 @@ const readContent = (path: string): FileContent => {
 
 type ReadText = (path: string, what: string) => Result.Result<string, string>
 
-/** Reads files from the copy, or from the disk into a copy. */
-const textReader = (copy: FilesCopy | undefined) => {
+/** The place of a secret among the contents of files. */
+const secretPlace = (name: string): string => `secret:${name}`
+
+/** Reads files from the copy, or from the disk into a copy. Secrets are in the copy, or among those just read. */
+const textReader = (copy: FilesCopy | undefined, secrets: Readonly<Record<string, FileContent>>) => {
   const contents: Record<string, FileContent> = {}
+  const keep = (place: string, what: string, content: FileContent): Result.Result<string, string> => {
+    contents[place] = content
+    return "text" in content ? Result.succeed(content.text) : Result.fail(`${what} ${content.fault}`)
+  }
   const readText: ReadText = (path, what) => {
     const whole = resolve(path)
     const content = copy === undefined ? readContent(whole) : (copy.contents[whole] ?? { fault: "does not exist" })
-    contents[whole] = content
-    return "text" in content ? Result.succeed(content.text) : Result.fail(`${what} ${content.fault}`)
+    return keep(whole, what, content)
   }
-  return { contents, readText }
+  const readSecret = (name: string): Result.Result<string, string> => {
+    const place = secretPlace(name)
+    return keep(place, "the secret", copy?.contents[place] ?? secrets[name] ?? { fault: "is not read yet" })
+  }
+  return { contents, readText, readSecret }
 }
 
 /** One line per fault: faults of the file in file order, then faults of variables and flags. */
@@ -191,9 +218,13 @@ const parseFile = (file: string, readText: ReadText): Result.Result<SettingsText
       )
   )
 
-const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
+const loadConfiguration = (
+  options: LoadOptions,
+  env: Environment,
+  secrets: Readonly<Record<string, FileContent>> = {}
+): Reading => {
   const file = options.copy === undefined ? chooseFile(options.config, env) : (options.copy.file ?? undefined)
-  const { contents, readText } = textReader(options.copy)
+  const { contents, readSecret, readText } = textReader(options.copy, secrets)
   const files = new Set(file === undefined ? [] : [resolve(file)])
   const parsed: Result.Result<SettingsText | undefined, string> =
     file === undefined ? Result.succeed(undefined) : parseFile(file, readText)
@@ -208,19 +239,24 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
         return readText(whole(path, writtenIn), what)
       }
     const value: Json = text?.value ?? null
-    const secrets = withSecretFiles(env, value, (path) => opened("the file")(path, "environment"))
+    const mounted = withSecretFiles(env, value, (path) => opened("the file")(path, "environment"))
+    const references: References = {
+      fileText: (path) => opened("the file")(path, "file"),
+      secretText: readSecret
+    }
     const { faults: judged, settings } = judgeSettings({
       file: value,
-      env: secrets.env,
+      env: mounted.env,
+      references,
       flags: options.flags,
       fileText: opened("the credential file"),
       pemText: opened("the file of certificates"),
       modelsText: opened("the file of models"),
       places
     })
-    const faults = [...secrets.faults, ...judged]
+    const faults = [...mounted.faults, ...judged]
     const lines = faultLines(file, text, faults)
-    return settings !== undefined && secrets.faults.length === 0
+    return settings !== undefined && mounted.faults.length === 0
       ? Result.succeed({
           settings: withLogin(settings, env, readText),
           credentialFaults: lines,
@@ -228,18 +264,56 @@ const loadConfiguration = (options: LoadOptions, env: Environment): Reading => {
           isBlank: text?.isBlank === true,
           origins: settingOrigins({
             file: file === undefined || text === undefined ? undefined : { name: file, text },
-            env: secrets.env,
-            flags: options.flags
+            env: mounted.env,
+            flags: options.flags,
+            references
           })
         })
       : Result.fail(lines.join("\n"))
   })
-  return { files: [...files], copy: { file: file ?? null, contents }, outcome }
+  const value = Result.isSuccess(parsed) ? (parsed.success?.value ?? null) : null
+  const pemText: FileText = (path, writtenIn) =>
+    readText(
+      resolve(writtenIn === "file" && file !== undefined ? dirname(file) : ".", path),
+      "the file of certificates"
+    )
+  return {
+    files: [...files],
+    copy: { file: file ?? null, contents },
+    outcome,
+    secrets: secretsIn(value),
+    network: networkOf(value, env, pemText)
+  }
 }
 
-/** Reads the configuration of this process as it is now. */
+const decodeNetwork = Schema.decodeUnknownOption(Schema.Struct({ network: settingsFile.fields.network }))
+
+/** The network of a configuration that may have faults elsewhere. */
+const networkOf = (value: Json, env: Environment, pemText: FileText): NetworkSetting | undefined => {
+  const written = isJsonObject(value) ? substitute(value["network"] ?? {}, env).value : {}
+  const file = Option.getOrElse(decodeNetwork({ network: written }), () => ({}))
+  return readNetworks(file, env, pemText).value.network
+}
+
+/** Reads the configuration of this process as it is now. Secrets of Secret Manager are read each time, unless a copy has them. */
 export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> =>
-  Effect.sync(() => loadConfiguration(options, process.env))
+  Effect.flatMap(
+    Effect.sync(() => loadConfiguration(options, process.env)),
+    (reading) => {
+      const { secrets } = reading
+      if (options.copy !== undefined || secrets.length === 0) return Effect.succeed(reading)
+      return Effect.gen(function* () {
+        const { readSecrets } = yield* Effect.promise(() => import("./SecretManager.ts"))
+        const contents = yield* readSecrets(secrets, {
+          endpoint: process.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER"]?.replace(/\/$/, ""),
+          credentialsFile: process.env["GOOGLE_APPLICATION_CREDENTIALS"] || loginFile(process.env),
+          network: reading.network,
+          limits: defaultLimits
+        })
+        return loadConfiguration(options, process.env, contents)
+      })
+    }
+  )
 
 /** Warns of each credential that cannot be used. */
 export const warnOfCredentials = ({ credentialFaults }: Loaded): Effect.Effect<void> =>

@@ -5,7 +5,15 @@ import { defaultLimits } from "../../domain/Limits.ts"
 import { defaultServer, type SettingOrigin } from "../../domain/settings/Settings.ts"
 import { settingsFile } from "../../domain/settings/settingsFile.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { applyOverrides, collectOverrides, type Environment, type Flags, originOf, substitute } from "./environment.ts"
+import {
+  applyOverrides,
+  collectOverrides,
+  type Environment,
+  type Flags,
+  originOf,
+  type References,
+  substitute
+} from "./environment.ts"
 import type { SettingsText } from "./SettingsText.ts"
 
 export interface OriginsInput {
@@ -13,6 +21,7 @@ export interface OriginsInput {
   readonly file: { readonly name: string; readonly text: SettingsText } | undefined
   readonly env: Environment
   readonly flags: Flags
+  readonly references?: References
 }
 
 interface Setting {
@@ -68,9 +77,9 @@ const shownValue = (name: string, value: Json | undefined, hasEntries: boolean):
 }
 
 /** Every setting in the order of the schema. The file has no faults. */
-export const settingOrigins = ({ env, file, flags }: OriginsInput): ReadonlyArray<SettingOrigin> => {
+export const settingOrigins = ({ env, file, flags, references }: OriginsInput): ReadonlyArray<SettingOrigin> => {
   const over = collectOverrides(env, flags)
-  const written = substitute(file?.text.value ?? {}, env).value
+  const written = substitute(file?.text.value ?? {}, env, references).value
   const whole = applyOverrides(isJsonObject(written) ? written : {}, over)
   return settings.map(({ description, hasEntries, path }) => {
     const name = path.join(".")

@@ -20,11 +20,29 @@ const referencesIn = (value: Json): ReadonlyArray<string> =>
     .map(([, name = ""]) => name)
     .filter((name) => variableName.test(name))
 
-const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string => {
+/** Where the references of a configuration lead. */
+export interface References {
+  /** Text of a file, by its path as written in the configuration. */
+  readonly fileText: (path: string) => Result.Result<string, string>
+  /** Text of a version of a secret, by its resource name. */
+  readonly secretText: (name: string) => Result.Result<string, string>
+}
+
+interface Substitution extends References {
+  readonly env: Environment
+  readonly faults: Array<Fault>
+}
+
+const nowhere: References = {
+  fileText: () => Result.fail("files are not read here"),
+  secretText: () => Result.fail("Secret Manager is not asked here")
+}
+
+const substituteText = (text: string, { env, faults }: Substitution, path: FaultPath): string => {
   const before = faults.length
   const replaced = text.replace(referencePattern, (_, name: string, fallback: string | undefined) => {
-    const found = Object.hasOwn(env, name) ? env[name] : undefined
-    if (found !== undefined && found !== "") return found
+    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    if (value !== undefined && value !== "") return value
     if (fallback !== undefined) return fallback
     faults.push(
       faultAt(
@@ -39,26 +57,84 @@ const substituteText = (text: string, env: Environment, path: FaultPath, faults:
   return faults.length === before ? replaced : unreadName
 }
 
-const substituteValue = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
-  if (typeof value === "string") return substituteText(value, env, path, faults)
-  if (Array.isArray(value))
-    return value.map((item: Json, index) => substituteValue(item, env, [...path, index], faults))
+/** Sections whose mappings belong to others: bodies, templates, facts. */
+const withoutReferences: ReadonlySet<unknown> = new Set(["aliases", "configs", "models", "prices", "prompts"])
+
+/** A secret by reference: a mapping with one of these members alone, in the place of a text. */
+const referenceIn = (value: JsonObject, path: FaultPath): readonly [kind: string, name: string] | undefined => {
+  const [[kind, name] = [], ...more] = Object.entries(value)
+  const isReference = more.length === 0 && typeof name === "string" && /^(?:env|file|secret)$/.test(kind ?? "")
+  // `credentials: { file }` is a credential file of Google.
+  return isReference && path.at(-1) !== "credentials" && !withoutReferences.has(path[0])
+    ? [String(kind), name]
+    : undefined
+}
+
+const secretName = /^projects\/[^/\s]+\/secrets\/[^/\s]+(?:\/versions\/[^/\s]+)?$/
+const latest = (name: string): string => (name.includes("/versions/") ? name : `${name}/versions/latest`)
+
+/** The resource names of all secrets that a configuration refers to. */
+export const secretsIn = (value: Json, path: FaultPath = []): ReadonlyArray<string> => {
+  if (Array.isArray(value)) return value.flatMap((item: Json, index) => secretsIn(item, [...path, index]))
+  if (!isJsonObject(value)) return []
+  const [kind, name = ""] = referenceIn(value, path) ?? []
+  if (kind !== undefined) return kind === "secret" && secretName.test(name) ? [latest(name)] : []
+  return Object.entries(value).flatMap(([key, member]) => secretsIn(member ?? null, [...path, key]))
+}
+
+const referenceText = (
+  [kind, name]: readonly [kind: string, name: string],
+  { env, fileText, secretText }: Substitution
+): Result.Result<string, string> => {
+  switch (kind) {
+    case "env": {
+      const value = Object.hasOwn(env, name) ? env[name] : undefined
+      return value ? Result.succeed(value) : Result.fail(`the environment variable ${name} is not set`)
+    }
+    case "file":
+      return fileText(name)
+    default:
+      return secretName.test(name)
+        ? secretText(latest(name))
+        : Result.fail("expected projects/PROJECT/secrets/SECRET, or that with /versions/VERSION")
+  }
+}
+
+const substituteReference = (
+  reference: readonly [kind: string, name: string],
+  context: Substitution,
+  path: FaultPath
+): Json =>
+  Result.match(referenceText(reference, context), {
+    onFailure: (message) => {
+      context.faults.push(faultAt(path, message))
+      return unreadName
+    },
+    onSuccess: (text) => text.replace(/\r?\n$/, "")
+  })
+
+const substituteValue = (value: Json, context: Substitution, path: FaultPath): Json => {
+  if (typeof value === "string") return substituteText(value, context, path)
+  if (Array.isArray(value)) return value.map((item: Json, index) => substituteValue(item, context, [...path, index]))
   if (!isJsonObject(value)) return value
+  const reference = referenceIn(value, path)
+  if (reference !== undefined) return substituteReference(reference, context, path)
   // `Object.fromEntries` keeps a member named `__proto__` an ordinary member.
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, member]) =>
-      member === undefined ? [] : [[key, substituteValue(member, env, [...path, key], faults)] as const]
+      member === undefined ? [] : [[key, substituteValue(member, context, [...path, key])] as const]
     )
   )
 }
 
-/** The value with every reference replaced, and a fault for each unset variable. A text with a fault is `unreadName`. */
+/** The value with every reference replaced, and a fault for each that leads nowhere. A text with a fault is `unreadName`. */
 export const substitute = (
   value: Json,
-  env: Environment
+  env: Environment,
+  references: References = nowhere
 ): { readonly value: Json; readonly faults: ReadonlyArray<Fault> } => {
   const faults: Array<Fault> = []
-  return { value: substituteValue(value, env, [], faults), faults }
+  return { value: substituteValue(value, { ...references, env, faults }, []), faults }
 }
 
 // Overrides of the configuration file by environment variables (`GATEWAY_...`, `PORT`) and by command-line flags.

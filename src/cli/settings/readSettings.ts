@@ -33,6 +33,7 @@ import {
   nameOrigin,
   originOf,
   type Override,
+  type References,
   substitute
 } from "./environment.ts"
 import { type Places, readExport, readServer, readStore, workersFaults } from "./readSections.ts"
@@ -47,6 +48,8 @@ export interface SettingsInput {
   readonly pemText?: FileText
   /** Text of a file of facts about models; `fileText` unless set. */
   readonly modelsText?: FileText
+  /** Where `{ file }` and `{ secret }` lead; nowhere unless set. */
+  readonly references?: References
   /** Directories of this machine. Without them the settings have no store. */
   readonly places?: Places
 }
@@ -248,7 +251,7 @@ export const judgeSettings = (input: SettingsInput): JudgedSettings => {
   if (!isJsonObject(file))
     return { settings: undefined, faults: [faultAt([], "the configuration must be a mapping of keys")] }
   const over = collectOverrides(input.env, input.flags)
-  const substituted = substitute(file, input.env)
+  const substituted = substitute(file, input.env, input.references)
   const value = applyOverrides(isJsonObject(substituted.value) ? substituted.value : {}, over)
   const whole = decode(value)
   const shapeFaults = Result.isFailure(whole) ? faultsOfIssue(whole.failure.issue, value) : []
