@@ -24,6 +24,7 @@ import {
 } from "../../wire/openai/ChatReply.ts"
 import { excessOf, malformedCall, tooManyChoices } from "../shared/reply/upstreamError.ts"
 import { openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
+import { readEach } from "../../domain/faults.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { fieldNames, hasNamelessCall, type MessageState, noMessage, readMessage, unreadFields } from "./message.ts"
 import { readCount } from "../shared/reply/usage.ts"
@@ -40,22 +41,18 @@ export const responseFromOpenAi = (
   if (given.length > answerBounds.choices) return Result.fail(tooManyChoices)
   let made = 0
   const callId = () => context.callId(made++)
-  const choices: Array<Choice> = []
-  for (const [position, one] of given.entries()) {
-    if (one.finish_reason === "error") return Result.fail(brokenOffChoice)
-    const choice = choiceOf(one, position, callId)
-    if (Result.isFailure(choice)) return Result.fail(choice.failure)
-    choices.push(choice.success)
-  }
+  const read = readEach(given, (choice, position) =>
+    choice.finish_reason === "error" ? Result.fail(brokenOffChoice) : choiceOf(choice, position, callId)
+  )
   const usage = reply["usage"]
-  return Result.succeed({
+  return Result.map(read, (choices) => ({
     ...envelopeRest(reply),
     ...readIdentity(reply, context),
     object: "chat.completion",
     choices,
     usage: openAiUsage(isJsonObject(usage) ? usage : undefined),
     provider: context.target.kind
-  })
+  }))
 }
 
 const empty: Reason = {
