@@ -3,15 +3,15 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BodyInvalid, type RequestFault } from "../domain/GatewayError.ts"
-import { bodyFault } from "../domain/faults.ts"
 import { Reader } from "../domain/Reader.ts"
+import { bodyFault } from "../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { ResponsesRequest } from "../wire/openai/Responses.ts"
 import { invalid } from "./shared/chat-request/paramReader.ts"
 import { chatMessages, chatToolChoice, chatTools } from "./shared/chat-request/spellings.ts"
+import { type ItemPaths, paramOf } from "./responses-to-chat/facts.ts"
 import { conversationOf } from "./responses-to-chat/items.ts"
 import { chatMessages as messagesOfItems } from "./responses-to-chat/messages.ts"
-import { type ItemPaths, paramOf } from "./responses-to-chat/facts.ts"
 import { readText } from "./responses-to-chat/params.ts"
 
 export interface ChatBody {

@@ -12,13 +12,13 @@ import {
   type EmbedContentRequest
 } from "../wire/google.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
-import { embeddingList, passesVectors, readVector } from "./shared/reply/embeddingList.ts"
-import { readCount } from "./shared/reply/usage.ts"
-import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
 import { ignored, ignoredBy, invalid, mapped, silent } from "./shared/chat-request/paramReader.ts"
-import { partsToGemini } from "./chat-to-gemini/messages.ts"
 import { type EmbeddingInput, embeddingModel, readEmbeddings, textOfInput, textsOnly } from "./shared/readEmbeddings.ts"
+import { embeddingList, passesVectors, readVector } from "./shared/reply/embeddingList.ts"
+import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
+import { readCount } from "./shared/reply/usage.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
+import { partsToGemini } from "./chat-to-gemini/messages.ts"
 
 type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>
 

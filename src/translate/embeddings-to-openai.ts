@@ -9,11 +9,11 @@ import {
   type KnownEmbeddingsParam,
   UpstreamEmbeddings
 } from "../wire/openai/Embeddings.ts"
-import { readCount } from "./shared/reply/usage.ts"
-import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
-import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
 import { ignored, mapped, silent } from "./shared/chat-request/paramReader.ts"
 import { readEmbeddings, requireTexts } from "./shared/readEmbeddings.ts"
+import { embeddingList, type EmbeddingEntry, readNumbers, encodeVector } from "./shared/reply/embeddingList.ts"
+import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
+import { readCount } from "./shared/reply/usage.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const ours = ignored("no field of OpenAI's")

@@ -2,9 +2,15 @@
 // It must not depend on URLs, credentials or the splitting of requests. Field names: Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { type Reader, reading } from "../domain/Reader.ts"
 import { hasKeys, isJsonObject, isLongInteger, type Json, type JsonObject } from "../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../wire/google.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam, Vector } from "../wire/openai/Embeddings.ts"
+import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
+import { normaliseBase64 } from "./shared/media/base64.ts"
+import { isCloudStorageUri, readMedia } from "./shared/media/media.ts"
+import { mimeOfPath } from "./shared/media/mime.ts"
 import {
   type EmbeddingInput,
   embeddingModel,
@@ -12,14 +18,6 @@ import {
   readEmbeddings,
   requireTexts
 } from "./shared/readEmbeddings.ts"
-import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
-import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
-import type { ParamRule, TranslateContext, Translated, Unary } from "./Translator.ts"
-import { type Reader, reading } from "../domain/Reader.ts"
-import { normaliseBase64 } from "./shared/media/base64.ts"
-import { isCloudStorageUri, readMedia } from "./shared/media/media.ts"
-import { mimeOfPath } from "./shared/media/mime.ts"
-import type { Reason } from "../domain/ProviderError.ts"
 import {
   type EmbeddingEntry,
   embeddingList,
@@ -27,7 +25,9 @@ import {
   finishVector,
   readNumbers
 } from "./shared/reply/embeddingList.ts"
+import { failureFromOpenAi } from "./shared/reply/upstreamFailures.ts"
 import { readCount } from "./shared/reply/usage.ts"
+import type { ParamRule, TranslateContext, Translated, Unary } from "./Translator.ts"
 
 export const predictEmbeddingsParams = {
   model: mapped("the URL"),

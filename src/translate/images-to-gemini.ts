@@ -2,14 +2,13 @@
 // Must not depend on URLs, credentials or the splitting of requests.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import type { Json } from "../domain/text/json.ts"
 import { GenerateContentReply, type GenerateContentRequest, type UsageMetadata } from "../wire/google.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
+import { ignored, ignoredBy, mapped, readLabels, readSafety, silent } from "./shared/chat-request/paramReader.ts"
 import { filterText, filterWords } from "./shared/gemini.ts"
-import { geminiUsage } from "./shared/reply/usage.ts"
-import { failureFromGoogle, googleFailureInside } from "./shared/reply/upstreamFailures.ts"
 import {
   bothSpellings,
   type Canvas,
@@ -23,7 +22,8 @@ import {
   readSpelling,
   unusedSpellings
 } from "./shared/images.ts"
-import { ignored, ignoredBy, mapped, readLabels, readSafety, silent } from "./shared/chat-request/paramReader.ts"
+import { failureFromGoogle, googleFailureInside } from "./shared/reply/upstreamFailures.ts"
+import { geminiUsage } from "./shared/reply/usage.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

@@ -2,11 +2,12 @@
 // Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import { isJsonObject, type Json } from "../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../wire/google.ts"
 import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"
-import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
+import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
 import {
   bothSpellings,
   type Canvas,
@@ -20,8 +21,7 @@ import {
   refusedPrompt,
   unusedSpellings
 } from "./shared/images.ts"
-import { ignored, ignoredBy, mapped, readLabels, silent } from "./shared/chat-request/paramReader.ts"
-import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import { failureFromGoogle } from "./shared/reply/upstreamFailures.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

@@ -1,13 +1,14 @@
 // Passes Anthropic messages through to Claude on Vertex AI: same dialect, so bodies and events keep their bytes.
 // Must not depend on HTTP, accounts or OpenAI's format. Rules: T1801, T1832, T1901-T1907 and table 7.
 import * as Result from "effect/Result"
-import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/topMembers.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject, type MemberSpan, parseJsonText } from "../domain/text/json.ts"
 import { answerBounds } from "../domain/Limits.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject, type MemberSpan, parseJsonText } from "../domain/text/json.ts"
 import { upstreamText } from "../domain/text/publicText.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
+import { type TopLevelEdits, editTopLevel, withKeys } from "../domain/text/topMembers.ts"
+import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import {
   joinRanges,
   noFrames,
@@ -17,7 +18,8 @@ import {
   wholeFrames,
   type WholeFrameState
 } from "../wire/wholeFrames.ts"
-import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
+import type { SignedCall } from "./shared/chat-request/signatures.ts"
+import { betaRule, betasOfFields, bodyBetas, claudeVersion, countedId, withoutThread } from "./shared/claude.ts"
 import {
   cutAnswer,
   largeEvent,
@@ -27,10 +29,8 @@ import {
   tooManyEvents,
   tooSilent
 } from "./shared/reply/upstreamError.ts"
-import { betaRule, betasOfFields, bodyBetas, claudeVersion, countedId, withoutThread } from "./shared/claude.ts"
 import { failureFromGoogle, retentionRefusal } from "./shared/reply/upstreamFailures.ts"
 import { claudeUsage, mergeUsage } from "./shared/reply/usage.ts"
-import type { SignedCall } from "./shared/chat-request/signatures.ts"
 import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
 
 /** The fields of a native body that the gateway reads; the upstream validates the rest. */

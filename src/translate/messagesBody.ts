@@ -1,7 +1,7 @@
 // The body of an Anthropic message in Anthropic's own words, where a client mixed OpenAI's into it.
 // Must not change a byte of a body without such words. Rule: W39.
-import { editTopLevel, type TopLevelEdits } from "../domain/text/topMembers.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
+import { editTopLevel, type TopLevelEdits } from "../domain/text/topMembers.ts"
 import { chatPart } from "./shared/chat-request/partSpellings.ts"
 import { parseArguments } from "./shared/chat-request/toolCalls.ts"
 

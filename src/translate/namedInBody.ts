@@ -1,9 +1,9 @@
 // Finds what a body names next to the model that is called: other models, and the cloud resources it uses.
 // It must not know accounts, permissions, or which models a key may call. Derived from the published schemas.
+import { storageObject } from "../domain/text/cloudStorage.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { innerMembers, memberJson } from "../domain/text/topMembers.ts"
 import { camelName, memberOf } from "./native/memberNames.ts"
-import { storageObject } from "../domain/text/cloudStorage.ts"
 
 /** A model that a body names, and where. */
 export interface NamedModel {

@@ -1,7 +1,9 @@
 // Translator pairs of Claude on Vertex AI: chat completions to rawPredict, and the token count of a chat.
 // They must not depend on URLs or credentials.
 import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
 import {
   ClaudeCountTokensReply,
   ClaudeMessageEvent,
@@ -12,16 +14,14 @@ import {
 import type { ChatRequest, TokenCount } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { stopTexts } from "../shared/chat-request/paramReader.ts"
-import { cutCompletion, cutStream, type StopState } from "../shared/reply/stopTexts.ts"
-import { claudeStopSequences } from "./config.ts"
-import type { TranslateContext, Translated, Translator, Unary } from "../Translator.ts"
-import { failureFromClaude, responseFromClaude } from "./response.ts"
-import { chatToClaudeRequest } from "./request.ts"
-import { type ClaudeStreamState, streamFromClaude } from "./stream.ts"
-import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { Reason } from "../../domain/ProviderError.ts"
 import { countedId } from "../shared/claude.ts"
+import { cutCompletion, cutStream, type StopState } from "../shared/reply/stopTexts.ts"
 import { readCount } from "../shared/reply/usage.ts"
+import type { TranslateContext, Translated, Translator, Unary } from "../Translator.ts"
+import { claudeStopSequences } from "./config.ts"
+import { chatToClaudeRequest } from "./request.ts"
+import { failureFromClaude, responseFromClaude } from "./response.ts"
+import { type ClaudeStreamState, streamFromClaude } from "./stream.ts"
 
 const unsentStops = (request: ChatRequest): ReadonlyArray<string> => {
   if (request.stop === undefined) return []

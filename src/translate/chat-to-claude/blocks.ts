@@ -10,13 +10,13 @@ import type { ContentBlockDelta, Delta } from "../../wire/openai/ChatReply.ts"
 import { readMessages } from "../shared/chat-request/readMessages.ts"
 import { joinTexts } from "../shared/chat-request/readParts.ts"
 import { usesLegacyFunctions } from "../shared/chat-request/readTools.ts"
-import { renamedProperties, withNames } from "./inputSchema.ts"
 import { claudeNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { beginText, noSources, type Sources, withSources, withText } from "./citations.ts"
 import { claudeFacts } from "./facts.ts"
-import { jsonOutputOf } from "./tools.ts"
+import { renamedProperties, withNames } from "./inputSchema.ts"
 import { claudeProvider, packThinking } from "./messages.ts"
+import { jsonOutputOf } from "./tools.ts"
 
 /** The block whose deltas are arriving. `text` is the part held back; `pieces` is true after the first piece. */
 type Open =

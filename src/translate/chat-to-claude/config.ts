@@ -3,12 +3,12 @@
 import { UnsupportedParameter } from "../../domain/GatewayError.ts"
 import { thinkingLevels, type ThinkingWord } from "../../domain/models/ModelRecord.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
+import type { MessagesBody } from "../../wire/anthropic.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { numberAdjusted, numberOf, type ParamReader } from "../shared/chat-request/paramReader.ts"
 import { type AskedThinking, effortTokens, readThinking, type Thinking } from "../shared/chat-request/readOptions.ts"
 import type { Adjustment } from "../Translator.ts"
-import { numberAdjusted, numberOf, type ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { ClaudeFacts } from "./facts.ts"
-import type { MessagesBody } from "../../wire/anthropic.ts"
 
 export interface ClaudeThinking {
   readonly fields: { readonly thinking?: JsonObject; readonly output_config?: JsonObject }

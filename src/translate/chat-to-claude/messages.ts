@@ -1,8 +1,10 @@
 // Translates the turns of a chat and their parts to Claude messages, thinking blocks and a separate system text.
 // It must not depend on declared tools, sampling, URLs, or the place where signatures are stored.
-import { continueText } from "../shared/chat-request/repairHistory.ts"
 import * as Result from "effect/Result"
+import { defaultLimits } from "../../domain/Limits.ts"
 import type { Reader } from "../../domain/Reader.ts"
+import { parseInnerJsonText } from "../../domain/text/innerJson.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { BlockOut, MessageOut } from "../../wire/anthropic.ts"
 import {
   noResult,
@@ -12,16 +14,14 @@ import {
   withoutSystem
 } from "../shared/chat-request/readMessages.ts"
 import { type CacheControl, joinTexts, type MediaPart, type TurnPart } from "../shared/chat-request/readParts.ts"
+import { continueText } from "../shared/chat-request/repairHistory.ts"
 import { isPackedThinking, issuerOf, knownSignature } from "../shared/chat-request/signatures.ts"
 import { parseResult, type ToolNames } from "../shared/chat-request/toolCalls.ts"
-import type { TranslateContext } from "../Translator.ts"
 import { base64OfText, textOfBase64 } from "../shared/media/base64.ts"
 import { readFetched } from "../shared/media/fetchedMedia.ts"
 import { isInline, mediaFault, notUtf8, readInline } from "../shared/media/media.ts"
 import { plainText } from "../shared/media/mime.ts"
-import { parseInnerJsonText } from "../../domain/text/innerJson.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { defaultLimits } from "../../domain/Limits.ts"
+import type { TranslateContext } from "../Translator.ts"
 
 export interface ClaudeMessages {
   readonly messages: ReadonlyArray<MessageOut>

@@ -3,19 +3,16 @@
 import type * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { type MessagesBody, vertexVersion } from "../../wire/anthropic.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
-import { betaHeader, betasOfFields, bodyBetas } from "../shared/claude.ts"
-import { historyAdjusted, repairing } from "../shared/chat-request/repairHistory.ts"
 import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
+import { historyAdjusted, repairing } from "../shared/chat-request/repairHistory.ts"
 import { claudeNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
+import { betaHeader, betasOfFields, bodyBetas } from "../shared/claude.ts"
 import type { TranslateContext, Translated } from "../Translator.ts"
-import { type ClaudeFacts, claudeFacts, prefillAdjusted } from "./facts.ts"
-import { claudeTools, jsonOutputOf, type ToolPlan } from "./tools.ts"
-import { type Accepted, type ClaudeMessages, messagesToClaude } from "./messages.ts"
-import { ignoredClaudeParams } from "./params.ts"
 import {
   checkAnswerKinds,
   claudeSampling,
@@ -24,7 +21,10 @@ import {
   claudeThinking,
   withoutThinking
 } from "./config.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { type ClaudeFacts, claudeFacts, prefillAdjusted } from "./facts.ts"
+import { type Accepted, type ClaudeMessages, messagesToClaude } from "./messages.ts"
+import { ignoredClaudeParams } from "./params.ts"
+import { claudeTools, jsonOutputOf, type ToolPlan } from "./tools.ts"
 
 const translate = (
   request: ChatRequest,

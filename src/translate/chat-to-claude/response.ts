@@ -2,17 +2,17 @@
 // It must not depend on HTTP or strict mode; blocks are read as in a stream.
 import * as Result from "effect/Result"
 import type { Reason } from "../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { MessageReply } from "../../wire/anthropic.ts"
 import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta, FinishReason } from "../../wire/openai/ChatReply.ts"
-import { excessOf, malformedCall, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
-import { claudeUsage } from "../shared/reply/usage.ts"
 import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
+import { excessOf, malformedCall, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import { failureFromGoogle, retentionRefusal } from "../shared/reply/upstreamFailures.ts"
+import { claudeUsage } from "../shared/reply/usage.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { blocksFacts, endBlocks, isMalformedCall, noBlocks, startBlock } from "./blocks.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { failureFromGoogle, retentionRefusal } from "../shared/reply/upstreamFailures.ts"
 
 /** Fails when the reply is an error in a 200 or not a message. */
 export const responseFromClaude = (

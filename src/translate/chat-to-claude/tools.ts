@@ -4,6 +4,8 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { readFormat } from "../shared/chat-request/readOptions.ts"
 import {
   type AskedTool,
   type BuiltInTool,
@@ -18,8 +20,6 @@ import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
 import type { Adjustment } from "../Translator.ts"
 import { choiceAdjusted, type ClaudeFacts, schemaAdjusted } from "./facts.ts"
 import { inputSchema } from "./inputSchema.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readFormat } from "../shared/chat-request/readOptions.ts"
 import { nativeSchema } from "./nativeSchema.ts"
 
 interface ClaudeTools {

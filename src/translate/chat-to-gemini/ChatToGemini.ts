@@ -1,9 +1,9 @@
 // Translator pairs of Gemini: chat completions to generateContent, and the token count of a chat to countTokens.
 // They must not depend on URLs or credentials, or on how the rest of a long answer is asked for.
 import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
-import type { ChatRequest, TokenCount } from "../../wire/openai/Chat.ts"
-import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
 import {
   type CountedContent,
   type CountTokensRequest,
@@ -11,18 +11,18 @@ import {
   GenerateContentReply,
   type GenerateContentRequest
 } from "../../wire/google.ts"
-import { failureFromGoogle } from "../shared/reply/upstreamFailures.ts"
+import type { ChatRequest, TokenCount } from "../../wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { ParamReader, stopTexts } from "../shared/chat-request/paramReader.ts"
+import type { ModelFacts } from "../shared/gemini.ts"
 import { cutCompletion, cutStream, type StopState } from "../shared/reply/stopTexts.ts"
-import { mostStopSequences } from "./config.ts"
+import { failureFromGoogle } from "../shared/reply/upstreamFailures.ts"
+import { readCount, tokensBy } from "../shared/reply/usage.ts"
 import type { TranslateContext, Translated, Translator, Unary } from "../Translator.ts"
+import { mostStopSequences } from "./config.ts"
 import { chatToGeminiRequest } from "./request.ts"
 import { geminiHops, responseFromGemini } from "./response.ts"
 import { type GeminiStreamState, streamFromGemini } from "./stream.ts"
-import type { ModelFacts } from "../shared/gemini.ts"
-import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { Reason } from "../../domain/ProviderError.ts"
-import { readCount, tokensBy } from "../shared/reply/usage.ts"
 
 const unsentStops = (request: ChatRequest): ReadonlyArray<string> =>
   request.stop === undefined ? [] : (stopTexts(request) ?? []).slice(mostStopSequences, defaultLimits.stopSequences)

@@ -3,14 +3,14 @@
 import * as Result from "effect/Result"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { ParamReader } from "../shared/chat-request/paramReader.ts"
+import { type AskedFormat, formatWords, readFormat } from "../shared/chat-request/readOptions.ts"
+import { isWithheld } from "../shared/gemini.ts"
 import type { Adjustment, TranslateContext } from "../Translator.ts"
 import { enumMembers, type SchemaBounds, typeOfAll } from "./schema.ts"
-import { isWithheld } from "../shared/gemini.ts"
-import { setSpeech } from "./speech.ts"
-import { thinkingConfig } from "./thinking.ts"
-import { type AskedFormat, formatWords, readFormat } from "../shared/chat-request/readOptions.ts"
 import { lightSchema } from "./schemaLight.ts"
 import { subsetSchema } from "./schemaSubset.ts"
+import { setSpeech } from "./speech.ts"
+import { thinkingConfig } from "./thinking.ts"
 
 export interface GenerationConfig {
   /** May be empty; an empty config is not sent. */

@@ -2,13 +2,13 @@
 // It must not depend on streaming or strict mode.
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google.ts"
 import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { Annotation, Citation, FinishReason } from "../../wire/openai/ChatReply.ts"
-import { mergeFields } from "../shared/reply/usage.ts"
 import { filterText, filterWords } from "../shared/gemini.ts"
+import { mergeFields } from "../shared/reply/usage.ts"
 import type { PartsFacts, PartsState } from "./parts.ts"
 
 /** The fields of a choice's events other than its parts. The last value wins; citations accumulate. */

@@ -1,18 +1,18 @@
 // Translates the turns of a chat, their parts and their signatures to Gemini contents and a system instruction.
 // It must not depend on tools, generation settings, URLs, or the place where signatures are stored.
-import { continueText, repairHistory } from "../shared/chat-request/repairHistory.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
 import { Reader } from "../../domain/Reader.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { ContentOut, PartOut } from "../../wire/google.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { noResult, readMessages, type Turn, type TurnCall, withoutSystem } from "../shared/chat-request/readMessages.ts"
 import { joinTexts, type MediaPart, type TurnPart, type VideoCut } from "../shared/chat-request/readParts.ts"
+import { continueText, repairHistory } from "../shared/chat-request/repairHistory.ts"
 import { isPackedThinking, issuerOf, knownSignature } from "../shared/chat-request/signatures.ts"
 import { geminiNames, parseResult, type ToolNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
-import type { TranslateContext } from "../Translator.ts"
-import { defaultLimits } from "../../domain/Limits.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { JsonObject } from "../../domain/text/json.ts"
 import { type Media, readMedia } from "../shared/media/media.ts"
 import { officeEnding } from "../shared/media/mime.ts"
+import type { TranslateContext } from "../Translator.ts"
 
 export interface GeminiMessages {
   readonly contents: ReadonlyArray<ContentOut>

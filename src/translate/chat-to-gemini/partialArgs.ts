@@ -1,8 +1,8 @@
 // Assembles the arguments of a Gemini tool call that arrives in pieces (`partialArgs`), each with its JSON path.
 // Must not depend on deltas: the call is sent whole when it closes.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 import type { FunctionCall } from "../../wire/google.ts"
+import { growBy, type GrownList, itemsOf } from "../../wire/grownList.ts"
 
 export interface PartialCall {
   readonly name: string

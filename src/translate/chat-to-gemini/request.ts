@@ -2,14 +2,15 @@
 // It must not depend on URLs or credentials; the context names the product.
 import type * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
+import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { GenerateContentRequest } from "../../wire/google.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { repairing } from "../shared/chat-request/repairHistory.ts"
+import { ParamReader, readLabels, readSafety } from "../shared/chat-request/paramReader.ts"
 import { argumentsAdjusted, readMessages, type Turn } from "../shared/chat-request/readMessages.ts"
 import { textPart } from "../shared/chat-request/readParts.ts"
 import { readToolChoice, readTools } from "../shared/chat-request/readTools.ts"
+import { repairing } from "../shared/chat-request/repairHistory.ts"
 import { geminiNames, toolNamesOf } from "../shared/chat-request/toolCalls.ts"
 import type { Adjustment, TranslateContext, Translated } from "../Translator.ts"
 import { type GenerationConfig, generationConfig } from "./config.ts"
@@ -17,7 +18,6 @@ import { type GeminiMessages, messagesToGemini } from "./messages.ts"
 import { ignoredGeminiParams } from "./params.ts"
 import { SchemaCopies } from "./schema.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
-import { ParamReader, readLabels, readSafety } from "../shared/chat-request/paramReader.ts"
 
 const translate = (
   request: ChatRequest,

@@ -1,8 +1,8 @@
 // Converts JSON schema to the OpenAPI subset of older Gemini models (`parameters`, `responseSchema`).
 // Must not depend on models; every keyword of the result is listed here.
 import * as Result from "effect/Result"
-import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import {
   countCopy,
   enterNode,

@@ -1,10 +1,10 @@
 // Translates spoken answers of Gemini: the options of a voice, and the samples to an audio file or its chunks.
 // It must not depend on the state of a stream: its chunks are the samples as they come.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { ParamReader } from "../shared/chat-request/paramReader.ts"
 import type { Part } from "../../wire/google.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Audio } from "../../wire/openai/ChatReply.ts"
+import type { ParamReader } from "../shared/chat-request/paramReader.ts"
 import { toBase64 } from "../shared/media/base64.ts"
 import type { TranslateContext } from "../Translator.ts"
 

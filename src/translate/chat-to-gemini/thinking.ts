@@ -3,8 +3,8 @@
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ParamReader } from "../shared/chat-request/paramReader.ts"
-import { geminiLevels, type ModelFacts, type ThinkingLevel } from "../shared/gemini.ts"
 import { type AskedThinking, type Effort, effortTokens, readThinking } from "../shared/chat-request/readOptions.ts"
+import { geminiLevels, type ModelFacts, type ThinkingLevel } from "../shared/gemini.ts"
 import type { Adjustment } from "../Translator.ts"
 
 export interface ThinkingConfig {

@@ -1,6 +1,9 @@
 // Reads a message or delta of an OpenAI-compatible upstream, and its tool calls, as a delta in full form.
 // It must not depend on frames, envelopes or finish reasons.
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
 import type * as Types from "effect/Types"
+import { answerBounds } from "../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type {
   ContentBlockDelta,
@@ -9,9 +12,6 @@ import type {
   UpstreamCall,
   UpstreamMessage
 } from "../../wire/openai/ChatReply.ts"
-import * as HashMap from "effect/HashMap"
-import * as Option from "effect/Option"
-import { answerBounds } from "../../domain/Limits.ts"
 
 /** The fields of an object that are read elsewhere. `__proto__` is always excluded. */
 export const fieldNames = (...names: ReadonlyArray<string>): ReadonlySet<string> => new Set([...names, "__proto__"])

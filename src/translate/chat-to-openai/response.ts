@@ -2,9 +2,10 @@
 // It must not depend on HTTP or strict mode; a message is read as the only delta of a stream.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
+import { readEach } from "../../domain/faults.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import {
   Annotation,
   Audio,
@@ -24,10 +25,9 @@ import {
 } from "../../wire/openai/ChatReply.ts"
 import { excessOf, malformedCall, tooManyChoices } from "../shared/reply/upstreamError.ts"
 import { openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
-import { readEach } from "../../domain/faults.ts"
+import { readCount } from "../shared/reply/usage.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { fieldNames, hasNamelessCall, type MessageState, noMessage, readMessage, unreadFields } from "./message.ts"
-import { readCount } from "../shared/reply/usage.ts"
 
 /** Fails when the reply is an error in a 200, has no choice, or was broken off. */
 export const responseFromOpenAi = (

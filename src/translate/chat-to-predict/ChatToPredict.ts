@@ -1,8 +1,22 @@
 // Translator pair: chat completions to predict, for self-deployed models that take a prompt.
 // It must not depend on HTTP, URLs or credentials; a stream has one event, the whole answer.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { type Reader, reading } from "../../domain/Reader.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../../wire/google.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion, Delta, FinishReason, Usage } from "../../wire/openai/ChatReply.ts"
+import { ParamReader } from "../shared/chat-request/paramReader.ts"
+import { readMessages, type TurnCall } from "../shared/chat-request/readMessages.ts"
+import { formatWords, readFormat } from "../shared/chat-request/readOptions.ts"
+import type { TurnPart } from "../shared/chat-request/readParts.ts"
+import { repairHistory } from "../shared/chat-request/repairHistory.ts"
+import { buildChunk, buildCompletion, buildUsageChunk } from "../shared/reply/completion.ts"
+import { unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { failureFromOpenAi, openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
 import {
   type Fold,
@@ -12,21 +26,7 @@ import {
   type Translated,
   type Translator
 } from "../Translator.ts"
-import * as Result from "effect/Result"
-import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
-import { type Reader, reading } from "../../domain/Reader.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { ParamReader } from "../shared/chat-request/paramReader.ts"
-import { formatWords, readFormat } from "../shared/chat-request/readOptions.ts"
 import { ignoredPredictChatParams } from "./params.ts"
-import { defaultLimits } from "../../domain/Limits.ts"
-import { repairHistory } from "../shared/chat-request/repairHistory.ts"
-import { readMessages, type TurnCall } from "../shared/chat-request/readMessages.ts"
-import type { TurnPart } from "../shared/chat-request/readParts.ts"
-import * as Schema from "effect/Schema"
-import type { Reason } from "../../domain/ProviderError.ts"
-import { unreadableEvent } from "../shared/reply/upstreamError.ts"
-import { buildChunk, buildCompletion, buildUsageChunk } from "../shared/reply/completion.ts"
 
 /** Some servers read parameters inside the instance, others in `parameters`: the body has them in both places. */
 const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
