@@ -239,7 +239,7 @@ export const withToolConfig = (given: JsonObject): JsonObject => {
   const place = isJsonObject(asked) && Array.isArray(tools) && tools.some(isMap) ? asked : undefined
   if (place === undefined && !isThere(calling)) return given
   const rest = withoutSettings(given)
-  const own = {
+  const holders = {
     ...withInner("google", google),
     ...withInner(
       "extra_body",
@@ -248,7 +248,7 @@ export const withToolConfig = (given: JsonObject): JsonObject => {
   }
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([name]) => name !== "google" && name !== "extra_body")),
-    ...own,
+    ...holders,
     ...(place === undefined || !Array.isArray(tools) ? {} : { tools: tools.map((tool: Json) => atPlace(tool, place)) }),
     ...(isThere(calling) && !isThere(given["tool_choice"]) ? { tool_choice: { functionCallingConfig: calling } } : {})
   }
@@ -293,6 +293,6 @@ const isMap = (tool: Json): boolean => isJsonObject(tool) && mapName(tool) !== u
 const atPlace = (tool: Json, place: JsonObject): Json => {
   const name = isJsonObject(tool) ? mapName(tool) : undefined
   if (!isJsonObject(tool) || name === undefined) return tool
-  const own = tool[name]
-  return { ...tool, [name]: { ...(isJsonObject(own) ? own : {}), retrieval_config: place } }
+  const written = tool[name]
+  return { ...tool, [name]: { ...(isJsonObject(written) ? written : {}), retrieval_config: place } }
 }

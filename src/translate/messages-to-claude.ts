@@ -84,8 +84,8 @@ export const isMessageCount = (body: Json): boolean => isJsonObject(body) && typ
 const invalid = (code: string, param: string, message: string) =>
   Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
 
-const joinBetas = (own: ReadonlyArray<string>, needed: ReadonlyArray<string>): ReadonlyArray<string> =>
-  needed.length === 0 ? own : [...new Set([...own, ...needed])]
+const joinBetas = (given: ReadonlyArray<string>, needed: ReadonlyArray<string>): ReadonlyArray<string> =>
+  needed.length === 0 ? given : [...new Set([...given, ...needed])]
 
 /** Reads the fields of both routes: `model` and non-empty `messages` (T1904). */
 export const readCountRequest = (

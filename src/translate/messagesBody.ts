@@ -39,10 +39,10 @@ const changedValues = (body: JsonObject): JsonObject =>
   )
 
 const changedLimits = (body: JsonObject): JsonObject => {
-  const { max_completion_tokens: most, max_tokens: own, stop, stop_sequences: stops } = body
+  const { max_completion_tokens: most, max_tokens: usual, stop, stop_sequences: stops } = body
   return {
     ...(isThere(most)
-      ? { max_completion_tokens: undefined, ...(isThere(own) ? {} : { max_tokens: numberOf(most) }) }
+      ? { max_completion_tokens: undefined, ...(isThere(usual) ? {} : { max_tokens: numberOf(most) }) }
       : {}),
     ...(isThere(stop)
       ? { stop: undefined, ...(isThere(stops) ? {} : { stop_sequences: Array.isArray(stop) ? stop : [stop ?? ""] }) }
@@ -54,10 +54,10 @@ const isFunction = (tool: Json): boolean =>
   isJsonObject(tool) && (isJsonObject(tool["function"]) || tool["type"] === "function")
 
 const changedTools = ({ parallel_tool_calls: parallel, tool_choice: choice, tools }: JsonObject): JsonObject => {
-  const own = claudeChoice(choice, parallel === false)
+  const converted = claudeChoice(choice, parallel === false)
   return {
     ...(Array.isArray(tools) && tools.some(isFunction) ? { tools: tools.map(claudeTool) } : {}),
-    ...(own === choice ? {} : { tool_choice: own }),
+    ...(converted === choice ? {} : { tool_choice: converted }),
     ...(parallel === undefined ? {} : { parallel_tool_calls: undefined })
   }
 }

@@ -125,17 +125,17 @@ const destination = /^(gs|bq):/i
 
 /** Addresses such as `generationOutputConfig.outputUriPrefix` and `generationConfig.responseFormat.video.gcsUri`. */
 const destinations = (body: JsonObject): ReadonlyArray<NamedObject> => {
-  const found: Array<NamedObject> = []
+  const objects: Array<NamedObject> = []
   for (const key in body) {
     const holder = plain(key)
     if (readHolders.has(holder) || opaque.has(holder)) continue
     visit(body[key], holder, (text, member) => {
       const name = text.trim()
       if (destination.test(name) && !(holder === "parameters" && member === "storageuri"))
-        found.push({ use: "write", name: text, member })
+        objects.push({ use: "write", name: text, member })
     })
   }
-  return found
+  return objects
 }
 
 const holdsAddress = (member: string): boolean =>
@@ -163,21 +163,21 @@ const requestsOf = (body: JsonObject): ReadonlyArray<JsonObject> =>
 
 /** Names at fixed positions, without a search. */
 const atPlaces = (body: JsonObject): Array<NamedObject> => {
-  const found: Array<NamedObject> = []
+  const objects: Array<NamedObject> = []
   const resource = (name: string) => {
-    if (name.includes("projects/")) found.push({ use: "resource", name })
+    if (name.includes("projects/")) objects.push({ use: "resource", name })
   }
   for (const name of both(body["parameters"], "storageUri", "storage_uri"))
-    if (typeof name === "string") found.push({ use: "write", name })
+    if (typeof name === "string") objects.push({ use: "write", name })
   for (const request of requestsOf(body)) {
-    found.push(...destinations(request))
+    objects.push(...destinations(request))
     for (const name of both(request, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
     const { tools } = request
     // Google reads an object where a list is due as its only element.
     for (const tool of Array.isArray(tools) ? tools : [tools])
       if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
   }
-  return found
+  return objects
 }
 
 /**
@@ -186,7 +186,7 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
  */
 export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<NamedObject> => {
   if (!isJsonObject(body)) return []
-  const found = atPlaces(body)
+  const objects = atPlaces(body)
   if (withReads) {
     for (const request of requestsOf(body)) {
       for (const key in request) {
@@ -195,10 +195,10 @@ export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<Name
         const isWritten = !readHolders.has(holder)
         visit(request[key], holder, (text, member) => {
           if (!holdsAddress(member) || member === "storageuri" || storageObject(text) === undefined) return
-          if (!isWritten || !destination.test(text.trim())) found.push({ use: "read", name: text })
+          if (!isWritten || !destination.test(text.trim())) objects.push({ use: "read", name: text })
         })
       }
     }
   }
-  return found
+  return objects
 }

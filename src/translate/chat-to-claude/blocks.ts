@@ -190,20 +190,20 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
   }
   const call = state.calls
   const signature = packThinking(itemsOf(state.thoughts))
-  const own = facts.unmangle(name)
+  const clientName = facts.unmangle(name)
   const open: Open = {
     kind: "call",
     index,
     call,
-    name: own,
-    renamed: facts.properties.get(own),
+    name: clientName,
+    renamed: facts.properties.get(clientName),
     pieces: false,
     text: ""
   }
   const [next, pieces] = addPiece({ ...state, calls: call + 1, thoughts: undefined, open }, whole, facts)
   if (facts.legacy) return [next, pieces]
   const called = {
-    name: own,
+    name: clientName,
     arguments: "",
     ...(signature === undefined ? {} : { thought_signature: signature })
   }
@@ -274,9 +274,9 @@ const addPiece = (state: BlocksState, piece: string, facts: BlocksFacts): Step =
       return [next, isHeld ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: piece } }] }]]
     }
     case "output": {
-      const held = facts.output?.wrapped === true
-      const next: BlocksState = { ...state, open: { ...open, pieces: true, text: held ? open.text + piece : "" } }
-      return [next, held ? [] : [textDelta(open.index, piece)]]
+      const isWrapped = facts.output?.wrapped === true
+      const next: BlocksState = { ...state, open: { ...open, pieces: true, text: isWrapped ? open.text + piece : "" } }
+      return [next, isWrapped ? [] : [textDelta(open.index, piece)]]
     }
     case "own":
       return [{ ...state, open: { ...open, text: open.text + piece } }, []]

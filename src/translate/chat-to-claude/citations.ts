@@ -26,11 +26,11 @@ export const withText = (before: Sources, text: string): Sources => ({ ...before
 
 /** Called at the end of a text block: its citations apply to the block's whole text. Each character is counted once. */
 export const withSources = (before: Sources, given: ReadonlyArray<Json>): Sources => {
-  const found = given.filter(isJsonObject)
-  if (found.length === 0) return before
+  const cited = given.filter(isJsonObject)
+  if (cited.length === 0) return before
   const from = before.points + codePoints(before.uncounted)
   const to = from + codePoints(before.text)
-  const citations = found.map((upstream): Citation => {
+  const citations = cited.map((upstream): Citation => {
     const { url, title, document_title: document } = upstream
     const name = typeof title === "string" ? title : document
     return {

@@ -82,13 +82,13 @@ const commonNames = ([first, ...others]: ReadonlyArray<JsonObject>): ReadonlyArr
 
 /** Without a reference and `allOf` at the top of the schema. */
 const flattened = (schema: JsonObject, root: JsonObject, depth: number): JsonObject => {
-  const { $ref: ref, allOf, ...own } = schema
-  if (depth > mostRefs || (typeof ref !== "string" && !Array.isArray(allOf))) return own
+  const { $ref: ref, allOf, ...rest } = schema
+  if (depth > mostRefs || (typeof ref !== "string" && !Array.isArray(allOf))) return rest
   const members = [
     ...(typeof ref === "string" ? [targetOf(root, ref)] : []),
     ...(Array.isArray(allOf) ? allOf : [])
   ].filter(isJsonObject)
-  const parts = [...members.map((member) => flattened(member, root, depth + 1)), own]
+  const parts = [...members.map((member) => flattened(member, root, depth + 1)), rest]
   const required = [...new Set(parts.flatMap((part) => namesIn(part["required"])))]
   return {
     ...Object.assign({}, ...parts),
@@ -184,9 +184,12 @@ const reducedNamed = (keyword: string, value: Json, words: Array<string>): Json 
 
 /** A property whose name was changed states its own one. */
 const describedAs = (name: string, schema: Json): Json => {
-  const own = isJsonObject(schema) ? schema : {}
-  const before = typeof own["description"] === "string" && own["description"] !== "" ? `${own["description"]}\n\n` : ""
-  return { ...own, description: `${before}The property ${JSON.stringify(name)}.` }
+  const keywords = isJsonObject(schema) ? schema : {}
+  const before =
+    typeof keywords["description"] === "string" && keywords["description"] !== ""
+      ? `${keywords["description"]}\n\n`
+      : ""
+  return { ...keywords, description: `${before}The property ${JSON.stringify(name)}.` }
 }
 
 const same = (before: ReadonlyArray<Json>, after: ReadonlyArray<Json>): ReadonlyArray<Json> =>

@@ -173,9 +173,9 @@ const groundingOf = (candidate: Candidate): JsonObject | undefined => {
   const { groundingMetadata, urlContextMetadata: urls } = candidate
   if (groundingMetadata === undefined && urls === undefined) return undefined
   const metadata = isJsonObject(groundingMetadata) ? groundingMetadata : {}
-  const found =
+  const given =
     isJsonObject(urls) && Object.keys(urls).length > 0 ? { ...metadata, urlContextMetadata: urls } : metadata
-  return Object.keys(found).length > 0 ? found : undefined
+  return Object.keys(given).length > 0 ? given : undefined
 }
 
 /** `citationSources` in the Gemini API, `citations` in Vertex AI; the members are equal. */
@@ -261,16 +261,16 @@ const bytesBefore = (content: string, starts: ReadonlyArray<number>): ReadonlyAr
 /** Maps each byte offset to its code-point offset in one pass; an offset beyond the end counts as the end. */
 const pointsAt = (content: string, offsets: ReadonlyArray<number>): ReadonlyMap<number, number> => {
   const sorted = [...new Set(offsets)].sort((a, b) => a - b)
-  const found = new Map<number, number>()
+  const pointsByByte = new Map<number, number>()
   let next = 0
   let bytes = 0
   let points = 0
   for (const character of content) {
-    for (; next < sorted.length && (sorted[next] ?? 0) <= bytes; next++) found.set(sorted[next] ?? 0, points)
+    for (; next < sorted.length && (sorted[next] ?? 0) <= bytes; next++) pointsByByte.set(sorted[next] ?? 0, points)
     const code = character.codePointAt(0) ?? 0
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
     points++
   }
-  for (; next < sorted.length; next++) found.set(sorted[next] ?? 0, points)
-  return found
+  for (; next < sorted.length; next++) pointsByByte.set(sorted[next] ?? 0, points)
+  return pointsByByte
 }

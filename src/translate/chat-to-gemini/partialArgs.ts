@@ -67,15 +67,15 @@ const placePiece = (root: Tree, piece: JsonObject): void => {
 const child = (tree: Tree, key: string | number, fresh: () => Tree): Tree => {
   if (tree.kind === "object") {
     const name = String(key)
-    const found = tree.members.get(name) ?? fresh()
-    tree.members.set(name, found)
-    return found
+    const member = tree.members.get(name) ?? fresh()
+    tree.members.set(name, member)
+    return member
   }
   if (tree.kind === "array") {
     const index = typeof key === "number" ? Math.min(key, tree.items.length) : tree.items.length
-    const found = tree.items[index] ?? fresh()
-    tree.items[index] = found
-    return found
+    const item = tree.items[index] ?? fresh()
+    tree.items[index] = item
+    return item
   }
   return tree
 }
@@ -94,10 +94,10 @@ const parsePath = (text: string): ReadonlyArray<string | number> | undefined => 
   segment.lastIndex = text.startsWith("$") ? 1 : 0
   if (segment.lastIndex === 0) return undefined
   while (segment.lastIndex < text.length) {
-    const found = segment.exec(text)
-    if (found === null || path.length === maxDepth) return undefined
+    const match = segment.exec(text)
+    if (match === null || path.length === maxDepth) return undefined
     path.push(
-      found[2] !== undefined ? Number(found[2]) : (found[1] ?? (found[3] ?? found[4] ?? "").replace(/\\(.)/g, "$1"))
+      match[2] !== undefined ? Number(match[2]) : (match[1] ?? (match[3] ?? match[4] ?? "").replace(/\\(.)/g, "$1"))
     )
   }
   return path.length === 0 ? undefined : path

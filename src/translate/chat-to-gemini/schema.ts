@@ -89,9 +89,9 @@ const nestsDeeper = (schema: Json | undefined, allowed: number): boolean => {
 
 /** The schema at a local JSON pointer; undefined and a fault when missing. Remote references are never fetched. */
 export const resolveRef = (walk: Walk, ref: string): JsonObject | undefined => {
-  const found = ref === "#" ? walk.root : ref.startsWith("#/") ? follow(walk.root, ref) : undefined
-  if (found === true) return {}
-  if (isJsonObject(found)) return found
+  const target = ref === "#" ? walk.root : ref.startsWith("#/") ? follow(walk.root, ref) : undefined
+  if (target === true) return {}
+  if (isJsonObject(target)) return target
   failWalk(
     walk,
     `the reference ${ref.slice(0, 200)} does not lead to a schema inside this one; remote references are not fetched`

@@ -132,7 +132,7 @@ const withoutAllOf = (
   source: JsonObject,
   refs: ReadonlyArray<string>
 ): readonly [JsonObject, ReadonlyArray<string>] => {
-  const { allOf, ...own } = source
+  const { allOf, ...siblings } = source
   if (!Array.isArray(allOf)) return [source, refs]
   const parts: Array<JsonObject> = []
   const seen = new Set(refs)
@@ -151,7 +151,7 @@ const withoutAllOf = (
     for (const ref of further) seen.add(ref)
     parts.push(flat)
   }
-  return [mergeSchemas(walk, [...parts, own], true), [...seen]]
+  return [mergeSchemas(walk, [...parts, siblings], true), [...seen]]
 }
 
 const withoutFalse = (properties: Json | undefined): Json | undefined =>

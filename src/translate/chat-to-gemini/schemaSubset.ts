@@ -67,12 +67,12 @@ const flatten = (
   let current = source
   let path = refs
   while (enterNode(walk, { depth: 0, refs: path })) {
-    const { $ref, allOf, ...own } = current
+    const { $ref, allOf, ...rest } = current
     if (typeof $ref === "string") {
       const target = resolveRef(walk, $ref) ?? {}
-      const siblings = allOf === undefined ? own : { ...own, allOf }
+      const siblings = allOf === undefined ? rest : { ...rest, allOf }
       if (isUnrolledEnough(walk, path, $ref)) {
-        const description = own["description"] ?? target["description"]
+        const description = rest["description"] ?? target["description"]
         return [{ type: "object", ...(description === undefined ? {} : { description }) }, path]
       }
       countCopy(walk, target)
@@ -88,7 +88,7 @@ const flatten = (
         parts.push(flat)
       }
       path = through
-      current = mergeSchemas(walk, [...parts, own], true)
+      current = mergeSchemas(walk, [...parts, rest], true)
     } else return [current, path]
   }
   return [{}, path]
@@ -240,9 +240,9 @@ const inferredType = (source: Writable, members: ReadonlyArray<Json>): string =>
 }
 
 const propertiesOf = (walk: Subset, source: Writable, properties: JsonObject, place: Place): Writable => {
-  const kept = Object.entries(properties).filter(([, schema]) => schema !== false)
-  if (kept.length === 0) return {}
-  const converted = Object.fromEntries(kept.map(([name, schema]) => [name, convert(walk, schema, place, true)]))
+  const allowed = Object.entries(properties).filter(([, schema]) => schema !== false)
+  if (allowed.length === 0) return {}
+  const converted = Object.fromEntries(allowed.map(([name, schema]) => [name, convert(walk, schema, place, true)]))
   const required = requiredOf(source["required"], converted)
   const given = requiredOf(source["propertyOrdering"], converted)
   const ordering = given ?? (walk.options.ordered ? Object.keys(converted) : undefined)

@@ -271,9 +271,9 @@ const callToOpenAi = (call: unknown): unknown => {
 
 /** Arguments are a text in this dialect; those of a call that was cut stay as they are. */
 const withArgumentsText = (called: JsonObject): JsonObject => {
-  const own = ownFields(called)
-  const { arguments: given } = own
-  return typeof given === "string" ? own : { ...own, arguments: JSON.stringify(given ?? {}) }
+  const fields = ownFields(called)
+  const { arguments: given } = fields
+  return typeof given === "string" ? fields : { ...fields, arguments: JSON.stringify(given ?? {}) }
 }
 
 const ownFields = (given: JsonObject): JsonObject =>

@@ -252,12 +252,12 @@ export const openAiUsage = (given: JsonObject | undefined): Usage => {
 /** Normalises all counts in details; the share never exceeds the whole. */
 const detailsOf = (given: JsonObject[string], share: string, whole: number): JsonObject | undefined => {
   if (!isJsonObject(given)) return undefined
-  const kept = Object.entries(given).flatMap(([name, value]) => {
+  const entries = Object.entries(given).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []
     if (!name.endsWith("_tokens")) return [[name, value] as const]
     return typeof value === "number"
       ? [[name, name === share ? Math.min(readCount(value), whole) : readCount(value)] as const]
       : []
   })
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
