@@ -52,20 +52,15 @@ const shownNewest = (record: StoredRecord): Result.Result<Prompt, string> =>
 
 /** A declared prompt in one of its versions. */
 const shownDeclared = (prompt: DomainPrompt, version: number): Prompt => {
-  const content = prompt.versions.get(version)
-  const { id, labels, name } = prompt
+  const { id, labels, name, versions } = prompt
   return {
     object: "prompt",
     id,
     ...(name === undefined ? {} : { name }),
-    ...(content === undefined
-      ? {}
-      : content._tag === "Partial"
-        ? { text: content.text }
-        : { model: content.model, messages: content.messages, parameters: content.parameters }),
+    ...versions.get(version),
     ...(labels.size === 0 ? {} : { labels: Object.fromEntries(labels) }),
     version,
-    versions: [...prompt.versions.keys()],
+    versions: [...versions.keys()],
     source: "file",
     managed: "file"
   }
@@ -137,7 +132,7 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
       const newest = versions.at(-1)
       if (newest === undefined) return yield* unknown(id)
       const { labels } = yield* changing.read(newest)
-      const asked = new Map(versions.map(({ version }) => [version, { _tag: "Partial" as const, text: "" }]))
+      const asked = new Map(versions.map(({ version }) => [version, { text: "" }]))
       const found = promptFinder([
         { id, name: undefined, versions: asked, labels: new Map(Object.entries(labels ?? {})) }
       ])(`${id}@${wanted}`)

@@ -8,6 +8,7 @@ import {
   isPromptLabel,
   type Prompt,
   type PromptContent,
+  promptContent,
   PromptEntry,
   promptFinder,
   type PromptVersion
@@ -53,9 +54,9 @@ export type CompiledPrompts = {
 
 /** A prompt of a single text message may also be used as a partial. */
 const textOf = (content: PromptContent): string | undefined => {
-  if (content._tag === "Partial") return content.text
-  const [only] = content.messages
-  const text = content.messages.length === 1 ? only?.["content"] : undefined
+  const { messages = [] } = content
+  if (content.text !== undefined) return content.text
+  const text = messages.length === 1 ? messages[0]?.["content"] : undefined
   return typeof text === "string" ? text : undefined
 }
 
@@ -82,11 +83,10 @@ export const compilePrompts = (
   const faults: Array<PromptFault> = []
   for (const { id, versions } of declared) {
     for (const [version, content] of versions) {
-      const value =
-        content._tag === "Chat" ? { messages: content.messages, ...content.parameters } : { text: content.text }
-      const compiled = compileTemplate(value, partials, limits)
+      const { messages = [], model = "", parameters, text } = content
+      const compiled = compileTemplate(text === undefined ? { messages, ...parameters } : { text }, partials, limits)
       for (const fault of compiled.faults) faults.push({ ...fault, id, version })
-      if (content._tag === "Chat") prompts.set(content, { model: content.model, template: compiled.template })
+      if (text === undefined) prompts.set(content, { model, template: compiled.template })
     }
   }
   return { prompts, faults }
@@ -141,30 +141,20 @@ const modelFaults = (model: string, at: FaultPath, known: ReadonlyArray<string>)
     : [faultAt([...at, "model"], `${quoteValue(slug)} is no provider of this configuration${hint(slug, known)}`)]
 }
 
-/** The content of one entry, and its own faults. */
-const contentOf = (
-  entry: PromptEntry,
-  at: FaultPath,
-  known: ReadonlyArray<string>
-): { readonly content: PromptContent; readonly faults: ReadonlyArray<Fault> } => {
-  const { messages, model, parameters, text } = entry
+/** The faults of the content of one entry. */
+const contentFaults = (entry: PromptEntry, at: FaultPath, known: ReadonlyArray<string>): ReadonlyArray<Fault> => {
+  const { messages, model, text } = entry
   if (text !== undefined) {
     const more = (["model", "messages", "parameters"] as const).filter((name) => entry[name] !== undefined)
-    return {
-      content: { _tag: "Partial", text },
-      faults: more.map((name) => faultAt([...at, name], "has no meaning next to text, which makes a partial"))
-    }
+    return more.map((name) => faultAt([...at, name], "has no meaning next to text, which makes a partial"))
   }
-  const missing = [
+  return [
     ...(model === undefined ? [faultAt([...at, "model"], "is missing")] : modelFaults(model, at, known)),
     ...(messages === undefined || messages.length === 0
       ? [faultAt([...at, "messages"], "is missing; a partial has text instead")]
-      : [])
+      : []),
+    ...chatFaults(entry, at)
   ]
-  return {
-    content: { _tag: "Chat", model: model ?? "", messages: messages ?? [], parameters: parameters ?? {} },
-    faults: [...missing, ...chatFaults(entry, at)]
-  }
 }
 
 /** Labels apply to all versions of a prompt, whichever entry declares them. */
@@ -210,10 +200,9 @@ const readDrafts = (written: ReadonlyArray<PromptEntry>, slugs: ReadonlyArray<st
     const version = entry.version ?? Math.max(0, ...draft.versions.keys()) + 1
     if (draft.versions.has(version))
       faults.push(faultAt([...at, "version"], `version ${version} of ${quoteValue(id)} is declared twice`))
-    const { content, faults: own } = contentOf(entry, at, slugs)
-    faults.push(...own)
+    faults.push(...contentFaults(entry, at, slugs))
     draft.name = entry.name ?? draft.name
-    draft.versions.set(version, content)
+    draft.versions.set(version, promptContent(entry))
     draft.places.set(version, at)
     return { entry, at, draft }
   })

@@ -53,7 +53,7 @@ export const describeAccount = (account: ProviderAccount): string =>
 
 /** Such as `prompt haiku (A haiku): versions 1, 2; production is 1`. */
 export const describePrompt = ({ id, labels, name, versions }: Prompt): string => {
-  const isPartial = [...versions.values()].every((content) => content._tag === "Partial")
+  const isPartial = [...versions.values()].every(({ text }) => text !== undefined)
   const named = [...labels].map(([label, version]) => `${label} is ${version}`)
   const served = labels.has(defaultLabel) || versions.size === 1 ? [] : ["the newest is served"]
   return [

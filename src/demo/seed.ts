@@ -59,7 +59,6 @@ const onlyVersion = (id: string, content: PromptContent): Prompt => ({
 /** A prompt template and its partial, as a configuration declares them. */
 export const demoPrompts: ReadonlyArray<Prompt> = [
   onlyVersion("greeting", {
-    _tag: "Chat",
     model: demoModels[0],
     messages: [
       { role: "system", content: "{{>tone}} You talk to {{name}}." },
@@ -67,7 +66,7 @@ export const demoPrompts: ReadonlyArray<Prompt> = [
     ],
     parameters: { temperature: 0.5 }
   }),
-  onlyVersion("tone", { _tag: "Partial", text: "You are friendly and brief." })
+  onlyVersion("tone", { text: "You are friendly and brief." })
 ]
 
 const chatBody = (model: string, stream: boolean): string =>

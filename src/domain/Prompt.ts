@@ -1,21 +1,14 @@
 // Prompts and partials as the operator declares them: their schema, versions, labels, and the reference that names a version.
 // It must not know templates, requests or where prompts are stored.
-import type { JsonObject } from "./text/json.ts"
 import { isRefusedKey, nonEmptyText, wholeNumber } from "./config/configured.ts"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 
-/** The content of one version: a chat, or a text that prompts include as a partial. */
-export type PromptContent =
-  | {
-      readonly _tag: "Chat"
-      /** May start with `@slug/`; it is not a template. */
-      readonly model: string
-      /** Messages of the chat schema, whose strings are templates. */
-      readonly messages: ReadonlyArray<JsonObject>
-      /** Any other parameters of the chat schema, whose strings are templates. */
-      readonly parameters: JsonObject
-    }
-  | { readonly _tag: "Partial"; readonly text: string }
+/**
+ * The content of one version as its entry has it: a chat, whose model may start with `@slug/` and is no template, or a
+ * text that prompts include as a partial. Strings in messages and parameters are templates.
+ */
+export type PromptContent = Pick<PromptEntry, (typeof contentFields)[number]>
 
 export interface Prompt {
   readonly id: string
@@ -111,3 +104,7 @@ export const PromptEntry = Schema.Struct({
 })
 
 export type PromptEntry = typeof PromptEntry.Type
+
+const contentFields = ["model", "messages", "parameters", "text"] as const
+
+export const promptContent = (entry: PromptEntry): PromptContent => Struct.pick(entry, contentFields)

@@ -55,8 +55,8 @@ const declared: Declarations = {
       id: "tone",
       name: undefined,
       versions: new Map([
-        [1, { _tag: "Partial", text: "Be kind." }],
-        [2, { _tag: "Partial", text: "Be brief." }]
+        [1, { text: "Be kind." }],
+        [2, { text: "Be brief." }]
       ]),
       labels: new Map([["production", 1]])
     }

@@ -234,7 +234,7 @@ describe("valid prompts", () => {
   })
 
   it("prompts: faults in unchecked prompts are a defect", async () => {
-    const content = { _tag: "Chat" as const, model: "m", messages: [{ role: "user", content: "{{" }], parameters: {} }
+    const content = { model: "m", messages: [{ role: "user", content: "{{" }], parameters: {} }
     const layer = Prompts.layerMemory([
       { id: "a", name: undefined, versions: new Map([[1, content]]), labels: new Map() }
     ])

@@ -21,7 +21,6 @@ const gateway = gatewayOver(() => replying({ choices: [{ message: { content: "Hi
         [
           1,
           {
-            _tag: "Chat",
             model: "@google/gemini-2.5-flash",
             messages: [{ role: "user", content: "Hi" }],
             parameters: {}

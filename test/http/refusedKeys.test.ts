@@ -8,7 +8,6 @@ import { gatewayKey } from "../support/TestGateway.ts"
 
 const adminKey = "mgk_admin000000000000000000000000000"
 const content = {
-  _tag: "Chat",
   model: "@google/gemini-2.5-flash",
   messages: [{ role: "user", content: "Hi {{name}}" }],
   parameters: {}

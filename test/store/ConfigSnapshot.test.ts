@@ -21,9 +21,7 @@ const declared: Declarations = {
   accounts: [{ ...vertexAccount, slug: "prod" }, openAccount],
   keys: [{ name: "ci", key: Redacted.make("mgk_declared") }],
   configs: {},
-  prompts: [
-    { id: "tone", name: undefined, versions: new Map([[1, { _tag: "Partial", text: "Be kind." }]]), labels: new Map() }
-  ]
+  prompts: [{ id: "tone", name: undefined, versions: new Map([[1, { text: "Be kind." }]]), labels: new Map() }]
 }
 
 const services = (records: Layer.Layer<Records> = Records.layerMemory) =>

@@ -137,8 +137,8 @@ const named = ({ accounts, aliases = {}, configs = {}, keys, prompts = [] }: Nam
   ...accounts.flatMap(({ models = [], slug }) => models.map((model) => ({ at: `@${slug}`, model, slug }))),
   ...Object.entries(configs).flatMap(([id, { targets }]) => targets.flatMap((target) => ofTarget(id, target))),
   ...prompts.flatMap(({ id, versions }) =>
-    [...versions.values()].flatMap((version) =>
-      version._tag === "Chat" ? [{ at: `prompt ${id}`, model: version.model, slug: undefined }] : []
+    [...versions.values()].flatMap(({ model }) =>
+      model === undefined ? [] : [{ at: `prompt ${id}`, model, slug: undefined }]
     )
   ),
   ...Object.entries(aliases).map(([name, written]) => {
