@@ -6,7 +6,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
-import type { RecordKind, SecretSources } from "./RecordCommands.ts"
+import type { RecordKind } from "./RecordCommands.ts"
 import { otherModelsRules } from "../../domain/serving.ts"
 
 export const optional = <A>(flag: Flag.Flag<A>, description: string) =>
@@ -134,8 +134,6 @@ const providerSecrets = {
   credentialsFile: optional(Flag.String("credentials-file"), "Key file of a service account; - reads stdin")
 }
 
-const configFlags = { name: textFlag("name", "Name for people") }
-
 const promptFlags = {
   name: textFlag("name", "Title for people"),
   model: textFlag("model", "Model of the chat; may carry @slug/"),
@@ -155,8 +153,6 @@ const promptFlags = {
 }
 
 const loadCommands = Effect.promise(() => import("./RecordCommands.ts"))
-const collectParts = (fields: Readonly<Record<string, Part>>): ReadonlyArray<Part> => Object.values(fields)
-const noSecrets: SecretSources = {}
 
 const id = (noun: RecordKind) => Argument.String(noun === "providers" ? "slug" : "id")
 
@@ -180,35 +176,55 @@ const removeVerb = (noun: RecordKind, verb: "delete" | "revoke") =>
     Command.withDescription(verb === "revoke" ? "Refuse the key from now on, for good" : "Remove it from the store")
   )
 
-/** The argument that names a new resource. */
-const nameArgument = (field: "slug" | "id") =>
-  Argument.String(field).pipe(
+/** The argument that names a new resource; the gateway names keys itself. */
+const nameArguments = (noun: RecordKind): Readonly<Record<string, Argument.Argument<Part>>> => {
+  const field = noun === "providers" ? "slug" : "id"
+  const name = Argument.String(field).pipe(
     Argument.optional,
     Argument.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => ({ [field]: value }) }))
   )
+  return noun === "keys" ? {} : { name }
+}
 
+type Flags<A> = Readonly<Record<string, Flag.Flag<A>>>
+
+/** What the writing verbs of a kind have of their own. */
+interface Written {
+  readonly noun: RecordKind
+  readonly fields: Flags<Part>
+  readonly secrets?: Flags<string | undefined>
+}
+
+const createVerb = ({ fields, noun, secrets = {} }: Written, description: string, ...commands: ReadonlyArray<string>) =>
+  Command.make(
+    "create",
+    { ...commonFlags, file, names: nameArguments(noun), fields, secrets },
+    ({ fields, names, ...given }) =>
+      Effect.flatMap(loadCommands, (verbs) =>
+        verbs.createRecord(noun, { ...given, parts: [...Object.values(fields), ...Object.values(names)] })
+      )
+  ).pipe(
+    Command.withDescription(description),
+    Command.withExamples(commands.map((command) => ({ command: `model-gateway ${noun} create ${command}` })))
+  )
+
+const updateVerb = ({ fields, noun, secrets = {} }: Written, description: string) =>
+  Command.make("update", { ...commonFlags, file, unset, id: id(noun), fields, secrets }, ({ fields, id, ...given }) =>
+    Effect.flatMap(loadCommands, (verbs) => verbs.updateRecord(noun, id, { ...given, parts: Object.values(fields) }))
+  ).pipe(Command.withDescription(description))
+
+const writtenKeys: Written = { noun: "keys", fields: keyFlags }
 const keys = Command.make("keys").pipe(
   Command.withDescription("Gateway keys of the store"),
   Command.withSubcommands([
     listVerb("keys"),
     getVerb("keys"),
-    Command.make("create", { ...commonFlags, file, fields: keyFlags }, ({ fields, ...given }) =>
-      Effect.flatMap(loadCommands, (verbs) =>
-        verbs.createRecord("keys", { ...given, parts: collectParts(fields), secrets: noSecrets })
-      )
-    ).pipe(
-      Command.withDescription("Make a key. Its text goes to stdout, once"),
-      Command.withExamples([
-        {
-          command: 'model-gateway keys create --name ci --provider google --model "gemini-*" --requests-per-minute 600'
-        }
-      ])
+    createVerb(
+      writtenKeys,
+      "Make a key. Its text goes to stdout, once",
+      '--name ci --provider google --model "gemini-*" --requests-per-minute 600'
     ),
-    Command.make("update", { ...commonFlags, file, unset, fields: keyFlags, id: id("keys") }, ({ fields, ...given }) =>
-      Effect.flatMap(loadCommands, (verbs) =>
-        verbs.updateRecord("keys", given.id, { ...given, parts: collectParts(fields), secrets: noSecrets })
-      )
-    ).pipe(Command.withDescription("Change what flags name; with --file, all")),
+    updateVerb(writtenKeys, "Change what flags name; with --file, all"),
     Command.make("rotate", { ...commonFlags, graceSeconds, id: id("keys") }, (given) =>
       Effect.flatMap(loadCommands, (verbs) => verbs.rotateKey(given.id, given))
     ).pipe(
@@ -232,36 +248,19 @@ const keys = Command.make("keys").pipe(
   ])
 )
 
+const writtenProviders: Written = { noun: "providers", fields: providerFlags, secrets: providerSecrets }
 const providers = Command.make("providers").pipe(
   Command.withDescription("Accounts at providers, in the store"),
   Command.withSubcommands([
     listVerb("providers"),
     getVerb("providers"),
-    Command.make(
-      "create",
-      { ...commonFlags, file, slug: nameArgument("slug"), fields: providerFlags, secrets: providerSecrets },
-      ({ fields, slug, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.createRecord("providers", { ...given, parts: [...collectParts(fields), slug] })
-        )
-    ).pipe(
-      Command.withDescription("Add an account"),
-      Command.withExamples([
-        { command: "model-gateway providers create gemini --provider google --api-key-env GEMINI_API_KEY" },
-        {
-          command:
-            "model-gateway providers create prod --provider vertex-ai --region us-central1 --credentials-file sa.json"
-        }
-      ])
+    createVerb(
+      writtenProviders,
+      "Add an account",
+      "gemini --provider google --api-key-env GEMINI_API_KEY",
+      "prod --provider vertex-ai --region us-central1 --credentials-file sa.json"
     ),
-    Command.make(
-      "update",
-      { ...commonFlags, file, unset, slug: id("providers"), fields: providerFlags, secrets: providerSecrets },
-      ({ fields, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.updateRecord("providers", given.slug, { ...given, parts: collectParts(fields) })
-        )
-    ).pipe(Command.withDescription("Change what flags name; with --file, all. A credential that is not given stays")),
+    updateVerb(writtenProviders, "Change what flags name; with --file, all. A credential that is not given stays"),
     Command.make("test", { ...commonFlags, slug: id("providers") }, ({ slug, ...given }) =>
       Effect.flatMap(
         Effect.promise(() => import("./TestProvider.ts")),
@@ -277,58 +276,26 @@ const providers = Command.make("providers").pipe(
   ])
 )
 
+const writtenConfigs: Written = { noun: "configs", fields: { name: textFlag("name", "Name for people") } }
 const configs = Command.make("configs").pipe(
   Command.withDescription("Gateway configs of the store"),
   Command.withSubcommands([
     listVerb("configs"),
     getVerb("configs"),
-    Command.make(
-      "create",
-      { ...commonFlags, file, id: nameArgument("id"), fields: configFlags },
-      ({ fields, id, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.createRecord("configs", { ...given, parts: [...collectParts(fields), id], secrets: noSecrets })
-        )
-    ).pipe(
-      Command.withDescription("Add a config; --file holds it"),
-      Command.withExamples([{ command: "model-gateway configs create fast --file fast.yaml" }])
-    ),
-    Command.make(
-      "update",
-      { ...commonFlags, file, unset, id: id("configs"), fields: configFlags },
-      ({ fields, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.updateRecord("configs", given.id, { ...given, parts: collectParts(fields), secrets: noSecrets })
-        )
-    ).pipe(Command.withDescription("Put --file in its place")),
+    createVerb(writtenConfigs, "Add a config; --file holds it", "fast --file fast.yaml"),
+    updateVerb(writtenConfigs, "Put --file in its place"),
     removeVerb("configs", "delete")
   ])
 )
 
+const writtenPrompts: Written = { noun: "prompts", fields: promptFlags }
 const prompts = Command.make("prompts").pipe(
   Command.withDescription("Prompt templates of the store"),
   Command.withSubcommands([
     listVerb("prompts"),
     getVerb("prompts"),
-    Command.make(
-      "create",
-      { ...commonFlags, file, id: nameArgument("id"), fields: promptFlags },
-      ({ fields, id, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.createRecord("prompts", { ...given, parts: [...collectParts(fields), id], secrets: noSecrets })
-        )
-    ).pipe(
-      Command.withDescription("Add a prompt or partial"),
-      Command.withExamples([{ command: "model-gateway prompts create greeting --file greeting.yaml" }])
-    ),
-    Command.make(
-      "update",
-      { ...commonFlags, file, unset, id: id("prompts"), fields: promptFlags },
-      ({ fields, ...given }) =>
-        Effect.flatMap(loadCommands, (verbs) =>
-          verbs.updateRecord("prompts", given.id, { ...given, parts: collectParts(fields), secrets: noSecrets })
-        )
-    ).pipe(Command.withDescription("Make a new version of it, or set its labels")),
+    createVerb(writtenPrompts, "Add a prompt or partial", "greeting --file greeting.yaml"),
+    updateVerb(writtenPrompts, "Make a new version of it, or set its labels"),
     removeVerb("prompts", "delete")
   ])
 )
