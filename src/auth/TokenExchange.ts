@@ -64,8 +64,8 @@ const tokenOf = (
       return federatedUserToken(calls, source.user)
     case "Impersonated":
       return Effect.flatMap(
-        Effect.flatMap(sourceOf(calls, source.source, account, { options }), (found) =>
-          tokenOf(calls, options, account, found)
+        Effect.flatMap(sourceOf(calls, source.source, account, { options }), (credential) =>
+          tokenOf(calls, options, account, credential)
         ),
         (base) => impersonatedToken(calls, base, source.impersonation)
       )

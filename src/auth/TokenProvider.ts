@@ -209,7 +209,7 @@ const cachedTokens = (entryOf: ReturnType<typeof makeTokenEntries>, exchange: Re
   const exchanged = (entry: TokenEntry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
     Effect.flatMap(exchange(entry, account), Deferred.await)
 
-  const kept = (account: ProviderAccount, credentials: Credentials): Effect.Effect<AuthHeaders, ProviderError> =>
+  const cached = (account: ProviderAccount, credentials: Credentials): Effect.Effect<AuthHeaders, ProviderError> =>
     Effect.flatMap(now, (moment) => {
       const entry = entryOf(account, credentials)
       const { token, refusal } = entry
@@ -227,7 +227,7 @@ const cachedTokens = (entryOf: ReturnType<typeof makeTokenEntries>, exchange: Re
         ? Effect.fail(refusal.error)
         : exchanged(entry, account)
     })
-  return { exchanged, kept }
+  return { exchanged, cached }
 }
 
 const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefaultOptions) {
@@ -236,7 +236,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
   const entryOf = makeTokenEntries(context.limits.tokenEntries)
   const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
   const stored = storedBearers()
-  const { exchanged, kept } = cachedTokens(entryOf, exchangeStarter(context, scope, note))
+  const { exchanged, cached } = cachedTokens(entryOf, exchangeStarter(context, scope, note))
 
   return {
     authorization: (account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> => {
@@ -254,7 +254,7 @@ const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefau
         case "FederatedUser":
         case "Impersonated":
         case "ApplicationDefault":
-          return kept(account, credentials)
+          return cached(account, credentials)
         case undefined:
           return Effect.fail(noCredential(account))
       }

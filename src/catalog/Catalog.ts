@@ -30,9 +30,9 @@ export class Catalog extends Context.Service<
   static readonly layer: Layer.Layer<Catalog, never, ConfigSnapshot> = Layer.effect(
     Catalog,
     Effect.gen(function* () {
-      const view = yield* (yield* ConfigSnapshot).view(["provider"], (held) => {
-        const { accounts, faults } = mergedAccounts(held)
-        return { view: catalogOf(accounts, tableOf(held.declared.models), servingOf(held.declared)), faults }
+      const view = yield* (yield* ConfigSnapshot).view(["provider"], (state) => {
+        const { accounts, faults } = mergedAccounts(state)
+        return { view: catalogOf(accounts, tableOf(state.declared.models), servingOf(state.declared)), faults }
       })
       return {
         resolve: (slug) => view().resolve(slug),
@@ -89,8 +89,8 @@ export const mergedConfigsView: Effect.Effect<() => MergedConfigs, never, Config
     kind: "config",
     rebuiltBy: ["provider"],
     build: (state) => new MergedConfigs(state, limits),
-    change: (held, { records }, ids) => {
-      for (const id of ids) held.put(id, newestIn(records.config, id))
+    change: (view, { records }, ids) => {
+      for (const id of ids) view.put(id, newestIn(records.config, id))
     }
   })
   configViews.set(snapshot, view)
@@ -134,8 +134,8 @@ const configReader = (limits: LimitValues): Configs["Service"]["read"] => {
     return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
   }
   return (text, keyId) => {
-    const met = texts.get(text)
-    if (met !== undefined) return met
+    const cached = texts.get(text)
+    if (cached !== undefined) return cached
     const config = parsed(text)
     // Each target contains everything it inherits, so the size grows with the number of targets.
     const bytes = text.length * Math.max(1, Result.isSuccess(config) ? config.success.targets.length : 1)
@@ -158,7 +158,7 @@ export const mergedPromptsView: Effect.Effect<() => MergedPrompts, never, Config
     kind: "prompt",
     rebuiltBy: ["provider"],
     build: (state) => new MergedPrompts(state, limits),
-    change: (held, { records }, ids) => held.put(records.prompt, ids)
+    change: (view, { records }, ids) => view.put(records.prompt, ids)
   })
   promptViews.set(snapshot, view)
   return view
@@ -199,7 +199,7 @@ const promptFinderOf = (
 ): Prompts["Service"]["find"] => {
   const find = promptFinder(declared)
   return (reference) => {
-    const found = find(reference)
-    return found === undefined ? undefined : ready.get(found.content)
+    const version = find(reference)
+    return version === undefined ? undefined : ready.get(version.content)
   }
 }

@@ -64,11 +64,11 @@ export const recordPrice = ({ price }: ModelRecord, day: string): Price | undefi
   const { after = {}, long_context: long, until } = price
   const rates = until !== undefined && day > until ? { ...price, ...after } : price
   const out: { -readonly [Name in RateName]?: Rate } = {}
-  for (const [own, stated] of statedNames) {
+  for (const [name, stated] of statedNames) {
     const base = rates[stated]
     const longer = long?.[stated]
     if (base === undefined) continue
-    out[own] =
+    out[name] =
       long === undefined || longer === undefined ? base : { base, tiers: [{ start: long.above, price: longer }] }
   }
   return Object.keys(out).length === 0 ? undefined : out
@@ -169,14 +169,14 @@ export class Prices extends Context.Service<
       Effect.flatMap(ConfigSnapshot, ({ current }) => makePrices(() => current().declared.prices ?? noPrices, load))
     )
 
-  /** The keys of `own` are model ids, or `slug/id` for one account. */
+  /** The keys of `prices` are model ids, or `slug/id` for one account. */
   static readonly layerWith = (
-    own: StatedPrices,
+    prices: StatedPrices,
     load: Effect.Effect<PriceList> = noList
   ): Layer.Layer<Prices, never, Catalog> =>
     Layer.effect(
       Prices,
-      makePrices(() => own, load)
+      makePrices(() => prices, load)
     )
 }
 
@@ -184,7 +184,7 @@ export class Prices extends Context.Service<
 interface Sources {
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly models: ModelTable
-  readonly own: StatedPrices
+  readonly operator: StatedPrices
 }
 
 /** A counted model on a UTC day. */
@@ -194,7 +194,7 @@ interface DayPrice extends CountedModel {
 
 const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load: Effect.Effect<PriceList>) {
   const catalog = yield* Catalog
-  const sourcesNow = (): Sources => ({ accounts: catalog.list(), models: catalog.models, own: ownNow() })
+  const sourcesNow = (): Sources => ({ accounts: catalog.list(), models: catalog.models, operator: ownNow() })
   const known = new Map<string, Map<string, DayPrice>>()
   let list: PriceList | undefined
   let sources = sourcesNow()
@@ -210,7 +210,11 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
   }
   const followSources = (): void => {
     const present = sourcesNow()
-    if (present.accounts === sources.accounts && present.models === sources.models && present.own === sources.own)
+    if (
+      present.accounts === sources.accounts &&
+      present.models === sources.models &&
+      present.operator === sources.operator
+    )
       return
     sources = present
     labels = closedLabels(sources)
@@ -220,15 +224,15 @@ const makePrices = Effect.fnUntraced(function* (ownNow: () => StatedPrices, load
     counted: (slug, modelId, nowMillis) => {
       followSources()
       const day = dayOf(nowMillis)
-      const met = known.get(slug)?.get(modelId)
-      if (met?.day === day) return met
-      const own = ownPrice(sources.own, slug, modelId, day)
-      const stated = own ?? statedPrice(sources, modelId, day)
+      const cached = known.get(slug)?.get(modelId)
+      if (cached?.day === day) return cached
+      const operatorPrice = ownPrice(sources.operator, slug, modelId, day)
+      const stated = operatorPrice ?? statedPrice(sources, modelId, day)
       if (stated === undefined && list === undefined) return undefined
       const label = labels.has(modelId) ? modelId : other
       const rates = stated ?? listedPrice(sources.models, list, modelId, nowMillis)
       const terms = priceTerms(sources.models.find(modelId).record)
-      const price = rates === undefined ? undefined : withTerms(rates, terms, own !== undefined)
+      const price = rates === undefined ? undefined : withTerms(rates, terms, operatorPrice !== undefined)
       const counted = { label, price, day }
       remember(slug, modelId, counted)
       return counted
@@ -251,10 +255,10 @@ const withTerms = (rates: Price, terms: ReturnType<typeof priceTerms>, isOwn: bo
 const pricedIds = (modelId: string): ReadonlyArray<string> => [modelId, ...unversioned(modelId)]
 
 /** The operator's price of a model also applies to its versions, and takes precedence over every list. */
-const ownPrice = (own: StatedPrices, slug: string, modelId: string, day: string): Price | undefined => {
+const ownPrice = (prices: StatedPrices, slug: string, modelId: string, day: string): Price | undefined => {
   for (const id of pricedIds(modelId)) {
     for (const name of [`${slug}/${id}`, id]) {
-      const price = Object.hasOwn(own, name) ? priceOn(own[name] ?? [], day) : undefined
+      const price = Object.hasOwn(prices, name) ? priceOn(prices[name] ?? [], day) : undefined
       if (price !== undefined) return price
     }
   }
@@ -306,7 +310,7 @@ const trusted = (modelId: string, listed: ReturnType<PriceList>, models: ModelTa
   listed !== undefined && (!isSpecial(modelId, models) || isSpecial(listed.id, models)) ? listed.price : undefined
 
 /** The closed set of labels: models that are known, listed, allowed by name, deployed, or priced by the operator. */
-const closedLabels = ({ accounts, models, own }: Sources): ReadonlySet<string> => {
+const closedLabels = ({ accounts, models, operator }: Sources): ReadonlySet<string> => {
   const named = [
     ...builtInKinds.flatMap((kind) => listedModels(kind, models)),
     ...accounts.flatMap(({ models }) => models ?? []).filter((model) => !model.endsWith("*"))
@@ -316,7 +320,7 @@ const closedLabels = ({ accounts, models, own }: Sources): ReadonlySet<string> =
     ...named.map(modelIdOf),
     ...accounts.flatMap(({ endpoints }) => Object.keys(endpoints)),
     ...Object.keys(priceSupplement),
-    ...Object.keys(own).map((name) =>
+    ...Object.keys(operator).map((name) =>
       modelIdOf(accounts.some(({ slug }) => name.startsWith(`${slug}/`)) ? name.slice(name.indexOf("/") + 1) : name)
     )
   ])
@@ -330,9 +334,9 @@ export const publicPricesVersion = "0.1.8"
 /** Without the package only the operator's prices and the supplement apply. */
 export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   Effect.option(Effect.tryPromise(() => import("@pydantic/genai-prices"))),
-  (found) => {
-    if (found._tag === "None") return () => undefined
-    const { calcPrice } = found.value
+  (imported) => {
+    if (imported._tag === "None") return () => undefined
+    const { calcPrice } = imported.value
     return (modelId, nowMillis) => {
       const answer = calcPrice({}, modelId, { providerId: "google", timestamp: new Date(nowMillis) })
       return answer === null ? undefined : { id: answer.model.id, price: listPrice(answer.model_price) }
@@ -340,7 +344,7 @@ export const publicPrices: Effect.Effect<PriceList> = Effect.map(
   }
 )
 
-const listedNames: ReadonlyArray<readonly [own: RateName, listed: string]> = [
+const listedNames: ReadonlyArray<readonly [name: RateName, listed: string]> = [
   ["input", "input_mtok"],
   ["output", "output_mtok"],
   ["cached_input", "cache_read_mtok"],
@@ -350,11 +354,11 @@ const listedNames: ReadonlyArray<readonly [own: RateName, listed: string]> = [
   ["image_output", "output_image_mtok"]
 ]
 
-const listPrice = (listed: ModelPrice): Price => {
+const listPrice = (model: ModelPrice): Price => {
   const price: { -readonly [Name in RateName]?: Rate } = {}
-  for (const [own, name] of listedNames) {
-    const rate = listed[name]
-    if (rate !== undefined) price[own] = rate
+  for (const [name, listed] of listedNames) {
+    const rate = model[listed]
+    if (rate !== undefined) price[name] = rate
   }
   return price
 }

@@ -66,15 +66,15 @@ export const compilePrompts = (
   limits: TemplateLimits,
   others: FindVersion = () => undefined
 ): CompiledPrompts => {
-  const own = promptFinder(declared)
-  const find: FindVersion = (reference) => own(reference) ?? others(reference)
+  const declaredVersion = promptFinder(declared)
+  const find: FindVersion = (reference) => declaredVersion(reference) ?? others(reference)
   const partials = (reference: string): Result.Result<string, string> => {
-    const found = find(reference)
-    if (found === undefined && find(unreadName) !== undefined) return Result.succeed("")
-    const text = found === undefined ? undefined : textOf(found.content)
+    const version = find(reference)
+    if (version === undefined && find(unreadName) !== undefined) return Result.succeed("")
+    const text = version === undefined ? undefined : textOf(version.content)
     if (text !== undefined) return Result.succeed(text)
     return Result.fail(
-      found === undefined
+      version === undefined
         ? `there is no prompt or partial "${reference}"`
         : `"${reference}" is more than one text, so no other prompt can hold it`
     )
@@ -286,22 +286,22 @@ const stateReader = (prompts: RecordSet, declared: ReadonlyMap<string, Prompt>, 
   }
   const find = (reference: string): PromptVersion | undefined =>
     findVersion((id) => declared.get(id) ?? draft(id).prompt, reference)
-  const held = (id: string, limits: TemplateLimits): StoredPrompt => {
-    const { drafts: readPromptEntry, faults, prompt } = draft(id)
+  const storedPrompt = (id: string, limits: TemplateLimits): StoredPrompt => {
+    const { drafts, faults, prompt } = draft(id)
     const uses = new Set<string>()
-    const compiled = compilePrompts(readPromptEntry.prompts, limits, (reference) => {
+    const compiled = compilePrompts(drafts.prompts, limits, (reference) => {
       uses.add(idOf(reference))
       return find(reference)
     })
-    const found = [...readPromptEntry.faults, ...templateFaults(readPromptEntry, compiled.faults)]
+    const readFaults = [...drafts.faults, ...templateFaults(drafts, compiled.faults)]
     return {
-      prompt: found.length === 0 ? prompt : undefined,
+      prompt: readFaults.length === 0 ? prompt : undefined,
       ready: compiled.prompts,
-      faults: [...faults, ...found.map(({ message }) => ({ id: `prompt ${id}`, message }))],
+      faults: [...faults, ...readFaults.map(({ message }) => ({ id: `prompt ${id}`, message }))],
       uses
     }
   }
-  return { find, held }
+  return { find, storedPrompt }
 }
 
 const declaredOf = ({ declared }: ConfigState): ReadonlyMap<string, Prompt> =>
@@ -315,8 +315,8 @@ export const promptFaults = (
   ids: Iterable<string>,
   limits: TemplateLimits
 ): ReadonlyArray<RecordFault> => {
-  const { held } = stateReader(state.records.prompt, declaredOf(state), slugsOf(state))
-  return [...ids].flatMap((id) => held(id, limits).faults)
+  const { storedPrompt } = stateReader(state.records.prompt, declaredOf(state), slugsOf(state))
+  return [...ids].flatMap((id) => storedPrompt(id, limits).faults)
 }
 
 export class MergedPrompts {
@@ -344,9 +344,9 @@ export class MergedPrompts {
 
   /** The compiled version that a reference means; undefined for a partial. */
   find(reference: string): ReadyPrompt | undefined {
-    const found = findVersion((id) => this.usable(id), reference)
-    if (found === undefined) return undefined
-    return this.declaredReady.get(found.content) ?? this.stored.get(found.id)?.ready.get(found.content)
+    const version = findVersion((id) => this.usable(id), reference)
+    if (version === undefined) return undefined
+    return this.declaredReady.get(version.content) ?? this.stored.get(version.id)?.ready.get(version.content)
   }
 
   /** What a reference means to a template that includes it. */
@@ -367,13 +367,13 @@ export class MergedPrompts {
 
   /** Brings these prompts to the records, and those that include one of them. */
   put(prompts: RecordSet, ids: ReadonlyArray<string>): void {
-    const { held } = stateReader(prompts, this.declared, this.slugs)
+    const { storedPrompt } = stateReader(prompts, this.declared, this.slugs)
     for (const id of new Set([...ids, ...ids.flatMap((one) => this.usersOf(one))])) {
       for (const used of this.stored.get(id)?.uses ?? []) this.users.get(used)?.delete(id)
       this.stored.delete(id)
       this.broken.delete(id)
       if (versionsOf(prompts, id).length === 0) continue
-      const made = held(id, this.limits)
+      const made = storedPrompt(id, this.limits)
       this.stored.set(id, made)
       if (made.faults.length > 0) this.broken.set(id, made.faults)
       for (const used of made.uses) {

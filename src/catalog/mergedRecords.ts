@@ -28,13 +28,13 @@ export const mergedAccounts = ({
   const stored: Array<ProviderAccount> = []
   const faults: Array<RecordFault> = []
   for (const record of newestById(records.provider)) {
-    const found = Result.map(readProviderEntry(record), (entry) => readAccount(entry, entryFault))
-    if (Result.isFailure(found)) {
-      faults.push({ id: `provider ${record.id}`, message: found.failure })
-    } else if (found.success.faults.length > 0) {
-      faults.push({ id: `provider ${record.id}`, message: joinFaults(found.success.faults) })
+    const compiled = Result.map(readProviderEntry(record), (entry) => readAccount(entry, entryFault))
+    if (Result.isFailure(compiled)) {
+      faults.push({ id: `provider ${record.id}`, message: compiled.failure })
+    } else if (compiled.success.faults.length > 0) {
+      faults.push({ id: `provider ${record.id}`, message: joinFaults(compiled.success.faults) })
     } else {
-      stored.push(found.success.account)
+      stored.push(compiled.success.account)
     }
   }
   const [open, sure] = [
@@ -126,10 +126,10 @@ export class MergedConfigs {
 
 /** The configs of a state by id, for checks of a whole configuration. */
 export const mergedConfigs = (state: ConfigState, limits: ConfigLimits): Readonly<Record<string, GatewayConfig>> => {
-  const held = new MergedConfigs(state, limits)
+  const merged = new MergedConfigs(state, limits)
   const configs: Record<string, GatewayConfig> = {}
-  for (const id of held.ids) {
-    const config = held.find(id)
+  for (const id of merged.ids) {
+    const config = merged.find(id)
     if (config !== undefined) configs[id] = config
   }
   return configs

@@ -92,9 +92,9 @@ const splitter = (
         : ++taken > limits.promptPartials
           ? `more than ${limits.promptPartials} partials in one prompt`
           : undefined
-    const found = refused === undefined ? partials(id) : Result.fail(refused)
-    if (Result.isSuccess(found)) return split(found.success, at, within)
-    fault(at, found.failure)
+    const partial = refused === undefined ? partials(id) : Result.fail(refused)
+    if (Result.isSuccess(partial)) return split(partial.success, at, within)
+    fault(at, partial.failure)
     return []
   }
   return (text: string, at: TemplateFault["at"]) => split(text, at, [])

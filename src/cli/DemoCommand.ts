@@ -52,13 +52,13 @@ export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.f
       const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) =>
         commandFailure(error.message)
       )
-      const kept = data === undefined ? simulated : { ...simulated, store: storeInFolder(data) }
-      const { lines, settings } = isLoopback(host) ? withOpenConsole(kept) : withLink(kept)
+      const stored = data === undefined ? simulated : { ...simulated, store: storeInFolder(data) }
+      const { lines, settings } = isLoopback(host) ? withOpenConsole(stored) : withLink(stored)
       return yield* runGateway(
         { ...settings, log },
         Effect.fnUntraced(function* (origin) {
-          const kept = settings.store === undefined ? [] : yield* describeDataFolder(settings)
-          yield* Console.error([banner({ origin, key, version }), ...lines(origin), ...kept].join("\n"))
+          const dataLines = settings.store === undefined ? [] : yield* describeDataFolder(settings)
+          yield* Console.error([banner({ origin, key, version }), ...lines(origin), ...dataLines].join("\n"))
         }),
         {},
         shownSettings({ file: undefined, origins }).layer

@@ -127,7 +127,7 @@ const makeReloader = Effect.fnUntraced(function* ({
 
   const takeOver = Effect.fnUntraced(function* (reading: Reading, { credentialFaults, file, settings }: Loaded) {
     const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
-    const kept = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
+    const waiting = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
     yield* apply(reading, settings)
     inUse = settings
     accepted = credentialFaults
@@ -135,7 +135,7 @@ const makeReloader = Effect.fnUntraced(function* ({
     yield* Effect.logInfo(
       [
         `The configuration was reloaded from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
-        ...(kept.length === 0 ? [] : [`Needs a restart: ${kept.join(", ")}.`])
+        ...(waiting.length === 0 ? [] : [`Needs a restart: ${waiting.join(", ")}.`])
       ].join(" ")
     )
   })

@@ -125,7 +125,7 @@ const make = Effect.fnUntraced(function* (setting: ConsoleSetting) {
   }
 
   const judge = (credential: Credential) =>
-    Effect.flatMap(keyDigestOf(credential), (digest) => Effect.map(keyOf(digest), (found) => [digest, found] as const))
+    Effect.flatMap(keyDigestOf(credential), (digest) => Effect.map(keyOf(digest), (key) => [digest, key] as const))
 
   const begin = Effect.fnUntraced(function* (credential: Credential, address: string) {
     // A page that finds out whether the console is open has not tried to guess anything.

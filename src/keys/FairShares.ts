@@ -26,7 +26,7 @@ export type SlotRefused = "limit" | Shortage
 export class FairShares {
   private readonly capacity: Capacity
   /** The part of the capacity that is reserved for keys below their share. */
-  private readonly kept: Readonly<Holding>
+  private readonly reserve: Readonly<Holding>
   private readonly all: Holding = { requests: 0, bytes: 0 }
   private readonly byKey = new Map<string, Holding>()
   /** Counts a refusal of a key for its own usage. */
@@ -44,44 +44,44 @@ export class FairShares {
   ) {
     this.capacity = capacity
     this.isFull = isFull
-    const keptOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
-    this.kept = { requests: keptOf(capacity.requests), bytes: keptOf(capacity.bytes) }
+    const reserveOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
+    this.reserve = { requests: reserveOf(capacity.requests), bytes: reserveOf(capacity.bytes) }
     this.refused = refused
   }
 
   /** Reserves a slot for a request, to be ended once; `most` limits the running requests of this key. */
   enter(keyId: string, most?: number): RequestHold | SlotRefused {
     const known = this.byKey.get(keyId)
-    const held = known ?? { requests: 0, bytes: 0 }
-    if (most !== undefined && held.requests >= most) {
+    const holding = known ?? { requests: 0, bytes: 0 }
+    if (most !== undefined && holding.requests >= most) {
       this.refused("requests")
       return "limit"
     }
     if (this.isFull(this.all.requests > 0)) return "all"
-    const shortage = this.shortage("requests", held, 1)
+    const shortage = this.shortage("requests", holding, 1)
     if (shortage !== undefined) return shortage
-    if (known === undefined) this.byKey.set(keyId, held)
-    held.requests++
+    if (known === undefined) this.byKey.set(keyId, holding)
+    holding.requests++
     this.all.requests++
-    return new RequestHold(this, keyId, held)
+    return new RequestHold(this, keyId, holding)
   }
 
-  take(held: Holding, bytes: number): Shortage | undefined {
-    const shortage = this.shortage("bytes", held, bytes)
+  take(holding: Holding, bytes: number): Shortage | undefined {
+    const shortage = this.shortage("bytes", holding, bytes)
     if (shortage !== undefined) return shortage
-    held.bytes += bytes
+    holding.bytes += bytes
     this.all.bytes += bytes
     return undefined
   }
 
-  give(held: Holding, bytes: number): void {
-    held.bytes -= bytes
+  give(holding: Holding, bytes: number): void {
+    holding.bytes -= bytes
     this.all.bytes -= bytes
   }
 
-  leave(keyId: string, held: Holding): void {
+  leave(keyId: string, holding: Holding): void {
     this.all.requests--
-    if (--held.requests === 0) this.byKey.delete(keyId)
+    if (--holding.requests === 0) this.byKey.delete(keyId)
   }
 
   /** The current usage of all requests. */
@@ -89,12 +89,12 @@ export class FairShares {
     return this.all
   }
 
-  private shortage(resource: Resource, held: Holding, amount: number): Shortage | undefined {
+  private shortage(resource: Resource, holding: Holding, amount: number): Shortage | undefined {
     const capacity = this.capacity[resource]
     const free = capacity - this.all[resource] - amount
-    if (free >= this.kept[resource]) return undefined
-    const newcomers = held.requests === 0 ? 2 : 1
-    if (held[resource] > capacity / (this.byKey.size + newcomers)) {
+    if (free >= this.reserve[resource]) return undefined
+    const newcomers = holding.requests === 0 ? 2 : 1
+    if (holding[resource] > capacity / (this.byKey.size + newcomers)) {
       this.refused(resource)
       return "key"
     }
@@ -106,16 +106,16 @@ export class FairShares {
 export class RequestHold implements Room {
   private readonly shares: FairShares
   private readonly keyId: string
-  private readonly held: Holding
+  private readonly holding: Holding
   private bytes = 0
   private bodyBytes = 0
   /** Runs at the end: frees the slot that other processes see. */
   freeShared: (() => void) | undefined
 
-  constructor(shares: FairShares, keyId: string, held: Holding) {
+  constructor(shares: FairShares, keyId: string, holding: Holding) {
     this.shares = shares
     this.keyId = keyId
-    this.held = held
+    this.holding = holding
   }
 
   get size(): number {
@@ -123,14 +123,14 @@ export class RequestHold implements Room {
   }
 
   take(bytes: number): Shortage | undefined {
-    const shortage = this.shares.take(this.held, bytes)
+    const shortage = this.shares.take(this.holding, bytes)
     if (shortage === undefined) this.bytes += bytes
     return shortage
   }
 
   give(bytes: number): void {
     this.bytes -= bytes
-    this.shares.give(this.held, bytes)
+    this.shares.give(this.holding, bytes)
   }
 
   /** Reserves bytes for the body of the request. */
@@ -148,8 +148,8 @@ export class RequestHold implements Room {
 
   /** Releases the slot and all bytes; to be called once. */
   end(): void {
-    this.shares.give(this.held, this.bytes)
-    this.shares.leave(this.keyId, this.held)
+    this.shares.give(this.holding, this.bytes)
+    this.shares.leave(this.keyId, this.holding)
     this.freeShared?.()
   }
 }

@@ -101,14 +101,14 @@ type FindKey = (digest: string) => KnownKey | undefined
 /** A key with an expiry is valid until that moment. */
 const knownKey = (digest: Buffer, key: GatewayKey): KnownKey => {
   const { expiresMillis } = key
-  const found = Effect.succeed(key)
+  const valid = Effect.succeed(key)
   return {
     digest,
     key:
       expiresMillis === undefined
-        ? found
+        ? valid
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            now < expiresMillis ? found : Effect.fail(new KeyInvalid())
+            now < expiresMillis ? valid : Effect.fail(new KeyInvalid())
           )
   }
 }
@@ -203,17 +203,17 @@ const mostMet = 1024
  * guess is right.
  */
 const finder = <E>(find: FindKey, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) => {
-  const met = new Map<string, string>()
+  const digests = new Map<string, string>()
   return (text: string): Effect.Effect<GatewayKey, KeyInvalid | E> => {
-    const knownKey = met.get(text)
-    if (knownKey !== undefined) return find(knownKey)?.key ?? refused
+    const known = digests.get(text)
+    if (known !== undefined) return find(known)?.key ?? refused
     if (text.length === 0 || text.length > longestKey) return Effect.fail(new KeyInvalid())
     const digest = digestOf(text)
     const name = digest.toString("base64")
     const record = find(name)
     if (record === undefined || !timingSafeEqual(record.digest, digest)) return refused
-    if (met.size >= mostMet) met.clear()
-    met.set(text, name)
+    if (digests.size >= mostMet) digests.clear()
+    digests.set(text, name)
     return record.key
   }
 }

@@ -193,8 +193,8 @@ const byId = Effect.fnUntraced(function* (
   id: string,
   latest: (fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
 ) {
-  const own = yield* latest((row) => ownIdOf(row) === id)
-  if (own !== undefined) return own
+  const latestOfId = yield* latest((row) => ownIdOf(row) === id)
+  if (latestOfId !== undefined) return latestOfId
   const sent = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined)
   if (sent === undefined) return yield* latest(({ requestId }) => requestId === id)
   const other = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined && keyId !== sent.keyId)

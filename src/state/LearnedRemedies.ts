@@ -59,7 +59,7 @@ export class LearnedRemedies extends Context.Service<
     readonly movedTo: (scope: LessonScope, nowMillis: number) => string | undefined
     readonly learnMove: (scope: LessonScope, modelId: string) => Effect.Effect<void>
     /** All that is known of a model, of every key and account, oldest first. */
-    readonly held: (modelId: string, nowMillis: number) => ReadonlyArray<LearnedLesson>
+    readonly lessonsOf: (modelId: string, nowMillis: number) => ReadonlyArray<LearnedLesson>
     /** Forgets all lessons of all models, and the models of all moving names. */
     readonly clear: Effect.Effect<void>
   }
@@ -238,7 +238,7 @@ const inProcess = ({ lessonEntries, lessonMillis }: LimitValues) => {
           return true
         })
       ),
-    held: (modelId: string, nowMillis: number): ReadonlyArray<LearnedLesson> =>
+    lessonsOf: (modelId: string, nowMillis: number): ReadonlyArray<LearnedLesson> =>
       lessons.all(nowMillis).filter((lesson) => lesson.modelId === modelId)
   }
   return { lessons, service }

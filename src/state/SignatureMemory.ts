@@ -104,11 +104,11 @@ export class SignatureMemory extends Context.Service<
             )
           }),
         remember: (keyId, issuer, pairs) => {
-          const kept = pairs.filter(
+          const storable = pairs.filter(
             ({ callId, signature }) => signature.length <= signatureBytes && callId.length <= longestCallId
           )
           const share = Effect.forEach(
-            kept,
+            storable,
             ({ callId, signature }) =>
               state.setText({
                 room: "signature",

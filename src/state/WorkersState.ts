@@ -142,9 +142,9 @@ const makeTexts = (limits: LimitValues) => {
   }
   return {
     get: (room: TextRoom, key: string, nowMillis: number): string | null => {
-      const held = rooms[room].get(key)
-      if (held === undefined) return null
-      if (held.untilMillis > nowMillis) return held.text
+      const stored = rooms[room].get(key)
+      if (stored === undefined) return null
+      if (stored.untilMillis > nowMillis) return stored.text
       rooms[room].delete(key)
       return null
     },

@@ -52,7 +52,7 @@ describe("the lessons of one process", () => {
         ["H9", ""]
       ])
       for (const other of others) expect(yield* recalledBy(learned, other)).toEqual([["H4", ""]])
-      expect(learned.held("other", 0)).toEqual([
+      expect(learned.lessonsOf("other", 0)).toEqual([
         { ...pro, modelId: "other", row: "H4", value: "", untilMillis: 3_600_000 }
       ])
     }).pipe(Effect.provide(inProcess()))
@@ -143,7 +143,7 @@ describe("the lessons of one process", () => {
       for (const model of models) yield* learned.learnMove(pro, model)
       expect(learned.movedTo(pro, 0)).toBe("model-7")
       yield* learned.learnMove(pro, "model-3")
-      expect([learned.movedTo(pro, 0), learned.held(pro.modelId, 0).length]).toEqual(["model-3", 8])
+      expect([learned.movedTo(pro, 0), learned.lessonsOf(pro.modelId, 0).length]).toEqual(["model-3", 8])
     }).pipe(Effect.provide(inProcess()))
   )
 

@@ -117,14 +117,14 @@ const servicesOf = (settings: Settings) => {
       millis
     }
     const state = (yield* ConfigSnapshot).current()
-    const held: NamingParts = {
+    const named: NamingParts = {
       ...settings,
       accounts: list(),
       configs: mergedConfigs(state, limits),
       keys: [...settings.keys, ...storedKeys(state)],
       prompts: new MergedPrompts(state, limits).all
     }
-    return { made, held }
+    return { made, named }
   })
   return { layer, services }
 }
@@ -206,26 +206,26 @@ const collectFindings = Effect.fnUntraced(function* ({ credentialFaults, file, s
   const usable = isStoreReady(settings, here) ? settings : alone
   const { layer, services } = servicesOf(usable)
   const looked = Effect.provide(
-    Effect.flatMap(services, ({ held, made }) =>
+    Effect.flatMap(services, ({ named, made }) =>
       Effect.map(
         Effect.all([
-          providerFindings(held.accounts, made),
-          online ? onlineFindings(placedModels(held), made) : Effect.succeed([])
+          providerFindings(named.accounts, made),
+          online ? onlineFindings(placedModels(named), made) : Effect.succeed([])
         ]),
-        (rows) => ({ held, rows: rows.flat() })
+        (rows) => ({ named, rows: rows.flat() })
       )
     ),
     layer
   )
   // The entries of the store are looked at with the declared ones.
-  const { held, rows } = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) =>
-    Effect.succeed({ held: settings, rows: [failFinding("store", message)] })
+  const { named, rows } = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) =>
+    Effect.succeed({ named: settings, rows: [failFinding("store", message)] })
   )
   return [
     nodeFinding(process.versions.node),
     okFinding("configuration", file ?? "no file; environment and defaults"),
     ...credentialFaults.map((fault) => failFinding("configuration", fault)),
-    ...modelFindings(held, new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)),
+    ...modelFindings(named, new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)),
     ...here,
     ...rows
   ]
@@ -238,7 +238,7 @@ export const doctor = Effect.fn("Cli.doctor")(function* (options: DoctorOptions)
     if (options.json) yield* Console.log(renderJson(faults))
     return yield* usageFailure(options.json ? "" : outcome.failure)
   }
-  const found = yield* collectFindings(outcome.success, options.online)
-  yield* printAnswer(options, found, findingLines(found))
-  if (found.some(({ status }) => status === "fail")) return yield* commandFailure("")
+  const findings = yield* collectFindings(outcome.success, options.online)
+  yield* printAnswer(options, findings, findingLines(findings))
+  if (findings.some(({ status }) => status === "fail")) return yield* commandFailure("")
 })

@@ -98,7 +98,7 @@ export const withoutAbsentStore = (settings: Settings): Settings => {
 /** The folder, or its nearest parent that exists. */
 const nearestFolder = async (folder: string): Promise<string> => {
   const isThere = await stat(folder).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     () => false
   )
   return isThere || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
@@ -117,8 +117,8 @@ const folderFinding = (folder: string): Effect.Effect<Finding> =>
 const answering = ({ location }: StoreSetting): Finding => okFinding("store", `${describeStore(location)} answers`)
 
 /** True where the store answers and has the tables of this version, so that it can be opened without a change of it. */
-export const isStoreReady = ({ store }: Settings, found: ReadonlyArray<Finding>): boolean =>
-  store !== undefined && found.some(({ check, detail }) => check === "store" && detail === answering(store).detail)
+export const isStoreReady = ({ store }: Settings, findings: ReadonlyArray<Finding>): boolean =>
+  store !== undefined && findings.some(({ check, detail }) => check === "store" && detail === answering(store).detail)
 
 /** How long a check waits for a database that is slow: less than a row may take. */
 const patienceMillis = 10_000

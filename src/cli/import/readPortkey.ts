@@ -117,11 +117,11 @@ const withoutSlugs = (config: JsonObject, slugs: ReadonlySet<string>): JsonObjec
   if (slugs.has(useOf(config)?.slug ?? "")) return undefined
   const { targets, ...others } = config
   if (!Array.isArray(targets)) return config
-  const kept = targetsOf(config).flatMap((target) => {
+  const remaining = targetsOf(config).flatMap((target) => {
     const ours = withoutSlugs(target, slugs)
     return ours === undefined ? [] : [ours]
   })
-  return kept.length === 0 ? undefined : { ...others, targets: kept }
+  return remaining.length === 0 ? undefined : { ...others, targets: remaining }
 }
 
 const variable = (slug: string, end: string): string =>

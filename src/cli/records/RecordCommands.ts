@@ -254,10 +254,10 @@ const readSecretBody = Effect.fnUntraced(function* ({ apiKeyEnv, apiKeyFile, cre
   const body: Record<string, JsonObject | string> = {}
   if (apiKeyFile !== undefined) body["api_key"] = (yield* readContent(apiKeyFile)).trim()
   if (apiKeyEnv !== undefined) {
-    const found = yield* readVariable(apiKeyEnv)
-    if (found === undefined)
+    const apiKey = yield* readVariable(apiKeyEnv)
+    if (apiKey === undefined)
       return yield* usageFailure(`--api-key-env  the environment variable ${apiKeyEnv} is not set`)
-    body["api_key"] = found
+    body["api_key"] = apiKey
   }
   if (credentialsFile !== undefined) {
     const json = Result.getOrUndefined(parseJsonText(yield* readContent(credentialsFile)))

@@ -99,10 +99,10 @@ export const restoreStore = Effect.fn("Cli.restoreStore")(function* (
     return yield* commandFailure(
       `the secrets of ${file} need the master key ${lacking.join(", ")}, which is not in ${masters.where}: put that key back, then restore again`
     )
-  const kept = yield* Effect.mapError(restoreSqlite(file, path, yield* Clock.currentTimeMillis), storeFailure)
+  const former = yield* Effect.mapError(restoreSqlite(file, path, yield* Clock.currentTimeMillis), storeFailure)
   const store = describeStore(setting.location)
-  yield* printAnswer(options, { store, file, replaced: kept ?? null }, [
+  yield* printAnswer(options, { store, file, replaced: former ?? null }, [
     `ok  ${store}  restored from ${file}`,
-    ...(kept === undefined ? [] : [`    the store that was there is ${kept}`])
+    ...(former === undefined ? [] : [`    the store that was there is ${former}`])
   ])
 })

@@ -34,9 +34,9 @@ const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =
 
 const asList = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value])
 
-/** What a value is when its aliases are written out: `own` counts each part once, `all` each time that it is used. */
+/** What a value is when its aliases are written out: `distinct` counts each part once, `all` each time that it is used. */
 interface Measure {
-  readonly own: number
+  readonly distinct: number
   readonly all: number
   readonly depth: number
 }
@@ -60,29 +60,29 @@ const faultOf = (value: unknown): string | undefined => {
   const measure = (one: unknown, depth: number): Result.Result<Measure, string> => {
     if (typeof one === "string" && one.length >= lettersOfValue) {
       const size = 1 + Math.floor(one.length / lettersOfValue)
-      const own = texts.has(one) ? 1 : size
+      const distinct = texts.has(one) ? 1 : size
       texts.add(one)
-      return Result.succeed({ own, all: size, depth: 0 })
+      return Result.succeed({ distinct, all: size, depth: 0 })
     }
-    if (typeof one !== "object" || one === null) return Result.succeed({ own: 1, all: 1, depth: 0 })
+    if (typeof one !== "object" || one === null) return Result.succeed({ distinct: 1, all: 1, depth: 0 })
     const before = measured.get(one)
     if (depth + (before?.depth ?? 0) > jsonDepth) return fail(tooDeep)
-    if (before !== undefined) return Result.succeed({ ...before, own: 1 })
-    let [own, all, below] = [1, 1, 0]
+    if (before !== undefined) return Result.succeed({ ...before, distinct: 1 })
+    let [distinct, all, below] = [1, 1, 0]
     for (const [key, inner] of Object.entries(one)) {
       if (key === mergeKey && !asList(inner).every(isMapping)) return fail("Merge key values must be mappings")
       const part = measure(inner, depth + 1)
       if (Result.isFailure(part)) return part
-      own += part.success.own
+      distinct += part.success.distinct
       all += part.success.all
       below = Math.max(below, part.success.depth + 1)
     }
-    measured.set(one, { own, all, depth: below })
-    return Result.succeed({ own, all, depth: below })
+    measured.set(one, { distinct, all, depth: below })
+    return Result.succeed({ distinct, all, depth: below })
   }
   return Result.match(measure(value, 0), {
     onFailure: (message) => message,
-    onSuccess: ({ all, own }) => (all - own > jsonValues ? tooLarge : undefined)
+    onSuccess: ({ all, distinct }) => (all - distinct > jsonValues ? tooLarge : undefined)
   })
 }
 
@@ -245,7 +245,7 @@ const blankPart = (row: string, part: string | number): string => {
 export const locatePath = (text: string, path: FaultPath): Position | undefined => {
   const rows = text.split("\n")
   let [from, to] = [0, rows.length]
-  let found: Position | undefined
+  let position: Position | undefined
   for (const [depth, part] of path.entries()) {
     while (from < to && isIgnored(rows[from] ?? "")) from++
     const first = rows[from] ?? ""
@@ -256,7 +256,7 @@ export const locatePath = (text: string, path: FaultPath): Position | undefined 
         text.split("\n", from).join("\n").length + Math.min(from, 1) + indent,
         path.slice(depth)
       )
-      return offset === undefined ? found : positionOf(text, offset)
+      return offset === undefined ? position : positionOf(text, offset)
     }
     const ends = (row: string) =>
       !isIgnored(row) &&
@@ -270,11 +270,11 @@ export const locatePath = (text: string, path: FaultPath): Position | undefined 
         !isIgnored(row) &&
         (typeof part === "number" ? isItem(row) && ++seen === part : !isItem(row) && keyOf(row) === part)
     )
-    if (line < 0) return found
-    found = { line: line + 1, column: indent + 1 }
+    if (line < 0) return position
+    position = { line: line + 1, column: indent + 1 }
     const next = rows.findIndex((row, index) => index > line && index < to && ends(row))
     rows[line] = blankPart(rows[line] ?? "", part)
     ;[from, to] = [line, next < 0 ? to : next]
   }
-  return found
+  return position
 }

@@ -164,10 +164,10 @@ export interface Override {
 
 /** Values set outside the file, in ascending precedence. */
 export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
-  const found: Array<Override> = []
+  const overrides: Array<Override> = []
   const variable = (section: Override["section"], name: string, origin: string) => {
     const value = Object.hasOwn(env, origin) ? env[origin] : undefined
-    if (value !== undefined && value !== "") found.push({ section, name, origin, value })
+    if (value !== undefined && value !== "") overrides.push({ section, name, origin, value })
   }
   variable("server", "port", "PORT")
   variable("server", "host", variableOf("server", "host"))
@@ -191,17 +191,17 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("messages", "other_models", variableOf("messages", "other_models"))
   variable("responses", "store", variableOf("responses", "store"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
-  if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
-  if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
+  if (flags.host !== undefined) overrides.push({ section: "server", name: "host", origin: "--host", value: flags.host })
+  if (flags.port !== undefined) overrides.push({ section: "server", name: "port", origin: "--port", value: flags.port })
   if (flags.workers !== undefined)
-    found.push({ section: "server", name: "workers", origin: "--workers", value: flags.workers })
+    overrides.push({ section: "server", name: "workers", origin: "--workers", value: flags.workers })
   if (flags.console !== undefined)
-    found.push({ section: "server", name: "console", origin: "--no-console", value: flags.console })
+    overrides.push({ section: "server", name: "console", origin: "--no-console", value: flags.console })
   if (flags.logFormat !== undefined)
-    found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
+    overrides.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
   if (flags.logLevel !== undefined)
-    found.push({ section: "log", name: "level", origin: "--log-level", value: flags.logLevel })
-  return found
+    overrides.push({ section: "log", name: "level", origin: "--log-level", value: flags.logLevel })
+  return overrides
 }
 
 /** Variables and references are texts; converts digits to numbers where the schema expects numbers. */
@@ -288,14 +288,14 @@ export const withSecretFiles = (
   configuration: Json,
   read: (path: string) => Result.Result<string, string>
 ): { readonly env: Environment; readonly faults: ReadonlyArray<Fault> } => {
-  const found: Record<string, string> = {}
+  const contents: Record<string, string> = {}
   const faults: Array<Fault> = []
   for (const name of new Set([...secretVariables, ...referencesIn(configuration)])) {
     const path = nonEmptyVariable(env, name) === undefined ? nonEmptyVariable(env, `${name}_FILE`) : undefined
     if (path === undefined) continue
     const text = read(path)
     if (Result.isFailure(text)) faults.push({ path: `${name}_FILE`, message: text.failure, at: undefined })
-    else found[name] = text.success.replace(/\r?\n$/, "")
+    else contents[name] = text.success.replace(/\r?\n$/, "")
   }
-  return { env: { ...env, ...found }, faults }
+  return { env: { ...env, ...contents }, faults }
 }

@@ -102,13 +102,13 @@ const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment, ga
  * gets no credential and no place of the environment: it is there for requests that bring their own.
  */
 const collectSources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): ReadonlyArray<Source> => {
-  const own = entries.map((entry, index) => {
+  const declared = entries.map((entry, index) => {
     const source = readEntry(entry, index)
     return entry.slug === entry.provider ? withEnvironment(source, entry.provider, env) : source
   })
   const missing = builtInKinds.filter((kind) => !entries.some((entry) => entry.slug === kind))
   return [
-    ...own,
+    ...declared,
     ...missing.map((kind) => {
       const isDeclared = entries.some(({ provider }) => provider === kind)
       return withEnvironment(readEntry({ slug: kind, provider: kind }, -1), kind, env, isDeclared)
@@ -170,9 +170,9 @@ const proxyAt = (text: string, fault: (message: string) => Fault): Read<NetworkS
   })
 
 const proxyOfVariable = (env: Environment, ...names: ReadonlyArray<string>): Read<NetworkSetting["https"]> => {
-  const found = variableOf(env, ...names)
-  if (found === undefined) return { value: undefined, faults: [] }
-  const [path, text] = found
+  const variable = variableOf(env, ...names)
+  if (variable === undefined) return { value: undefined, faults: [] }
+  const [path, text] = variable
   return proxyAt(text, (message) => ({ path, message, at: undefined }))
 }
 

@@ -92,8 +92,8 @@ const aroundOf = (link: ToPrimary): Layer.Layer<never> =>
     Layer.succeed(LogSink, lineSink(process.stdout)),
     Layer.effect(
       SharedRegistry,
-      Effect.map(Effect.context<never>(), (own) =>
-        Effect.match(link.ask("allSeries", null), { onSuccess: registryOf, onFailure: () => own })
+      Effect.map(Effect.context<never>(), (registry) =>
+        Effect.match(link.ask("allSeries", null), { onSuccess: registryOf, onFailure: () => registry })
       )
     )
   )

@@ -164,7 +164,7 @@ const modelsRoute = adminRoute("GET", "/admin/v1/providers/:id/models", function
 const factsRoute = adminRoute("GET", "/admin/v1/models/facts", function* ({ catalog, incoming }) {
   const { model } = yield* Effect.fromResult(factsQuery(incoming.url))
   const shown = explainModel(catalog.models, writtenModelId(model))
-  const lessons = (yield* LearnedRemedies).held(shown.model, yield* Clock.currentTimeMillis)
+  const lessons = (yield* LearnedRemedies).lessonsOf(shown.model, yield* Clock.currentTimeMillis)
   return valueAnswer({ ...shown, learned: lessons.map(shownLesson) }, incoming)
 })
 
