@@ -15,119 +15,6 @@ import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { versionOf } from "../domain/models/modelName.ts"
 import type { ModelPrice } from "@pydantic/genai-prices"
 
-// What a model's price has next to its rates: factors of tiers and places, and the fee of a search.
-
-type Terms = Pick<Price, "regional" | "search" | "tiers">
-
-/** Priority is published as 1.75 to 2 times the standard price; the upper end is charged. */
-const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2 } as const
-
-/** Up to Gemini 2.5 a grounded answer has one fee, later each search has its own. */
-const geminiSearch = (version: number): NonNullable<Price["search"]> => (version < 3 ? { answer: 0.035 } : 0.014)
-
-/** Claude's endpoints outside `global` cost a tenth more since 4.5. */
-const regionalClaude = 1.1
-
-const none: Terms = {}
-
-const priceTerms = (record: ModelRecord): Terms => {
-  const version = versionOf(record)
-  if (record.family === "gemini")
-    return { tiers: geminiTiers, ...(version === undefined ? {} : { search: geminiSearch(version) }) }
-  if (record.family !== "claude") return none
-  return {
-    tiers: { batch: 0.5 },
-    search: 0.01,
-    ...(version !== undefined && version >= 4.5 ? { regional: regionalClaude } : {})
-  }
-}
-
-// The price that the facts about a model state for a day.
-
-type RecordPrice = NonNullable<ModelRecord["price"]>
-
-/** The facts state both times for which a cache keeps what is written. */
-const statedNames = [
-  ["input", "input"],
-  ["output", "output"],
-  ["cached_input", "cached_input"],
-  ["cache_write", "cache_write_5m"],
-  ["cache_write_1h", "cache_write_1h"],
-  ["audio_input", "audio_input"],
-  ["audio_output", "audio_output"],
-  ["image_output", "image_output"]
-] as const satisfies ReadonlyArray<readonly [RateName, keyof RecordPrice]>
-
-/** `day` as 2026-12-01: an introductory price holds up to its last day. Undefined for a record without prices. */
-export const recordPrice = ({ price }: ModelRecord, day: string): Price | undefined => {
-  if (price === undefined) return undefined
-  const { after = {}, long_context: long, until } = price
-  const rates = until !== undefined && day > until ? { ...price, ...after } : price
-  const out: { -readonly [Name in RateName]?: Rate } = {}
-  for (const [name, stated] of statedNames) {
-    const base = rates[stated]
-    const longer = long?.[stated]
-    if (base === undefined) continue
-    out[name] =
-      long === undefined || longer === undefined ? base : { base, tiers: [{ start: long.above, price: longer }] }
-  }
-  return Object.keys(out).length === 0 ? undefined : out
-}
-
-// List prices in US dollars for models that are missing in the public price list.
-
-/** Published as $0.000025 per 1,000 characters; the same page counts four characters as one token. */
-const textEmbedding: Price = { input: 0.1 }
-const perPicture = (image: number): Price => ({ image })
-/** A base rate, and a second rate for requests with more than `thousands` thousand input tokens. */
-const longer = (base: number, price: number, thousands = 200): Rate => ({
-  base,
-  tiers: [{ start: thousands * 1000, price }]
-})
-
-/** Prices by the id as the provider spells it. */
-export const priceSupplement: Readonly<Record<string, Price>> = {
-  "text-embedding-004": textEmbedding,
-  "text-embedding-005": textEmbedding,
-  "text-multilingual-embedding-002": textEmbedding,
-  // Text is priced per 1,000 characters. A picture costs $0.0001; its tile of 258 tokens costs twice that by this rate.
-  "multimodalembedding@001": { input: 0.8 },
-  "imagen-4.0-generate-001": perPicture(0.04),
-  "imagen-4.0-fast-generate-001": perPicture(0.02),
-  "imagen-4.0-ultra-generate-001": perPicture(0.06),
-  "imagen-3.0-generate-002": perPicture(0.04),
-  "imagen-3.0-generate-001": perPicture(0.04),
-  "imagen-3.0-fast-generate-001": perPicture(0.02),
-  "imagegeneration@006": perPicture(0.02),
-  "imagegeneration@005": perPicture(0.02),
-  "imagegeneration@002": perPicture(0.02),
-  "meta/llama-4-maverick-17b-128e-instruct-maas": { input: 0.35, output: 1.15 },
-  "meta/llama-4-scout-17b-16e-instruct-maas": { input: 0.25, output: 0.7 },
-  "meta/llama-3.3-70b-instruct-maas": { input: 0.72, output: 0.72 },
-  "meta/llama-3.1-405b-instruct-maas": { input: 5, output: 16 },
-  "deepseek-ai/deepseek-v3.1-maas": { input: 0.6, output: 1.7, cached_input: 0.06 },
-  "deepseek-ai/deepseek-v3.2-maas": { input: 0.56, output: 1.68, cached_input: 0.056 },
-  "openai/gpt-oss-120b-maas": { input: 0.09, output: 0.36 },
-  "openai/gpt-oss-20b-maas": { input: 0.07, output: 0.25 },
-  "qwen/qwen3-235b-a22b-instruct-2507-maas": { input: 0.22, output: 0.88 },
-  "qwen/qwen3-next-80b-a3b-instruct-maas": { input: 0.15, output: 1.2 },
-  "qwen/qwen3-next-80b-a3b-thinking-maas": { input: 0.15, output: 1.2 },
-  "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },
-  "zai-org/glm-4.7-maas": { input: 0.6, output: 2.2 },
-  "zai-org/glm-5-maas": { input: 1, output: 3.2, cached_input: 0.1 },
-  // Aliases that change their model, each at the price of the most expensive model it has named or may name.
-  "gemini-flash-latest": { input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 },
-  "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 0.5 },
-  "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached_input: longer(0.2, 0.4) },
-  // The facts lack the price of writing to the cache in a long context.
-  "claude-haiku-5-5": {
-    input: longer(0.1, 0.5, 100),
-    output: longer(0.5, 2.5, 100),
-    cached_input: longer(0.01, 0.05, 100),
-    cache_write: longer(0.125, 0.625, 100)
-  }
-}
-
 /** The label and price of a model. */
 export interface CountedModel {
   /** From a closed set, so clients cannot create metric labels (TH32). */
@@ -147,7 +34,6 @@ const other = "other"
 const mostKnown = 512
 
 const noPrices: StatedPrices = {}
-const supplement: ReadonlyMap<string, Price> = new Map(Object.entries(priceSupplement))
 const noList: Effect.Effect<PriceList> = Effect.succeed(() => undefined)
 
 export class Prices extends Context.Service<
@@ -325,6 +211,121 @@ const closedLabels = ({ accounts, models, operator }: Sources): ReadonlySet<stri
     )
   ])
 }
+
+// What a model's price has next to its rates: factors of tiers and places, and the fee of a search.
+
+type Terms = Pick<Price, "regional" | "search" | "tiers">
+
+/** Priority is published as 1.75 to 2 times the standard price; the upper end is charged. */
+const geminiTiers = { flex: 0.5, batch: 0.5, priority: 2 } as const
+
+/** Up to Gemini 2.5 a grounded answer has one fee, later each search has its own. */
+const geminiSearch = (version: number): NonNullable<Price["search"]> => (version < 3 ? { answer: 0.035 } : 0.014)
+
+/** Claude's endpoints outside `global` cost a tenth more since 4.5. */
+const regionalClaude = 1.1
+
+const none: Terms = {}
+
+const priceTerms = (record: ModelRecord): Terms => {
+  const version = versionOf(record)
+  if (record.family === "gemini")
+    return { tiers: geminiTiers, ...(version === undefined ? {} : { search: geminiSearch(version) }) }
+  if (record.family !== "claude") return none
+  return {
+    tiers: { batch: 0.5 },
+    search: 0.01,
+    ...(version !== undefined && version >= 4.5 ? { regional: regionalClaude } : {})
+  }
+}
+
+// The price that the facts about a model state for a day.
+
+type RecordPrice = NonNullable<ModelRecord["price"]>
+
+/** The facts state both times for which a cache keeps what is written. */
+const statedNames = [
+  ["input", "input"],
+  ["output", "output"],
+  ["cached_input", "cached_input"],
+  ["cache_write", "cache_write_5m"],
+  ["cache_write_1h", "cache_write_1h"],
+  ["audio_input", "audio_input"],
+  ["audio_output", "audio_output"],
+  ["image_output", "image_output"]
+] as const satisfies ReadonlyArray<readonly [RateName, keyof RecordPrice]>
+
+/** `day` as 2026-12-01: an introductory price holds up to its last day. Undefined for a record without prices. */
+export const recordPrice = ({ price }: ModelRecord, day: string): Price | undefined => {
+  if (price === undefined) return undefined
+  const { after = {}, long_context: long, until } = price
+  const rates = until !== undefined && day > until ? { ...price, ...after } : price
+  const out: { -readonly [Name in RateName]?: Rate } = {}
+  for (const [name, stated] of statedNames) {
+    const base = rates[stated]
+    const longer = long?.[stated]
+    if (base === undefined) continue
+    out[name] =
+      long === undefined || longer === undefined ? base : { base, tiers: [{ start: long.above, price: longer }] }
+  }
+  return Object.keys(out).length === 0 ? undefined : out
+}
+
+// List prices in US dollars for models that are missing in the public price list.
+
+/** Published as $0.000025 per 1,000 characters; the same page counts four characters as one token. */
+const textEmbedding: Price = { input: 0.1 }
+const perPicture = (image: number): Price => ({ image })
+/** A base rate, and a second rate for requests with more than `thousands` thousand input tokens. */
+const longer = (base: number, price: number, thousands = 200): Rate => ({
+  base,
+  tiers: [{ start: thousands * 1000, price }]
+})
+
+/** Prices by the id as the provider spells it. */
+export const priceSupplement: Readonly<Record<string, Price>> = {
+  "text-embedding-004": textEmbedding,
+  "text-embedding-005": textEmbedding,
+  "text-multilingual-embedding-002": textEmbedding,
+  // Text is priced per 1,000 characters. A picture costs $0.0001; its tile of 258 tokens costs twice that by this rate.
+  "multimodalembedding@001": { input: 0.8 },
+  "imagen-4.0-generate-001": perPicture(0.04),
+  "imagen-4.0-fast-generate-001": perPicture(0.02),
+  "imagen-4.0-ultra-generate-001": perPicture(0.06),
+  "imagen-3.0-generate-002": perPicture(0.04),
+  "imagen-3.0-generate-001": perPicture(0.04),
+  "imagen-3.0-fast-generate-001": perPicture(0.02),
+  "imagegeneration@006": perPicture(0.02),
+  "imagegeneration@005": perPicture(0.02),
+  "imagegeneration@002": perPicture(0.02),
+  "meta/llama-4-maverick-17b-128e-instruct-maas": { input: 0.35, output: 1.15 },
+  "meta/llama-4-scout-17b-16e-instruct-maas": { input: 0.25, output: 0.7 },
+  "meta/llama-3.3-70b-instruct-maas": { input: 0.72, output: 0.72 },
+  "meta/llama-3.1-405b-instruct-maas": { input: 5, output: 16 },
+  "deepseek-ai/deepseek-v3.1-maas": { input: 0.6, output: 1.7, cached_input: 0.06 },
+  "deepseek-ai/deepseek-v3.2-maas": { input: 0.56, output: 1.68, cached_input: 0.056 },
+  "openai/gpt-oss-120b-maas": { input: 0.09, output: 0.36 },
+  "openai/gpt-oss-20b-maas": { input: 0.07, output: 0.25 },
+  "qwen/qwen3-235b-a22b-instruct-2507-maas": { input: 0.22, output: 0.88 },
+  "qwen/qwen3-next-80b-a3b-instruct-maas": { input: 0.15, output: 1.2 },
+  "qwen/qwen3-next-80b-a3b-thinking-maas": { input: 0.15, output: 1.2 },
+  "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },
+  "zai-org/glm-4.7-maas": { input: 0.6, output: 2.2 },
+  "zai-org/glm-5-maas": { input: 1, output: 3.2, cached_input: 0.1 },
+  // Aliases that change their model, each at the price of the most expensive model it has named or may name.
+  "gemini-flash-latest": { input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 },
+  "gemini-flash-lite-latest": { input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 0.5 },
+  "gemini-pro-latest": { input: longer(2, 4), output: longer(12, 18), cached_input: longer(0.2, 0.4) },
+  // The facts lack the price of writing to the cache in a long context.
+  "claude-haiku-5-5": {
+    input: longer(0.1, 0.5, 100),
+    output: longer(0.5, 2.5, 100),
+    cached_input: longer(0.01, 0.05, 100),
+    cache_write: longer(0.125, 0.625, 100)
+  }
+}
+
+const supplement: ReadonlyMap<string, Price> = new Map(Object.entries(priceSupplement))
 
 // The public price list from the package @pydantic/genai-prices, loaded lazily because it is large.
 

@@ -13,86 +13,6 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { type Budgets, makeBudgets } from "./Budgets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
-// Rate limits of keys as token buckets: each holds the burst of its limit and refills evenly.
-
-type LimitKind = "requests" | "tokens"
-
-/** One limit of one key. Any minute's count is at most the limit and the burst together. */
-export class RateBucket {
-  readonly kind: LimitKind
-  readonly limit: number
-  private readonly burst: number
-  private readonly key: string
-  private readonly refillMillis: number
-  private readonly capacityMillis: number
-
-  constructor(keyId: string, kind: LimitKind, limit: number, burst: number) {
-    this.kind = kind
-    this.limit = limit
-    this.burst = burst
-    // A changed limit gets a new bucket, because the content of a larger bucket would exceed the new limit.
-    this.key = `${keyId}:${kind}:${limit}:${burst}`
-    this.refillMillis = minuteMillis / limit
-    this.capacityMillis = burst * this.refillMillis
-  }
-
-  /** The most that one request reserves. What it needs beyond that delays later requests once it is counted. */
-  get most(): number {
-    return Math.max(this.limit, this.burst)
-  }
-
-  ask(tokens: number): RateAsk {
-    return { key: this.key, costMillis: tokens * this.refillMillis, capacityMillis: this.capacityMillis }
-  }
-
-  /** What is left of a bucket that is full in `fullMillis`. */
-  allowance(fullMillis: number): Allowance {
-    return {
-      limit: this.limit,
-      remaining: Math.max(0, Math.floor((this.capacityMillis - fullMillis + roundingMillis) / this.refillMillis)),
-      resetMillis: Math.max(0, Math.ceil(fullMillis - roundingMillis))
-    }
-  }
-
-  /** The milliseconds until the bucket gives these tokens. */
-  waitMillis(fullMillis: number, tokens: number): number {
-    const { capacityMillis, refillMillis } = this
-    return Math.max(
-      0,
-      Math.ceil(fullMillis + Math.min(tokens * refillMillis, capacityMillis) - capacityMillis - roundingMillis)
-    )
-  }
-}
-
-/** A limit that the key does not have is absent. */
-interface KeyBuckets {
-  readonly requests: RateBucket | undefined
-  readonly tokens: RateBucket | undefined
-}
-
-/** Takes or returns tokens, whatever the bucket holds. */
-const adjust = (store: RateCounters["Service"], bucket: RateBucket, tokens: number): Effect.Effect<unknown> =>
-  store.take([bucket.ask(tokens)], true)
-
-/** The buckets of keys, cached per key record; undefined for a key without limits. */
-const rateBuckets = () => {
-  const known = new WeakMap<GatewayKey, KeyBuckets>()
-  return (key: GatewayKey): KeyBuckets | undefined => {
-    const { id, rate_limit: rateLimit } = key
-    if (rateLimit === undefined) return undefined
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const bucket = (kind: LimitKind, limit: number | undefined, burst: number | undefined) =>
-      limit === undefined ? undefined : new RateBucket(id, kind, limit, burst ?? defaultBurst(limit))
-    const made = {
-      requests: bucket("requests", rateLimit.requests_per_minute, rateLimit.requests_burst),
-      tokens: bucket("tokens", rateLimit.tokens_per_minute, rateLimit.tokens_burst)
-    }
-    known.set(key, made)
-    return made
-  }
-}
-
 /** The usage of a request. */
 interface Amount {
   readonly tokens: number
@@ -299,3 +219,83 @@ const make = Effect.gen(function* () {
   }
   return Admission.of({ admit, admitMore, admitUncalled, spent: spendingReader(budgets, spending, log) })
 })
+
+// Rate limits of keys as token buckets: each holds the burst of its limit and refills evenly.
+
+type LimitKind = "requests" | "tokens"
+
+/** One limit of one key. Any minute's count is at most the limit and the burst together. */
+export class RateBucket {
+  readonly kind: LimitKind
+  readonly limit: number
+  private readonly burst: number
+  private readonly key: string
+  private readonly refillMillis: number
+  private readonly capacityMillis: number
+
+  constructor(keyId: string, kind: LimitKind, limit: number, burst: number) {
+    this.kind = kind
+    this.limit = limit
+    this.burst = burst
+    // A changed limit gets a new bucket, because the content of a larger bucket would exceed the new limit.
+    this.key = `${keyId}:${kind}:${limit}:${burst}`
+    this.refillMillis = minuteMillis / limit
+    this.capacityMillis = burst * this.refillMillis
+  }
+
+  /** The most that one request reserves. What it needs beyond that delays later requests once it is counted. */
+  get most(): number {
+    return Math.max(this.limit, this.burst)
+  }
+
+  ask(tokens: number): RateAsk {
+    return { key: this.key, costMillis: tokens * this.refillMillis, capacityMillis: this.capacityMillis }
+  }
+
+  /** What is left of a bucket that is full in `fullMillis`. */
+  allowance(fullMillis: number): Allowance {
+    return {
+      limit: this.limit,
+      remaining: Math.max(0, Math.floor((this.capacityMillis - fullMillis + roundingMillis) / this.refillMillis)),
+      resetMillis: Math.max(0, Math.ceil(fullMillis - roundingMillis))
+    }
+  }
+
+  /** The milliseconds until the bucket gives these tokens. */
+  waitMillis(fullMillis: number, tokens: number): number {
+    const { capacityMillis, refillMillis } = this
+    return Math.max(
+      0,
+      Math.ceil(fullMillis + Math.min(tokens * refillMillis, capacityMillis) - capacityMillis - roundingMillis)
+    )
+  }
+}
+
+/** A limit that the key does not have is absent. */
+interface KeyBuckets {
+  readonly requests: RateBucket | undefined
+  readonly tokens: RateBucket | undefined
+}
+
+/** Takes or returns tokens, whatever the bucket holds. */
+const adjust = (store: RateCounters["Service"], bucket: RateBucket, tokens: number): Effect.Effect<unknown> =>
+  store.take([bucket.ask(tokens)], true)
+
+/** The buckets of keys, cached per key record; undefined for a key without limits. */
+const rateBuckets = () => {
+  const known = new WeakMap<GatewayKey, KeyBuckets>()
+  return (key: GatewayKey): KeyBuckets | undefined => {
+    const { id, rate_limit: rateLimit } = key
+    if (rateLimit === undefined) return undefined
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const bucket = (kind: LimitKind, limit: number | undefined, burst: number | undefined) =>
+      limit === undefined ? undefined : new RateBucket(id, kind, limit, burst ?? defaultBurst(limit))
+    const made = {
+      requests: bucket("requests", rateLimit.requests_per_minute, rateLimit.requests_burst),
+      tokens: bucket("tokens", rateLimit.tokens_per_minute, rateLimit.tokens_burst)
+    }
+    known.set(key, made)
+    return made
+  }
+}

@@ -15,123 +15,6 @@ import { RateCounters } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 
-// The arithmetic of rate limits as a Redis script: all buckets of a request in one round trip.
-
-/** No key is kept in Redis for longer, whatever its debt. */
-const longestMillis = Duration.toMillis(Duration.days(30))
-
-/** Returns `refusedAt`, then each of `fullMillis`. */
-const takeScript = Redis.script(
-  (prefix: string, asks: ReadonlyArray<RateAsk>, isForced: boolean, nowMillis: number) => [
-    ...asks.map(({ key }) => prefix + key),
-    nowMillis,
-    isForced ? 1 : 0,
-    ...asks.flatMap(({ capacityMillis, costMillis }) => [costMillis, capacityMillis])
-  ],
-  {
-    numberOfKeys: (_prefix, asks) => asks.length,
-    lua: `
-local now = tonumber(ARGV[1])
-local forced = ARGV[2] == "1"
-local refused = -1
-local reply = {}
-for place, key in ipairs(KEYS) do
-  local cost = tonumber(ARGV[1 + 2 * place])
-  local capacity = tonumber(ARGV[2 + 2 * place])
-  local full, at = string.match(redis.call("GET", key) or "", "^(%S+) (%S+)$")
-  full = tonumber(full or "") or 0
-  at = tonumber(at or "") or now
-  full = math.max(0, full - math.max(0, now - at))
-  if refused < 0 then
-    if not forced and full + math.min(cost, capacity) > capacity + ${roundingMillis} then
-      refused = place - 1
-    elseif cost ~= 0 then
-      full = math.max(0, full + cost)
-      if full > 0 then
-        redis.call("SET", key, string.format("%.17g %.17g", full, math.max(at, now)), "PX", string.format("%.0f", math.min(math.ceil(full), ${longestMillis})))
-      else
-        redis.call("DEL", key)
-      end
-    end
-  end
-  reply[place + 1] = string.format("%.17g", full)
-end
-reply[1] = refused
-return reply
-`
-  }
-).withReturnType<unknown>()
-
-/** Reads the reply of the script; undefined where it is none. */
-export const readTaken = (reply: unknown, asks: number): RateAnswer | undefined => {
-  if (!Array.isArray(reply) || reply.length !== asks + 1) return undefined
-  const numbers = reply.map((part: unknown) =>
-    typeof part === "number" || (typeof part === "string" && part !== "") ? Number(part) : Number.NaN
-  )
-  const [refusedAt, ...fullMillis] = numbers
-  return refusedAt !== undefined &&
-    Number.isInteger(refusedAt) &&
-    refusedAt >= -1 &&
-    refusedAt < asks &&
-    fullMillis.every((millis) => Number.isFinite(millis) && millis >= 0)
-    ? { refusedAt, fullMillis }
-    : undefined
-}
-
-// Redis scripts for a list of names that each become due at a time, such as circuit breakers that are open.
-
-const now = `
-local time = redis.call("TIME")
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-`
-
-/**
- * Adds a name that is due in `openMillis`. Beyond `most` names the owner with most of them, which is the first line of a
- * name, loses the one that is due first. In a list of names of one line the name that is due first leaves.
- */
-const add = Redis.script(
-  (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [
-    list,
-    name,
-    openMillis,
-    most,
-    idleMillis
-  ],
-  {
-    numberOfKeys: 1,
-    lua: `${now}
-local life = tonumber(ARGV[2]) + tonumber(ARGV[4])
-redis.call("ZADD", KEYS[1], string.format("%.0f", now + tonumber(ARGV[2])), ARGV[1])
-local function ownerOf(name) return string.match(name, "^(.-)\\n") or "" end
-local owner = ownerOf(ARGV[1])
-if owner == "" then redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -1 - tonumber(ARGV[3])) end
-for over = redis.call("ZCARD", KEYS[1]) - tonumber(ARGV[3]), 1, -1 do
-  local names, counts, crowd = redis.call("ZRANGE", KEYS[1], 0, -1), {}, owner
-  for _, name in ipairs(names) do counts[ownerOf(name)] = (counts[ownerOf(name)] or 0) + 1 end
-  for one, count in pairs(counts) do if count > counts[crowd] then crowd = one end end
-  for _, name in ipairs(names) do
-    if ownerOf(name) == crowd then redis.call("ZREM", KEYS[1], name) break end
-  end
-end
-if redis.call("PTTL", KEYS[1]) < life then redis.call("PEXPIRE", KEYS[1], string.format("%.0f", life)) end
-`
-  }
-)
-
-/** Each name with its remaining milliseconds; names that became due more than `idleMillis` ago are removed first. */
-const list = Redis.script((name: string, most: number, idleMillis: number) => [name, most, idleMillis], {
-  numberOfKeys: 1,
-  lua: `${now}
-redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", string.format("%.0f", now - tonumber(ARGV[2])))
-local listed = redis.call("ZREVRANGE", KEYS[1], 0, tonumber(ARGV[1]) - 1, "WITHSCORES")
-local rows = {}
-for at = 1, #listed, 2 do table.insert(rows, { listed[at], tonumber(listed[at + 1]) - now }) end
-return rows
-`
-}).withReturnType<ReadonlyArray<readonly [name: string, leftMillis: number]>>()
-
-const TimedNames = { add, list }
-
 /** The shared state does not answer. Each caller then continues with the state of its own process. */
 export class StateAway extends Data.TaggedError("StateAway")<{ readonly cause: unknown }> {}
 
@@ -299,6 +182,123 @@ const inRedis = Effect.gen(function* () {
     clearNames: (list) => away(redis.send("DEL", prefix + list))
   })
 })
+
+// The arithmetic of rate limits as a Redis script: all buckets of a request in one round trip.
+
+/** No key is kept in Redis for longer, whatever its debt. */
+const longestMillis = Duration.toMillis(Duration.days(30))
+
+/** Returns `refusedAt`, then each of `fullMillis`. */
+const takeScript = Redis.script(
+  (prefix: string, asks: ReadonlyArray<RateAsk>, isForced: boolean, nowMillis: number) => [
+    ...asks.map(({ key }) => prefix + key),
+    nowMillis,
+    isForced ? 1 : 0,
+    ...asks.flatMap(({ capacityMillis, costMillis }) => [costMillis, capacityMillis])
+  ],
+  {
+    numberOfKeys: (_prefix, asks) => asks.length,
+    lua: `
+local now = tonumber(ARGV[1])
+local forced = ARGV[2] == "1"
+local refused = -1
+local reply = {}
+for place, key in ipairs(KEYS) do
+  local cost = tonumber(ARGV[1 + 2 * place])
+  local capacity = tonumber(ARGV[2 + 2 * place])
+  local full, at = string.match(redis.call("GET", key) or "", "^(%S+) (%S+)$")
+  full = tonumber(full or "") or 0
+  at = tonumber(at or "") or now
+  full = math.max(0, full - math.max(0, now - at))
+  if refused < 0 then
+    if not forced and full + math.min(cost, capacity) > capacity + ${roundingMillis} then
+      refused = place - 1
+    elseif cost ~= 0 then
+      full = math.max(0, full + cost)
+      if full > 0 then
+        redis.call("SET", key, string.format("%.17g %.17g", full, math.max(at, now)), "PX", string.format("%.0f", math.min(math.ceil(full), ${longestMillis})))
+      else
+        redis.call("DEL", key)
+      end
+    end
+  end
+  reply[place + 1] = string.format("%.17g", full)
+end
+reply[1] = refused
+return reply
+`
+  }
+).withReturnType<unknown>()
+
+/** Reads the reply of the script; undefined where it is none. */
+export const readTaken = (reply: unknown, asks: number): RateAnswer | undefined => {
+  if (!Array.isArray(reply) || reply.length !== asks + 1) return undefined
+  const numbers = reply.map((part: unknown) =>
+    typeof part === "number" || (typeof part === "string" && part !== "") ? Number(part) : Number.NaN
+  )
+  const [refusedAt, ...fullMillis] = numbers
+  return refusedAt !== undefined &&
+    Number.isInteger(refusedAt) &&
+    refusedAt >= -1 &&
+    refusedAt < asks &&
+    fullMillis.every((millis) => Number.isFinite(millis) && millis >= 0)
+    ? { refusedAt, fullMillis }
+    : undefined
+}
+
+// Redis scripts for a list of names that each become due at a time, such as circuit breakers that are open.
+
+const now = `
+local time = redis.call("TIME")
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+`
+
+/**
+ * Adds a name that is due in `openMillis`. Beyond `most` names the owner with most of them, which is the first line of a
+ * name, loses the one that is due first. In a list of names of one line the name that is due first leaves.
+ */
+const add = Redis.script(
+  (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [
+    list,
+    name,
+    openMillis,
+    most,
+    idleMillis
+  ],
+  {
+    numberOfKeys: 1,
+    lua: `${now}
+local life = tonumber(ARGV[2]) + tonumber(ARGV[4])
+redis.call("ZADD", KEYS[1], string.format("%.0f", now + tonumber(ARGV[2])), ARGV[1])
+local function ownerOf(name) return string.match(name, "^(.-)\\n") or "" end
+local owner = ownerOf(ARGV[1])
+if owner == "" then redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -1 - tonumber(ARGV[3])) end
+for over = redis.call("ZCARD", KEYS[1]) - tonumber(ARGV[3]), 1, -1 do
+  local names, counts, crowd = redis.call("ZRANGE", KEYS[1], 0, -1), {}, owner
+  for _, name in ipairs(names) do counts[ownerOf(name)] = (counts[ownerOf(name)] or 0) + 1 end
+  for one, count in pairs(counts) do if count > counts[crowd] then crowd = one end end
+  for _, name in ipairs(names) do
+    if ownerOf(name) == crowd then redis.call("ZREM", KEYS[1], name) break end
+  end
+end
+if redis.call("PTTL", KEYS[1]) < life then redis.call("PEXPIRE", KEYS[1], string.format("%.0f", life)) end
+`
+  }
+)
+
+/** Each name with its remaining milliseconds; names that became due more than `idleMillis` ago are removed first. */
+const list = Redis.script((name: string, most: number, idleMillis: number) => [name, most, idleMillis], {
+  numberOfKeys: 1,
+  lua: `${now}
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", string.format("%.0f", now - tonumber(ARGV[2])))
+local listed = redis.call("ZREVRANGE", KEYS[1], 0, tonumber(ARGV[1]) - 1, "WITHSCORES")
+local rows = {}
+for at = 1, #listed, 2 do table.insert(rows, { listed[at], tonumber(listed[at + 1]) - now }) end
+return rows
+`
+}).withReturnType<ReadonlyArray<readonly [name: string, leftMillis: number]>>()
+
+const TimedNames = { add, list }
 
 // The counters of rate limits: in this process, or in the state that several processes share.
 
