@@ -188,7 +188,7 @@ interface OpenCircuits {
 }
 
 /** The name of the list. */
-const list = "circuits"
+const circuitList = "circuits"
 
 /** How often a process reads which breakers other processes have opened. */
 const readMillis = 500
@@ -209,7 +209,7 @@ const followOpenCircuits = ({
         return millis
       })
     const removeLocally = (key: string) => Effect.sync(() => void untilMillis.delete(key))
-    const read = Effect.flatMap(state.names(list, circuitEntries, circuitIdleMillis), (listed) =>
+    const read = Effect.flatMap(state.names(circuitList, circuitEntries, circuitIdleMillis), (listed) =>
       clocked((now) => {
         untilMillis.clear()
         for (const [key, left] of listed) untilMillis.set(key, now + left)
@@ -229,7 +229,7 @@ const followOpenCircuits = ({
           addLocally(key, millis),
           Effect.ignore(
             state.addName({
-              list,
+              circuitList,
               name: key,
               dueMillis: millis,
               most: circuitEntries,
@@ -237,7 +237,7 @@ const followOpenCircuits = ({
             })
           )
         ),
-      remove: (key) => Effect.andThen(removeLocally(key), Effect.ignore(state.removeName(list, key))),
+      remove: (key) => Effect.andThen(removeLocally(key), Effect.ignore(state.removeName(circuitList, key))),
       addLocally,
       removeLocally
     }

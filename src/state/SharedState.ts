@@ -175,9 +175,9 @@ const inRedis = Effect.gen(function* () {
     setText: ({ key, lifeMillis, room, text }) =>
       away(redis.send("SET", nameOf(room, key), text, "PX", String(lifeMillis))),
     addName: ({ dueMillis, idleMillis, list, most, name }) =>
-      away(redis.eval(TimedNames.add)(prefix + list, name, dueMillis, most, idleMillis)),
+      away(redis.eval(addName)(prefix + list, name, dueMillis, most, idleMillis)),
     names: (list, most, idleMillis) =>
-      checked("a list of names", redis.eval(TimedNames.list)(prefix + list, most, idleMillis), readNames),
+      checked("a list of names", redis.eval(listNames)(prefix + list, most, idleMillis), readNames),
     removeName: (list, name) => away(redis.send("ZREM", prefix + list, name)),
     clearNames: (list) => away(redis.send("DEL", prefix + list))
   })
@@ -248,7 +248,8 @@ export const readTaken = (reply: unknown, asks: number): RateAnswer | undefined 
 
 // Redis scripts for a list of names that each become due at a time, such as circuit breakers that are open.
 
-const now = `
+/** The milliseconds of the clock of Redis, so that the clocks of the processes need not agree. */
+const redisClock = `
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `
@@ -257,7 +258,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
  * Adds a name that is due in `openMillis`. Beyond `most` names the owner with most of them, which is the first line of a
  * name, loses the one that is due first. In a list of names of one line the name that is due first leaves.
  */
-const add = Redis.script(
+const addName = Redis.script(
   (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [
     list,
     name,
@@ -267,7 +268,7 @@ const add = Redis.script(
   ],
   {
     numberOfKeys: 1,
-    lua: `${now}
+    lua: `${redisClock}
 local life = tonumber(ARGV[2]) + tonumber(ARGV[4])
 redis.call("ZADD", KEYS[1], string.format("%.0f", now + tonumber(ARGV[2])), ARGV[1])
 local function ownerOf(name) return string.match(name, "^(.-)\\n") or "" end
@@ -287,9 +288,9 @@ if redis.call("PTTL", KEYS[1]) < life then redis.call("PEXPIRE", KEYS[1], string
 )
 
 /** Each name with its remaining milliseconds; names that became due more than `idleMillis` ago are removed first. */
-const list = Redis.script((name: string, most: number, idleMillis: number) => [name, most, idleMillis], {
+const listNames = Redis.script((name: string, most: number, idleMillis: number) => [name, most, idleMillis], {
   numberOfKeys: 1,
-  lua: `${now}
+  lua: `${redisClock}
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", string.format("%.0f", now - tonumber(ARGV[2])))
 local listed = redis.call("ZREVRANGE", KEYS[1], 0, tonumber(ARGV[1]) - 1, "WITHSCORES")
 local rows = {}
@@ -297,8 +298,6 @@ for at = 1, #listed, 2 do table.insert(rows, { listed[at], tonumber(listed[at + 
 return rows
 `
 }).withReturnType<ReadonlyArray<readonly [name: string, leftMillis: number]>>()
-
-const TimedNames = { add, list }
 
 // The counters of rate limits: in this process, or in the state that several processes share.
 
