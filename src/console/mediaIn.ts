@@ -33,12 +33,12 @@ const mediaOf = (fields: Fields): Media | undefined => {
 /** All media of a value, in their order. */
 export const mediaIn = (value: unknown): ReadonlyArray<Media> => {
   if (typeof value === "string") {
-    const found = dataUri.exec(value)
-    return found === null ? [] : [{ type: found[1] ?? "", data: found[2] ?? "" }]
+    const match = dataUri.exec(value)
+    return match === null ? [] : [{ type: match[1] ?? "", data: match[2] ?? "" }]
   }
   if (!isFields(value)) return []
-  const own = mediaOf(value)
-  return own === undefined ? Object.values(value).flatMap(mediaIn) : [own]
+  const media = mediaOf(value)
+  return media === undefined ? Object.values(value).flatMap(mediaIn) : [media]
 }
 
 /** Texts that are longer than this and look like base64 are media or signatures, which people do not read. */

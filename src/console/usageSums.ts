@@ -93,9 +93,9 @@ export const timeline = (frame: Frame, rows: Rows, of: (rows: Rows) => number): 
   const byStart = new Map<number, Array<Row>>()
   for (const row of rows) {
     const start = Date.parse(row.start ?? "")
-    const found = byStart.get(start)
-    if (found === undefined) byStart.set(start, [row])
-    else found.push(row)
+    const sameStart = byStart.get(start)
+    if (sameStart === undefined) byStart.set(start, [row])
+    else sameStart.push(row)
   }
   return frame.starts.map((start) => of(byStart.get(start) ?? []))
 }

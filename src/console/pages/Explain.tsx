@@ -231,13 +231,13 @@ const indented = (text: string): string => {
 
 const take = async (id: string): Promise<Taken> => {
   const row = await request(id)
-  const kept = await requestContent(row.id)
-  const last = kept.calls.at(-1)?.body.text
+  const content = await requestContent(row.id)
+  const last = content.calls.at(-1)?.body.text
   return {
     route: calledRoute(row),
-    body: indented(kept.request.text),
+    body: indented(content.request.text),
     upstream: last === undefined ? undefined : readable(readJson(last) ?? last),
-    replayed: { row, answer: answerTextOf(kept.answer?.text ?? "") }
+    replayed: { row, answer: answerTextOf(content.answer?.text ?? "") }
   }
 }
 

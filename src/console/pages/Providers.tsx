@@ -97,11 +97,11 @@ const Result = ({ check }: { readonly check: ProviderCheck }) => (
 )
 
 const Exchanges = ({ series }: { readonly series: ReadonlyArray<Metric> }) => {
-  const found = series.filter(({ name }) => name === names.refreshed)
-  if (found.length === 0) return <>none since the start</>
+  const exchanges = series.filter(({ name }) => name === names.refreshed)
+  if (exchanges.length === 0) return <>none since the start</>
   return (
     <>
-      {found
+      {exchanges
         .toSorted((one, other) => other.value - one.value)
         .map(({ labels, value }) => (
           <div key={labels["result"]} class={labels["result"] === "ok" ? "good" : "bad"}>

@@ -118,8 +118,8 @@ const localMoment = (moment: string): string => {
 
 /** The text of a field for a key, or for a new one. */
 export const fieldValue = (row: Key | undefined, { at: [member, part], kind, words }: KeyField): string => {
-  const found = fieldsOf(row)[member]
-  const value = part === undefined ? found : fieldsOf(found)[part]
+  const whole = fieldsOf(row)[member]
+  const value = part === undefined ? whole : fieldsOf(whole)[part]
   if (value === undefined) return words?.[0]?.[0] ?? ""
   // Of several scopes the last word decides, which is the widest.
   if (Array.isArray(value)) return words?.findLast(([word]) => value.includes(word))?.[0] ?? value.join(", ")

@@ -235,10 +235,10 @@ const Cost = ({
   </section>
 )
 
-const askedOf = (row: RequestRow, kept: string | undefined): Asked => {
+const askedOf = (row: RequestRow, sentBody: string | undefined): Asked => {
   const { model = "", provider, stream } = row
   const name = provider === undefined ? model : `@${provider}/${model}`
-  const body = kept === undefined ? undefined : readJson(kept)
+  const body = sentBody === undefined ? undefined : readJson(sentBody)
   return { route: calledRoute(row), model: name, body, isStream: stream }
 }
 
@@ -252,11 +252,11 @@ const Snippets = ({ asked }: { readonly asked: Asked }) => (
 )
 
 const Whole = ({ row }: { readonly row: RequestRow }) => {
-  const kept = useSignal<string | undefined>(undefined)
+  const sentBody = useSignal<string | undefined>(undefined)
   return (
     <>
       <div class="actions">
-        <Snippets asked={askedOf(row, kept.value)} />
+        <Snippets asked={askedOf(row, sentBody.value)} />
         <Copy name="Copy record" text={JSON.stringify(row, null, 2)} />
         {row.has_content === true ? <a href={href("/explain", { request: row.id })}>Explain and replay</a> : null}
       </div>
@@ -269,7 +269,7 @@ const Whole = ({ row }: { readonly row: RequestRow }) => {
           <Parameters {...row} />
         </div>
       </div>
-      <ContentCard row={row} onRead={({ request }) => (kept.value = request.is_cut ? undefined : request.text)} />
+      <ContentCard row={row} onRead={({ request }) => (sentBody.value = request.is_cut ? undefined : request.text)} />
     </>
   )
 }

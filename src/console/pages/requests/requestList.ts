@@ -26,8 +26,8 @@ const listed = (data: ReadonlyArray<RequestRow>): Rows => data.map((row) => ({ .
 
 /** The rows above those of a list that begins with some of them. */
 const unlisted = (rows: Rows, list: Rows): Rows => {
-  const known = new Set(list.slice(0, overlap).map(({ id }) => id))
-  return rows.filter(({ id }) => !known.has(id))
+  const listedIds = new Set(list.slice(0, overlap).map(({ id }) => id))
+  return rows.filter(({ id }) => !listedIds.has(id))
 }
 
 const bounded = ({ cursor, rows }: RequestList): RequestList =>

@@ -63,12 +63,12 @@ const searchCitation = (block: Block, index: number): Citation => ({
 /** One cited sentence for each document and search result of the last user turn with citations enabled. */
 const citedBlocks = (request: MessagesRequest): ReadonlyArray<ReplyBlock> => {
   const turn = request.messages.findLast(({ role }) => role === "user")
-  const held = blocksOf(turn?.content).flatMap((block) => [
+  const turnBlocks = blocksOf(turn?.content).flatMap((block) => [
     block,
     ...(block.type === "tool_result" ? blocksOf(block.content) : [])
   ])
-  const documents = held.filter((block) => block.type === "document")
-  const results = held.filter((block) => block.type === "search_result")
+  const documents = turnBlocks.filter((block) => block.type === "document")
+  const results = turnBlocks.filter((block) => block.type === "search_result")
   const citations = [
     ...documents.flatMap((block, index) => (allowsCitations(block) ? [documentCitation(block, index)] : [])),
     ...results.flatMap((block, index) => (allowsCitations(block) ? [searchCitation(block, index)] : []))
@@ -176,11 +176,11 @@ interface Cut {
 
 /** Cuts at the first stop sequence, then at the tokens left after thinking; returns the stop reason. */
 const cutAtLimits = (text: string, request: MessagesRequest, spent: number): Cut => {
-  const found = (request.stop_sequences ?? []).flatMap((sequence) => {
+  const stops = (request.stop_sequences ?? []).flatMap((sequence) => {
     const index = text.indexOf(sequence)
     return index < 0 ? [] : [{ sequence, index }]
   })
-  const first = found.reduce<{ sequence: string; index: number } | undefined>(
+  const first = stops.reduce<{ sequence: string; index: number } | undefined>(
     (best, next) => (best === undefined || next.index < best.index ? next : best),
     undefined
   )

@@ -95,8 +95,8 @@ const callIds: Rule = ({ messages }) => {
 }
 
 const historyTools: Rule = (request, _context, facts) => {
-  const held = blocks(request).some(({ block }) => block.type === "tool_use" || block.type === "tool_result")
-  return held && facts.needsTools && request.tools === undefined
+  const usesTools = blocks(request).some(({ block }) => block.type === "tool_use" || block.type === "tool_result")
+  return usesTools && facts.needsTools && request.tools === undefined
     ? "Requests which include `tool_use` or `tool_result` blocks must define tools"
     : undefined
 }

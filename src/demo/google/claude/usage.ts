@@ -44,10 +44,13 @@ const cachedPrompt = (request: Prompt): { readonly prompt: Prompt; readonly cont
   const index = messages.findLastIndex(({ content }) => lastBreakpoint(blocksOf(content)) >= 0)
   const message = messages[index]
   if (message !== undefined) {
-    const all = blocksOf(message.content)
-    const at = lastBreakpoint(all)
-    const prompt = { ...rest, messages: [...messages.slice(0, index), { ...message, content: all.slice(0, at + 1) }] }
-    return { prompt, control: breakpointOf(all[at]) ?? { type: "ephemeral" } }
+    const contentBlocks = blocksOf(message.content)
+    const at = lastBreakpoint(contentBlocks)
+    const prompt = {
+      ...rest,
+      messages: [...messages.slice(0, index), { ...message, content: contentBlocks.slice(0, at + 1) }]
+    }
+    return { prompt, control: breakpointOf(contentBlocks[at]) ?? { type: "ephemeral" } }
   }
   const blocks = blocksOf(system)
   const inSystem = breakpointOf(blocks[lastBreakpoint(blocks)])

@@ -80,10 +80,10 @@ const pageOf = (body: unknown): { readonly size: number; readonly from: number }
 const listAnswer = (call: Call): Answer => {
   const page = pageOf(call.body)
   if (page === undefined) return refuse(call.route, invalidArgument("Invalid page size or page token."))
-  const all = listed(call)
+  const served = listed(call)
   const end = page.from + page.size
-  const shown = all.slice(page.from, end)
-  const next = end < all.length ? { nextPageToken: String(end) } : {}
+  const shown = served.slice(page.from, end)
+  const next = end < served.length ? { nextPageToken: String(end) } : {}
   return jsonAnswer(
     200,
     call.route.service === "google"

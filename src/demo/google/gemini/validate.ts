@@ -154,8 +154,9 @@ const unknownModel = (call: Called, allowed: ReadonlyArray<ModelKind>): GoogleEr
   const { target } = route
   if (target.kind === "endpoint") return undefined
   const kind = modelKind(target.id)
-  const known = kind !== undefined && allowed.includes(kind)
-  if (target.id.startsWith("demo-") ? isFault(target.id) || known : known && isServed(call, target.id)) return undefined
+  const isAllowed = kind !== undefined && allowed.includes(kind)
+  if (target.id.startsWith("demo-") ? isFault(target.id) || isAllowed : isAllowed && isServed(call, target.id))
+    return undefined
   if (route.service === "google") {
     const [method, listMethod] = errorNames(route.operation)
     const message =

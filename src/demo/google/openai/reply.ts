@@ -63,11 +63,11 @@ const choiceOf = (candidate: Candidate, seed: string, parallel: boolean): Choice
           }
         ]
   )
-  const kept = parallel ? calls : calls.slice(0, 1)
+  const sentCalls = parallel ? calls : calls.slice(0, 1)
   return {
     text: candidate.parts.map((part) => part.text ?? "").join(""),
-    calls: kept,
-    finish: kept.length > 0 ? "tool_calls" : (finishWords[candidate.finishReason] ?? "stop"),
+    calls: sentCalls,
+    finish: sentCalls.length > 0 ? "tool_calls" : (finishWords[candidate.finishReason] ?? "stop"),
     logprobs: logprobsOf(candidate)
   }
 }

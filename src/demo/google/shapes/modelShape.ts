@@ -140,7 +140,7 @@ const splitTop = (text: string, separator: string): ReadonlyArray<string> => {
 /** The models of one API during compilation; each compiles at its first use, so models may be recursive. */
 interface Compiler {
   readonly shapes: ModelShapes
-  readonly known: Map<string, Read>
+  readonly readers: Map<string, Read>
 }
 
 const compileModel = (compiler: Compiler, name: string): Read => {
@@ -167,11 +167,11 @@ const compileModel = (compiler: Compiler, name: string): Read => {
 }
 
 const readModel = (compiler: Compiler, name: string): Read => {
-  const known = compiler.known.get(name)
-  if (known !== undefined) return known
+  const before = compiler.readers.get(name)
+  if (before !== undefined) return before
   let compiled: Read | undefined
   const late: Read = (walk, value, path) => (compiled ??= compileModel(compiler, name))(walk, value, path)
-  compiler.known.set(name, late)
+  compiler.readers.set(name, late)
   return late
 }
 
@@ -280,7 +280,7 @@ const compileType = (compiler: Compiler, words: string): Read => {
 export const compileModels = (
   shapes: ModelShapes
 ): ((entry: string, body: unknown, betas: boolean) => ReadonlyArray<ModelViolation>) => {
-  const compiler: Compiler = { shapes, known: new Map() }
+  const compiler: Compiler = { shapes, readers: new Map() }
   return (entry, body, betas) => {
     if (!isRecord(body)) return [{ path: "", message: "Input should be an object", bound: false }]
     const walk: Walk = { betas, violations: [] }

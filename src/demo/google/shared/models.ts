@@ -119,9 +119,9 @@ export type ProviderName = "google" | "vertex-ai"
  * A provider without a day has the earliest day of the others. Imagen is served on where no day of its end is known.
  */
 export const isShutDown = ({ family, shutdown = {}, stage }: FactRow, provider: ProviderName, day: string): boolean => {
-  const own = shutdown[provider]
+  const providerEnd = shutdown[provider]
   const [earliest] = family === "imagen" ? [] : Object.values(shutdown).toSorted()
-  const end = own ?? (stage === "shut_down" ? earliest : shutdown["claude-api"])
+  const end = providerEnd ?? (stage === "shut_down" ? earliest : shutdown["claude-api"])
   if (end !== undefined) return end <= day && (stage === "shut_down" || end > factDay)
   return stage === "shut_down" && !(family === "imagen" && provider === "vertex-ai")
 }
