@@ -1,7 +1,7 @@
 // Writes answers in Anthropic's form: a reply as one JSON value or as named events, and errors with a type and a request id.
 // It must not depend on rules, models or faults.
 // Source: recorded bodies and streams of Vertex AI.
-import type { ClaudeInput } from "./usage.ts"
+import type { ClaudeInput } from "./request.ts"
 import { type Answer, type Step, textPieces } from "../shared/answers.ts"
 import { textTokens } from "../shared/generateRequest.ts"
 import { createHash } from "node:crypto"

@@ -22,9 +22,8 @@ import {
 } from "./answers.ts"
 import { claudeFacts, isServedClaude, modelInAnswers } from "./models.ts"
 import { claudeReply } from "./replies.ts"
-import type { MessagesRequest } from "./request.ts"
+import { claudeTokens, type MessagesRequest } from "./request.ts"
 import { type ClaudeVerdict, validateCountMessages, validateMessages } from "./validate.ts"
-import { claudeTokens } from "./usage.ts"
 
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {

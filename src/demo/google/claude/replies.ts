@@ -7,6 +7,7 @@ import {
   type Block,
   blocksOf,
   boundSeed,
+  claudeInput,
   forcesTool,
   formatOf,
   type MessagesRequest,
@@ -17,7 +18,6 @@ import {
 import { answerText, planCalls, thoughtText } from "../shared/simulatedModel.ts"
 import { issueSignature } from "../shared/signatures.ts"
 import { claudeFacts } from "./models.ts"
-import { claudeInput } from "./usage.ts"
 
 const allowsCitations = (block: Block): boolean =>
   typeof block.citations === "object" &&

@@ -3,11 +3,9 @@
 // Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
 import { issueSignature, signatureOwner } from "../shared/signatures.ts"
-import { claudeFacts, modelInAnswers } from "./models.ts"
-import type { ClaudeFacts } from "./models.ts"
-import { blocksOf, boundSeed, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./request.ts"
+import { claudeFacts, type ClaudeFacts, modelInAnswers } from "./models.ts"
+import { blocksOf, boundSeed, claudeTokens, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./request.ts"
 import type { Block, MessagesRequest, PlacedBlock, Source, Turn } from "./request.ts"
-import { claudeTokens } from "./usage.ts"
 
 export interface ClaudeContext {
   readonly model: string
