@@ -60,6 +60,22 @@ export interface Column<Row> {
   readonly class?: string
 }
 
+export const Headings = ({
+  columns
+}: {
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly isNumber?: boolean }>
+}) => (
+  <thead>
+    <tr>
+      {columns.map(({ isNumber, name }) => (
+        <th key={name} scope="col" class={isNumber === true ? "number" : ""}>
+          {name}
+        </th>
+      ))}
+    </tr>
+  </thead>
+)
+
 interface ListProps<Row> {
   /** What the list is of, for screen readers. */
   readonly label: string
@@ -75,15 +91,7 @@ interface ListProps<Row> {
 export const List = <Row,>({ children, classOf, columns, keyOf, label, rows }: ListProps<Row>) => (
   <div class="wide" tabIndex={0} role="region" aria-label={label}>
     <table class="list">
-      <thead>
-        <tr>
-          {columns.map(({ isNumber, name }) => (
-            <th key={name} scope="col" class={isNumber === true ? "number" : ""}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Headings columns={columns} />
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)} class={classOf?.(row) ?? ""}>

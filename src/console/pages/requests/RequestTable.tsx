@@ -4,7 +4,7 @@ import { signal, useSignal } from "@preact/signals"
 import type { ComponentChildren, RefObject } from "preact"
 import { clock, count, dayAndClock, dollars, duration } from "../../format.ts"
 import { href, navigate } from "../../Location.ts"
-import { Status } from "../../parts/Display.tsx"
+import { Headings, Status } from "../../parts/Display.tsx"
 import { Check } from "../../parts/Fields.tsx"
 import type { ListedRow, Query } from "./requestList.ts"
 import { useEffect, useRef } from "preact/hooks"
@@ -241,15 +241,7 @@ export const RequestTable = (props: TableProps) => {
             <col key={column.name} style={{ width: `${column.width}rem` }} />
           ))}
         </colgroup>
-        <thead>
-          <tr>
-            {columns.map(({ isNumber, name }) => (
-              <th key={name} scope="col" class={isNumber === true ? "number" : ""}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Headings columns={columns} />
         <tbody>
           <Gap key="above" columns={columns.length} rows={from} />
           {rows.slice(from, to).map((row, index) => (
