@@ -5,16 +5,8 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { memoizeBounded } from "../domain/collections.ts"
 import { type CatalogView, nothingCarried } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
-import {
-  orderTargets,
-  type Plan,
-  type PlanFault,
-  type Planned,
-  planOne,
-  possibleTargets,
-  type Resolved,
-  resolveTargets
-} from "./plan/plan.ts"
+import { orderTargets, possibleTargets, type Resolved, resolveTargets } from "./plan/configPlan.ts"
+import { type Plan, type PlanFault, type Planned, planOne } from "./plan/plan.ts"
 import * as Effect from "effect/Effect"
 import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"

@@ -1,15 +1,11 @@
-// From a request to its targets, in the order in which they are tried: which slug, which account, with whose credential.
-// It must not depend on how a call is made. Chance is an argument.
+// From a request to its target: the account that its model means, where that is called, and with whose credential.
+// It must not depend on configs, or on how a call is made.
 import * as Result from "effect/Result"
 import { carriesCredential } from "../../auth/carried.ts"
-import type {
-  AnswerFault,
-  ConfigGroup,
-  ConfigNode,
-  ConfigTarget,
-  GatewayConfig
-} from "../../domain/config/GatewayConfig.ts"
+import type { AnswerFault, ConfigTarget } from "../../domain/config/GatewayConfig.ts"
+import { quoteValue } from "../../domain/faults.ts"
 import {
+  BodyInvalid,
   type CredentialsMissing,
   type GatewayError,
   ModelNotAllowed,
@@ -17,10 +13,9 @@ import {
   SlugUnknown
 } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
-import type { AccountChoice, ModelRef } from "../../domain/ModelRef.ts"
-import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
-import { Branches, type Conditioned } from "./Branches.ts"
-import { type Named, readModel, unnamed, withPlace } from "./accounts.ts"
+import { type AccountChoice, chooseAccount, isFamilyWord, type ModelRef, parseModelRef } from "../../domain/ModelRef.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../domain/ProviderAccount.ts"
+import { noServing, resolveModelName } from "../../domain/serving.ts"
 
 /** What the plan reads of a request. */
 export interface Asked {
@@ -74,12 +69,158 @@ export type Plan = readonly [Planned, ...ReadonlyArray<Planned>]
 /** Why a plan fails; credentials are the next step's business. */
 export type PlanFault = Exclude<GatewayError, CredentialsMissing>
 
-type Read<A> = Result.Result<A, PlanFault>
+export type PlanResult<A> = Result.Result<A, PlanFault>
 
-const noEdges: ReadonlyArray<FallbackEdge> = []
+export const noEdges: ReadonlyArray<FallbackEdge> = []
+
+/** A slug, and where it was written. */
+export interface Named {
+  readonly slug: string
+  readonly param: "model" | "x-gateway-provider" | "x-gateway-config"
+}
+
+/** A model as a request or a config writes it, its alias resolved. */
+interface ReadModel {
+  readonly ref: ModelRef
+  /** Flags that the name asks for. */
+  readonly betas: ReadonlyArray<string>
+}
+
+export const readModel = (
+  written: string,
+  catalog: CatalogView,
+  key: Pick<GatewayKey, "providers">
+): Result.Result<ReadModel, BodyInvalid> => {
+  const { betas, model } = resolveModelName(written, (catalog.serving ?? noServing).aliases)
+  return Result.map(parseModelRef(model), (ref) => ({ ref: withSlug(ref, catalog, key), betas }))
+}
+
+/** Without the `@` a slug of the key's own accounts counts too (N1207), unless it is the word of a family. */
+const withSlug = (ref: ModelRef, catalog: CatalogView, key: Pick<GatewayKey, "providers">): ModelRef => {
+  const slash = ref.slug === undefined ? ref.rest.indexOf("/") : -1
+  if (slash < 0) return ref
+  const slug = ref.rest.slice(0, slash)
+  const rest = ref.rest.slice(slash + 1)
+  const isOwn = rest !== "" && !isFamilyWord(slug) && allows(key.providers, slug)
+  return isOwn && catalog.resolve(slug) !== undefined ? { slug, rest } : ref
+}
+
+/**
+ * The account that serves a model without a slug. The only account that the key may use is called for any model, so
+ * that its own refusal states why it cannot serve.
+ */
+export const unnamed = (
+  modelId: string,
+  catalog: CatalogView,
+  { carried, key, native }: Pick<Asked, "carried" | "key" | "native">
+): Result.Result<Named, ProviderMissing> => {
+  const accounts = catalog.list()
+  const { defaults } = catalog.serving ?? noServing
+  const isCarried = native !== undefined && carriesCredential({ kind: native.kind }, carried)
+  const chosen = chooseAccount({
+    model: modelId,
+    accounts,
+    key,
+    defaults,
+    isCarried,
+    ...(native === undefined ? {} : { native })
+  })
+  if (Result.isSuccess(chosen)) return Result.succeed({ slug: chosen.success, param: "model" })
+  const [only, ...others] = accounts.filter(
+    ({ credentials, slug }) => credentials !== undefined && allows(key.providers, slug)
+  )
+  const { known, setting } = chosen.failure
+  return only !== undefined && others.length === 0
+    ? Result.succeed({ slug: only.slug, param: "model" })
+    : Result.fail(new ProviderMissing({ known, ...(setting === undefined ? {} : { setting }) }))
+}
+
+/** Where a place is written, and what allows it. */
+const placeParts = [
+  {
+    field: "project_id",
+    list: "projects",
+    written: "vertexProjectId",
+    header: "x-gateway-vertex-project-id",
+    path: "project",
+    member: "vertex_project_id"
+  },
+  {
+    field: "region",
+    list: "regions",
+    written: "vertexRegion",
+    header: "x-gateway-vertex-region",
+    path: "location",
+    member: "vertex_region"
+  }
+] as const
+
+interface WithPlace {
+  readonly account: ProviderAccount
+  /** Headers and members of an inline config that name another place than the one that counts. */
+  readonly ignored: ReadonlyArray<string>
+}
+
+const nothingIgnored: ReadonlyArray<string> = []
+
+/**
+ * The config's word wins over the header's. A config of the operator is obeyed; the request, and a config that came with it, only
+ * where `isFree` (no stored credential would follow), or where the account lists the place.
+ */
+const withPlace = (
+  account: ProviderAccount,
+  byRequest: CarriedCredentials,
+  config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined,
+  isFree: boolean
+): WithPlace => {
+  if (account.kind === "google") return { account, ignored: nothingIgnored }
+  const isUnsaid = placeParts.every(
+    ({ written }) => byRequest[written] === undefined && config?.of[written] === undefined
+  )
+  if (isUnsaid) return { account, ignored: nothingIgnored }
+  const place: { -readonly [Field in "project_id" | "region"]: string | undefined } = {
+    project_id: account.project_id,
+    region: account.region
+  }
+  const ignored: Array<string> = []
+  for (const { field, header, list, member, path, written } of placeParts) {
+    const said = [
+      { name: member, value: config?.of[written], isObeyed: config?.isInline === false },
+      { name: byRequest.isPathPlace === true ? path : header, value: byRequest[written], isObeyed: false }
+    ]
+    const counting = said.find(
+      ({ isObeyed, value }) =>
+        value !== undefined && (isObeyed || isFree || (byRequest.isPathPlace !== true && lists(account[list], value)))
+    )
+    if (counting !== undefined) place[field] = counting.value
+    ignored.push(...said.flatMap(({ name, value }) => (value === undefined || value === place[field] ? [] : [name])))
+  }
+  return { account: { ...account, ...place }, ignored }
+}
+
+/** A place that is none is a fault of the header; one that came in the path is a fault of the path. */
+export const faultOfPlace = (
+  fault: GatewayError,
+  carried: CarriedCredentials,
+  account: ProviderAccount
+): GatewayError => {
+  if (carried.isPathPlace !== true || fault._tag !== "BodyInvalid" || fault.code !== "invalid_header") return fault
+  const part = placeParts.find(({ header }) => header === fault.param)
+  const value = part === undefined ? undefined : carried[part.written]
+  return part === undefined || value === undefined || account[part.field] !== value
+    ? fault
+    : new BodyInvalid({
+        code: "invalid_value",
+        param: part.path,
+        message: fault.message.replace(
+          /^The \w+ is/,
+          () => `The path names the ${part.path} ${quoteValue(value)}, which is`
+        )
+      })
+}
 
 /** The slug the request itself names: by prefix, else by header. */
-const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
+export const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
   ref.slug !== undefined
     ? { slug: ref.slug, param: "model" }
     : header === undefined
@@ -93,13 +234,13 @@ interface Granted {
 }
 
 /** The account of a slug, if this key may use it for this model and the account offers it. */
-const resolved = (
+export const resolved = (
   { slug, param }: Named,
   modelId: string,
   catalog: CatalogView,
   key: GatewayKey,
   granted: Granted
-): Read<ProviderAccount> => {
+): PlanResult<ProviderAccount> => {
   const account = catalog.resolve(slug)
   if (account === undefined) {
     const known = catalog
@@ -127,8 +268,20 @@ const resolved = (
       )
 }
 
+/** The target at its place. A stored credential, also one of an operator's config, goes where the request leads it only as far as its account allows. */
+export const inPlace = (
+  account: ProviderAccount,
+  { betas, carried, modelId, origin, target, edges }: Omit<Planned, "account" | "ignored">,
+  byRequest: CarriedCredentials,
+  config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined
+): Planned => {
+  const isFree = carriesCredential(account, carried) ? origin === "caller" : account.credentials === undefined
+  const place = withPlace(account, byRequest, config, isFree)
+  return { account: place.account, modelId, betas, carried, origin, ignored: place.ignored, target, edges }
+}
+
 /** The one target of a request without a config. */
-export const planOne = (asked: Asked, catalog: CatalogView): Read<Plan> => {
+export const planOne = (asked: Asked, catalog: CatalogView): PlanResult<Plan> => {
   const { carried, grantedModel, header, key, model } = asked
   const read = readModel(model, catalog, key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -152,242 +305,4 @@ export const planOne = (asked: Asked, catalog: CatalogView): Read<Plan> => {
           undefined
         )
       ])
-}
-
-/** What decides the order of targets. */
-export interface Order extends Conditioned {
-  /** From 0 to 1, the latter excluded. */
-  readonly draw: () => number
-  /** Whether a target would refuse to be called; load goes to others as long as there are some. */
-  readonly isOpen: (planned: Planned) => boolean
-  /** Called with each target that gets no load because it would refuse. */
-  readonly passOver?: (target: number) => void
-}
-
-/**
- * The provider of one target of several is its own; a config of a single target only fills what the request leaves open.
- * A model that a target sets wins with its prefix.
- */
-const namedFor = (
-  target: ConfigTarget,
-  own: ModelRef | undefined,
-  byRequest: Named | undefined,
-  alone: boolean
-): Named | undefined => {
-  if (own?.slug !== undefined) return { slug: own.slug, param: "x-gateway-config" }
-  const byTarget: Named | undefined =
-    target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
-  return alone ? (byRequest ?? byTarget) : (byTarget ?? byRequest)
-}
-
-/** The targets of a config by their index; undefined for those that this request is not sent to. */
-export interface Resolved {
-  readonly targets: ReadonlyArray<Planned | undefined>
-  /** Why the targets that are left out have no account; the request fails by it where its way leads to one of them. */
-  readonly fault: PlanFault | undefined
-}
-
-/** A slug in the model is an order: the config of a key applies within that account, and a config that the request names goes before it. */
-const orderedSlug = (
-  asked: Asked,
-  byRequest: Named | undefined,
-  targets: ReadonlyArray<ConfigTarget>
-): string | undefined =>
-  asked.isKeyConfig === true && byRequest?.param === "model" && targets.length > 1 ? byRequest.slug : undefined
-
-/**
- * All targets of the config. A fault of any target is reported immediately, even if that target would not be tried; but
- * one for which no account can be chosen counts only where the request would be sent to it.
- */
-export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog: CatalogView): Read<Resolved> => {
-  const read = readModel(asked.model, catalog, asked.key)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const { ref } = read.success
-  const byRequest = namedByRequest(ref, asked.header)
-  const isInline = asked.configId === undefined
-  const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
-  const chosenOnes: Array<Chosen | undefined> = []
-  let fault: PlanFault | undefined
-  const ordered = orderedSlug(asked, byRequest, targets)
-  if (ordered !== undefined) {
-    // The account has to be one that the request may use, whether or not a target names it.
-    const alone = planOne(asked, catalog)
-    if (Result.isFailure(alone)) return Result.fail(alone.failure)
-  }
-  for (const target of targets) {
-    const own = target.model === undefined ? undefined : readModel(target.model, catalog, asked.key)
-    if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
-    const named = namedFor(target, own?.success.ref, byRequest, targets.length === 1)
-    const { betas, ref: model } = own?.success ?? read.success
-    const modelId = model.rest
-    const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
-    if (Result.isFailure(chosen) || (ordered !== undefined && chosen.success.slug !== ordered)) {
-      if (Result.isFailure(chosen)) fault ??= chosen.failure
-      chosenOnes.push(undefined)
-      continue
-    }
-    // A request without a model gets that of the config.
-    const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
-    const { param, slug } = chosen.success
-    const account = resolved(chosen.success, modelId, catalog, asked.key, {
-      slug:
-        (isGranted && (param === "x-gateway-config" || slug === target.slug)) || (isModelGranted && slug === ref.slug),
-      model: own === undefined ? isModelGranted : isGranted
-    })
-    if (Result.isFailure(account)) return Result.fail(account.failure)
-    chosenOnes.push({ account: account.success, modelId, betas, target })
-  }
-  const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
-  const kinds = new Set(chosenOnes.flatMap((one) => (one === undefined ? [] : [one.account.kind])))
-  const [kind] = kinds
-  const resolvedOnes = chosenOnes.map((one) => {
-    if (one === undefined) return undefined
-    const planned = withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)
-    return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
-  })
-  return Result.succeed({ targets: resolvedOnes, fault })
-}
-
-/** True where some target of a node is one that the request may be sent to. */
-const isReachable = (node: ConfigNode, all: Resolved["targets"]): boolean =>
-  node.kind === "target" ? all[node.index] !== undefined : node.members.some((member) => isReachable(member.node, all))
-
-/** A target whose account is found. */
-interface Chosen {
-  readonly account: ProviderAccount
-  readonly modelId: string
-  readonly betas: ReadonlyArray<string>
-  readonly target: ConfigTarget
-}
-
-/**
- * An Authorization header does not name its provider: it goes to the kind of provider that the request selects,
- * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
- */
-const withOwn = (
-  { account, betas, modelId, target }: Chosen,
-  byRequest: CarriedCredentials,
-  selected: ProviderKind | undefined,
-  isInline: boolean
-): Planned => {
-  const carried = { ...byRequest, authorization: account.kind === selected ? byRequest.authorization : undefined }
-  const own = target.slug === account.slug ? target.credentials : undefined
-  const isOwn = own !== undefined && (own.authorization !== undefined || own.vertexServiceAccountJson !== undefined)
-  const rest = {
-    modelId,
-    betas,
-    carried: isOwn ? own : carried,
-    origin: isOwn && !isInline ? "stored" : "caller",
-    target,
-    edges: noEdges
-  } as const
-  return inPlace(account, rest, byRequest, own === undefined ? undefined : { of: own, isInline })
-}
-
-/** The target at its place. A stored credential, also one of an operator's config, goes where the request leads it only as far as its account allows. */
-const inPlace = (
-  account: ProviderAccount,
-  { betas, carried, modelId, origin, target, edges }: Omit<Planned, "account" | "ignored">,
-  byRequest: CarriedCredentials,
-  config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined
-): Planned => {
-  const isFree = carriesCredential(account, carried) ? origin === "caller" : account.credentials === undefined
-  const place = withPlace(account, byRequest, config, isFree)
-  return { account: place.account, modelId, betas, carried, origin, ignored: place.ignored, target, edges }
-}
-
-const indicesOf = (node: ConfigNode): ReadonlyArray<number> =>
-  node.kind === "target" ? [node.index] : node.members.flatMap((member) => indicesOf(member.node))
-
-/** One member by the weights of those that would be called. */
-const drawMember = (
-  { members }: ConfigGroup,
-  { fault, targets: all }: Resolved,
-  { draw, isOpen, passOver }: Order
-): ConfigNode | undefined => {
-  const isClosed = (node: ConfigNode): boolean => {
-    if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
-    const planned = all[node.index]
-    return planned !== undefined && !isOpen(planned)
-  }
-  const weighing = members.filter(({ node, weight }) => weight > 0 && (fault !== undefined || isReachable(node, all)))
-  const healthy = weighing.filter(({ node }) => isClosed(node))
-  const candidates = healthy.length === 0 ? weighing : healthy
-  if (passOver !== undefined && candidates.length < weighing.length)
-    for (const { node } of weighing) if (!isClosed(node)) indicesOf(node).forEach(passOver)
-  let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
-  for (const { node, weight } of candidates) {
-    left -= weight
-    if (left < 0) return node
-  }
-  return candidates.at(-1)?.node
-}
-
-/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
-export const possibleTargets = (
-  { root }: GatewayConfig,
-  { fault, targets: all }: Resolved,
-  conditioned: Conditioned
-): Read<ReadonlyArray<Planned>> => {
-  const possible: Array<Planned> = []
-  let isBlocked = false
-  const branches = new Branches(conditioned)
-  const visit = (node: ConfigNode | undefined): void => {
-    if (node === undefined) return
-    if (node.kind === "target") {
-      const planned = all[node.index]
-      if (planned === undefined) isBlocked = true
-      else possible.push(planned)
-      return
-    }
-    switch (node.mode) {
-      case "single":
-        return visit(node.members[0]?.node)
-      case "conditional":
-        return visit(branches.of(node))
-      case "loadbalance":
-        return node.members.filter(({ weight }) => weight > 0).forEach((member) => visit(member.node))
-      case "fallback":
-        return node.members.forEach((member) => visit(member.node))
-    }
-  }
-  visit(root)
-  return isBlocked && fault !== undefined ? Result.fail(fault) : branches.within(possible)
-}
-
-/** The targets of a config that may be called, in the order in which they are tried. */
-export const orderTargets = ({ root }: GatewayConfig, resolvedOnes: Resolved, order: Order): Read<Plan> => {
-  const { fault, targets: all } = resolvedOnes
-  const plan: Array<Planned> = []
-  let isBlocked = false
-  const branches = new Branches(order)
-  const visit = (node: ConfigNode | undefined, edges: ReadonlyArray<FallbackEdge>): void => {
-    if (node === undefined) return
-    if (node.kind === "target") {
-      const planned = all[node.index]
-      if (planned === undefined) isBlocked = true
-      else plan.push({ ...planned, edges })
-      return
-    }
-    switch (node.mode) {
-      case "single":
-        return visit(node.members[0]?.node, edges)
-      case "loadbalance":
-        return visit(drawMember(node, resolvedOnes, order), edges)
-      case "conditional":
-        return visit(branches.of(node), edges)
-      case "fallback":
-        for (const [index, { node: member }] of node.members.entries()) {
-          const { answers, codes } = node
-          const edge = answers === undefined ? { codes, to: 0 } : { codes, answers, to: 0 }
-          visit(member, index < node.members.length - 1 ? [edge, ...edges] : edges)
-          edge.to = plan.length
-        }
-    }
-  }
-  visit(root, noEdges)
-  if (isBlocked && fault !== undefined) return Result.fail(fault)
-  return Result.flatMap(branches.within(plan), ([first, ...others]) =>
-    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
-  )
 }
