@@ -15,18 +15,18 @@ import {
   callAttempt,
   prepareAttempt,
   type Repeating
-} from "./attempt/Attempts.ts"
-import { attemptTimes, type TimesOf } from "./attempt/Deadline.ts"
-import { type CacheAsk, cacheAsk, cached } from "./attempt/Cached.ts"
-import { healRefused } from "./attempt/CallHealing.ts"
-import { type CacheStatus, withFailureWords } from "./attempt/shownAttempt.ts"
-import type { CallStrategy } from "./attempt/SendCall.ts"
-import { circuitOf, failureOf, refusedBy, verdictOf } from "./retry/failures.ts"
-import { type Fetching, fetching, notFetching } from "./attempt/Fetching.ts"
-import { type AttemptState, firstAttempt, nextAttempt } from "./retry/nextAttempt.ts"
-import type { Plan, Planned } from "./plan/plan.ts"
+} from "./Attempts.ts"
+import { attemptTimes, type TimesOf } from "./Deadline.ts"
+import { type CacheAsk, cacheAsk, cached } from "./Cached.ts"
+import { healRefused } from "./CallHealing.ts"
+import { type CacheStatus, withFailureWords } from "./shownAttempt.ts"
+import type { CallStrategy } from "./SendCall.ts"
+import { circuitOf, failureOf, refusedBy, verdictOf } from "./failures.ts"
+import { type Fetching, fetching, notFetching } from "./Fetching.ts"
+import { type AttemptState, firstAttempt, nextAttempt } from "./nextAttempt.ts"
+import type { Plan, Planned } from "./plan.ts"
 import { Planning, type PlanningServices } from "./Planning.ts"
-import { type RetryBudget, retryBudgets } from "./retry/retryBudgets.ts"
+import { type RetryBudget, retryBudgets } from "./retryBudgets.ts"
 
 /** The later calls of a long answer are retried after a pause only, because the log does not show each of them. */
 const laterAttempt: AttemptState = { ...firstAttempt, resent: -1 }

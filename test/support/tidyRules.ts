@@ -181,7 +181,7 @@ const consoleRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): Readonl
 const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
   "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]],
   http: [["node"], ["request"], ["response"], ["edge"], ["routes", "admin"]],
-  router: [["bodies"], ["plan"], ["retry"], ["attempt"]]
+  router: [["bodies"]]
 }
 
 /** R1b: inside a folder with an order, a lower room or the same one, type imports included. */

@@ -35,7 +35,7 @@ import { renderPath } from "../../domain/faults.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { type CatalogView, nothingCarried } from "../../domain/ProviderAccount.ts"
 import { dayOf } from "../../domain/time.ts"
-import { resolveTargets, simulateConfig, type SimulatedNode } from "../../router/plan/configPlan.ts"
+import { resolveTargets, simulateConfig, type SimulatedNode } from "../../router/configPlan.ts"
 import { roundToMicros } from "../../telemetry/requestLines.ts"
 
 /** The key with what it has spent and when it was used last. */

@@ -3,13 +3,13 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { builtInModels } from "../../../src/domain/models/modelTable.ts"
-import { requireCredentials, withCarriedCredentials } from "../../../src/auth/carried.ts"
-import type { GatewayKey } from "../../../src/domain/GatewayKey.ts"
-import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../../src/domain/ProviderAccount.ts"
-import { callIds } from "../../../src/router/attempt/callIds.ts"
-import { planOne } from "../../../src/router/plan/plan.ts"
-import { googleAccount, requestContext, vertexAccount } from "../../support/account.ts"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
+import { requireCredentials, withCarriedCredentials } from "../../src/auth/carried.ts"
+import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import { callIds } from "../../src/router/callIds.ts"
+import { planOne } from "../../src/router/plan.ts"
+import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 
 const key: GatewayKey = requestContext.key
 const view = (...accounts: ReadonlyArray<ProviderAccount>): CatalogView => ({

@@ -2,11 +2,11 @@
 // Must not depend on HTTP or on upstream calls.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { builtInModels } from "../../../src/domain/models/modelTable.ts"
-import { type CatalogView, nothingCarried, type ProviderAccount } from "../../../src/domain/ProviderAccount.ts"
-import type { RequestContext } from "../../../src/domain/RequestContext.ts"
-import { knownPlan } from "../../../src/router/Planning.ts"
-import { googleAccount, requestContext, vertexAccount } from "../../support/account.ts"
+import { builtInModels } from "../../src/domain/models/modelTable.ts"
+import { type CatalogView, nothingCarried, type ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { RequestContext } from "../../src/domain/RequestContext.ts"
+import { knownPlan } from "../../src/router/Planning.ts"
+import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 
 const view = (...accounts: ReadonlyArray<ProviderAccount>): CatalogView => ({
   resolve: (slug) => accounts.find((account) => account.slug === slug),

@@ -1,13 +1,13 @@
 // The targets of a config for a request, in the order in which they are tried, and why a request would reach each of them.
 // It must not depend on how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
-import type { RequestFacts } from "../../domain/config/conditions.ts"
-import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../../domain/config/GatewayConfig.ts"
-import type { FaultPath } from "../../domain/faults.ts"
-import { BodyInvalid, ProviderMissing } from "../../domain/GatewayError.ts"
-import { lists } from "../../domain/GatewayKey.ts"
-import type { ModelRef } from "../../domain/ModelRef.ts"
-import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../../domain/ProviderAccount.ts"
+import type { RequestFacts } from "../domain/config/conditions.ts"
+import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/config/GatewayConfig.ts"
+import type { FaultPath } from "../domain/faults.ts"
+import { BodyInvalid, ProviderMissing } from "../domain/GatewayError.ts"
+import { lists } from "../domain/GatewayKey.ts"
+import type { ModelRef } from "../domain/ModelRef.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import {
   type Asked,
   type FallbackEdge,

@@ -2,11 +2,11 @@
 // It must not depend on how a call is made, or on what a lesson changes.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { GatewayError } from "../../domain/GatewayError.ts"
-import type { Operation } from "../../domain/operations.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
-import type { LearnedRemedies } from "../../state/LearnedRemedies.ts"
-import type { Lesson } from "../../translate/healing/lessons.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { Operation } from "../domain/operations.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import type { LearnedRemedies } from "../state/LearnedRemedies.ts"
+import type { Lesson } from "../translate/healing/lessons.ts"
 import { type Attempt, withLessons } from "./Attempts.ts"
 import { type HealScope, learnableLessons, lessonsOf, withHint } from "./heal.ts"
 

@@ -2,19 +2,19 @@
 // It must not depend on plans, credentials, or which attempt comes next.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { ProviderError } from "../../domain/ProviderError.ts"
-import type { Hop, Hops, Prepared, Split } from "../../upstream/Prepared.ts"
-import { faultReason, upstreamSubject } from "../../upstream/HttpExchange.ts"
-import type { AttemptTimes, AuthHeaders, Opened, SendLater, Upstream } from "../../upstream/Upstream.ts"
-import type { Room } from "../../domain/RequestContext.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import type { Hop, Hops, Prepared, Split } from "../upstream/Prepared.ts"
+import { faultReason, upstreamSubject } from "../upstream/HttpExchange.ts"
+import type { AttemptTimes, AuthHeaders, Opened, SendLater, Upstream } from "../upstream/Upstream.ts"
+import type { Room } from "../domain/RequestContext.ts"
 import * as Cause from "effect/Cause"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { AnswerFault } from "../../domain/config/GatewayConfig.ts"
-import type { Operation } from "../../domain/operations.ts"
-import type { Operations } from "../../provider/Provider.ts"
+import type { AnswerFault } from "../domain/config/GatewayConfig.ts"
+import type { Operation } from "../domain/operations.ts"
+import type { Operations } from "../provider/Provider.ts"
 import { type Keeping, keptAnswers, keptStreams } from "./Cached.ts"
-import { answerVerdicts, recorded, type Verdict } from "../bodies/answers.ts"
+import { answerVerdicts, recorded, type Verdict } from "./bodies/answers.ts"
 
 /**
  * The first call that fails for good fails the request and stops the other calls. The total time bounds all calls

@@ -2,10 +2,10 @@
 // It must not depend on where that is kept.
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { isMovingName, normaliseModelId } from "../../domain/models/modelName.ts"
-import { type ModelTable, withMovedName } from "../../domain/models/modelTable.ts"
-import type { LearnedRemedies, LessonScope } from "../../state/LearnedRemedies.ts"
-import type { Target } from "../../upstream/Prepared.ts"
+import { isMovingName, normaliseModelId } from "../domain/models/modelName.ts"
+import { type ModelTable, withMovedName } from "../domain/models/modelTable.ts"
+import type { LearnedRemedies, LessonScope } from "../state/LearnedRemedies.ts"
+import type { Target } from "../upstream/Prepared.ts"
 
 /** The facts for a request: those of a moving name are those of the model that last answered under it. */
 export const modelsNow = (

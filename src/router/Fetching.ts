@@ -1,11 +1,11 @@
 // Fetches media for calls whose upstream takes bytes only, once for all attempts of a request.
 // It must not depend on how media are fetched, or on which upstreams need it.
 import * as Effect from "effect/Effect"
-import type { GatewayError } from "../../domain/GatewayError.ts"
-import type { LimitValues } from "../../domain/Limits.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
-import type { FetchedMedia } from "../../translate/Translator.ts"
-import type { MediaFetch } from "../../upstream/MediaFetch.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import type { FetchedMedia } from "../translate/Translator.ts"
+import type { MediaFetch } from "../upstream/MediaFetch.ts"
 
 /** A request of a client; of one request all attempts give the same object. */
 interface Asked {

@@ -1,14 +1,14 @@
 // The objects, stores and models that the body of a call may name under a stored credential.
 // It must not depend on where in a body they are named.
-import { isWithin, storageObject } from "../../domain/text/cloudStorage.ts"
-import { quoteValue } from "../../domain/faults.ts"
-import { BodyInvalid, ObjectNotAllowed } from "../../domain/GatewayError.ts"
-import { lists } from "../../domain/GatewayKey.ts"
-import { type Operation, operations } from "../../domain/operations.ts"
-import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { mayNameObjects } from "../../translate/native/nativeBody.ts"
-import { namedModels, type NamedObject, namedObjects, namingMembers } from "../../translate/namedInBody.ts"
-import type { Prepared } from "../../upstream/Prepared.ts"
+import { isWithin, storageObject } from "../domain/text/cloudStorage.ts"
+import { quoteValue } from "../domain/faults.ts"
+import { BodyInvalid, ObjectNotAllowed } from "../domain/GatewayError.ts"
+import { lists } from "../domain/GatewayKey.ts"
+import { type Operation, operations } from "../domain/operations.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { mayNameObjects } from "../translate/native/nativeBody.ts"
+import { namedModels, type NamedObject, namedObjects, namingMembers } from "../translate/namedInBody.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
 
 /** Every project a resource name leads through; `//service/projects/P` is one as well. */
 const projectsOf = (name: string): ReadonlyArray<string> =>

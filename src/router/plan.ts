@@ -1,9 +1,9 @@
 // From a request to its target: the account that its model means, where that is called, and with whose credential.
 // It must not depend on configs, or on how a call is made.
 import * as Result from "effect/Result"
-import { carriesCredential } from "../../auth/carried.ts"
-import type { AnswerFault, ConfigTarget } from "../../domain/config/GatewayConfig.ts"
-import { quoteValue } from "../../domain/faults.ts"
+import { carriesCredential } from "../auth/carried.ts"
+import type { AnswerFault, ConfigTarget } from "../domain/config/GatewayConfig.ts"
+import { quoteValue } from "../domain/faults.ts"
 import {
   BodyInvalid,
   type CredentialsMissing,
@@ -11,11 +11,11 @@ import {
   ModelNotAllowed,
   ProviderMissing,
   SlugUnknown
-} from "../../domain/GatewayError.ts"
-import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
-import { type AccountChoice, chooseAccount, isFamilyWord, type ModelRef, parseModelRef } from "../../domain/ModelRef.ts"
-import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { noServing, resolveModelName } from "../../domain/serving.ts"
+} from "../domain/GatewayError.ts"
+import { allows, type GatewayKey, lists } from "../domain/GatewayKey.ts"
+import { type AccountChoice, chooseAccount, isFamilyWord, type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { noServing, resolveModelName } from "../domain/serving.ts"
 
 /** What the plan reads of a request. */
 export interface Asked {

@@ -2,13 +2,13 @@
 // It must not depend on how a call is prepared or sent.
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { TargetTimes } from "../../domain/config/GatewayConfig.ts"
-import { type LimitValues, longestTimerMillis } from "../../domain/Limits.ts"
-import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { ProviderError } from "../../domain/ProviderError.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
-import type { Provider } from "../../provider/Provider.ts"
-import type { AttemptTimes, AuthHeaders } from "../../upstream/Upstream.ts"
+import type { TargetTimes } from "../domain/config/GatewayConfig.ts"
+import { type LimitValues, longestTimerMillis } from "../domain/Limits.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import type { Provider } from "../provider/Provider.ts"
+import type { AttemptTimes, AuthHeaders } from "../upstream/Upstream.ts"
 
 /** The times of a request without a config: the limits of the operator count. */
 const unset: TargetTimes = {

@@ -1,9 +1,9 @@
 // The step after a failed attempt: the same target again after a wait, another target, or the end.
 // It must not depend on how a call is made. Time, chance and the budget are arguments.
-import type { RetryRule } from "../../domain/config/GatewayConfig.ts"
-import type { LimitValues } from "../../domain/Limits.ts"
+import type { RetryRule } from "../domain/config/GatewayConfig.ts"
+import type { LimitValues } from "../domain/Limits.ts"
 import { type AttemptFailure, isClientFault } from "./failures.ts"
-import type { FallbackEdge } from "../plan/plan.ts"
+import type { FallbackEdge } from "./plan.ts"
 
 /** What is looked at of a target. */
 export interface Trying {

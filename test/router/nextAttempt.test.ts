@@ -8,11 +8,11 @@ import {
   CredentialsMissing,
   type GatewayError,
   UnsupportedOperation
-} from "../../../src/domain/GatewayError.ts"
-import { defaultLimits } from "../../../src/domain/Limits.ts"
-import { ProviderError, type Reason } from "../../../src/domain/ProviderError.ts"
-import { errorFacts } from "../../../src/api/errorFacts.ts"
-import { type AttemptFailure, failureOf } from "../../../src/router/retry/failures.ts"
+} from "../../src/domain/GatewayError.ts"
+import { defaultLimits } from "../../src/domain/Limits.ts"
+import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
+import { errorFacts } from "../../src/api/errorFacts.ts"
+import { type AttemptFailure, failureOf } from "../../src/router/failures.ts"
 import {
   type AttemptState,
   firstAttempt,
@@ -20,8 +20,8 @@ import {
   type Next,
   nextAttempt,
   type Trying
-} from "../../../src/router/retry/nextAttempt.ts"
-import { RetryBudget, retryBudgets } from "../../../src/router/retry/retryBudgets.ts"
+} from "../../src/router/nextAttempt.ts"
+import { RetryBudget, retryBudgets } from "../../src/router/retryBudgets.ts"
 
 const message = "What is wrong."
 const reasons: ReadonlyArray<Reason> = [

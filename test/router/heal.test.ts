@@ -2,12 +2,12 @@
 // Must not call an upstream.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
-import { healPrepared } from "../../../src/router/attempt/heal.ts"
-import { chatToGemini } from "../../../src/translate/chat-to-gemini/ChatToGemini.ts"
-import type { Lesson } from "../../../src/translate/healing/lessons.ts"
-import { prepare } from "../../../src/upstream/Prepared.ts"
-import { chatContext, chatRequest } from "../../support/chat.ts"
-import { reply } from "../../support/gemini.ts"
+import { healPrepared } from "../../src/router/heal.ts"
+import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
+import type { Lesson } from "../../src/translate/healing/lessons.ts"
+import { prepare } from "../../src/upstream/Prepared.ts"
+import { chatContext, chatRequest } from "../support/chat.ts"
+import { reply } from "../support/gemini.ts"
 
 const context = chatContext("gemini-2.5-flash")
 const { modelId, record } = context.target

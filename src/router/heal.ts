@@ -1,18 +1,18 @@
 // Changes a refused attempt by the lessons of its refusal, and a new attempt by the lessons of its model.
 // It must not depend on where lessons are kept, or on how an attempt is called.
 import * as Result from "effect/Result"
-import { BodyInvalid, type GatewayError } from "../../domain/GatewayError.ts"
-import { ProviderError } from "../../domain/ProviderError.ts"
-import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
-import type { Operation } from "../../domain/operations.ts"
-import { editTopLevel } from "../../domain/text/topMembers.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../../translate/healing/applyLessons.ts"
-import { betasNotOffered } from "../../translate/healing/claudeRemedies.ts"
-import { isLearnable, readLessons, refusalHint, type RefusedCall } from "../../translate/healing/refusals.ts"
-import type { Lesson } from "../../translate/healing/lessons.ts"
-import { PassedCall } from "../../upstream/PassedCall.ts"
-import type { Hop, Hops, Prepared } from "../../upstream/Prepared.ts"
+import { BodyInvalid, type GatewayError } from "../domain/GatewayError.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import type { Operation } from "../domain/operations.ts"
+import { editTopLevel } from "../domain/text/topMembers.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
+import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
+import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
+import { isLearnable, readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
+import type { Lesson } from "../translate/healing/lessons.ts"
+import { PassedCall } from "../upstream/PassedCall.ts"
+import type { Hop, Hops, Prepared } from "../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect and the facts about its model. */
 export interface HealScope extends RefusedCall {
