@@ -1,5 +1,6 @@
 // The router: one request in, one answer or one stream out, from the account the plan chose.
-// It must not depend on HTTP, or on the bodies of any dialect.
+// It must not depend on HTTP, or on the bodies of any dialect. An open stream keeps nothing of its request.
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,35 +10,37 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
-import type { JsonObject } from "../domain/text/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
 import type { Operation } from "../domain/operations.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
-import { Circuits } from "../state/Circuits.ts"
-import { ResponseCache } from "../state/ResponseCache.ts"
-import { LearnedRemedies } from "../state/LearnedRemedies.ts"
-import { SignatureMemory } from "../state/SignatureMemory.ts"
-import { Providers } from "../provider/Providers.ts"
+import type { JsonObject } from "../domain/text/json.ts"
 import type { Operations } from "../provider/Provider.ts"
+import { Providers } from "../provider/Providers.ts"
+import { Circuits } from "../state/Circuits.ts"
+import { LearnedRemedies } from "../state/LearnedRemedies.ts"
+import { ResponseCache } from "../state/ResponseCache.ts"
+import { SignatureMemory } from "../state/SignatureMemory.ts"
 import { withoutSignatures } from "../translate/shared/chat-request/signatures.ts"
-import type { Progress } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
-import type { Usage } from "../wire/openai/ChatReply.ts"
+import { answerVerdicts, faultOfVerdict, recorded, signatureExtractors, type Verdict } from "./bodies/answers.ts"
 import { bodies, type Body, withOverrides } from "./bodies/bodies.ts"
-import type { AdmitMore } from "./Attempts.ts"
-import { type CallStrategy, streamCall, unaryCall } from "./SendCall.ts"
-import { hasInsertedTurn } from "./heal.ts"
+import { type Keeping, keptAnswers, keptStreams } from "./Cached.ts"
+import { attemptTimes } from "./Deadline.ts"
+import { givesUnsigned } from "./heal.ts"
 import { learningFrom, learnsMove } from "./MovingNames.ts"
-import { signatureExtractors } from "./bodies/answers.ts"
 import type { Planned } from "./plan.ts"
-import { Serving } from "./Serving.ts"
+import { prepareAttempt, showMedia } from "./PrepareAttempt.ts"
+import { type ClientRequest, planOf, possibleTargetsOf } from "./RequestPlan.ts"
+import { retryBudgets } from "./retryBudgets.ts"
+import { type AdmitMore, type Answered, type Judged, type RouterServices, Run, type Sending } from "./Run.ts"
+import { sendHops, sendSplit } from "./SeveralCalls.ts"
 import { explainAttempt, type Explained, type ServedBy, servedBy } from "./shownAttempt.ts"
 
-export type { AdmitMore } from "./Attempts.ts"
+export type { AdmitMore } from "./Run.ts"
 export type { Explained, ServedBy } from "./shownAttempt.ts"
 
 /** A target before it is called. */
@@ -50,20 +53,14 @@ export interface TargetName {
   readonly params: JsonObject
 }
 
-/** A stream that has begun, and the account that serves it. */
-export interface OpenedStream<Chunk> {
-  readonly chunks: Stream.Stream<Chunk, ProviderError>
-  readonly served: ServedBy
-  /** The counts of the upstream so far; read when the stream is over. */
-  readonly usage: () => Usage | undefined
-  readonly progress: () => Progress
-  /** False: nothing of the stream refers to the request any more. */
-  readonly keepsRequest: boolean
-}
-
 /** One complete answer, and the account that served it. */
 interface Answer<Out> {
   readonly value: Out
+  readonly served: ServedBy
+}
+
+/** A stream that has begun, and the account that serves it. */
+export interface OpenedStream<Chunk> extends Opened<Chunk> {
   readonly served: ServedBy
 }
 
@@ -109,75 +106,151 @@ export class ProviderRouter extends Context.Service<
     ProviderRouter,
     Effect.gen(function* () {
       const catalog = yield* Catalog
-      const providers = yield* Providers
-      const upstream = yield* Upstream
-      const memory = yield* SignatureMemory
-      const learned = yield* LearnedRemedies
       const circuits = yield* Circuits
-      const cache = yield* ResponseCache
       const limits = yield* Limits
       const media = yield* MediaFetch
       const random = yield* Random.Random
-      const draw = () => random.nextDoubleUnsafe()
-      const serving = new Serving({ catalog, providers, memory, learned, circuits, cache, limits, media, draw })
-      const unary = unaryCall(upstream)
-      const stream = streamCall(upstream, cache.longest)
+      const services: RouterServices = {
+        catalog,
+        circuits,
+        limits,
+        media,
+        providers: yield* Providers,
+        upstream: yield* Upstream,
+        memory: yield* SignatureMemory,
+        learned: yield* LearnedRemedies,
+        cache: yield* ResponseCache,
+        draw: () => random.nextDoubleUnsafe(),
+        timesOf: attemptTimes(limits),
+        budgetOf: retryBudgets()
+      }
       return {
-        run: (operation, request, context, admitMore) => {
-          const asking = { operation, request, context, stream: false, admitMore }
-          const strategy: CallStrategy<typeof operation, Out<typeof operation>, never> = unary
-          return Effect.flatMap(serving.serve(asking, strategy), (answered) => {
-            const { attempt, cache, retryCount, value } = answered
-            const shown = givesUnsigned(attempt.prepared) ? withoutSignatures(value) : value
-            const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
-            const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
-            const { target } = attempt.prepared
-            const learn =
-              cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, target, context.startedMillis)
-            const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
-            return calls.length === 0
-              ? learnt
-              : Effect.andThen(memory.remember(context.key.id, target.issuer, calls), learnt)
-          })
-        },
-        open: (operation, request, context, admitMore) => {
-          const asking = { operation, request, context, stream: true, admitMore }
-          const strategy: CallStrategy<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = stream
-          return Effect.map(serving.serve(asking, strategy), (answered) => {
-            const { attempt, cache, retryCount, value } = answered
-            const { chunks, keepsRequest, progress, usage } = value
-            const { target } = attempt.prepared
-            const learn =
-              cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, target, context.startedMillis)
-            const learning = learningFrom(chunks, learn)
-            const remembered = givesUnsigned(attempt.prepared)
-              ? Stream.map(learning, withoutSignatures)
-              : rememberSignatures(operation, learning, memory, context.key.id, target.issuer)
-            const served = servedBy(attempt, retryCount, cache)
-            return { chunks: remembered, served, usage, progress, keepsRequest }
-          })
-        },
+        run: (operation, request, context, admitMore) =>
+          Effect.suspend(() => {
+            const client = { operation, request, context, stream: false }
+            return Effect.flatMapEager(planOf(services, client), (plan) =>
+              new UnaryRun(services, client, plan, admitMore).run()
+            )
+          }),
+        open: (operation, request, context, admitMore) =>
+          Effect.suspend(() => {
+            const client = { operation, request, context, stream: true }
+            return Effect.flatMapEager(planOf(services, client), (plan) =>
+              new StreamRun(services, client, plan, admitMore).open()
+            )
+          }),
         targets: (operation, request, context) =>
           Effect.suspend(() => {
-            const possible = serving.possible({ operation, request, context, stream: false })
+            const possible = possibleTargetsOf(services, { operation, request, context, stream: false })
             const paramsOf = targetParams(operation, request, limits)
             return Effect.fromResult(
               Result.flatMap(possible, (targets) => Result.all(targets.map((target) => nameTarget(target, paramsOf))))
             )
           }),
         explain: (operation, request, context) =>
-          Effect.map(
-            serving.prepare({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            (attempt) => explainAttempt(attempt, context.key)
-          )
+          Effect.suspend(() => {
+            const client = { operation, request, context, stream: "stream" in request && request.stream === true }
+            const loadMedia = media === undefined ? undefined : showMedia
+            return Effect.flatMapEager(planOf(services, client), ([first]) =>
+              Effect.map(prepareAttempt(services, client, first, loadMedia), (attempt) =>
+                explainAttempt(attempt, context.key)
+              )
+            )
+          })
       }
     })
   )
 }
 
-/** An answer in another dialect is made without signatures. */
-const givesUnsigned = (prepared: Prepared<unknown, unknown>): boolean =>
-  prepared.translated === undefined && hasInsertedTurn(prepared)
+/** A request for one complete answer, of one upstream call or of several. */
+class UnaryRun<Op extends Operation> extends Run<Op, Out<Op>, never> {
+  run(): Effect.Effect<Answer<Out<Op>>, GatewayError> {
+    return Effect.flatMap(this.firstAnswer(), (answered) => this.remembered(answered))
+  }
+
+  /** The answer as the client gets it. Its signatures, and the model that answered, are kept for later requests. */
+  private remembered({ attempt, cache, retryCount, value }: Answered<Op, Out<Op>>): Effect.Effect<Answer<Out<Op>>> {
+    const { learned, memory } = this.services
+    const { context, operation } = this.client
+    const { prepared } = attempt
+    const shown = givesUnsigned(prepared) ? withoutSignatures(value) : value
+    const answer = { value: shown, served: servedBy(attempt, retryCount, cache) }
+    const learn =
+      cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, prepared.target, context.startedMillis)
+    const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
+    const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
+    return calls.length === 0
+      ? learnt
+      : Effect.andThen(memory.remember(context.key.id, prepared.target.issuer, calls), learnt)
+  }
+
+  protected send(
+    call: Prepared<Out<Op>, Operations[Op]["chunk"]>,
+    { auth, later, room, times }: Sending
+  ): Effect.Effect<Out<Op>, ProviderError> {
+    const { upstream } = this.services
+    const { hops, split } = call
+    if (hops !== undefined && later !== undefined) return sendHops(upstream, hops, { auth, times, room, later })
+    return split === undefined
+      ? upstream.once(call, auth, times, room)
+      : sendSplit(call, split, times, (part) => upstream.once(part, auth, times, room))
+  }
+
+  protected keeping(): Keeping<Out<Op>> {
+    return keptAnswers(recorded[this.client.operation])
+  }
+
+  protected judge(answer: Out<Op>): Effect.Effect<Judged<Out<Op>>> {
+    return Effect.succeed([answer, faultOfVerdict(answerVerdicts[this.client.operation]?.whole(answer))])
+  }
+}
+
+/** A request for a stream, which opens with its first chunk. */
+class StreamRun<Op extends Operation> extends Run<Op, Opened<Chunk<Op>>, Scope.Scope> {
+  open(): Effect.Effect<OpenedStream<Chunk<Op>>, GatewayError, Scope.Scope> {
+    return Effect.map(this.firstAnswer(), (answered) => rememberedStream(this.services, this.client, answered))
+  }
+
+  protected send(
+    call: Prepared<Operations[Op]["out"], Chunk<Op>>,
+    { auth, later, room, times }: Sending
+  ): Effect.Effect<Opened<Chunk<Op>>, ProviderError, Scope.Scope> {
+    return this.services.upstream.open(call, auth, times, room, later)
+  }
+
+  protected keeping(): Keeping<Opened<Chunk<Op>>> {
+    return keptStreams(recorded[this.client.operation], this.services.cache.longest)
+  }
+
+  protected judge(opened: Opened<Chunk<Op>>): Effect.Effect<Judged<Opened<Chunk<Op>>>, ProviderError, Scope.Scope> {
+    const judges = answerVerdicts[this.client.operation]
+    return judges === undefined ? Effect.succeed([opened, undefined]) : judgeStream(opened, judges.chunk)
+  }
+}
+
+/**
+ * The chunks as the client gets them. Their signatures, and the model that answered, are kept for later requests. A function of its
+ * own: closures of a method would keep the request for as long as the stream is open.
+ */
+const rememberedStream = <Op extends Operation>(
+  { learned, memory }: RouterServices,
+  { context, operation }: ClientRequest<Op>,
+  { attempt, cache, retryCount, value }: Answered<Op, Opened<Chunk<Op>>>
+): OpenedStream<Chunk<Op>> => {
+  const { learns, prepared } = attempt
+  const learn = cache === "HIT" ? undefined : learnsMove(learned, learns, prepared.target, context.startedMillis)
+  const { chunks, keepsRequest, progress, usage } = value
+  const learning = learningFrom(chunks, learn)
+  return {
+    chunks: givesUnsigned(prepared)
+      ? Stream.map(learning, withoutSignatures)
+      : rememberSignatures(operation, learning, memory, context.key.id, prepared.target.issuer),
+    usage,
+    progress,
+    keepsRequest,
+    served: servedBy(attempt, retryCount, cache)
+  }
+}
 
 /** The same chunks; their call signatures are kept for later requests of the key. */
 const rememberSignatures = <Op extends Operation>(
@@ -194,6 +267,32 @@ const rememberSignatures = <Op extends Operation>(
     return calls.length === 0 ? Effect.succeed(some) : Effect.as(memory.remember(keyId, issuer, calls), some)
   })
 }
+
+/** Holds the chunks back until one of them decides: content, a refusal, or the end. */
+const judgeStream = <Chunk>(
+  opened: Opened<Chunk>,
+  verdictOf: (chunk: Chunk) => Verdict
+): Effect.Effect<Judged<Opened<Chunk>>, ProviderError, Scope.Scope> =>
+  Effect.flatMap(Stream.toPull(opened.chunks), (pull) => {
+    const waiting: Array<Chunk> = []
+    const passed = (): Opened<Chunk> => ({
+      ...opened,
+      chunks: Stream.concat(Stream.fromIterable(waiting), Stream.fromPull(Effect.succeed(pull)))
+    })
+    const judged: Effect.Effect<Judged<Opened<Chunk>>, ProviderError> = Effect.matchEffect(pull, {
+      onFailure: (error): Effect.Effect<Judged<Opened<Chunk>>, ProviderError> =>
+        Cause.isDone(error) ? Effect.succeed([passed(), undefined]) : Effect.fail(error),
+      onSuccess: (chunks) => {
+        waiting.push(...chunks)
+        for (const chunk of chunks) {
+          const verdict = verdictOf(chunk)
+          if (verdict !== undefined) return Effect.succeed([passed(), faultOfVerdict(verdict)] as const)
+        }
+        return judged
+      }
+    })
+    return judged
+  })
 
 const nameTarget = (
   planned: Planned,

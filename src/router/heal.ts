@@ -9,7 +9,7 @@ import { editTopLevel } from "../domain/text/topMembers.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
 import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
-import { isLearnable, readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
+import { readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
 import type { Lesson } from "../translate/healing/lessons.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
 import type { Hop, Hops, Prepared } from "../upstream/Prepared.ts"
@@ -44,7 +44,7 @@ export const healScope = (
  * The lessons of a failure; none for anything but a 400 of the upstream with a known text in its own words. A refusal that
  * names a field of the request by path is about what the client wrote there.
  */
-export const lessonsOf = (
+const lessonsOf = (
   scope: HealScope,
   error: GatewayError,
   call: Pick<Prepared<unknown, unknown>, "body" | "headers" | "target">
@@ -57,7 +57,7 @@ export const lessonsOf = (
 }
 
 /** The failure with a sentence about what helps, where one is known. */
-export const withHint = ({ native }: HealScope, error: GatewayError): GatewayError => {
+const withHint = ({ native }: HealScope, error: GatewayError): GatewayError => {
   if (error._tag !== "ProviderError" || native) return error
   const { reason, slug, upstreamStatus } = error
   const hint = refusalHint(upstreamStatus, reason.message)
@@ -67,8 +67,12 @@ export const withHint = ({ native }: HealScope, error: GatewayError): GatewayErr
 }
 
 /** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has (M-303). */
-export const hasInsertedTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
+const hasInsertedTurn = ({ adjusted = [] }: Pick<Prepared<unknown, unknown>, "adjusted">): boolean =>
   adjusted.some(({ param, sent }) => param === "messages" && sent === "continue")
+
+/** True for a call whose answers the client gets without signatures; an answer in another dialect is made without them. */
+export const givesUnsigned = (prepared: Prepared<unknown, unknown>): boolean =>
+  prepared.translated === undefined && hasInsertedTurn(prepared)
 
 /** What facts teach of a call before it is made. */
 export const knownLessons = (
@@ -78,11 +82,74 @@ export const knownLessons = (
 
 const noLessons: ReadonlyArray<Lesson> = []
 
-/** The lessons that hold for later requests. */
-export const learnableLessons = (lessons: ReadonlyArray<Lesson>): ReadonlyArray<Lesson> => lessons.filter(isLearnable)
+/** The changed calls of one target so far. */
+export interface Healing {
+  /** The calls that may still follow. */
+  readonly left: number
+  /** The lessons of the refused calls, and those of them that changed a call. */
+  readonly lessons: ReadonlyArray<Lesson>
+  readonly applied: ReadonlyArray<Lesson>
+}
+
+/** What of an attempt its lessons read and change. */
+interface HealableAttempt<Out, Chunk> {
+  readonly request: object
+  readonly prepared: Prepared<Out, Chunk>
+  readonly ignored: ReadonlyArray<string>
+  readonly scope: HealScope | undefined
+}
+
+/** The parts of an attempt that lessons change. */
+type Change<Out, Chunk> = Pick<HealableAttempt<Out, Chunk>, "ignored" | "prepared">
+
+/** Changes an attempt by lessons; `applied` are those that changed it. */
+export const withLessons = <Out, Chunk>(
+  { ignored, prepared, request, scope }: HealableAttempt<Out, Chunk>,
+  lessons: ReadonlyArray<Lesson>
+): Result.Result<{ readonly change: Change<Out, Chunk>; readonly applied: ReadonlyArray<Lesson> }, BodyInvalid> =>
+  scope === undefined || lessons.length === 0
+    ? Result.succeed({ change: { ignored, prepared }, applied: [] })
+    : Result.map(healPrepared(prepared, scope, request, lessons), ({ applied, prepared: changed }) => ({
+        change: { prepared: changed, ignored: joinNames(ignored, changed.ignored) },
+        applied
+      }))
+
+/**
+ * The change of a refused call after which it is made again; a failure where there is none. A refusal that teaches nothing new
+ * ends the calls of the target as it is.
+ */
+export const healRefused = <Out, Chunk>(
+  attempt: HealableAttempt<Out, Chunk>,
+  error: GatewayError,
+  { applied, left, lessons }: Healing,
+  /** Earlier lessons name further values that the model refuses. */
+  earlier: () => ReadonlyArray<Lesson>
+): Result.Result<{ readonly change: Change<Out, Chunk>; readonly healing: Healing }, GatewayError> => {
+  const { prepared, scope } = attempt
+  if (scope === undefined) return Result.fail(error)
+  const fresh =
+    left === 0
+      ? []
+      : lessonsOf(scope, error, prepared).filter(
+          ({ row, value }) => !lessons.some((before) => before.row === row && before.value === value)
+        )
+  if (fresh.length === 0) return Result.fail(withHint(scope, error))
+  return Result.flatMap(withLessons(attempt, [...earlier(), ...fresh]), ({ applied: used, change }) =>
+    used.length === 0
+      ? Result.fail<GatewayError>(error)
+      : Result.succeed({
+          change,
+          healing: {
+            left: left - 1,
+            lessons: [...lessons, ...fresh],
+            applied: [...applied, ...fresh.filter((lesson) => used.includes(lesson))]
+          }
+        })
+  )
+}
 
 /** A call after its lessons; `applied` is empty when none of them is about it. */
-export interface HealedPrepared<Out, Chunk> {
+interface HealedPrepared<Out, Chunk> {
   readonly prepared: Prepared<Out, Chunk>
   readonly applied: ReadonlyArray<Lesson>
 }
@@ -115,7 +182,7 @@ const thinkingParam = (request: object): string =>
     : "reasoning_effort"
 
 /** Both lists, each name once. */
-export const joinNames = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
+const joinNames = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...before,
   ...after.filter((param) => !before.includes(param))
 ]

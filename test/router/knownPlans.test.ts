@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { type CatalogView, nothingCarried, type ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
-import { knownPlan } from "../../src/router/Planning.ts"
+import { knownPlan } from "../../src/router/RequestPlan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 
 const view = (...accounts: ReadonlyArray<ProviderAccount>): CatalogView => ({

@@ -7,7 +7,7 @@ import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { requireCredentials, withCarriedCredentials } from "../../src/auth/carried.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import { callIds } from "../../src/router/callIds.ts"
+import { callIds } from "../../src/router/PrepareAttempt.ts"
 import { planOne } from "../../src/router/plan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 

@@ -88,6 +88,9 @@ export const recorded: { readonly [Op in Operation]: Recorded<Operations[Op]["ou
 /** What is known of an answer: `undefined` as long as nothing of it decides. */
 export type Verdict = AnswerFault | "content" | undefined
 
+export const faultOfVerdict = (verdict: Verdict): AnswerFault | undefined =>
+  verdict === "content" ? undefined : verdict
+
 const jsonOf = (text: string): Json => Result.getOrElse(parseJsonText(text), () => null)
 const objects = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter(isJsonObject) : []
